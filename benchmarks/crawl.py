@@ -1,0 +1,232 @@
+"""Windrow and Scrapy, one after the other, on the `medium` web with no delay: CPU per page, pages a second, memory, and the ratio.
+
+    python benchmarks/crawl.py [--only windrow|scrapy] [--pages N] [--web DIR] [--json]
+
+CPU is the user and system time of every process that the crawler started, as the kernel accounts it; the web server is none of them.
+Pages are what the web server's own log says it answered with 200, robots.txt aside.
+"""
+
+import argparse
+import ctypes
+import dataclasses
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+HERE = Path(__file__).resolve().parent
+SERVE = HERE.parents[1] / "shared" / "web" / "serve"
+INTERVAL = 0.25  # seconds between two looks at memory
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: orphans become our children, so that their time is counted
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    time: float  # epoch seconds
+    pss: int  # bytes over all processes, shared pages divided among their users
+    private: int  # bytes, the anonymous part: file pages, which the kernel can drop, not counted
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    crawler: str
+    pages: int
+    archived: int  # response records in the WARC files
+    cpu_ms_per_page: float
+    pages_per_second: float
+    peak_mb: float
+    peak_private_mb: float
+    mb_at_quarters: list[float]  # when 25, 50, 75 and 100 % of the pages had been served
+    cpu_seconds: float
+    wall_seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Web:
+    directory: Path
+
+    @property
+    def seeds(self) -> Path:
+        return self.directory / "seeds.txt"
+
+    @property
+    def hosts(self) -> Path:
+        return self.directory / "hosts"
+
+    def served(self, since: float) -> list[float]:
+        """When each page was answered with 200."""
+        os.kill(int((self.directory / "nginx.pid").read_text()), signal.SIGUSR1)  # nginx writes what it holds back and opens the log anew
+        time.sleep(1)
+        with open(self.directory / "access.log", encoding="latin-1") as lines:
+            rows = [line.split(" ", 6) for line in lines]
+        return sorted(float(row[0]) for row in rows if row[3] == "200" and row[5] != '"/robots.txt"' and float(row[0]) >= since)
+
+
+@contextmanager
+def web(directory: Path, port: int) -> Iterator[Web]:
+    if not SERVE.exists():
+        sys.exit(f"the medium web is not here: {SERVE} is missing")
+    subprocess.run([SERVE, "start", "medium", directory, str(port)], check=True, stdout=sys.stderr)
+    try:
+        yield Web(directory)
+    finally:
+        subprocess.run([SERVE, "stop", directory], check=True)
+
+
+def measure(command: list[str], log: Path) -> tuple[float, float, float, list[Sample]]:
+    """Runs a command to its end: when it started, wall seconds, CPU seconds of it and all its descendants, memory over time."""
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    before, began = _children_cpu(), time.time()
+    samples = []
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    try:
+        while process.poll() is None:
+            samples.append(_sample(process.pid))
+            time.sleep(INTERVAL)
+    finally:
+        _end(process)
+    wall = time.time() - began
+    if process.returncode:
+        sys.exit(
+            f"{' '.join(command)}\nended with {process.returncode}; its output is in {log}:\n{log.read_text(errors='replace')[-2000:]}"
+        )
+    return began, wall, _children_cpu() - before, samples
+
+
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Nothing outlives the measurement, and everything is reaped, so that its time is counted."""
+    for descendant in psutil.Process().children(recursive=True):
+        descendant.kill()
+    process.wait()
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+
+
+def _sample(pid: int) -> Sample:
+    pss = private = 0
+    try:
+        family = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        family = []
+    for member in family:
+        try:
+            rows = dict(line.split(":", 1) for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()[1:])
+        except OSError:  # it ended while we looked
+            continue
+        pss += int(rows["Pss"].split()[0]) << 10
+        private += int(rows["Pss_Anon"].split()[0]) << 10
+    return Sample(time.time(), pss, private)
+
+
+def archived(directory: Path) -> int:
+    """Response records on disk, counted by their headers alone."""
+    count = 0
+    for path in directory.rglob("*.warc.gz"):
+        with gzip.open(path) as stream:
+            count += sum(line == b"WARC-Type: response\r\n" for line in stream)
+    return count
+
+
+def windrow(site: Web, output: Path, pages: int) -> list[str]:
+    """Prepares a crawl directory; gives the command that crawls it."""
+    base = [sys.executable, "-m", "windrow.cli"]
+    crawl = output / "crawl"
+    subprocess.run([*base, "init", crawl, "--seeds", site.seeds, "--contact", "http://localhost/"], check=True, stdout=sys.stderr)
+    options = {
+        "fetch.delay": "0",
+        "fetch.ip_delay": "0",
+        "fetch.allow_private": "true",
+        "fetch.hosts": f'"{site.hosts}"',
+        "scope.tlds": '["test"]',
+    }
+    return [
+        *base,
+        "crawl",
+        str(crawl),
+        "--max-pages",
+        str(pages),
+        *(word for key, value in options.items() for word in ("--set", f"{key}={value}")),
+    ]
+
+
+def scrapy(site: Web, output: Path, pages: int) -> list[str]:
+    output.mkdir(parents=True, exist_ok=True)
+    return [sys.executable, str(HERE / "scrapy_spider.py"), str(site.seeds), str(site.hosts), str(output / "peer.warc.gz"), str(pages)]
+
+
+CRAWLERS = {"windrow": windrow, "scrapy": scrapy}
+
+
+def run(name: str, site: Web, output: Path, pages: int) -> Result:
+    output.mkdir(parents=True)
+    began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages), output / "output.log")
+    times = site.served(began)
+    if not times:
+        sys.exit(f"{name} fetched nothing; its output is in {output / 'output.log'}")
+    quarters = [times[len(times) * part // 4 - 1] for part in (1, 2, 3, 4)]
+    return Result(
+        crawler=name,
+        pages=len(times),
+        archived=archived(output),
+        cpu_ms_per_page=cpu / len(times) * 1e3,
+        pages_per_second=len(times) / wall,
+        peak_mb=max(sample.pss for sample in samples) / 1e6,
+        peak_private_mb=max(sample.private for sample in samples) / 1e6,
+        mb_at_quarters=[min(samples, key=lambda sample: abs(sample.time - when)).pss / 1e6 for when in quarters],
+        cpu_seconds=cpu,
+        wall_seconds=wall,
+    )
+
+
+def show(results: list[Result]) -> None:
+    print(f"{'':8} {'pages':>7} {'archived':>8} {'CPU ms/page':>12} {'pages/s':>8} {'peak MB':>8} {'private':>8}  MB at 25/50/75/100 %")
+    for r in results:
+        quarters = " ".join(f"{value:.0f}" for value in r.mb_at_quarters)
+        numbers = (
+            f"{r.pages:7} {r.archived:8} {r.cpu_ms_per_page:12.3f} {r.pages_per_second:8.0f} {r.peak_mb:8.0f} {r.peak_private_mb:8.0f}"
+        )
+        print(f"{r.crawler:8} {numbers}  {quarters}")
+    if len(results) == 2:
+        print(f"ratio of CPU per page, scrapy : windrow = {results[1].cpu_ms_per_page / results[0].cpu_ms_per_page:.1f} : 1")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=CRAWLERS, help="one crawler instead of both")
+    parser.add_argument("--pages", type=int, default=0, help="stop after about this many; 0: the whole web, 22,622 pages")
+    parser.add_argument(
+        "--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one"
+    )
+    parser.add_argument("--port", type=int, default=8090)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    names = [options.only] if options.only else list(CRAWLERS)
+    with tempfile.TemporaryDirectory(prefix="windrow-bench-") as made, web(options.web or Path(made) / "web", options.port) as site:
+        results = [run(name, site, Path(made) / name, options.pages) for name in names]
+    if options.json:
+        print(json.dumps([dataclasses.asdict(result) for result in results]))
+    else:
+        show(results)
+
+
+if __name__ == "__main__":
+    main()

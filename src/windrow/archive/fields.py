@@ -1,0 +1,106 @@
+"""The metadata record of a capture: everything of it that the request and response records have no place for.
+
+The form is application/warc-fields, one `name: value` a line. Names follow Heritrix and Common Crawl where they have one. What is as
+it mostly is, is left out.
+"""
+
+import re
+import unicodedata
+import urllib.parse
+from collections.abc import Mapping, Sequence
+
+from windrow.data import Capture, Kind, Task, Url
+
+LAYOUT = "request response metadata"  # said in the warcinfo of our own files: a capture that lacks one of them is torn
+
+NAMES = {"seq", "fetchTimeMs", "via", "depth", "downloaded", "priority", "distance", "redirects", "attempt", "kind"}
+NAMES |= {"encoded", "status", "headLength", "requestLength"}
+
+_ALWAYS = b"fetchTimeMs: %d\r\nvia: %b\r\ndepth: %d\r\ndownloaded: %d\r\n"
+_TASK = b"priority: %d\r\ndistance: %d\r\nredirects: %d\r\nattempt: %d\r\n"
+_STATUS = re.compile(rb"[^ ]+ +(\d{3})(?=[ \r\n]|$)")
+_HEAD = re.compile(rb"\n\r?\n")
+_ENCODED = re.compile(rb"(?im)^(?:transfer|content)-encoding:(?![ \t]*identity)")
+_FOLD = re.compile(r"\r?\n[ \t]+")
+_DEFAULT = Task(Url("", "", "", 0))
+
+
+def pack(capture: Capture) -> bytes:
+    """The lines of a capture; seq and what the driver adds are put around them when they are known."""
+    task, head = capture.task, capture.head
+    lines = _ALWAYS % (round(capture.seconds * 1000), line(task.via), task.depth, capture.downloaded)
+    if task.priority != 128 or task.distance or task.redirects or task.attempt:
+        lines += _TASK % (task.priority, task.distance, task.redirects, task.attempt)
+    if task.kind is not Kind.PAGE:
+        lines += b"kind: %b\r\n" % task.kind.name.lower().encode()
+    if capture.encoded:
+        lines += b"encoded: yes\r\n"
+    if not head.startswith(b"HTTP/1.1 %d " % capture.status) and status(head) != capture.status:
+        lines += b"status: %d\r\n" % capture.status
+    if head.find(b"\r\n\r\n") != len(head) - 4 or len(head) < 4:
+        lines += b"headLength: %d\r\n" % len(head)
+    return lines
+
+
+def task(url: Url, found: Mapping[str, str]) -> Task:
+    """The task that pack() wrote down."""
+    return Task(
+        url,
+        Kind[found["kind"].upper()] if "kind" in found else Kind.PAGE,
+        int(found.get("priority", _DEFAULT.priority)),
+        int(found.get("depth", 0)),
+        int(found.get("distance", 0)),
+        int(found.get("redirects", 0)),
+        found.get("via", ""),
+        int(found.get("attempt", 0)),
+    )
+
+
+def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
+    """Head and body of a response block. In other people's files a head may end in bare line feeds, or not at all."""
+    match = None if found else _HEAD.search(block)
+    if "headLength" in found:
+        end = int(found["headLength"])
+    elif found:
+        end = block.index(b"\r\n\r\n") + 4
+    else:
+        end = match.end() if match else len(block)
+    return block[:end], block[end:]
+
+
+def status(head: bytes) -> int:
+    """The code in a status line; 0 where there is none."""
+    match = _STATUS.match(head)
+    return int(match[1]) if match else 0
+
+
+def encoded(head: bytes) -> bool:
+    """Whether a head that was not written here says that its body is still encoded for transport."""
+    return _ENCODED.search(head) is not None
+
+
+def encode(pairs: Sequence[tuple[str, str]]) -> bytes:
+    """Fields as lines; a value of several lines becomes as many fields of the same name."""
+    return b"".join(b"%b: %b\r\n" % (line(name), line(part)) for name, value in pairs for part in value.split("\n"))
+
+
+def decode(block: bytes) -> dict[str, str]:
+    """Fields by name; what stands there more than once is joined by line ends, so that encode() is undone."""
+    found: dict[str, str] = {}
+    for text in _FOLD.sub(" ", block.decode("utf-8", "replace")).split("\n"):
+        name, colon, value = text.partition(":")
+        if colon:
+            value = value.strip()
+            found[name] = f"{found[name]}\n{value}" if name in found else value
+    return found
+
+
+def line(text: str) -> bytes:
+    """Text as it may stand in a header: nothing in it can begin another line. URLs pass unchanged."""
+    if text.isprintable():
+        return text.encode()
+    return "".join(urllib.parse.quote(char, errors="surrogatepass") if _breaks(char) else char for char in text).encode()
+
+
+def _breaks(char: str) -> bool:
+    return char != "\t" and unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")

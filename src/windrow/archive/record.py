@@ -1,0 +1,140 @@
+"""WARC records from a file: our own, and other people's, of any version, plain or gzip, with a gzip member for each record or not.
+
+Lengths are checked before anything is kept, headers are capped, and damage is never passed over: everything before it is given
+out, then ArchiveError says where it is.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from windrow.archive.stream import ArchiveError, Stream
+
+MAX_HEADER = 1 << 18  # bytes of a record's header
+MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and passed over
+
+_HEADER_END = re.compile(rb"\n\r?\n")
+_VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
+_FOLD = re.compile(r"\r?\n[ \t]+")
+_END = b"\r\n\r\n"
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    offset: int  # where it begins: of its gzip member, or of its first byte in a plain file
+    length: int  # of its gzip member, or of its bytes; 0 where it shares a member with others or has no proper end
+    version: str  # "WARC/1.1"
+    headers: tuple[tuple[str, str], ...]  # in order, as written
+    block: bytes
+    size: int  # Content-Length; more than len(block) where that was cut at MAX_BLOCK
+
+    @property
+    def type(self) -> str:
+        return self.header("WARC-Type").lower()
+
+    @property
+    def id(self) -> bytes:
+        """The bare UUID of a record's name."""
+        return self.header("WARC-Record-ID").removeprefix("<urn:uuid:").removesuffix(">").encode()
+
+    @property
+    def target(self) -> str:
+        """The URI; some writers of WARC/1.0 put it in angle brackets."""
+        return self.header("WARC-Target-URI").removeprefix("<").removesuffix(">")
+
+    def header(self, name: str) -> str:
+        """The first header of this name; empty where there is none."""
+        wanted = name.lower()
+        for field, value in self.headers:
+            if field.lower() == wanted:
+                return value
+        return ""
+
+    def all(self, name: str) -> list[str]:
+        """Every value of this header."""
+        wanted = name.lower()
+        return [value for field, value in self.headers if field.lower() == wanted]
+
+
+def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Record]:
+    """Every record from start on; nothing behind end (of a file that grows: its committed length) is read."""
+    with open(path, "rb") as file:
+        stream = Stream(file, path, start, end)
+        while stream.peek(1) or stream.more():
+            stream.skip_lines()
+            if stream.peek(1):
+                yield _record(stream, path)
+
+
+def tail(path: Path) -> int:
+    """The end of the last record before any damage: each up to there is whole and has the block that its digest says."""
+    end = 0
+    try:
+        for record in records(path):
+            if record.length == 0 or verify(record) is False:
+                break
+            end = record.offset + record.length
+    except ArchiveError:
+        pass
+    return end
+
+
+def verify(record: Record) -> bool | None:
+    """Whether the block is what its digest says; None where there is no digest, or none that can be told."""
+    algorithm, _, written = record.header("WARC-Block-Digest").partition(":")
+    algorithm = algorithm.lower().replace("-", "")
+    if algorithm not in ("md5", "sha1", "sha256", "sha512") or not written or len(record.block) < record.size:
+        return None
+    digest = hashlib.new(algorithm, record.block, usedforsecurity=False).digest()
+    try:
+        if len(written) == 2 * len(digest):
+            return bytes.fromhex(written) == digest
+        return base64.b32decode(written.upper() + "=" * (-len(written) % 8)) == digest
+    except (ValueError, binascii.Error):
+        return False
+
+
+def _record(stream: Stream, path: Path) -> Record:
+    offset, fresh = stream.position, stream.fresh
+    if stream.peek(5).upper() != b"WARC/":
+        raise ArchiveError(path, offset, f"no WARC record begins here but {stream.peek(16)!r}")
+    head = stream.until(_HEADER_END, MAX_HEADER)
+    if head is None:
+        raise ArchiveError(path, offset, f"the header that begins here does not end (within {MAX_HEADER} bytes)")
+    version, headers = _headers(head, path, offset)
+    size = _size(headers, path, offset)
+    block, taken = stream.take(size, MAX_BLOCK)
+    if taken < size:
+        raise ArchiveError(path, offset, f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)")
+    if stream.plain:
+        ended = stream.peek(4) == _END
+        stream.take(4 * ended, 4)
+    else:
+        stream.skip_lines()
+        ended = fresh and stream.drained
+    return Record(offset, stream.position - offset if ended else 0, version, headers, block, size)
+
+
+def _headers(head: bytes, path: Path, offset: int) -> tuple[str, tuple[tuple[str, str], ...]]:
+    text = head.decode("utf-8", "replace")
+    if "\n " in text or "\n\t" in text:
+        text = _FOLD.sub(" ", text)
+    version, *lines = text.rstrip("\r\n").split("\n")
+    version = version.rstrip("\r")
+    if not _VERSION.fullmatch(version):
+        raise ArchiveError(path, offset, f"{version[:32]!r} is no WARC version")
+    pairs = [line.partition(":") for line in lines]
+    return version.strip(), tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
+
+
+def _size(headers: tuple[tuple[str, str], ...], path: Path, offset: int) -> int:
+    for name, value in headers:
+        if name.lower() == "content-length":
+            if value.isascii() and value.isdigit() and len(value) < 19:
+                return int(value)
+            raise ArchiveError(path, offset, f"Content-Length is {value[:32]!r}")
+    raise ArchiveError(path, offset, "the record that begins here has no Content-Length")

@@ -1,0 +1,240 @@
+"""The commands. No logic: each reads its arguments, calls one function, and shows what came back."""
+
+import asyncio
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import windrow
+from windrow import config, demo, seeds
+from windrow.config import ConfigError
+from windrow.crawl import display, loop, recover, status as state
+from windrow.demo import web
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Windrow builds text corpora from the web. Start with `windrow demo`.",
+)
+out = Console(highlight=False, soft_wrap=True)
+
+Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Override an option: --set fetch.delay=10", metavar="SECTION.OPTION=VALUE")]
+
+
+@app.command("init")
+def init(
+    directory: Directory,
+    seed_file: Annotated[str, typer.Option("--seeds", help="File of seed URLs, one a line; - for standard input.")],
+    contact: Annotated[str, typer.Option(help="URL or e-mail address for the webmasters you visit.")] = "",
+    tld: Annotated[list[str] | None, typer.Option(help="Stay within this top-level domain; may be repeated.")] = None,
+    settings: Settings = None,
+) -> None:
+    """Make a crawl directory: crawl.toml and seeds.txt."""
+    if (directory / "crawl.toml").exists():
+        raise ConfigError(f"{directory} has a crawl.toml already; edit that, or choose another directory")
+    found = seeds.read(seed_file)
+    directory.mkdir(parents=True, exist_ok=True)
+    options = config.make([*_settings(contact, tld), *(settings or [])], directory)
+    (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
+    (directory / "crawl.toml").write_text(config.dump(options, changed=True))
+    out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({len(found)} seeds) written.")
+    if not contact:
+        out.print("No contact is set, so only loopback addresses will be crawled: set contact under [crawler].")
+    out.print(f"Now: windrow crawl {directory}")
+
+
+def _settings(contact: str, tlds: list[str] | None) -> list[str]:
+    chosen = [f"crawler.contact={contact}"] if contact else []
+    return chosen + ([f"scope.tlds={tlds!r}"] if tlds else [])
+
+
+@app.command("crawl")
+def crawl(
+    directory: Directory,
+    max_pages: Annotated[int, typer.Option(help="Stop after this many pages.")] = 0,
+    max_seconds: Annotated[float, typer.Option(help="Stop after this many seconds.")] = 0.0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Run a crawl, or go on with one that was stopped or killed. Ctrl-C stops it cleanly."""
+    limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
+    limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
+    options = _load(directory, [*(settings or []), *limits])
+    ending = run(directory, options)
+    if as_json:
+        _print_json(ending)
+    else:
+        _show_ending(directory, ending)
+
+
+def run(directory: Path, options: config.Config) -> loop.Ending:
+    """The crawl with signals and, on a terminal, the display."""
+    notes = Console(stderr=True, highlight=False)
+
+    async def main() -> loop.Ending:
+        shown: list[asyncio.Task[None]] = []
+
+        def watch(running: loop.Crawl, resumed: recover.Resumed) -> None:
+            for line in resumed.torn:
+                notes.print(f"recovered: {line}")
+            if resumed.frames:
+                notes.print(f"going on after frame {resumed.frames} of the log ({resumed.replayed} replayed)")
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, running.stop)
+            if notes.is_terminal:
+                shown.append(asyncio.create_task(display.show(running, notes)))
+
+        try:
+            return await loop.run(directory, options, watch)
+        finally:
+            for task in shown:
+                task.cancel()
+
+    return loop.execute(main())
+
+
+def _show_ending(directory: Path, ending: loop.Ending) -> None:
+    why = {"done": "nothing is left to crawl", "stopped": "stopped", "pages": "the page limit is reached", "seconds": "the time limit is reached"}
+    tally, counts = ending.tally, ending.counts
+    out.print(f"{why.get(ending.why, ending.why)} after {ending.seconds:,.1f} s: {tally.archived:,} captures archived, ", end="")
+    out.print(f"{display.size(tally.downloaded)} downloaded, {counts.waiting:,} URLs waiting.")
+    out.print(f"this run ended {display.reasons(tally.finished)}")
+    out.print(f"see: windrow status {directory}")
+
+
+@app.command("status")
+def status(directory: Directory, as_json: Json = False) -> None:
+    """Show where a crawl stands. Every URL ever admitted is waiting, in hand, or finished with one reason."""
+    found = state.status(directory)
+    if as_json:
+        _print_json(found)
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_row("seen", f"{found.seen:,}", "URLs admitted, on", f"{found.hosts:,} hosts")
+    table.add_row("waiting", f"{found.waiting:,}")
+    table.add_row("in hand", f"{found.in_hand:,}", "" if found.running else "(not running)")
+    table.add_row("finished", f"{sum(found.finished.values()):,}")
+    for title, counts in (("", found.finished), ("tried again", found.retried), ("links refused", found.refused)):
+        for name, count in counts.items():
+            table.add_row(title, f"{count:,}", name)
+            title = ""
+    table.add_row("requests", f"{found.requests:,}", display.size(found.downloaded), f"{found.archived:,} captures archived")
+    for name, length in found.bytes.items():
+        table.add_row("", display.size(length), f"{name}/")
+    table.add_row("last commit", _moment(found.last), f"frame {found.frames}")
+    out.print(table)
+
+
+@app.command("why")
+def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")], as_json: Json = False) -> None:
+    """Tell what happened to a URL, when, and the rule that decided."""
+    story = state.why(directory, url, _load(directory, []))
+    if as_json:
+        _print_json(story)
+        return
+    out.print(story.url, markup=False)
+    for event in story.events:
+        out.print(f"  {_moment(event.time)}  {event.what}", markup=False)
+    out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}", markup=False)
+
+
+@app.command("rebuild")
+def rebuild(directory: Directory) -> None:
+    """Make state/ anew from the log alone. The old state is moved aside."""
+    options = _load(directory, [])
+
+    async def main() -> recover.Resumed:
+        with recover.lock(directory):
+            aside = recover.set_state_aside(directory)
+            resumed = await recover.resume(directory, options, time.time())
+            await resumed.frontier.close()
+            if aside:
+                out.print(f"the old state is in {aside}")
+            return resumed
+
+    resumed = asyncio.run(main())
+    out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
+
+
+@app.command("demo")
+def show_demo(
+    directory: Annotated[Path, typer.Option("--dir", help="Where the crawl goes.")] = Path("windrow-demo"), as_json: Json = False
+) -> None:
+    """Crawl a small web served on loopback by Windrow itself: no network needed."""
+    _make_room(directory)
+    with web.serve() as site:
+        directory.mkdir(parents=True)
+        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
+        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
+        (directory / "crawl.toml").write_text(demo.OPTIONS)
+        out.print(f"a web of {len(site.hosts)} hosts is served on 127.0.0.1:{site.port}; crawling it into {directory}/")
+        ending = run(directory, config.load(directory / "crawl.toml"))
+    if as_json:
+        _print_json(ending)
+        return
+    _show_ending(directory, ending)
+    for name, what in (("warc", "the pages"), ("robotstxt", "robots.txt files"), ("diagnostics", "redirects and errors"), ("log", "what happened")):
+        out.print(f"  {directory / name}/  {what}")
+
+
+def _make_room(directory: Path) -> None:
+    """An earlier demo makes way for the new one; anything else stays."""
+    options = directory / "crawl.toml"
+    if options.exists() and options.read_text() == demo.OPTIONS:
+        shutil.rmtree(directory)
+    elif directory.exists() and any(directory.iterdir()):
+        raise ConfigError(f"{directory} holds something else; name another place: windrow demo --dir PLACE")
+    elif directory.exists():
+        directory.rmdir()
+
+
+def _load(directory: Path, overrides: list[str]) -> config.Config:
+    if not (directory / "crawl.toml").exists():
+        raise ConfigError(f"{directory} has no crawl.toml; make one with: windrow init {directory} --seeds FILE --contact URL")
+    return config.load(directory / "crawl.toml", overrides)
+
+
+def _print_json(record: Any) -> None:
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(record)).decode() + "\n")
+
+
+def _moment(epoch: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(epoch)) if epoch else "never"
+
+
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if show:
+        out.print(f"windrow {windrow.__version__}")
+        raise typer.Exit()
+
+
+def main() -> None:
+    """Runs a command; what the user can mend is one sentence and exit code 2."""
+    try:
+        app(prog_name="windrow")
+    except ConfigError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or 'the system'}: {error.strerror or error}")
+
+
+def fail(message: str) -> None:
+    sys.stderr.write(f"windrow: {message}\n")
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The life of a page, from what the server said to the report that the frontier and the log get. Read this first.
+
+1. The frontier leases a host; its turn names the tasks, the address and the robots rules.
+2. A task that robots.txt disallows ends here (`disallowed`), unasked.
+3. The client gives a capture or a failure. A failure is a report at once (`failed`).
+4. A capture's status is a reason (`reason`); what is not a page (redirects, errors, robots.txt) is reported at once (`answered`).
+5. A page goes to a worker process, which finds its links and drops those out of scope; `followed` turns them into tasks.
+6. Whatever the verdict, the capture is archived; its place and its number go into the report (`archived`).
+7. Settled, the report makes links and clocks visible to the frontier; committed, it is a line of the log and counts for good.
+"""
+
+import email.utils
+import math
+from collections.abc import Iterable
+
+from windrow import urls
+from windrow.data import Capture, Failure, Kind, Link, Place, Reason, Report, Task
+from windrow.frontier import retry
+from windrow.frontier.scope import Scope
+
+_DAY = 86400.0
+_ROBOTS_HOPS = 5  # RFC 9309 §2.3.1.2
+
+
+def reason(capture: Capture) -> Reason:
+    """What the status line says of the URL."""
+    status = capture.status
+    if 200 <= status < 300:
+        return Reason.OK
+    if status in (301, 302, 303, 307, 308):
+        return Reason.REDIRECT
+    if status in (404, 410):
+        return Reason.NOT_FOUND
+    if status in (401, 402, 403, 407, 451):
+        return Reason.FORBIDDEN
+    if status == 429 or (status == 503 and capture.header("retry-after")):
+        return Reason.THROTTLED
+    if 400 <= status < 500:
+        return Reason.CLIENT_ERROR
+    return Reason.SERVER_ERROR if 500 <= status < 600 else Reason.BAD_STATUS
+
+
+def until(capture: Capture) -> float:
+    """Epoch seconds that a Retry-After asks us to wait for, at most a day ahead; 0 where there is none or it makes no sense."""
+    value = capture.header("retry-after") if capture.status in (429, 503) else None
+    if not value:
+        return 0.0
+    end = capture.time + capture.seconds
+    if value.isdigit():
+        return end + min(float(value[:9]), _DAY)
+    try:
+        then = email.utils.parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(then, end + _DAY) if math.isfinite(then) and then > end else 0.0
+
+
+def disallowed(task: Task, rule: str, now: float) -> Report:
+    return Report(0, task, Reason.ROBOTS, rule, now)
+
+
+def closed(task: Task, why: Reason, now: float) -> Report:
+    """A task of a host that was closed: it ends without a request."""
+    return Report(0, task, why, "the host was closed", now)
+
+
+def failed(failure: Failure) -> Report:
+    task = failure.task
+    return Report(
+        seq=0,
+        task=task,
+        reason=failure.reason,
+        detail=failure.detail,
+        time=failure.time,
+        seconds=failure.seconds,
+        downloaded=failure.downloaded,
+        final=task.kind is not Kind.PAGE or not retry.again(failure.reason, task.attempt),
+    )
+
+
+def answered(capture: Capture, scope: Scope, most_redirects: int) -> Report:
+    """The report on a capture, its links still unread. A redirect's target is a link like any other."""
+    why = reason(capture)
+    detail = ""
+    found: tuple[Task, ...] = ()
+    refused: dict[str, int] = {}
+    if why is Reason.REDIRECT:
+        why, detail, found, refused = _redirected(capture, scope, most_redirects)
+    elif capture.truncated == "disconnect" and retry.again(Reason.DISCONNECT, capture.task.attempt):
+        why, detail = Reason.DISCONNECT, "the answer broke off"
+    elif why is not Reason.OK:
+        detail = f"status {capture.status}"
+    return Report(
+        seq=0,
+        task=capture.task,
+        reason=why,
+        detail=detail,
+        time=capture.time + capture.seconds,
+        seconds=capture.seconds,
+        status=capture.status,
+        downloaded=capture.downloaded,
+        final=not retry.again(why, capture.task.attempt),
+        until=until(capture),
+        found=found,
+        refused=refused,
+    )
+
+
+def _redirected(capture: Capture, scope: Scope, most: int) -> tuple[Reason, str, tuple[Task, ...], dict[str, int]]:
+    location = capture.header("location") or ""
+    target = urls.join(capture.task.url.text, [location])[0] if location else None
+    if target is None:
+        return Reason.BAD_REDIRECT, f"Location: {location[:200]}" if location else "no Location", (), {}
+    if capture.task.redirects >= most:
+        return Reason.REDIRECTS, f"{most} hops, the next was {target.text[:200]}", (), {}
+    rule = scope.refuses(target)
+    task = rule or scope.follow(capture.task, target, redirect=True)
+    if isinstance(task, str):
+        return Reason.REDIRECT, f"{target.text} ({task})", (), {task: 1}
+    return Reason.REDIRECT, target.text, (task,), {}
+
+
+def moved_robots(capture: Capture) -> Task | None:
+    """The task for a robots.txt that was moved; None where it ends here: not moved, moved too often, or to nowhere."""
+    task = capture.task
+    if reason(capture) is not Reason.REDIRECT or task.redirects >= _ROBOTS_HOPS:
+        return None
+    location = capture.header("location") or ""
+    target = urls.join(task.url.text, [location])[0] if location else None
+    if target is None:
+        return None
+    return Task(target, Kind.ROBOTS, priority=0, redirects=task.redirects + 1, via=asking(task))
+
+
+def asking(task: Task) -> str:
+    """The origin whose rules a robots task is to find."""
+    return task.via or urls.origin(task.url.text)
+
+
+def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:
+    """The tasks for a page's links; those refused for where the page stands are counted by rule."""
+    found = []
+    for link in links:
+        follow = scope.follow(task, link.url)
+        if isinstance(follow, str):
+            refused[follow] = refused.get(follow, 0) + 1
+        else:
+            found.append(follow)
+    return tuple(found)
+
+
+def archived(report: Report, seq: int, place: Place, digest: str) -> Report:
+    return _changed(report, seq=seq, place=place, digest=digest)
+
+
+def _changed(report: Report, **fields: object) -> Report:
+    values = {name: getattr(report, name) for name in report.__struct_fields__}
+    values.update(fields)
+    return Report(**values)

@@ -1,0 +1,169 @@
+"""Content codings undone, never beyond a limit: what a server may send is bounded by its output, not by its input."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import brotli
+import zstandard
+from isal import isal_zlib
+
+LAYERS = 2  # codings on top of each other; honest servers use one, a few send gzip twice
+MEMBERS = 256  # gzip members in one body: each costs a copy of the rest
+WINDOW = 8 << 20  # bytes of zstd window (RFC 8878 §3.1.1.1.2: support for up to 8 MiB is what a sender may count on)
+STEP = 256 << 10  # bytes of zstd output asked for at a time
+
+ACCEPTED = "gzip, deflate, br, zstd"
+
+# Labels that are written where a coding belongs and change nothing: seen in the wild, and read so by browsers.
+_PLAIN = re.compile(r"|identity|none|binary|text|plain|[78]-?bit|chunked|(utf|iso|windows|cp|ascii|us-ascii)[-_0-9]*")
+_Garbled: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stub calls the class an instance
+_ZSTD_FRAME = 0xFD2FB528
+_ZSTD_SKIP = 0x184D2A50
+_ZSTD = zstandard.ZstdDecompressor(max_window_size=WINDOW)
+
+
+class Decoded(NamedTuple):
+    body: bytes
+    complete: bool  # every coding was known and came to its end, or was cut by us
+    cut: bool  # there was more than the limit
+
+
+_FAILED = Decoded(b"", False, False)
+
+
+def decode(body: bytes, encodings: str, limit: int) -> Decoded:
+    """The body without its Content-Encoding; as much of it as there is and the limit allows."""
+    if encodings == "gzip":
+        return _gzip(body, limit) if body else Decoded(body, True, False)
+    names = [name for name in map(str.strip, encodings.lower().split(",")) if not _PLAIN.fullmatch(name)]
+    if not body or not names:
+        return Decoded(body[:limit], True, len(body) > limit)
+    if len(names) > LAYERS:
+        return _FAILED
+    complete, cut = True, False
+    for name in reversed(names):
+        decoder = _DECODERS.get(name)
+        if decoder is None:
+            return _FAILED
+        body, whole, more = decoder(body, limit)
+        complete, cut = complete and (whole or cut), cut or more
+    return Decoded(body, complete, cut)
+
+
+def _gzip(data: bytes, limit: int) -> Decoded:
+    """Checksums are not looked at, nor is what follows the last member: browsers show such pages."""
+    found: list[bytes] = []
+    room, at = limit + 1, 0
+    for _ in range(MEMBERS):
+        start = _gzip_header(data, at)
+        if start < 0:
+            return Decoded(b"".join(found), at > 0, False)
+        inflater = isal_zlib.decompressobj(-15)
+        try:
+            found.append(inflater.decompress(memoryview(data)[start:], room))
+        except _Garbled:
+            return Decoded(b"".join(found), False, False)
+        room -= len(found[-1])
+        at = len(data) - len(inflater.unused_data) + 8
+        if room <= 0 or not inflater.eof or at >= len(data):
+            break
+    body = found[0] if len(found) == 1 else b"".join(found)
+    return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, inflater.eof and at >= len(data), False)
+
+
+def _gzip_header(data: bytes, at: int) -> int:
+    """Where the deflate stream of the member at this place begins; -1 where there is no member (RFC 1952 §2.3)."""
+    if data[at : at + 3] != b"\x1f\x8b\x08":
+        return -1
+    flags, start = data[at + 3] if at + 3 < len(data) else 0, at + 10
+    if flags & 4:
+        start += 2 + int.from_bytes(data[start : start + 2], "little")
+    for flag in (8, 16):
+        if flags & flag:
+            start = data.find(b"\0", start) + 1
+            if not start:
+                return -1
+    start += flags & 2
+    return start if start <= len(data) else -1
+
+
+def _deflate(data: bytes, limit: int) -> Decoded:
+    """RFC 9110 means a zlib stream, many servers send the bare deflate stream."""
+    if len(data) > 1 and data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0 and not data[1] & 0x20:
+        wrapped = _inflate(data, 2, limit)
+        if wrapped.complete or wrapped.body:
+            return wrapped
+    return _inflate(data, 0, limit)
+
+
+def _inflate(data: bytes, start: int, limit: int) -> Decoded:
+    inflater = isal_zlib.decompressobj(-15)
+    try:
+        body = inflater.decompress(memoryview(data)[start:], limit + 1)
+    except _Garbled:
+        return _FAILED
+    return Decoded(body[:limit], True, True) if len(body) > limit else Decoded(body, inflater.eof, False)
+
+
+def _brotli(data: bytes, limit: int) -> Decoded:
+    decompressor = brotli.Decompressor()
+    found: list[bytes] = []
+    room = limit + 1
+    try:
+        while room > 0 and not decompressor.is_finished():
+            found.append(decompressor.process(data, output_buffer_limit=room))
+            if not found[-1]:
+                break
+            room -= len(found[-1])
+            data = b""
+    except brotli.error:
+        return Decoded(b"".join(found), False, False)
+    body = b"".join(found)
+    return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, decompressor.is_finished(), False)
+
+
+def _zstd(data: bytes, limit: int) -> Decoded:
+    found: list[bytes] = []
+    room = limit + 1
+    reader = _ZSTD.stream_reader(data, read_across_frames=True)
+    try:
+        while room > 0 and (piece := reader.read(min(room, STEP))):
+            found.append(piece)
+            room -= len(piece)
+    except zstandard.ZstdError:
+        return Decoded(b"".join(found), False, False)
+    body = b"".join(found)
+    return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, _zstd_ends(data), False)
+
+
+def _zstd_ends(data: bytes) -> bool:
+    """Whether the last frame is whole: the reader says nothing of a stream that stops inside a frame (RFC 8878 §3.1)."""
+    at, size = 0, len(data)
+    while at < size:
+        magic = int.from_bytes(data[at : at + 4], "little")
+        if magic & 0xFFFFFFF0 == _ZSTD_SKIP:
+            at += 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+            continue
+        if magic != _ZSTD_FRAME or size < at + 6:
+            return False
+        checksum = data[at + 4] & 4
+        at += zstandard.frame_header_size(data[at : at + 18])
+        last = 0
+        while not last:
+            if at + 3 > size:
+                return False
+            block = int.from_bytes(data[at : at + 3], "little")
+            last = block & 1
+            at += 4 if block >> 1 & 3 == 1 else 3 + (block >> 3)
+        at += checksum
+    return at == size
+
+
+_DECODERS: dict[str, Callable[[bytes, int], Decoded]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}

@@ -1,0 +1,186 @@
+"""From a host to the one address we may call it at: a hosts file, or the system's resolver with our own cache in front.
+
+The resolver's look-ups block, so each runs in a thread of its own, `dns_threads` at most. The threads are daemons: a
+name server that never answers must not hold up the end of a crawl.
+"""
+
+import asyncio
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from windrow import config
+from windrow.data import Reason
+from windrow.fetch import address
+
+REMEMBERED = 1 << 16  # hosts in the cache
+LONGEST_FAILURE = {  # seconds a failure is kept at most; it is never kept for good
+    Reason.NO_SUCH_HOST: 900.0,
+    Reason.BLOCKED_ADDRESS: 900.0,
+    Reason.DNS: 300.0,  # RFC 2308 §7.1: a server failure must not be cached longer
+}
+MOST_ADDRESSES = 64  # of one name; more is a joke or an attack
+
+Lookup = Callable[[str], list[str]]  # blocking; raises OSError, mostly socket.gaierror, as getaddrinfo does
+
+_NO_SUCH = {socket.EAI_NONAME, socket.EAI_NODATA, socket.EAI_ADDRFAMILY}
+_NAME = re.compile(r"(?:\*\.)?[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?")
+
+
+class Resolved(msgspec.Struct, frozen=True, gc=False):
+    address: str  # "ip", "ip:port" or "[ip6]:port"; empty where there is a reason
+    ttl: float  # seconds this answer may be kept
+    reason: Reason | None = None  # why there is no address
+    detail: str = ""
+
+
+class _Known(NamedTuple):
+    answer: Resolved
+    since: float
+    until: float
+    failures: int  # in a row
+
+
+def system(host: str) -> list[str]:
+    """Every address of this name, by the system's resolver."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Resolver:
+    def __init__(self, fetch: config.Fetch, crawler: config.Crawler, lookup: Lookup = system) -> None:
+        self._fetch = fetch
+        self._loopback_only = not crawler.contact
+        self._lookup = lookup
+        self._hosts = read_hosts(Path(fetch.hosts)) if fetch.hosts else None
+        self._known: dict[str, _Known] = {}
+        self._asking: dict[str, asyncio.Task[Resolved]] = {}
+        self._room = asyncio.Semaphore(fetch.dns_threads)
+
+    async def find(self, host: str, now: float) -> Resolved:
+        """Where this host is. `now` is any clock of seconds, the same one in every call."""
+        name = host.strip("[].").lower()
+        if self._hosts is not None and (listed := _listed(self._hosts, name)):
+            return self._checked([listed])
+        if address.literal(name):
+            return self._checked([name])
+        if self._hosts is not None:
+            return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, f"not in {self._fetch.hosts}")
+        known = self._known.get(name)
+        if known is not None and known.since <= now < known.until:
+            return msgspec.structs.replace(known.answer, ttl=known.until - now)
+        if name not in self._asking:
+            self._asking[name] = asyncio.create_task(self._ask(name, now, known.failures if known else 0))
+        return await asyncio.shield(self._asking[name])
+
+    async def _ask(self, name: str, now: float, failures: int) -> Resolved:
+        try:
+            answer = await self._answer(name)
+        finally:
+            del self._asking[name]
+        if answer.reason is None:
+            self._remember(name, _Known(answer, now, now + answer.ttl, 0))
+            return answer
+        ttl = min(self._fetch.dns_negative_ttl * 2 ** min(failures, 16), LONGEST_FAILURE[answer.reason])
+        self._remember(name, _Known(answer, now, now + ttl, failures + 1))
+        return msgspec.structs.replace(answer, ttl=ttl)
+
+    async def _answer(self, name: str) -> Resolved:
+        if len(name) > 253 or not _NAME.fullmatch(name):
+            return Resolved("", 0.0, Reason.NO_SUCH_HOST, "not a name that DNS can hold")
+        try:
+            async with asyncio.timeout(self._fetch.connect_timeout):
+                return self._checked(await self._in_thread(name))
+        except TimeoutError:
+            return Resolved("", 0.0, Reason.DNS, f"no answer within {self._fetch.connect_timeout:g} s")
+        except socket.gaierror as error:
+            reason = Reason.NO_SUCH_HOST if error.errno in _NO_SUCH else Reason.DNS
+            return Resolved("", 0.0, reason, error.strerror or str(error))
+        except (OSError, UnicodeError) as error:
+            return Resolved("", 0.0, Reason.DNS, str(error))
+
+    async def _in_thread(self, name: str) -> list[str]:
+        await self._room.acquire()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[list[str]] = loop.create_future()
+
+        def work() -> None:
+            found: list[str] | Exception
+            try:
+                found = self._lookup(name)
+            except Exception as error:  # handed to whoever waits: a thread has nobody else to tell
+                found = error
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits
+                loop.call_soon_threadsafe(self._deliver, future, found)
+
+        threading.Thread(target=work, name=f"resolve {name}", daemon=True).start()
+        return await future
+
+    def _deliver(self, future: asyncio.Future[list[str]], found: list[str] | Exception) -> None:
+        """A look-up that was given up keeps its place until its thread ends, so that the threads stay bounded."""
+        self._room.release()
+        if future.done():
+            return
+        if isinstance(found, Exception):
+            future.set_exception(found)
+        else:
+            future.set_result(found)
+
+    def _checked(self, found: list[str]) -> Resolved:
+        """The first address we may call, IPv4 before IPv6: a host with a broken AAAA record stays reachable."""
+        places = [place for text in found[:MOST_ADDRESSES] if (place := address.split(text))]
+        places.sort(key=lambda place: ":" in place[0])
+        for ip, port in places:
+            if address.allowed(ip, self._fetch.allow_private, self._loopback_only):
+                return Resolved(f"[{ip}]:{port}" if port and ":" in ip else f"{ip}:{port}" if port else ip, self._fetch.dns_ttl)
+        if not places:
+            return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, "no address")
+        why = "" if not self._loopback_only else "; without crawler.contact only loopback addresses are called"
+        return Resolved("", self._fetch.dns_ttl, Reason.BLOCKED_ADDRESS, f"{places[0][0]} may not be called{why}")
+
+    def _remember(self, name: str, known: _Known) -> None:
+        self._known.pop(name, None)
+        self._known[name] = known
+        if len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+
+def read_hosts(path: Path) -> dict[str, str]:
+    """A hosts file: `host<TAB>address[:port]` lines, `*.name` for all below a name, `#` comments. The first line of a host counts."""
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise config.ConfigError(f"fetch.hosts: cannot read {path} ({error}); name a file of host<TAB>address lines, or no file") from None
+    hosts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if words:
+            if fault := _fault(words):
+                raise config.ConfigError(f"{path}, line {number}: {fault}")
+            hosts.setdefault(words[0].lower().strip("[]").rstrip("."), words[1])
+    return hosts
+
+
+def _fault(words: list[str]) -> str:
+    """What is wrong with a line of a hosts file, and the fix; empty where it is right."""
+    if len(words) != 2 or not address.split(words[1]):
+        return f"{' '.join(words)!r} is not a host and an address; write host<TAB>address[:port], as in example.org<TAB>127.0.0.1:8080"
+    name = words[0].lower().strip("[]")
+    if not _NAME.fullmatch(name) and not address.literal(name):
+        return f"{words[0]!r} is not a host name; write its ASCII form (xn--… for other letters)"
+    return ""
+
+
+def _listed(hosts: dict[str, str], name: str) -> str | None:
+    """The address of a name, or of the longest wildcard above it."""
+    found = hosts.get(name)
+    while found is None and (dot := name.find(".")) >= 0:
+        name = name[dot + 1 :]
+        found = hosts.get("*." + name)
+    return found

@@ -1,0 +1,88 @@
+"""Which links are admitted: pure rules over one URL, in the order of their cost. A refusal is the rule's name."""
+
+import re
+
+from windrow import config, urls
+from windrow.data import Task, Url
+
+class Scope:
+    """The rules of one configuration, compiled. `refuses` looks at the URL alone, so that a worker process can run it."""
+
+    def __init__(self, rules: config.Scope) -> None:
+        self._rules = rules
+        self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
+        self._tlds = tuple("." + tld.strip(".").lower() for tld in rules.tlds)
+        self._tlds_denied = tuple("." + tld.strip(".").lower() for tld in rules.tlds_denied)
+        self._domains = frozenset(rules.domains)
+        self._domains_denied = frozenset(rules.domains_denied)
+        self._hosts = frozenset(rules.hosts)
+        self._hosts_denied = frozenset(rules.hosts_denied)
+        self._allow = [re.compile(pattern) for pattern in rules.allow]
+        self._deny = [re.compile(pattern) for pattern in rules.deny]
+        self._known: dict[str, str] = {}  # host -> the rule that refuses it: a page's links share few hosts
+
+    def refuses(self, url: Url) -> str:
+        """The name of the rule that refuses this URL, or an empty string."""
+        text = url.text
+        if len(text) > self._rules.max_length:
+            return "length"
+        rule = self._known.get(url.host)
+        if rule is None:
+            rule = self._refuses_host(url)
+            if len(self._known) > 20000:
+                self._known.clear()
+            self._known[url.host] = rule
+        if rule:
+            return rule
+        start = text.find("/", 8)  # behind scheme://, canonical URLs always have a path
+        if text.find(":", 8, start) > 0 and urls.port(text) not in self._rules.ports:
+            return "port"
+        path, mark, query = text[start:].partition("?")
+        if mark and query.count("&") >= self._rules.max_parameters:
+            return "parameters"
+        return self._refuses_path(path) or (self._refuses_pattern(text) if self._allow or self._deny else "")
+
+    def _refuses_host(self, url: Url) -> str:
+        host = "." + url.host
+        if self._tlds and not host.endswith(self._tlds):
+            return "tld"
+        if self._tlds_denied and host.endswith(self._tlds_denied):
+            return "tld-denied"
+        if self._domains and url.domain not in self._domains:
+            return "domain"
+        if url.domain in self._domains_denied:
+            return "domain-denied"
+        if self._hosts and url.host not in self._hosts:
+            return "host"
+        return "host-denied" if url.host in self._hosts_denied else ""
+
+    def _refuses_path(self, path: str) -> str:
+        dot = path.rfind(".")
+        if dot > 0 and len(path) - dot <= 6 and path[dot + 1 :].lower() in self._skipped:
+            return "suffix"
+        depth = path.count("/")
+        if depth <= self._rules.max_repeats:
+            return ""
+        if depth > self._rules.max_segments:
+            return "segments"
+        segments = path.split("/")
+        for segment in set(segments):
+            if segment and segments.count(segment) > self._rules.max_repeats:
+                return "repeats"
+        return ""
+
+    def _refuses_pattern(self, text: str) -> str:
+        if self._allow and not any(pattern.search(text) for pattern in self._allow):
+            return "allow"
+        return "deny" if any(pattern.search(text) for pattern in self._deny) else ""
+
+    def follow(self, task: Task, url: Url, redirect: bool = False) -> Task | str:
+        """The task for a link of this task's page, or the name of the rule that refuses it for where it stands."""
+        distance = task.distance + (url.domain != task.url.domain)
+        if 0 <= self._rules.max_distance < distance:
+            return "distance"
+        depth = task.depth if redirect else task.depth + 1
+        if 0 < self._rules.max_depth < depth:
+            return "depth"
+        hops = task.redirects + 1 if redirect else 0
+        return Task(url, priority=task.priority, depth=depth, distance=distance, redirects=hops, via=task.url.text)

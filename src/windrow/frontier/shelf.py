@@ -1,0 +1,100 @@
+"""What a frontier remembers, and the narrow interface of the places that remember it.
+
+A shelf stores and finds; it decides nothing. Two exist: `memory` (dictionaries, the reference) and `lmdb`.
+"""
+
+from collections.abc import Container
+from typing import Protocol
+
+import msgspec
+
+from windrow.data import Fate, Reason, Robots, Task
+
+REASONS = tuple(Reason)
+CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 is "waiting"
+
+
+class Host(msgspec.Struct, array_like=True):
+    """One host's row. Mutable: the frontier holds the rows it works on and writes them back in bulk."""
+
+    id: int
+    name: str
+    domain: str
+    ticket: int = 0  # place in the line of its domain's hosts; 0: not in it, no URL waits
+    urls: int = 0  # admitted
+    waiting: int = 0  # in the queue, those in hand included
+    errors: int = 0  # in a row, any
+    failures: int = 0  # in a row, of the kind that closes a host
+    robots_tries: int = 0
+    pace: float = 0.0  # seconds between requests it has shown to bear, where that is more than the delay
+    delay: float = 0.0  # Crawl-delay of its robots.txt, seconds
+    until: float = 0.0  # epoch seconds before which it is not called
+    closed: int = 0  # code of the reason
+    shapes: dict[int, int] = {}  # the page shapes seen most, and how often
+
+
+class Domain(msgspec.Struct, array_like=True):
+    id: int
+    name: str
+    ticket: int = 0
+    hosts: int = 0
+    listed: int = 0  # hosts with URLs waiting
+    urls: int = 0
+    pages: int = 0
+    downloaded: int = 0
+    kept: int = 0
+    closed: int = 0
+
+
+class Meta(msgspec.Struct):
+    """What a checkpoint says of itself."""
+
+    version: int = 1
+    frame: int = 0  # the last frame of the log that the store holds
+    seq: int = 0
+    ticket: int = 0
+    hosts: int = 0
+    domains: int = 0
+    listed: int = 0  # hosts with URLs waiting
+    waiting: int = 0
+    finished: dict[str, int] = {}
+    refused: dict[str, int] = {}
+    files: dict[str, int] = {}  # committed length of every archive file
+    log: tuple[str, int] = ("", 0)  # where the log goes on after that frame
+
+
+class Shelf(Protocol):
+    def meta(self) -> Meta: ...
+    def load_host(self, name: str) -> Host | None: ...
+    def save_host(self, host: Host) -> None: ...
+    def load_domain(self, name: str) -> Domain | None: ...
+    def save_domain(self, domain: Domain) -> None: ...
+
+    def add(self, host: int, task: Task, via: int) -> int: ...  # reference of the new entry, 0 if the URL was known
+    def requeue(self, host: int, task: Task, ref: int) -> int: ...  # to the back of its rank, as the task now is
+    def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None: ...
+    def look(self, host: int, key: int) -> tuple[int, int, int] | None: ...  # ref, code, frame
+    def read(self, ref: int, host: Host) -> Task: ...
+    def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]: ...  # rank and reference, in order
+
+    def list_host(self, domain: int, ticket: int, name: str) -> None: ...
+    def unlist_host(self, domain: int, ticket: int) -> None: ...
+    def next_host(self, domain: int, after: int) -> tuple[int, str] | None: ...
+    def list_domain(self, ticket: int, name: str) -> None: ...
+    def unlist_domain(self, ticket: int) -> None: ...
+    def next_domain(self, after: int) -> tuple[int, str] | None: ...
+
+    def robots(self, origin: str) -> Robots | None: ...
+    def save_robots(self, robots: Robots) -> None: ...
+    def claim(self, digest: int, key: int) -> int: ...
+
+    def crowded(self) -> bool: ...  # a checkpoint should come soon
+    def checkpoint(self, meta: Meta) -> None: ...
+    def close(self) -> None: ...
+
+
+def fate(task: Task, code: int, frame: int, closed: int) -> Fate:
+    """A URL's fate from what its row and its host's row say."""
+    if code:
+        return Fate("finished", task, REASONS[code - 1], frame)
+    return Fate("waiting", task, REASONS[closed - 1] if closed else None)

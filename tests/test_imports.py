@@ -1,0 +1,248 @@
+"""The tree states the flow: who may import whom, where each outside library lives, and what is imported nowhere."""
+
+import ast
+import graphlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
+
+# Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
+ROWS = (
+    ("cli", "__main__"),
+    ("serve", "cluster", "demo"),
+    ("crawl", "batch"),
+    ("refine",),
+    ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus"),
+    ("urls", "config"),
+    ("data",),
+)
+ROW = {part: number for number, row in enumerate(ROWS) for part in row}
+
+# Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
+ADDRESSES = {
+    "brotli": ("fetch/coding.py",),
+    "fastwarc": ("archive/",),
+    "isal": ("archive/", "fetch/coding.py", "crawl/log.py"),
+    "lmdb": ("frontier/lmdb.py",),
+    "msgspec": ("",),  # the records themselves
+    "publicsuffixlist": ("urls.py",),
+    "pycurl": ("fetch/client.py",),
+    "pyspark": ("batch/engine",),
+    "redis": ("frontier/redis.py", "cluster/"),
+    "rich": ("cli.py", "crawl/progress.py"),
+    "turbohtml": ("extract/html.py", "extract/decode.py"),
+    "typer": ("cli.py",),
+    "url": ("urls.py",),
+    "uvloop": ("cli.py", "crawl/loop.py"),
+    "xxhash": ("urls.py", "extract/html.py"),
+    "zstandard": ("fetch/coding.py",),
+}
+
+# What turns data into code: a poisoned queue, cache or page must not run.
+UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml")
+UNSAFE_CALLS = ("eval", "exec", "compile", "__import__")
+
+Tree = dict[str, str]  # path below src/windrow -> source
+
+
+class Import(NamedTuple):
+    path: str  # who imports
+    line: int
+    module: str  # what, absolute: "windrow.fetch.client", "pycurl"
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} imports {self.module}"
+
+
+def own_tree() -> Tree:
+    return {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def modules(tree: Tree) -> dict[str, str]:
+    """Module name -> path."""
+    return {
+        ".".join(["windrow", *path.removesuffix(".py").removesuffix("__init__").strip("/").split("/")]).rstrip("."): path for path in tree
+    }
+
+
+def imports(tree: Tree) -> Iterator[Import]:
+    """Every import, wherever it stands: in a function, under TYPE_CHECKING or at the top. `from windrow import urls` is windrow.urls."""
+    known = modules(tree)
+    names = {path: module for module, path in known.items()}
+    for path, source in tree.items():
+        for node in ast.walk(ast.parse(source, path)):
+            if isinstance(node, ast.Import):
+                yield from (Import(path, node.lineno, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = absolute(names[path], path.endswith("__init__.py"), node)
+                for alias in node.names:
+                    inner = f"{base}.{alias.name}"
+                    yield Import(path, node.lineno, inner if inner in known or (part(inner) in ROW and base == "windrow") else base)
+
+
+def absolute(module: str, package: bool, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    parents = module.split(".")
+    kept = parents[: len(parents) - node.level + package]
+    return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def part(module: str) -> str:
+    """The part of the tree: "fetch" for windrow.fetch.client, "" for windrow itself and for what is not ours."""
+    names = module.split(".")
+    return names[1] if names[0] == "windrow" and len(names) > 1 else ""
+
+
+def out_of_order(tree: Tree) -> list[str]:
+    found = []
+    for row in imports(tree):
+        importer, imported = part(path_module(row.path)), part(row.module)
+        if imported and importer != imported and not ROW.get(importer, len(ROWS)) < ROW.get(imported, -1):
+            found.append(str(row))
+    return found
+
+
+def path_module(path: str) -> str:
+    return "windrow." + path.removesuffix(".py").replace("/", ".") if path != "__init__.py" else "windrow"
+
+
+def out_of_place(tree: Tree) -> list[str]:
+    found = []
+    for row in imports(tree):
+        library = row.module.partition(".")[0]
+        if library != "windrow" and library not in sys.stdlib_module_names and not row.path.startswith(ADDRESSES.get(library, ("?",))):
+            found.append(str(row))
+    return found
+
+
+def unsafe(tree: Tree) -> list[str]:
+    found = [str(row) for row in imports(tree) if row.module.partition(".")[0] in UNSAFE_MODULES]
+    for path, source in tree.items():
+        for node in ast.walk(ast.parse(source, path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS:
+                found.append(f"{path}:{node.lineno} calls {node.func.id}")
+    return found
+
+
+def cycle(tree: Tree) -> list[str]:
+    """The modules of one import cycle; empty when there is none."""
+    known = modules(tree)
+    names = {path: module for module, path in known.items()}
+    graph: dict[str, set[str]] = {module: set() for module in known}
+    for row in imports(tree):
+        if row.module in known:
+            graph[names[row.path]].add(row.module)
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_imports_go_down_the_rows() -> None:
+    assert out_of_order(own_tree()) == []
+
+
+def test_every_part_has_a_row() -> None:
+    parts = {part(path_module(path)) for path in own_tree()} - {""}
+    assert parts - set(ROW) == set()
+
+
+def test_every_outside_library_is_imported_at_its_address_only() -> None:
+    assert out_of_place(own_tree()) == []
+
+
+def test_nothing_turns_data_into_code() -> None:
+    assert unsafe(own_tree()) == []
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    assert cycle(own_tree()) == []
+
+
+GROUND = {
+    "__init__.py": "",
+    "data.py": "",
+    "urls.py": "",
+    "config.py": "",
+    "fetch/__init__.py": "",
+    "archive/__init__.py": "",
+    "crawl/__init__.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("fetch/client.py", "from windrow import archive"),
+        ("fetch/client.py", "from windrow.archive import writer"),
+        ("fetch/client.py", "import windrow.archive.writer"),
+        ("fetch/client.py", "from .. import archive"),
+        ("fetch/client.py", "from ..archive.writer import Writer"),
+        ("fetch/client.py", "def f():\n    from windrow import crawl"),
+        ("fetch/client.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from windrow import refine"),
+        ("fetch/__init__.py", "from .. import judge"),
+        ("seeds.py", "from windrow import frontier"),
+        ("urls.py", "from windrow import config"),
+        ("data.py", "from windrow.urls import parse"),
+        ("refine.py", "from windrow import crawl"),
+        ("crawl/loop.py", "from windrow import batch"),
+        ("batch/engine.py", "from windrow.crawl import loop"),
+        ("demo/web.py", "from windrow import cluster"),
+        ("serve/app.py", "from windrow import cli"),
+        ("__init__.py", "from windrow import data"),
+    ],
+)
+def test_an_import_up_or_across_is_found(path: str, source: str) -> None:
+    assert len(out_of_order({**GROUND, path: source})) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        (
+            "fetch/client.py",
+            "from windrow import urls\nfrom windrow.data import Task\nfrom windrow.fetch import robots\nfrom . import resolve",
+        ),
+        ("crawl/loop.py", "from windrow import archive, fetch, refine"),
+        ("cli.py", "from windrow import __version__, crawl, demo"),
+        ("demo/web.py", "from windrow.crawl import loop"),
+    ],
+)
+def test_an_import_down_or_inside_is_allowed(path: str, source: str) -> None:
+    assert out_of_order({**GROUND, path: source}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("fetch/client.py", "import pycurl", 0),
+        ("fetch/robots.py", "import pycurl", 1),
+        ("archive/writer.py", "from isal import igzip", 0),
+        ("frontier/lmdb.py", "import lmdb", 0),
+        ("frontier/memory.py", "def f():\n    import lmdb", 1),
+        ("urls.py", "import requests", 1),
+        ("urls.py", "import asyncio, os.path", 0),
+    ],
+)
+def test_a_library_away_from_its_address_is_found(path: str, source: str, count: int) -> None:
+    assert len(out_of_place({path: source})) == count
+
+
+@pytest.mark.parametrize(
+    "source", ["import pickle", "from marshal import loads", "import yaml", "eval('1')", "exec(b'')", "x = compile('', '', 'exec')"]
+)
+def test_what_turns_data_into_code_is_found(source: str) -> None:
+    assert len(unsafe({"data.py": source})) == 1
+
+
+def test_a_circle_is_found_and_a_method_named_compile_is_harmless() -> None:
+    assert set(cycle({"a.py": "from windrow import b", "b.py": "import windrow.a"})) == {"windrow.a", "windrow.b"}
+    assert cycle({"a.py": "from windrow import b", "b.py": ""}) == []
+    assert unsafe({"a.py": "import re\nre.compile('x')"}) == []
