@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,6 +41,7 @@ class Sample:
 class Result:
     crawler: str
     pages: int
+    requests: int  # robots.txt, redirects and missing pages included
     archived: int  # response records in the WARC files
     cpu_ms_per_page: float
     pages_per_second: float
@@ -63,13 +64,13 @@ class Web:
     def hosts(self) -> Path:
         return self.directory / "hosts"
 
-    def served(self, since: float) -> list[float]:
-        """When each page was answered with 200."""
+    def served(self, since: float) -> tuple[int, list[float]]:
+        """How many requests were answered, and when each of those that gave a page."""
         os.kill(int((self.directory / "nginx.pid").read_text()), signal.SIGUSR1)  # nginx writes what it holds back and opens the log anew
         time.sleep(1)
         with open(self.directory / "access.log", encoding="latin-1") as lines:
-            rows = [line.split(" ", 6) for line in lines]
-        return sorted(float(row[0]) for row in rows if row[3] == "200" and row[5] != '"/robots.txt"' and float(row[0]) >= since)
+            rows = [row for row in (line.split(" ", 6) for line in lines) if float(row[0]) >= since]
+        return len(rows), sorted(float(row[0]) for row in rows if row[3] == "200" and row[5] != '"/robots.txt"')
 
 
 @contextmanager
@@ -179,13 +180,14 @@ CRAWLERS = {"windrow": windrow, "scrapy": scrapy}
 def run(name: str, site: Web, output: Path, pages: int) -> Result:
     output.mkdir(parents=True)
     began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages), output / "output.log")
-    times = site.served(began)
+    requests, times = site.served(began)
     if not times:
         sys.exit(f"{name} fetched nothing; its output is in {output / 'output.log'}")
     quarters = [times[len(times) * part // 4 - 1] for part in (1, 2, 3, 4)]
     return Result(
         crawler=name,
         pages=len(times),
+        requests=requests,
         archived=archived(output),
         cpu_ms_per_page=cpu / len(times) * 1e3,
         pages_per_second=len(times) / wall,
@@ -197,14 +199,22 @@ def run(name: str, site: Web, output: Path, pages: int) -> Result:
     )
 
 
+COLUMNS: dict[str, Callable[[Result], str]] = {  # heading -> how a result is shown there
+    "pages": lambda r: f"{r.pages}",
+    "requests": lambda r: f"{r.requests}",
+    "archived": lambda r: f"{r.archived}",
+    "CPU ms/page": lambda r: f"{r.cpu_ms_per_page:.3f}",
+    "pages/s": lambda r: f"{r.pages_per_second:.0f}",
+    "peak MB": lambda r: f"{r.peak_mb:.0f}",
+    "private MB": lambda r: f"{r.peak_private_mb:.0f}",
+    "MB at 25/50/75/100 %": lambda r: "/".join(f"{value:.0f}" for value in r.mb_at_quarters),
+}
+
+
 def show(results: list[Result]) -> None:
-    print(f"{'':8} {'pages':>7} {'archived':>8} {'CPU ms/page':>12} {'pages/s':>8} {'peak MB':>8} {'private':>8}  MB at 25/50/75/100 %")
-    for r in results:
-        quarters = " ".join(f"{value:.0f}" for value in r.mb_at_quarters)
-        numbers = (
-            f"{r.pages:7} {r.archived:8} {r.cpu_ms_per_page:12.3f} {r.pages_per_second:8.0f} {r.peak_mb:8.0f} {r.peak_private_mb:8.0f}"
-        )
-        print(f"{r.crawler:8} {numbers}  {quarters}")
+    print(" " * 8, *(f"{heading:>11}" for heading in COLUMNS))
+    for result in results:
+        print(f"{result.crawler:8}", *(f"{form(result):>{max(11, len(heading))}}" for heading, form in COLUMNS.items()))
     if len(results) == 2:
         print(f"ratio of CPU per page, scrapy : windrow = {results[1].cpu_ms_per_page / results[0].cpu_ms_per_page:.1f} : 1")
 
@@ -219,8 +229,12 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx and the crawler are ended too
     names = [options.only] if options.only else list(CRAWLERS)
-    with tempfile.TemporaryDirectory(prefix="windrow-bench-") as made, web(options.web or Path(made) / "web", options.port) as site:
+    with (
+        tempfile.TemporaryDirectory(prefix="windrow-bench-") as made,
+        web((options.web or Path(made) / "web").absolute(), options.port) as site,
+    ):
         results = [run(name, site, Path(made) / name, options.pages) for name in names]
     if options.json:
         print(json.dumps([dataclasses.asdict(result) for result in results]))

@@ -1,5 +1,6 @@
 """The demo web keeps its word: what it says is there is there, and can be reached."""
 
+import asyncio
 import gzip
 import html
 import re
@@ -11,6 +12,7 @@ import pytest
 from tests import reader
 from tests.reader import Reader
 from windrow.demo import declaration, site, web
+from windrow.demo.server import Reply, Server
 from windrow.demo.web import Web
 
 LIBRARY = f"http://{site.LIBRARY}"
@@ -137,3 +139,20 @@ def test_every_text_has_a_preamble_and_thirty_articles(language: str) -> None:
 
 def test_an_unknown_host_has_no_pages(client: Reader) -> None:
     assert client.get("http://elsewhere.test/").status == 404
+
+
+def test_requests_sent_in_one_go_are_answered_in_order() -> None:
+    async def exchange() -> bytes:
+        server = Server(lambda request: Reply(200, body=request.path.encode(), delay=0.01 if request.path == "/late" else 0.0))
+        connection, writer = await asyncio.open_connection("127.0.0.1", await server.start(["127.0.0.1"]))
+        writer.write(b"GET /late HTTP/1.1\r\n\r\nHEAD /soon HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        answer = await connection.read()
+        writer.close()
+        server.close()
+        return answer
+
+    assert asyncio.run(exchange()) == (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n/late"
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"
+    )

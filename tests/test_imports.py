@@ -34,7 +34,7 @@ ADDRESSES = {
     "pycurl": ("fetch/client.py",),
     "pyspark": ("batch/engine",),
     "redis": ("frontier/redis.py", "cluster/"),
-    "rich": ("cli.py", "crawl/progress.py"),
+    "rich": ("cli.py", "crawl/display.py"),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
     "typer": ("cli.py",),
     "url": ("urls.py",),

@@ -252,6 +252,19 @@ def test_a_query_is_sent_in_the_charset_of_its_page() -> None:
     assert query("/?\ud800", "windows-1252") == "http://a.org/?%26%2355296%3B"
 
 
+def test_a_redirect_may_be_written_in_raw_utf8_or_latin_1() -> None:
+    for location, expected in {
+        "/größe".encode().decode("latin-1"): "http://a.org/gr%C3%B6%C3%9Fe",
+        "/größe": "http://a.org/gr%C3%B6%C3%9Fe",
+        "//bücher.example/".encode().decode("latin-1"): "http://xn--bcher-kva.example/",
+        "/Ω": "http://a.org/%CE%A9",
+        "b?c": "http://a.org/x/b?c",
+        "ftp://a.org/": None,
+    }.items():
+        url = urls.redirect("http://a.org/x/y", location)
+        assert (None if url is None else url.text) == expected
+
+
 def test_many_urls_do_not_change_the_answers() -> None:
     hrefs = [f"http://h{number}.example.org/{number}" for number in range(3 * urls.REMEMBERED)]
     assert [url and url.text for url in urls.join("http://a.org/", hrefs)] == hrefs

@@ -84,6 +84,7 @@ def sized(*lengths: str) -> bytes:
 
 
 SIZE = str(len(PAGE))
+PACKED = gzip.compress(PAGE, mtime=0)
 LINE = b"HTTP/1.1 200 OK\r\n"
 REST = b"Content-Type: text/html\r\nContent-Length: " + SIZE.encode() + b"\r\n\r\n" + PAGE
 
@@ -116,7 +117,7 @@ RAW: dict[str, bytes] = {
     "chunked-twice": chunked(PAGE, headers=[("Transfer-Encoding", "chunked")]) + b"0\r\n\r\n",
     "chunked-not-last": head(200, [HTML, ("Transfer-Encoding", "chunked, gzip")]) + PAGE,
     "transfer-unknown": head(200, [HTML, ("Transfer-Encoding", "rot13")]) + PAGE,
-    "transfer-gzip": head(200, [HTML, ("Transfer-Encoding", "gzip")]) + gzip.compress(PAGE),
+    "transfer-gzip": head(200, [HTML, ("Transfer-Encoding", "gzip")]) + PACKED,
     "header-many": head(200, [HTML, *((f"X-{n}", "x") for n in range(1000))]) + PAGE,
     "header-long": head(200, [HTML, ("X-Long", "x" * (1 << 20))]) + PAGE,
     "header-nul": LINE + b"X-Nul: a\0b\r\n" + REST,
@@ -144,20 +145,20 @@ RAW: dict[str, bytes] = {
     "body-204": head(204, [("Content-Length", SIZE)]) + PAGE,
     "body-304": head(304, [("Content-Length", SIZE)]) + PAGE,
     "empty": whole(b""),
-    "gzip": coded("gzip", gzip.compress(PAGE)),
-    "x-gzip": coded("X-GZip", gzip.compress(PAGE)),
+    "gzip": coded("gzip", PACKED),
+    "x-gzip": coded("X-GZip", PACKED),
     "deflate": coded("deflate", zlib.compress(PAGE)),
     "deflate-raw": coded("deflate", zlib.compress(PAGE)[2:-4]),
     "br": coded("br", brotli.compress(PAGE)),
     "zstd": coded("zstd", zstandard.compress(PAGE)),
-    "gzip-twice": coded("gzip, gzip", gzip.compress(gzip.compress(PAGE))),
-    "gzip-thrice": coded("gzip, gzip, gzip", gzip.compress(gzip.compress(gzip.compress(PAGE)))),
+    "gzip-twice": coded("gzip, gzip", gzip.compress(PACKED, mtime=0)),
+    "gzip-thrice": coded("gzip, gzip, gzip", gzip.compress(gzip.compress(PACKED, mtime=0), mtime=0)),
     "gzip-empty": coded("gzip", b""),
-    "gzip-cut": coded("gzip", gzip.compress(PAGE)[:-20]),
+    "gzip-cut": coded("gzip", PACKED[:-20]),
     "gzip-not": coded("gzip", PAGE),
-    "gzip-checksum": coded("gzip", gzip.compress(PAGE)[:-8] + b"\0" * 8),
-    "gzip-chunked": chunked(gzip.compress(PAGE), headers=[("Content-Encoding", "gzip")]) + b"0\r\n\r\n",
-    "gzip-short": head(200, [HTML, ("Content-Encoding", "gzip"), ("Content-Length", "1000")]) + gzip.compress(PAGE * 50)[:-20],
+    "gzip-checksum": coded("gzip", PACKED[:-8] + b"\0" * 8),
+    "gzip-chunked": chunked(PACKED, headers=[("Content-Encoding", "gzip")]) + b"0\r\n\r\n",
+    "gzip-short": head(200, [HTML, ("Content-Encoding", "gzip"), ("Content-Length", "1000")]) + gzip.compress(PAGE * 50, mtime=0)[:-20],
     "coding-unknown": coded("compress", PAGE),
     "coding-charset": coded("utf-8", PAGE),
     "redirect-none": head(302, [("Content-Length", "0")]),

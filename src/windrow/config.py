@@ -223,9 +223,9 @@ def _make(written: dict[str, Written], overrides: Sequence[str], path: Path) -> 
         written[name] = (value, "--set")
     sections = {}
     for section in dataclasses.fields(Config):
-        make = typing.cast(type, section.type)
-        names = {option.name: f"{section.name}.{option.name}" for option in dataclasses.fields(make)}
-        sections[section.name] = make(**{option: _value(name, written[name], path) for option, name in names.items() if name in written})
+        kind = typing.cast(type, section.type)
+        names = {option.name: f"{section.name}.{option.name}" for option in dataclasses.fields(kind)}
+        sections[section.name] = kind(**{option: _value(name, written[name], path) for option, name in names.items() if name in written})
     return Config(**sections)
 
 
@@ -235,7 +235,9 @@ def dump(config: Config, changed: bool = False) -> str:
     for section in dataclasses.fields(config):
         options = getattr(config, section.name)
         values = [(option.name, getattr(options, option.name), option.default) for option in dataclasses.fields(options)]
-        lines = [f"{name} = {_toml(value)}\n" for name, value, default in values if value is not None and not (changed and value == default)]
+        lines = [
+            f"{name} = {_toml(value)}\n" for name, value, default in values if value is not None and not (changed and value == default)
+        ]
         if lines:
             parts.append(f"[{section.name}]\n" + "".join(lines))
     return "\n".join(parts)

@@ -6,6 +6,7 @@ the same. Parameters keep their order and `www.` stays: changing those changes w
 """
 
 import codecs
+import contextlib
 import functools
 import importlib.resources
 import re
@@ -21,6 +22,7 @@ LONGEST = 1 << 16  # characters; beyond this a URL is not one (servers stop at 8
 PASSES = 8  # rounds of cleaning until nothing changes; two or three do, this only bounds the work
 REMEMBERED = 1 << 14  # URLs, and as many hosts, whose answer is kept, if they are not longer than
 MEMORABLE = 512  # characters: a hostile page must not choose how much memory that takes
+NAME = 64  # characters of a parameter's name that are looked at, for the same reason
 
 SESSION = frozenset(
     "bv_engineid bv_sessionid cfid cftoken jsessionid mscssid oscsid phpsessid phpsessionid plsessid xoscsid xtcsid zencartid zenid".split()
@@ -93,6 +95,13 @@ def join(base: str, hrefs: Iterable[str], charset: str = "utf-8") -> list[Url | 
             text = _retried(parsed, href)
         here[href] = known.get(text) or _canonical(text)
     return [here[href] for href in bare]
+
+
+def redirect(base: str, location: str) -> Url | None:
+    """Where a Location header, read as Latin-1, leads: raw UTF-8 in it is UTF-8, as in browsers, and the rest what it looks like."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    return join(base, [location])[0]
 
 
 def key(text: str) -> int:
@@ -286,7 +295,7 @@ def _clean_query(query: str) -> str:
 
 def _names_visit(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
-    rule = _rule(name) if len(name) <= MEMORABLE else None
+    rule = _rule(name[:NAME])
     return rule is not None and rule.fullmatch(value) is not None
 
 

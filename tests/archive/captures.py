@@ -43,8 +43,14 @@ def files(directory: Path) -> list[Path]:
 
 
 _paths = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_.~/", max_size=40)
-_hosts = st.sampled_from(["example.org", "www.example.co.uk", "xn--bcher-kva.example", "192.0.2.1", "[2001:db8::1]:8080", "a.b.c.example.com"])
-_urls = st.builds("{}://{}/{}".format, st.sampled_from(["http", "https"]), _hosts, _paths).map(urls.parse).filter(lambda found: found is not None)
+_hosts = st.sampled_from(
+    ["example.org", "www.example.co.uk", "xn--bcher-kva.example", "192.0.2.1", "[2001:db8::1]:8080", "a.b.c.example.com"]
+)
+_urls = (
+    st.builds("{}://{}/{}".format, st.sampled_from(["http", "https"]), _hosts, _paths)
+    .map(urls.parse)
+    .filter(lambda found: found is not None)
+)
 _small = st.integers(0, 1 << 20)
 _tasks = st.builds(
     Task,

@@ -81,7 +81,8 @@ def encoded(head: bytes) -> bool:
 
 def encode(pairs: Sequence[tuple[str, str]]) -> bytes:
     """Fields as lines; a value of several lines becomes as many fields of the same name."""
-    return b"".join(b"%b: %b\r\n" % (line(name), line(part)) for name, value in pairs for part in value.split("\n"))
+    lines = [(name, part) for name, value in pairs for part in value.replace("\r\n", "\n").split("\n")]
+    return b"".join([b"%b: %b\r\n" % (line(name), line(part)) for name, part in lines])
 
 
 def decode(block: bytes) -> dict[str, str]:

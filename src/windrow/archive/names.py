@@ -49,7 +49,7 @@ def following(directory: Path, series: str) -> int:
     taken = [-1]
     for folder in SUBSETS:
         for path in (directory / folder).glob(f"{series}-*.warc.gz*"):
-            number = serial(path.name.partition(".warc.gz")[0] + ".warc.gz", series)
+            number = serial(path.name[: path.name.rindex(".warc.gz")] + ".warc.gz", series)
             taken.append(-1 if number is None else number)
     return max(taken) + 1
 

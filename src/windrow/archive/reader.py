@@ -87,7 +87,8 @@ def _joins(group: _Group, slot: str, record: Record) -> bool:
 
 
 def _whole(group: _Group) -> bool:
-    if "answer" not in group or "metadata" not in group:
+    """Whether everything is there, each in a gzip member of its own, whose checksum has then been seen."""
+    if "answer" not in group or "metadata" not in group or not all(record.length for record in group.values()):
         return False
     return "request" in group or "requestLength" not in fields.decode(group["metadata"].block)
 
@@ -115,14 +116,14 @@ def _entry(path: Path, group: _Group) -> Entry | None:
         return None
     notes = fields.decode(group["metadata"].block) if "metadata" in group else {}
     try:
-        capture = _capture(path, group, notes)
+        seq, capture = int(notes.get("seq", 0)), _capture(path, group, notes)
     except (KeyError, ValueError) as error:
         raise ArchiveError(path, answer.offset, f"the metadata of the capture at this place cannot be read ({error})") from None
     if capture is None:
         return None
     place = Place(f"{path.parent.name}/{path.name}", answer.offset, answer.length)
     digest = answer.header("WARC-Payload-Digest").removeprefix("sha1:")
-    return Entry(place, capture, int(notes.get("seq", 0)), digest, notes)
+    return Entry(place, capture, seq, digest, notes)
 
 
 def _capture(path: Path, group: _Group, notes: Mapping[str, str]) -> Capture | None:

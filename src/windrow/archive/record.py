@@ -26,7 +26,7 @@ _END = b"\r\n\r\n"
 
 class Record(msgspec.Struct, frozen=True, gc=False):
     offset: int  # where it begins: of its gzip member, or of its first byte in a plain file
-    length: int  # of its gzip member, or of its bytes; 0 where it shares a member with others or has no proper end
+    length: int  # of its gzip member (or members), or of its bytes; 0 where it shares a member with others or has no proper end
     version: str  # "WARC/1.1"
     headers: tuple[tuple[str, str], ...]  # in order, as written
     block: bytes
@@ -48,11 +48,10 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
     def header(self, name: str) -> str:
         """The first header of this name; empty where there is none."""
-        wanted = name.lower()
         for field, value in self.headers:
-            if field.lower() == wanted:
+            if field == name:  # as nearly everyone spells it
                 return value
-        return ""
+        return next(iter(self.all(name)), "")
 
     def all(self, name: str) -> list[str]:
         """Every value of this header."""
@@ -100,7 +99,9 @@ def verify(record: Record) -> bool | None:
 
 def _record(stream: Stream, path: Path) -> Record:
     offset, fresh = stream.position, stream.fresh
-    if stream.peek(5).upper() != b"WARC/":
+    while len(start := stream.peek(5).upper()) < 5 and b"WARC/".startswith(start) and stream.more():
+        pass  # members may be cut anywhere, but what is no record is not searched for one
+    if start != b"WARC/":
         raise ArchiveError(path, offset, f"no WARC record begins here but {stream.peek(16)!r}")
     head = stream.until(_HEADER_END, MAX_HEADER)
     if head is None:
@@ -116,6 +117,9 @@ def _record(stream: Stream, path: Path) -> Record:
     else:
         stream.skip_lines()
         ended = fresh and stream.drained
+        if not stream.drained and not b"WARC/".startswith(stream.peek(5).upper()):
+            # A damaged end of a member often unpacks to more than was packed, and its checksum is then never reached.
+            raise ArchiveError(path, offset, f"the record that begins here is followed by {stream.peek(16)!r}")
     return Record(offset, stream.position - offset if ended else 0, version, headers, block, size)
 
 

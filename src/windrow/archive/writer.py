@@ -50,7 +50,7 @@ class Writer:
     @property
     def buffered(self) -> int:
         """Bytes appended and not yet written."""
-        return sum(len(file.buffer) for file in self._open())
+        return sum(file.waiting for file in self._open())
 
     def resume(self, lengths: Mapping[str, int]) -> None:
         """Go on with the newest file of each subset, where it is below max_bytes, exactly as long as was committed, and says the
@@ -60,8 +60,8 @@ class Writer:
             if path is None or not self._fits(path, lengths.get(f"{subset}/{path.name}")):
                 continue
             with contextlib.suppress(ArchiveError):
-                first = next(records(path))
-                if first.type == "warcinfo" and first.block == self._info:
+                first = next(records(path), None)
+                if first is not None and first.type == "warcinfo" and first.block == self._info:
                     self._current[subset] = _File(path, first.id, os.open(path, _OLD))
 
     def compress(self, capture: Capture) -> Members:
@@ -75,15 +75,13 @@ class Writer:
     def append(self, page: Members, seq: int, extra: Mapping[str, str] | None = None) -> Place:
         """Request, response and metadata, one behind the other; the Place is the response's. extra fields go into the metadata."""
         file = self._file(page.subset, page.time)
-        if file.end >= self._config.max_bytes:
+        if file.end >= self._config.max_bytes and file.end > file.head:
             self._full.append(file)
             self._current[page.subset] = None
             file = self._file(page.subset, page.time)
         bound = members.bind(page, file.info, self._config.level)
         place = Place(file.name, file.end + len(bound.request), len(bound.response))
-        file.buffer += bound.request
-        file.buffer += bound.response
-        file.buffer += members.metadata(bound, seq, extra or {}, self._config.level)
+        file.append(bound.request, bound.response, members.metadata(bound, seq, extra or {}, self._config.level))
         return place
 
     def flush(self) -> dict[str, int]:
@@ -93,7 +91,7 @@ class Writer:
         """
         self._check()
         for file in self._open():
-            if not file.buffer:
+            if not file.waiting:
                 continue
             if file.descriptor < 0:
                 self._create(file)
@@ -148,7 +146,8 @@ class Writer:
             self._serial += 1
             record, info = members.warcinfo(name, moment, self._info)
             file = self._current[subset] = _File(self._directory / subset / name, info)
-            file.buffer += record
+            file.append(record)
+            file.head = len(record)
         return file
 
     def _fits(self, path: Path, committed: int | None) -> bool:
@@ -168,7 +167,7 @@ class Writer:
 
 
 class _File:
-    """One archive file: what is on disk up to length, what is in the buffer behind it."""
+    """One archive file: what is on disk up to length, and what waits behind it."""
 
     def __init__(self, path: Path, info: bytes, descriptor: int = -1) -> None:
         self.path = path
@@ -176,29 +175,35 @@ class _File:
         self.info = info  # id of its warcinfo record
         self.descriptor = descriptor
         self.length = os.fstat(descriptor).st_size if descriptor >= 0 else 0
-        self.buffer = bytearray()
+        self.head = 0  # length of the warcinfo record, where this Writer began the file: no longer than this, it is empty
+        self.waiting = 0
+        self._buffer: list[bytes] = []
 
     @property
     def end(self) -> int:
-        return self.length + len(self.buffer)
+        return self.length + self.waiting
+
+    def append(self, *records: bytes) -> None:
+        self._buffer += records
+        self.waiting += sum(map(len, records))
 
     def write(self) -> None:
-        """All of the buffer or nothing: after an error the file is again as long as before."""
-        done = 0
+        """All that waits or nothing: after an error the file is again as long as before."""
+        done, view = 0, memoryview(b"".join(self._buffer))
         try:
-            with memoryview(self.buffer) as view:
-                while done < len(view):
-                    written = os.pwrite(self.descriptor, view[done:], self.length + done)
-                    if not written:
-                        raise OSError(errno.EIO, "nothing could be written", str(self.path))
-                    done += written
+            while done < len(view):
+                written = os.pwrite(self.descriptor, view[done:], self.length + done)
+                if not written:
+                    raise OSError(errno.EIO, "nothing could be written", str(self.path))
+                done += written
         except OSError as error:
             with contextlib.suppress(OSError):  # where even this fails, the next write begins at the same offset
                 os.ftruncate(self.descriptor, self.length)
             error.filename = error.filename or str(self.path)
             raise
         self.length += done
-        self.buffer.clear()
+        self.waiting = 0
+        self._buffer.clear()
 
     def close(self) -> None:
         if self.descriptor >= 0:

@@ -23,18 +23,18 @@ import windrow
 from windrow import archive, config, seeds, urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import log, page, recover
-from windrow.crawl.workers import Lost, Pool, Refined
+from windrow.crawl.workers import Pool
 from windrow.data import Capture, Counts, Failure, Frame, Kind, Reason, Report, Robots, Task, Turn
 from windrow.fetch import robots
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier.scope import Scope
+from windrow.refine import Refined
 
 _T = TypeVar("_T")
 
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_RULES = 20_000  # parsed robots.txt held in memory
 
 
 class Clock:
@@ -74,7 +74,6 @@ class Crawl:
         self._resolver = Resolver(options.fetch, options.crawler)
         self._pool = Pool(options)
         self._scope = Scope(options.scope)
-        self._rules: dict[str, tuple[float, robots.Rules]] = {}
         self._turns: set[asyncio.Task[None]] = set()
         self._pages: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
@@ -143,7 +142,7 @@ class Crawl:
             self._wake.clear()
             now = self._clock.now()
             self._check_limits(now)
-            free = 0 if self._paused or self._stopping else self._options.fetch.connections - len(self._turns)
+            free = 0 if self._paused or self._stopping or self._enough() else self._options.fetch.connections - len(self._turns)
             turns, again = await self._frontier.lease(free, now) if free > 0 else ([], float("inf"))
             for turn in turns:
                 task = asyncio.create_task(self._hold(turn))
@@ -158,8 +157,12 @@ class Crawl:
         limits = self._options.crawl
         if 0 < limits.max_seconds <= now - self._started:
             self._stopping = "seconds"
-        elif 0 < limits.max_pages <= self._requested and not self._turns:
+        elif self._enough() and not self._turns:
             self._stopping = "pages"
+
+    def _enough(self) -> bool:
+        """Whether as many pages as wanted are archived or under way."""
+        return 0 < self._options.crawl.max_pages <= self._requested
 
     async def _nap(self, seconds: float) -> None:
         """Until something happens, but no longer than this (and never past the time limit)."""
@@ -215,15 +218,14 @@ class Crawl:
 
     async def _ready(self, due: float, kind: Kind) -> bool:
         """Waits until the next request may be made; False where the turn is to end without it."""
-        wait = due - self._clock.now()
-        if wait > 0:
+        while (wait := due - self._clock.now()) > 0:  # a timer of the loop may come up to a millisecond early
             await asyncio.sleep(wait)
         limits = self._options.crawl
         while not self._stopping and (self._paused or self._flying >= limits.in_flight or self._held >= limits.in_flight_bytes):
             self._full.set()
             self._room.clear()
             await self._room.wait()
-        if self._stopping or (kind is Kind.PAGE and 0 < limits.max_pages <= self._requested):
+        if self._stopping or (kind is Kind.PAGE and self._enough()):
             return False
         self._flying += 1
         self._requested += kind is Kind.PAGE
@@ -233,20 +235,12 @@ class Crawl:
         """The report on a task that must not be asked for, by what its origin's robots.txt says now."""
         origin = urls.origin(task.url.text)
         entry = rules[origin]
-        now = self._clock.now()
         if entry.closed:
-            return Report(0, task, Reason.ROBOTS_UNREACHABLE, f"{origin}/robots.txt could not be had", now)
+            return Report(0, task, Reason.ROBOTS_UNREACHABLE, f"{origin}/robots.txt could not be had", self._clock.now())
         if not entry.rules:
             return None
-        known = self._rules.get(origin)
-        if known is None or known[0] != entry.fetched:
-            if len(self._rules) >= _RULES:
-                self._rules.clear()
-            known = self._rules[origin] = (entry.fetched, robots.parse(entry.rules))
-        path = task.url.text[len(origin) :]
-        if known[1].allows(path):
-            return None
-        return page.disallowed(task, known[1].decide(path)[1], now)
+        allowed, rule = robots.parse(entry.rules).decide(task.url.text[len(origin) :])
+        return None if allowed else page.disallowed(task, rule, self._clock.now())
 
     async def _close_tasks(self, turn: Turn, why: Reason) -> None:
         now = self._clock.now()
@@ -315,8 +309,8 @@ class Crawl:
         self._held -= size
         if isinstance(refined, Refined):
             refused = dict(refined.refused)
-            found = page.followed(capture.task, refined.links, self._scope, refused)
-            report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.shape)
+            found = page.followed(capture.task, refined.page.links, self._scope, refused)
+            report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.page.shape)
         else:
             report = msgspec.structs.replace(report, reason=refined.reason, detail=refined.detail)
         await self._keep(report, members)

@@ -108,7 +108,7 @@ def answered(capture: Capture, scope: Scope, most_redirects: int) -> Report:
 
 def _redirected(capture: Capture, scope: Scope, most: int) -> tuple[Reason, str, tuple[Task, ...], dict[str, int]]:
     location = capture.header("location") or ""
-    target = urls.join(capture.task.url.text, [location])[0] if location else None
+    target = urls.redirect(capture.task.url.text, location) if location else None
     if target is None:
         return Reason.BAD_REDIRECT, f"Location: {location[:200]}" if location else "no Location", (), {}
     if capture.task.redirects >= most:
@@ -126,7 +126,7 @@ def moved_robots(capture: Capture) -> Task | None:
     if reason(capture) is not Reason.REDIRECT or task.redirects >= _ROBOTS_HOPS:
         return None
     location = capture.header("location") or ""
-    target = urls.join(task.url.text, [location])[0] if location else None
+    target = urls.redirect(task.url.text, location) if location else None
     if target is None:
         return None
     return Task(target, Kind.ROBOTS, priority=0, redirects=task.redirects + 1, via=asking(task))

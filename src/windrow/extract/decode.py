@@ -23,7 +23,8 @@ _LABELS = {
     "iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
     "ISO-8859-7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 iso_8859-7:1987 "
     "sun_eu_greek",
-    "ISO-8859-8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 iso_8859-8:1988 visual",
+    "ISO-8859-8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 iso_8859-8:1988 "
+    "visual",
     "ISO-8859-8-I": "csiso88598i iso-8859-8-i logical",
     "ISO-8859-10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
     "ISO-8859-13": "iso-8859-13 iso8859-13 iso885913",
@@ -39,7 +40,8 @@ _LABELS = {
     WESTERN: "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 "
     "l1 latin1 us-ascii windows-1252 x-cp1252",
     "windows-1253": "cp1253 windows-1253 x-cp1253",
-    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254 x-cp1254",
+    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254 "
+    "x-cp1254",
     "windows-1255": "cp1255 windows-1255 x-cp1255",
     "windows-1256": "cp1256 windows-1256 x-cp1256",
     "windows-1257": "cp1257 windows-1257 x-cp1257",
@@ -73,6 +75,7 @@ _ATTRIBUTE = re.compile(
     rb"""(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r >]*)(?=[\t\n\f\r >])))?)"""
 )
 _CONTENT = re.compile(rb"""charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r ;]*))""", re.IGNORECASE)
+_WIDE = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
 _HIGH = re.compile(rb"[\x80-\xff]")
 
 
@@ -83,7 +86,7 @@ def decode(body: bytes, content_type: str) -> tuple[str, str]:
             return body[3:].decode("utf-8", "replace"), "UTF-8"
         if body.startswith((b"\xff\xfe", b"\xfe\xff")):
             return _decoded(body[2:], "UTF-16LE" if body[0] == 0xFF else "UTF-16BE")
-    name = declared(content_type) or _in_page(body[:_PRESCAN]) or (_in_page(body[:_LATE]) if len(body) > _PRESCAN else "")
+    name = declared(content_type[:_PRESCAN]) or _in_page(body[:_PRESCAN]) or (_in_page(body[:_LATE]) if len(body) > _PRESCAN else "")
     return _decoded(body, name) if name else _guessed(body)
 
 
@@ -106,9 +109,9 @@ def _decoded(body: bytes, name: str) -> tuple[str, str]:
 
 def _guessed(body: bytes) -> tuple[str, str]:
     """Nothing is declared: UTF-8 where that can be no accident, otherwise what the detector says."""
+    if _WIDE.match(body):
+        return _decoded(body, "UTF-16LE" if body[0] else "UTF-16BE")
     if body.isascii():
-        if body[:2] in (b"<\0", b"\0<"):
-            return _decoded(body, "UTF-16LE" if body[0] else "UTF-16BE")
         return body.decode("ascii"), WESTERN
     text = body.decode("utf-8", "replace")
     damage = text.count("\ufffd")
@@ -129,11 +132,16 @@ def _in_page(head: bytes) -> str:
     mention = head.lower().find(b"charset")
     if mention < 0:
         return _in_xml(head)
-    end = head.find(b">", mention) + 1  # pages of a site begin alike, and what is declared up to here is not changed by what follows
-    return _in_meta(head[:end]) or _in_meta.__wrapped__(head) or _in_xml(head)
+    # Pages of a site begin alike, and what is declared up to here is not changed by what follows.
+    start = head[: head.find(b">", mention, _PRESCAN) + 1]
+    return _in_meta_again(start) or _in_meta(head) or _in_xml(head)
 
 
 @functools.lru_cache(1024)
+def _in_meta_again(start: bytes) -> str:
+    return _in_meta(start)
+
+
 def _in_meta(head: bytes) -> str:
     position = 0
     while match := _OPEN.search(head, position):

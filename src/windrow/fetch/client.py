@@ -7,6 +7,7 @@ over the open exchanges costs less than timers in libcurl for each.
 
 import asyncio
 import contextlib
+import os
 import re
 import resource
 import select
@@ -110,9 +111,12 @@ class _Exchange:
         self.place: _Place | None = None
         self.fresh = False  # whether the handle is set to use a connection of its own
         self.ended: asyncio.Future[tuple[int, str]] | None = None
+        self.verbose = False  # whether libcurl tells the handle what it does
+        self.lines: list[bytes] = []  # of all headers; libcurl breaks off at 300 KiB, wherever they stand
+        self.chunks: list[bytes] = []  # of the body
         for option, value in _options(fetch, fields(fetch, crawler)):
             self.curl.setopt(option, value)
-        self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
+        self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
         self.curl.setopt(pycurl.DEBUGFUNCTION, self._on_debug)
@@ -121,10 +125,7 @@ class _Exchange:
         self.task, self.ended = task, ended
         self.stamp = time.time()
         self.began = self.window_began = time.monotonic()
-        self.lines: list[bytes] = []
-        self.head: stored.Head | None = None
-        self.chunks: list[bytes] = []
-        self.header_bytes = self.body_bytes = self.window_bytes = 0
+        self.body_bytes = self.window_bytes = 0
         self.most_bytes = max(self._fetch.max_bytes, self._fetch.robots_max_bytes) if task.kind is Kind.ROBOTS else self._fetch.max_bytes
         self.full = False  # the body went beyond most_bytes
         self.refused: tuple[Reason, str] | None = None  # why we broke it off
@@ -132,44 +133,21 @@ class _Exchange:
 
     def forget(self) -> None:
         """A handle that waits for its next use holds no page."""
-        self.ended = self.head = None
-        self.lines, self.chunks = [], []
+        self.ended = None
+        self.lines.clear()
+        self.chunks.clear()
 
     def overdue(self, now: float) -> str:
         """Which deadline has passed; empty as long as none has. Time is monotonic."""
-        if self.head is None and now - self.began > self._fetch.header_timeout:
+        if now - self.began > self._fetch.header_timeout and not stored.final(self.lines):
             return f"no whole header within {self._fetch.header_timeout:g} s"
         if now - self.began > self._fetch.timeout:
             return f"not complete within {self._fetch.timeout:g} s"
         if now - self.window_began > RATE_WINDOW:
-            came = self.header_bytes + self.body_bytes - self.window_bytes
-            if came < self._fetch.min_rate * (now - self.window_began):
+            if self.body_bytes - self.window_bytes < self._fetch.min_rate * (now - self.window_began):
                 return f"less than {self._fetch.min_rate} bytes/s"
-            self.window_began, self.window_bytes = now, self.header_bytes + self.body_bytes
+            self.window_began, self.window_bytes = now, self.body_bytes
         return ""
-
-    def _on_header(self, line: bytes) -> int | None:
-        self.header_bytes += len(line)
-        if self.header_bytes > self._fetch.max_header:
-            return self._refuse(Reason.PROTOCOL, f"more than {self._fetch.max_header} bytes of header")
-        if self.head is not None:
-            return None  # a trailer
-        self.lines.append(line)
-        if line == b"\r\n" or line == b"\n":
-            return self._on_head()
-        if len(self.lines) > stored.MOST_FIELDS + 1:
-            return self._refuse(Reason.PROTOCOL, f"more than {stored.MOST_FIELDS} header fields")
-        return None
-
-    def _on_head(self) -> int | None:
-        head = stored.read(b"".join(self.lines))
-        if head is None:
-            return self._refuse(Reason.PROTOCOL, f"no status line but {self.lines[0][:40]!r}")
-        if head.status >= 200 or head.status == 101:
-            self.head = head
-        else:
-            self.lines.clear()  # 100 to 199: the answer is still to come
-        return None
 
     def _on_body(self, chunk: bytes) -> int | None:
         self.body_bytes += len(chunk)
@@ -229,15 +207,17 @@ def _options(fetch: config.Fetch, header: list[str]) -> list[tuple[int, Any]]:
 class _Multi:
     """libcurl's multi handle under asyncio. `add` starts an exchange; its future `ended` gets the curl code and message."""
 
-    def __init__(self, connections: int) -> None:
+    def __init__(self, connections: int, http2: bool) -> None:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._epoll = select.epoll()
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._epoll.fileno(), self._on_events)
-        self._watched: set[int] = set()  # descriptors in the epoll set
+        self._loop.add_reader(self._epoll.fileno(), self._drive)
+        self._watched: dict[int, int] = {}  # descriptor -> what libcurl waits for there
+        self._idle: set[int] = set()  # descriptors in the epoll set that carry no exchange; some may be closed by now
+        self._speaks_idle = http2  # where servers may speak unasked
         self._kick = False  # libcurl wants to be called at once
         self._driving = False  # and will be, at the end of this batch
         self._alarm: asyncio.TimerHandle | None = None
@@ -258,7 +238,10 @@ class _Multi:
 
     def close(self) -> None:
         for exchange in list(self.open):
-            self.end(exchange, pycurl.E_ABORTED_BY_CALLBACK, "the client was closed")
+            self.open.remove(exchange)
+            self._multi.remove_handle(exchange.curl)
+            if exchange.ended is not None:
+                exchange.ended.cancel()
         self._loop.remove_reader(self._epoll.fileno())
         if self._alarm is not None:
             self._alarm.cancel()
@@ -267,15 +250,39 @@ class _Multi:
         self._epoll.close()
 
     def _on_socket(self, what: int, descriptor: int, multi: Any, data: Any) -> None:
-        if what == pycurl.POLL_REMOVE:
-            self._watched.discard(descriptor)
-            with contextlib.suppress(OSError):  # already closed
+        """A connection that falls idle stays in the epoll set: that saves a call a page, and shows who speaks out of turn."""
+        if what != pycurl.POLL_REMOVE:
+            self._watch(descriptor, _EVENTS[what])
+            return
+        events = self._watched.pop(descriptor, 0)
+        with contextlib.suppress(OSError):  # already closed
+            if self._speaks_idle:
                 self._epoll.unregister(descriptor)
-        elif descriptor in self._watched:
-            self._epoll.modify(descriptor, _EVENTS[what])
-        else:
-            self._epoll.register(descriptor, _EVENTS[what])
-            self._watched.add(descriptor)
+                return
+            if events != select.EPOLLIN:
+                self._epoll.modify(descriptor, select.EPOLLIN)
+            self._idle.add(descriptor)
+
+    def _watch(self, descriptor: int, events: int) -> None:
+        known = descriptor in self._watched or descriptor in self._idle
+        self._idle.discard(descriptor)
+        self._watched[descriptor] = events
+        if known:
+            try:
+                self._epoll.modify(descriptor, events)
+                return
+            except FileNotFoundError:
+                pass  # the idle one was closed, this is a new one of the same number
+        self._epoll.register(descriptor, events)
+
+    def _abandon(self, descriptor: int) -> None:
+        """The server hung up, or spoke though nothing was asked: what it said must not be taken for the next answer. libcurl finds the
+        connection dead and makes a new one."""
+        self._idle.discard(descriptor)
+        with contextlib.suppress(OSError):
+            self._epoll.unregister(descriptor)
+            with socket.socket(fileno=os.dup(descriptor)) as connection:
+                connection.shutdown(socket.SHUT_RDWR)
 
     def _on_timer(self, milliseconds: int) -> None:
         """The alarm is not set anew for a later time: it looks at the time when it rings. So hardly any request sets one."""
@@ -299,23 +306,24 @@ class _Multi:
         elif self._due < _NEVER:
             self._alarm = self._loop.call_at(self._due, self._on_alarm)
 
-    def _on_events(self) -> None:
+    def _drive(self) -> None:
         self._driving = True
         action = self._multi.socket_action
         for descriptor, event in self._epoll.poll(0):
-            action(descriptor, _ACTIONS[event & 31])
-        self._drive()
-
-    def _drive(self) -> None:
-        self._driving = True
-        while self._kick:
+            if descriptor in self._idle:
+                self._abandon(descriptor)
+            else:
+                action(descriptor, _ACTIONS[event & 31])
+        while True:
+            _, whole, failed = self._multi.info_read()
+            for curl in whole:
+                self.end(curl.exchange, 0, "")
+            for curl, code, message in failed:
+                self.end(curl.exchange, code, message)
+            if not self._kick:
+                break
             self._kick = False
-            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        _, whole, failed = self._multi.info_read()
-        for curl in whole:
-            self.end(curl.exchange, 0, "")
-        for curl, code, message in failed:
-            self.end(curl.exchange, code, message)
+            action(pycurl.SOCKET_TIMEOUT, 0)
         self._driving = False
 
 
@@ -356,7 +364,7 @@ class Client:
             self._release(exchange)
 
     def close(self) -> None:
-        """Ends what is open. A get that waits gets a Failure."""
+        """A get that still waits is cancelled."""
         if self._multi is not None:
             self._multi.close()
         if self._sweeper is not None:
@@ -368,7 +376,7 @@ class Client:
     def _start(self) -> _Multi:
         """Not before the loop runs. Unused connections are kept for the hosts' next turns, within what the system lets us open."""
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self._multi = _Multi(min(8 * self._fetch.connections, files // 2))
+        self._multi = _Multi(min(4 * self._fetch.connections, files // 2), self._fetch.http2)
         self._sweep(self._multi)
         return self._multi
 
@@ -389,8 +397,10 @@ class Client:
             exchange.fresh = not exchange.fresh
             set_option(pycurl.FRESH_CONNECT, exchange.fresh)
             set_option(pycurl.FORBID_REUSE, exchange.fresh)
-        if url[1] == "https":
-            set_option(pycurl.VERBOSE, (exchange.task.url.host, place.ip) not in self._ciphers)  # libcurl names the cipher nowhere but in its log
+        verbose = url[1] == "https" and (exchange.task.url.host, place.ip) not in self._ciphers
+        if exchange.verbose is not verbose:
+            exchange.verbose = verbose
+            set_option(pycurl.VERBOSE, verbose)  # libcurl names the cipher nowhere but in its log
 
     def _release(self, exchange: _Exchange) -> None:
         exchange.forget()
@@ -401,16 +411,17 @@ class Client:
 
     def _outcome(self, exchange: _Exchange, request: bytes, code: int, message: str) -> Capture | Failure:
         seconds = time.monotonic() - exchange.began
-        truncated, why = _verdict(exchange, code, message)
-        task, head, place = exchange.task, exchange.head, exchange.place
+        header_bytes, block = sum(map(len, exchange.lines)), stored.final(exchange.lines)
+        head = stored.read(block)
+        why = self._flaw(exchange, block, head, header_bytes) or (_broken(exchange, code, message) if code else None)
+        task, place, size = exchange.task, exchange.place, header_bytes + exchange.body_bytes
         if why is not None or head is None or place is None:
-            reason, detail = why or (Reason.DISCONNECT, "the header was cut off")
-            ended, size = round(exchange.stamp + seconds, 3), exchange.header_bytes + exchange.body_bytes
-            return Failure(task, reason, _line(detail), ended, round(seconds, 3), size)
+            reason, detail = why or (Reason.PROTOCOL if exchange.body_bytes else Reason.DISCONNECT, "no whole header")
+            return Failure(task, reason, _line(detail), round(exchange.stamp + seconds, 3), round(seconds, 3), size)
         if head.ambiguous:
             _keep(self._distrusted, task.url.host, "")
         before = exchange.curl.getinfo(pycurl.PRETRANSFER_TIME)
-        body, truncated, encoded = self._decoded(exchange, head, truncated)
+        body, truncated, encoded = self._decoded(exchange, head, code)
         return Capture(
             task,
             head.status,
@@ -423,17 +434,29 @@ class Client:
             head.protocol,
             self._cipher(exchange, place) if task.url.text[4] == "s" else "",
             truncated,
-            exchange.header_bytes + exchange.body_bytes,
+            size,
             encoded,
         )
 
-    def _decoded(self, exchange: _Exchange, head: stored.Head, truncated: str) -> tuple[bytes, str, bool]:
+    def _flaw(self, exchange: _Exchange, block: bytes, head: stored.Head | None, header_bytes: int) -> tuple[Reason, str] | None:
+        """Why we do not want the answer, however it ended."""
+        if exchange.refused is not None:
+            return exchange.refused
+        if header_bytes > self._fetch.max_header:
+            return Reason.PROTOCOL, f"more than {self._fetch.max_header} bytes of header"
+        if block.count(b"\n") > stored.MOST_FIELDS + 2:
+            return Reason.PROTOCOL, f"more than {stored.MOST_FIELDS} header fields"
+        if head is None and block:
+            return Reason.PROTOCOL, f"no status line but {block[:40]!r}"
+        return None
+
+    def _decoded(self, exchange: _Exchange, head: stored.Head, code: int) -> tuple[bytes, str, bool]:
         """The body to store, why it is not whole, and whether it is still encoded: bytes we cannot undo are kept as they came."""
         wire = exchange.chunks[0] if len(exchange.chunks) == 1 else b"".join(exchange.chunks)
-        encodings = head.encodings
-        if not encodings:
+        truncated = "length" if exchange.full else _KEPT[REASONS[code]] if code else ""
+        if not head.encodings:
             return wire, truncated, False
-        body, complete, cut = coding.decode(wire, encodings, self._fetch.max_decoded)
+        body, complete, cut = coding.decode(wire, head.encodings, self._fetch.max_decoded)
         if complete or (truncated and body):
             return body, truncated or "length" * cut, False
         return wire, truncated, True
@@ -443,16 +466,12 @@ class Client:
         return _keep(self._ciphers, key, exchange.cipher) if exchange.cipher else self._ciphers.get(key, "")
 
 
-def _verdict(exchange: _Exchange, code: int, message: str) -> tuple[str, tuple[Reason, str] | None]:
-    """Why the body is not whole, and why there is nothing to keep."""
-    if exchange.full:
-        return "length", None
-    if exchange.refused is not None or code == 0:
-        return "", exchange.refused
+def _broken(exchange: _Exchange, code: int, message: str) -> tuple[Reason, str] | None:
+    """Why there is nothing to keep. A header with some body is kept, however it ended."""
     reason = REASONS.get(code, Reason.PROTOCOL)
-    if exchange.body_bytes and reason in _KEPT:
-        return _KEPT[reason], None
-    return "", (reason, message or f"curl error {code}")
+    if exchange.full or (exchange.body_bytes and reason in _KEPT):
+        return None
+    return reason, message or f"curl error {code}"
 
 
 def _line(text: str) -> str:

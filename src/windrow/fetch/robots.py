@@ -2,7 +2,7 @@
 
 A file is read three times, each time as something smaller: `condense` keeps the group that speaks to us as a canonical text, which
 the frontier stores; `parse` makes of that text a matcher; `verdict` says what any answer, or none, means for the origin.
-Everything here takes time linear in its input, whoever wrote it.
+Nothing here backtracks: time grows with the size of the input and no faster, whoever wrote it.
 """
 
 import re
@@ -361,7 +361,7 @@ class Rules:
     def decide(self, path: str) -> tuple[bool, str]:
         """The same, and the rule that decided; "" where none applies."""
         rank, line = self._find(path)
-        return rank & 1 == 1, line
+        return self._free or rank & 1 == 1, line
 
     def _find(self, path: str) -> Ruling:
         if path == "/robots.txt":
@@ -419,14 +419,15 @@ def verdict(origin: str, answer: Capture | Failure, config: Fetch, agent: str) -
     """
     rules = _reading(answer, config, agent)
     life = _life(answer, rules is None, config)
-    return Robots(origin, rules or "", answer.time, answer.time + life, closed=rules is None)
+    delay = parse(rules).delay or 0.0 if rules else 0.0
+    return Robots(origin, rules or "", answer.time, answer.time + life, closed=rules is None, delay=delay)
 
 
 def renewed(old: Robots | None, new: Robots) -> Robots:
     """What holds after asking again: where the origin cannot be reached now, the copy we have, for 30 days."""
     if old is None or old.closed or not new.closed or new.fetched - old.fetched > STALE:
         return new
-    return Robots(old.origin, old.rules, old.fetched, new.expires)
+    return Robots(old.origin, old.rules, old.fetched, new.expires, delay=old.delay)
 
 
 def _reading(answer: Capture | Failure, config: Fetch, agent: str) -> str | None:

@@ -6,43 +6,59 @@ as it can be parsed again.
 """
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 MOST_FIELDS = 256
 
-_CLEAN = re.compile(rb"HTTP/1\.[01] [1-9][0-9]{2}(?: [^\r\n\0]*)?\r\n(?:[!-9;-~]+:[^\r\n\0]*\r\n)*\r\n")
+_CLEAN = re.compile(rb"HTTP/1\.[01] [1-9][0-9]{2}(?: [^\r\n\0]*+)?+\r\n(?:[^\0-\x20:\x7f-\xff]++:[^\r\n\0]*+\r\n)*+\r\n")
+_NAME = re.compile(rb"[^\0-\x20:\x7f-\xff]+")
 _STATUS = re.compile(rb"HTTP/([0-9](?:\.[0-9])?)[ \t]+([1-9][0-9]{2})(?:[ \t]([^\r\n]*))?\r?\n")
 _FRAMING = re.compile(rb"\n(content-(?:encoding|length)|transfer-encoding):([^\r\n]*)", re.IGNORECASE)
+_EARLY = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9][0-9](?![0-9])")
 _LENGTH, _ENCODING, _TRANSFER = map(len, (b"content-length", b"content-encoding", b"transfer-encoding"))  # tells the three apart
 _PROTOCOLS = {b"1.0": "http/1.0", b"1.1": "http/1.1", b"2": "h2", b"3": "h3"}
 
 
-class Head(NamedTuple):
+class Head(msgspec.Struct, frozen=True, gc=False):
     status: int
     protocol: str
     block: bytes  # status line and fields, with the empty line
     framing: list[tuple[bytes, bytes]]  # name and value of each field that speaks of the wire
+    encodings: str  # what Content-Encoding says, all of them
+    ambiguous: bool  # whether the message ends in two places (RFC 9112 §6.3): its connection is not to be trusted
 
-    @property
-    def encodings(self) -> str:
-        """What Content-Encoding says, all of them."""
-        return ",".join(value.decode("latin-1") for name, value in self.framing if len(name) == _ENCODING).strip(" \t,")
 
-    @property
-    def ambiguous(self) -> bool:
-        """Whether the end of the message can be read in two ways (RFC 9112 §6.3): such a connection is not used again."""
-        names = [len(name) for name, _ in self.framing]
-        return _TRANSFER in names and _LENGTH in names
+def final(lines: list[bytes]) -> bytes:
+    """The header of the answer itself: not those that came before it (100 to 199), nor a trailer. Empty as long as it is not complete."""
+    if len(lines) > 1 and lines[-1] == b"\r\n" and lines.index(b"\r\n") == len(lines) - 1 and not _EARLY.match(lines[0]):
+        return b"".join(lines)
+    start = 0
+    for at, line in enumerate(lines):
+        if line in (b"\r\n", b"\n"):
+            if at > start and not _EARLY.match(lines[start]):
+                return b"".join(lines[start : at + 1])
+            start = at + 1
+    return b""
 
 
 def read(block: bytes) -> Head | None:
     """None where there is no status line to be made out."""
-    if not _CLEAN.fullmatch(block):
+    if _CLEAN.fullmatch(block):
+        status, protocol = int(block[9:12]), "http/1.1" if block[7] == 0x31 else "http/1.0"
+    else:
+        block = block.translate(None, b"\0")
         match = _STATUS.match(block)
         if match is None:
             return None
-        return Head(int(match[2]), _PROTOCOLS.get(match[1], "http/1.1"), clean := _tidy(match, block), _FRAMING.findall(clean))
-    return Head(int(block[9:12]), "http/1.1" if block[7] == 0x31 else "http/1.0", block, _FRAMING.findall(block))
+        status, protocol, block = int(match[2]), _PROTOCOLS.get(match[1], "http/1.1"), _tidy(match, block)
+    framing = _FRAMING.findall(block)
+    names, encodings = [], b""
+    for name, value in framing:
+        names.append(len(name))
+        if len(name) == _ENCODING:
+            encodings += b"," + value
+    return Head(status, protocol, block, framing, encodings.decode("latin-1").strip(" \t,"), _TRANSFER in names and _LENGTH in names)
 
 
 def rewrite(head: Head, size: int, encoded: bool) -> bytes:
@@ -53,23 +69,21 @@ def rewrite(head: Head, size: int, encoded: bool) -> bytes:
         return head.block
     block = head.block
     for name, value in head.framing:
-        if not (encoded and len(name) == _ENCODING or right and len(name) == _LENGTH):
+        if len(name) != (_ENCODING if encoded else 0) and len(name) != (_LENGTH if right else 0):
             field = b"%b:%b\r\n" % (name, value)
             block = block.replace(b"\n" + field, b"\nX-Crawler-" + field, 1)
     return block if right else b"%bContent-Length: %d\r\n\r\n" % (block[:-2], size)
 
 
 def _tidy(status: re.Match[bytes], block: bytes) -> bytes:
-    """The same in the one form that every parser reads: lines that are no field are left out, folded ones are joined."""
+    """The same in the one form that every parser reads: folded lines are joined, those that are no field are left out."""
     version = status[1] if status[1] in (b"1.0", b"1.1") else b"1.1"
     lines = [b"HTTP/%b %b %b" % (version, status[2], (status[3] or b"").strip())]
-    for line in re.split(rb"\r?\n", block[status.end() :].translate(None, b"\0")):
-        if line[:1] in (b" ", b"\t"):
-            if len(lines) > 1:
-                lines[-1] += b" " + line.strip()
-            continue
+    for line in re.split(rb"\r?\n", block[status.end() :]):
         name, colon, value = line.replace(b"\r", b" ").partition(b":")
-        name = name.strip().replace(b" ", b"-").replace(b"\t", b"-")
-        if colon and name:
-            lines.append(name + b":" + value)
+        if name[:1] in (b" ", b"\t"):
+            if len(lines) > 1:
+                lines[-1] += b" " + (name + colon + value).strip()
+        elif colon and _NAME.fullmatch(name.rstrip()):
+            lines.append(name.rstrip() + b":" + value)
     return b"\r\n".join(lines) + b"\r\n\r\n"

@@ -19,8 +19,8 @@ from typing import Protocol
 
 from windrow.config import Config, ConfigError
 from windrow.data import Counts, Fate, Frame, Ledger, Report, Task, Turn, Url
-from windrow.frontier.local import LocalFrontier
 from windrow.frontier.lmdb import LmdbShelf
+from windrow.frontier.local import LocalFrontier
 from windrow.frontier.memory import MemoryShelf
 
 

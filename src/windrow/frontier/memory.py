@@ -7,15 +7,38 @@ from windrow.data import Robots, Task
 from windrow.frontier.shelf import Domain, Host, Meta
 
 
+class _Tickets:
+    """Names by ticket. New tickets are greater than all before."""
+
+    def __init__(self) -> None:
+        self._tickets: list[int] = []
+        self._names: dict[int, str] = {}
+
+    def add(self, ticket: int, name: str) -> None:
+        self._tickets.append(ticket)
+        self._names[ticket] = name
+
+    def remove(self, ticket: int) -> None:
+        del self._names[ticket]
+        del self._tickets[bisect.bisect_left(self._tickets, ticket)]
+
+    def next(self, after: int) -> tuple[int, str] | None:
+        place = bisect.bisect_right(self._tickets, after)
+        if place == len(self._tickets):
+            return None
+        return self._tickets[place], self._names[self._tickets[place]]
+
+
 class MemoryShelf:
     def __init__(self) -> None:
+        self.fresh = True
         self._hosts: dict[str, Host] = {}
         self._domains: dict[str, Domain] = {}
         self._rows: dict[tuple[int, int], tuple[int, int, int]] = {}  # (host, key) -> ref, code, frame
         self._tasks: list[Task | None] = [None]  # by reference
         self._queues: dict[int, list[tuple[int, int]]] = {}  # host -> sorted (rank, ref)
-        self._lines: dict[int, dict[int, str]] = {}  # domain -> ticket -> host, in ticket order
-        self._line: dict[int, str] = {}  # ticket -> domain
+        self._hosts_line: dict[int, _Tickets] = {}  # by domain
+        self._domains_line = _Tickets()
         self._robots: dict[str, Robots] = {}
         self._claims: dict[int, int] = {}
 
@@ -55,44 +78,46 @@ class MemoryShelf:
         self._rows[host, task.url.key] = (ref, code, frame)
 
     def _leave(self, host: int, ref: int) -> None:
-        task = self._tasks[ref]
-        assert task is not None
-        self._queues[host].remove((task.priority, ref))
+        queue = self._queues[host]
+        del queue[bisect.bisect_left(queue, (self.task(ref).priority, ref))]
 
     def look(self, host: int, key: int) -> tuple[int, int, int] | None:
         return self._rows.get((host, key))
 
     def read(self, ref: int, host: Host) -> Task:
+        return self.task(ref)
+
+    def task(self, ref: int) -> Task:
         task = self._tasks[ref]
-        assert task is not None
+        assert task is not None, "reference 0 means none"
         return task
 
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]:
         spots = []
-        for rank, ref in self._queues.get(host, ()):
-            if ref not in skip:
-                spots.append((rank, ref))
+        for spot in self._queues.get(host, ()):
+            if spot[1] not in skip:
+                spots.append(spot)
                 if len(spots) == most:
                     break
         return spots
 
     def list_host(self, domain: int, ticket: int, name: str) -> None:
-        self._lines.setdefault(domain, {})[ticket] = name
+        self._hosts_line.setdefault(domain, _Tickets()).add(ticket, name)
 
     def unlist_host(self, domain: int, ticket: int) -> None:
-        del self._lines[domain][ticket]
+        self._hosts_line[domain].remove(ticket)
 
     def next_host(self, domain: int, after: int) -> tuple[int, str] | None:
-        return next(((ticket, name) for ticket, name in self._lines.get(domain, {}).items() if ticket > after), None)
+        return self._hosts_line.setdefault(domain, _Tickets()).next(after)
 
     def list_domain(self, ticket: int, name: str) -> None:
-        self._line[ticket] = name
+        self._domains_line.add(ticket, name)
 
     def unlist_domain(self, ticket: int) -> None:
-        del self._line[ticket]
+        self._domains_line.remove(ticket)
 
     def next_domain(self, after: int) -> tuple[int, str] | None:
-        return next(((ticket, name) for ticket, name in self._line.items() if ticket > after), None)
+        return self._domains_line.next(after)
 
     def robots(self, origin: str) -> Robots | None:
         return self._robots.get(origin)

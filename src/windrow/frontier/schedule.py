@@ -1,46 +1,75 @@
 """Which open host is next: due times by host and by address, kept in memory for the hosts being worked on.
 
-Nothing here outlives the process. After a restart every host waits its delay once more.
+A seat with work is in one of two heaps. Until it is due it stands in the heap of times. Once due it stands in the heap of those ready,
+by rank and then in the order they came; but where its address is known it stands in line there, and the address is in the heap for
+all its hosts. So an address that many hosts share costs no more than any other, and none of its hosts is passed over.
+
+An entry of a heap counts only while its seat or address still carries its number: to take one out, the number is forgotten.
+Nothing here outlives the process. After a restart every host and every address waits its delay once more.
 """
 
 import heapq
+import itertools
+import math
 from collections import deque
 from typing import Literal
 
 from windrow.data import Robots, Task
 from windrow.frontier.shelf import Host
 
-State = Literal["idle", "waiting", "ready", "parked", "leased"]
+ADDRESSES = 50_000  # remembered before those that are due and free are forgotten
+
+State = Literal["idle", "waiting", "ready", "leased", "gone"]
+
+
+class Group:
+    """An open registered domain."""
+
+    __slots__ = ("cursor", "name", "pages", "retiring", "seats")
+
+    def __init__(self, name: str, retiring: bool) -> None:
+        self.name = name
+        self.seats: dict[str, Seat] = {}
+        self.pages = 0  # served since it was opened
+        self.cursor = 0  # ticket of the last of its hosts that was looked at
+        self.retiring = retiring  # its seats do what cannot wait, then close
 
 
 class Seat:
     """An open host."""
 
-    __slots__ = ("address", "address_until", "due", "errands", "hand", "host", "lease", "pending", "rank", "retiring", "robots", "state")
+    __slots__ = (
+        "address", "address_until", "due", "entry", "errands", "group", "hand", "host",
+        "lease", "pending", "place", "rank", "robots", "state",
+    )  # fmt: skip
 
-    def __init__(self, host: Host, due: float) -> None:
+    def __init__(self, host: Host, group: Group, due: float) -> None:
         self.host = host
+        self.group = group
         self.due = due
         self.state: State = "idle"
+        self.entry = 0
         self.rank = 255
         self.address = ""
         self.address_until = 0.0
+        self.place: Place | None = None  # held while the seat is leased
         self.hand: dict[int, int] = {}  # url key -> reference, for the tasks leased and not yet settled
         self.robots: dict[str, Robots] = {}
-        self.errands: deque[Task] = deque()  # robots.txt files of other hosts that were moved here
-        self.pending: set[str] = set()  # origins whose robots.txt was moved to another host and is awaited
+        self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
+        self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
         self.lease = 0
-        self.retiring = False
 
 
-class _Address:
-    __slots__ = ("due", "held", "parked", "wakes")
+class Place:
+    """An address."""
+
+    __slots__ = ("due", "entry", "held", "line")
 
     def __init__(self, due: float) -> None:
         self.due = due
         self.held = False
-        self.parked: deque[Seat] = deque()
-        self.wakes = False  # stands in the heap
+        self.entry = 0
+        self.line: list[tuple[int, int, Seat]] = []  # its ready seats, a heap
 
 
 def ip(address: str) -> str:
@@ -51,102 +80,132 @@ def ip(address: str) -> str:
 
 
 class Schedule:
-    def __init__(self, start: float, ip_delay: float) -> None:
-        self._start = start  # when the crawl went on after a stop, 0 for a new one: addresses may have been asked just before
+    def __init__(self, ip_delay: float) -> None:
+        self.start = 0.0  # epoch seconds when the crawl went on after a stop: any address may have been asked just before
         self._ip_delay = ip_delay
-        self._heap: list[tuple[float, int, Seat | _Address]] = []
-        self._ready: list[tuple[int, int, Seat]] = []
-        self._addresses: dict[str, _Address] = {}
-        self._count = 0  # keeps heap entries apart and equal ones in order
+        self._now = 0.0
+        self._times: list[tuple[float, int, Seat | Place]] = []
+        self._ready: list[tuple[int, int, Seat | Place]] = []
+        self._places: dict[str, Place] = {}
+        self._limit = ADDRESSES
+        self._numbers = itertools.count(1)
 
-    def put(self, seat: Seat, now: float) -> None:
+    def put(self, seat: Seat) -> None:
         """The seat has work: it becomes ready when it is due."""
-        self._count += 1
-        if seat.due <= now:
-            seat.state = "ready"
-            heapq.heappush(self._ready, (seat.rank, self._count, seat))
+        if seat.due <= self._now:
+            self._arrive(seat)
         else:
             seat.state = "waiting"
-            heapq.heappush(self._heap, (seat.due, self._count, seat))
+            self._wait(seat)
 
     def pop(self, now: float) -> Seat | None:
-        """The best seat that may be leased now: due, and its address due and unheld."""
+        """The best seat that may be leased now, host and address both due and unheld. It holds both until it is freed."""
         self._wake(now)
         while self._ready:
-            seat = heapq.heappop(self._ready)[2]
-            if seat.state != "ready":
+            _, number, entry = heapq.heappop(self._ready)
+            if entry.entry != number:
                 continue
-            if not seat.address or seat.host.closed:
+            entry.entry = 0
+            seat = self._first(entry) if isinstance(entry, Place) else entry
+            if seat is not None:
+                seat.state = "leased"
                 return seat
-            place = self._place(seat)
-            if not place.held and place.due <= now:
-                return seat
-            seat.state = "parked"
-            place.parked.append(seat)
-            self._wake_later(place)
         return None
-
-    def take(self, seat: Seat) -> None:
-        seat.state = "leased"
-        if seat.address and not seat.host.closed:
-            self._place(seat).held = True
 
     def free(self, seat: Seat, last: float) -> None:
         """The turn is over; `last` is when its last request ended, 0 where none was made."""
         seat.state = "idle"
-        if seat.address:
-            place = self._place(seat)
+        place, seat.place = seat.place, None
+        if place is not None:
             place.held = False
             if last:
                 place.due = max(place.due, last + self._ip_delay)
-            self._wake_later(place)
+            self._offer(place)
 
-    def next(self) -> float:
-        """When something becomes due; infinity where nothing waits for time."""
-        while self._heap:
-            time, _, entry = self._heap[0]
-            if isinstance(entry, _Address) or (entry.state == "waiting" and entry.due == time):
+    def drop(self, seat: Seat) -> None:
+        """The seat is closed: whatever entry it has is void."""
+        seat.state = "gone"
+        seat.entry = 0
+
+    def next(self, now: float) -> float:
+        """When a seat may be leased next; infinity where none waits for time."""
+        while self._ready:
+            _, number, entry = self._ready[0]
+            if entry.entry == number:
+                return now
+            heapq.heappop(self._ready)
+        while self._times:
+            time, number, entry = self._times[0]
+            if entry.entry == number:
                 return time
-            heapq.heappop(self._heap)
-        return float("inf")
+            heapq.heappop(self._times)
+        return math.inf
 
-    def counts(self) -> tuple[int, int]:
-        """Seats that are ready, and seats that wait for their time or their address."""
-        ready = sum(1 for _, _, seat in self._ready if seat.state == "ready")
-        waiting = sum(1 for _, _, entry in self._heap if isinstance(entry, Seat) and entry.state == "waiting")
-        return ready, waiting + sum(len(place.parked) for place in self._addresses.values())
+    def is_held_up(self, seat: Seat) -> bool:
+        """Whether a ready seat has to wait for its address."""
+        place = self._places.get(ip(seat.address)) if seat.address else None
+        return place is not None and (place.held or place.due > self._now)
 
-    def _place(self, seat: Seat) -> _Address:
-        key = ip(seat.address)
-        place = self._addresses.get(key)
+    def _wake(self, now: float) -> None:
+        self._now = now
+        times = self._times
+        while times and times[0][0] <= now:
+            _, number, entry = heapq.heappop(times)
+            if entry.entry != number:
+                continue
+            entry.entry = 0
+            if isinstance(entry, Place):
+                self._offer(entry)
+            else:
+                self._arrive(entry)
+
+    def _arrive(self, seat: Seat) -> None:
+        """A seat is due: it joins those ready, or the line at its address. A closed host needs no address."""
+        seat.state = "ready"
+        seat.entry = number = next(self._numbers)
+        if not seat.address or seat.host.closed:
+            heapq.heappush(self._ready, (seat.rank, number, seat))
+            return
+        place = self._place(ip(seat.address))
+        heapq.heappush(place.line, (seat.rank, number, seat))
+        if not place.entry or place.line[0][1] == number:
+            self._offer(place)
+
+    def _offer(self, place: Place) -> None:
+        """An address that is free and has seats in line joins those ready, as its first seat would, or waits until it is due."""
+        if place.held or not place.line:
+            return
+        if place.due > self._now:
+            self._wait(place)
+        else:
+            place.entry = next(self._numbers)
+            heapq.heappush(self._ready, (place.line[0][0], place.entry, place))
+
+    def _first(self, place: Place) -> Seat | None:
+        """Takes the first seat in line at a free address, and the address with it."""
+        while place.line:
+            _, number, seat = heapq.heappop(place.line)
+            if seat.entry == number:
+                seat.entry = 0
+                seat.place = place
+                place.held = True
+                return seat
+        return None
+
+    def _wait(self, entry: Seat | Place) -> None:
+        entry.entry = next(self._numbers)
+        heapq.heappush(self._times, (entry.due, entry.entry, entry))
+
+    def _place(self, key: str) -> Place:
+        place = self._places.get(key)
         if place is None:
-            if len(self._addresses) > 50_000:
+            if len(self._places) >= self._limit:
                 self._forget()
-            place = self._addresses[key] = _Address(self._start + self._ip_delay)
+            place = self._places[key] = Place(self.start + self._ip_delay if self.start else 0.0)
         return place
 
     def _forget(self) -> None:
-        latest = max(place.due for place in self._addresses.values()) - 10 * self._ip_delay
-        self._addresses = {
-            key: place for key, place in self._addresses.items() if place.held or place.parked or place.wakes or place.due > latest
+        self._places = {
+            key: place for key, place in self._places.items() if place.held or place.line or place.entry or place.due > self._now
         }
-
-    def _wake_later(self, place: _Address) -> None:
-        if place.parked and not place.held and not place.wakes:
-            place.wakes = True
-            self._count += 1
-            heapq.heappush(self._heap, (place.due, self._count, place))
-
-    def _wake(self, now: float) -> None:
-        while self._heap and self._heap[0][0] <= now:
-            time, _, entry = heapq.heappop(self._heap)
-            if isinstance(entry, _Address):
-                entry.wakes = False
-                if entry.parked and not entry.held:
-                    self.put(entry.parked.popleft(), now)
-                    # Another host may take its place should this one turn out to have nothing to do.
-                    if entry.parked:
-                        entry.due = max(entry.due, now + self._ip_delay)
-                        self._wake_later(entry)
-            elif entry.state == "waiting" and entry.due == time:
-                self.put(entry, now)
+        self._limit = max(ADDRESSES, 2 * len(self._places))

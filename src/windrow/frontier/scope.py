@@ -5,12 +5,14 @@ import re
 from windrow import config, urls
 from windrow.data import Task, Url
 
+
 class Scope:
     """The rules of one configuration, compiled. `refuses` looks at the URL alone, so that a worker process can run it."""
 
     def __init__(self, rules: config.Scope) -> None:
         self._rules = rules
         self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
+        self._longest = max(map(len, self._skipped), default=0)
         self._tlds = tuple("." + tld.strip(".").lower() for tld in rules.tlds)
         self._tlds_denied = tuple("." + tld.strip(".").lower() for tld in rules.tlds_denied)
         self._domains = frozenset(rules.domains)
@@ -58,13 +60,13 @@ class Scope:
 
     def _refuses_path(self, path: str) -> str:
         dot = path.rfind(".")
-        if dot > 0 and len(path) - dot <= 6 and path[dot + 1 :].lower() in self._skipped:
+        if 0 < len(path) - dot - 1 <= self._longest and path[dot + 1 :].lower() in self._skipped:
             return "suffix"
         depth = path.count("/")
-        if depth <= self._rules.max_repeats:
-            return ""
         if depth > self._rules.max_segments:
             return "segments"
+        if depth <= self._rules.max_repeats:
+            return ""
         segments = path.split("/")
         for segment in set(segments):
             if segment and segments.count(segment) > self._rules.max_repeats:

@@ -1,0 +1,74 @@
+"""What passes between the crawl and a worker, in frames: a length, plain values in msgpack, and for captures their bytes as they are.
+
+Never pickle: what has parsed hostile input is not trusted to say what is to be run. Decoding is typed: an answer is a record or an error.
+"""
+
+import struct
+from collections.abc import Sequence
+
+import msgspec
+
+from windrow.data import Capture, Reason, Task, Url
+from windrow.refine import Refined
+
+
+class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """A page that no worker could read."""
+
+    reason: Reason  # PARSE_TIMEOUT, PARSE_MEMORY or PARSE_CRASH
+    detail: str  # one line
+
+
+Answer = Refined | Lost
+
+LENGTHS = struct.Struct("<II")  # of the plain values, of the bytes behind them
+LARGEST = 1 << 28  # bytes of a frame; more is a sign that the sender has gone mad
+
+
+class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    text: str
+    host: str
+    domain: str
+    key: int
+    encoded: bool
+    head: int  # bytes
+    body: int  # bytes
+
+
+_captures = msgspec.msgpack.Decoder(list[_Sent])
+_answers = msgspec.msgpack.Decoder(list[Answer])
+encode = msgspec.msgpack.Encoder().encode
+
+
+def sent(captures: Sequence[Capture]) -> list[bytes]:
+    """A frame of captures in pieces, no body copied: of each what reading it needs and no more."""
+    pieces, plain = [b""], []
+    for capture in captures:
+        url = capture.task.url
+        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, len(capture.head), len(capture.body)))
+        pieces += (capture.head, capture.body)
+    header = encode(plain)
+    pieces[0] = LENGTHS.pack(len(header), sum(map(len, pieces))) + header
+    return pieces
+
+
+def received(plain: memoryview, data: memoryview) -> list[Capture]:
+    """The captures of a frame; of the exchange behind them only what reading needs."""
+    captures, at = [], 0
+    for one in _captures.decode(plain):
+        task = Task(Url(one.text, one.host, one.domain, one.key))
+        middle, end = at + one.head, at + one.head + one.body
+        head, body = bytes(data[at:middle]), bytes(data[middle:end])
+        captures.append(Capture(task, 200, b"", head, body, 0.0, 0.0, "", "", encoded=one.encoded))
+        at = end
+    return captures
+
+
+def answered(answers: Sequence[Answer]) -> bytes:
+    plain = encode(answers)
+    return LENGTHS.pack(len(plain), 0) + plain
+
+
+def answers(plain: bytes | bytearray | memoryview) -> list[Answer]:
+    """Raises msgspec.DecodeError where it is not a list of answers."""
+    return _answers.decode(plain)

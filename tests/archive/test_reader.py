@@ -1,0 +1,240 @@
+"""Captures from files: equal to what was written, or an error."""
+
+import gzip
+import shutil
+import tarfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.archive.captures import any_capture, capture, files, write
+from tests.shared import shared
+from windrow import archive
+from windrow.archive import Origin, Writer
+from windrow.config import Archive
+from windrow.data import Capture, Kind, Place
+
+SITE = [
+    capture("http://example.org/robots.txt", b"User-agent: *\nDisallow:\n", kind=Kind.ROBOTS),
+    capture("http://example.org/"),
+    capture("http://example.org/gone", b"", 404),
+    capture("http://example.org/2", bytes(range(256)) * 300),
+    capture("http://example.org/moved", b"", 301),
+]
+
+
+@given(st.lists(any_capture, min_size=1, max_size=4), st.integers(0, 3))
+def test_any_capture_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, captures: list[Capture], level: int) -> None:
+    directory = tmp_path_factory.mktemp("crawl")
+    places = write(directory, captures, Archive(level=level))
+    entries = sorted((entry for path in files(directory) for entry in archive.read(path)), key=lambda entry: entry.seq)
+    assert [entry.capture for entry in entries] == captures
+    assert [entry.place for entry in entries] == places
+    assert [archive.open_place(directory, place) for place in places] == captures
+
+
+def test_an_entry_says_what_its_file_says(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, Archive(), "n0", {})
+    page = writer.compress(SITE[1])
+    place = writer.append(page, 77, {"charset-detected": "UTF-8", "note": "two\nlines"})
+    writer.flush()
+    (entry,) = archive.read(tmp_path / place.file)
+    assert entry.seq == 77 and entry.digest == page.digest and entry.place == place
+    assert entry.fields["charset-detected"] == "UTF-8" and entry.fields["note"] == "two\nlines" and entry.fields["fetchTimeMs"] == "258"
+
+
+def test_a_place_of_every_subset_is_opened(tmp_path: Path) -> None:
+    places = write(tmp_path, SITE)
+    assert {place.file.partition("/")[0] for place in places} == {"warc", "robotstxt", "diagnostics"}
+    assert [archive.open_place(tmp_path, place) for place in places] == SITE
+
+
+def test_a_place_is_the_gzip_member_of_the_response(tmp_path: Path) -> None:
+    place = write(tmp_path, SITE)[3]
+    member = (tmp_path / place.file).read_bytes()[place.offset : place.offset + place.length]
+    assert b"WARC-Type: response" in gzip.decompress(member) and gzip.decompress(member).endswith(SITE[3].body + b"\r\n\r\n")
+
+
+def test_a_wrong_place_is_an_error(tmp_path: Path) -> None:
+    place = write(tmp_path, SITE)[1]
+    for offset in (0, 1, place.offset - 1, place.offset + 1, place.offset + place.length, 1 << 40):
+        with pytest.raises(archive.ArchiveError):
+            archive.open_place(tmp_path, Place(place.file, offset, place.length))
+
+
+def test_a_place_whose_block_is_not_what_its_digest_says_is_an_error(tmp_path: Path) -> None:
+    place = write(tmp_path, SITE)[1]
+    path = tmp_path / place.file
+    whole = path.read_bytes()
+    member = gzip.compress(gzip.decompress(whole[place.offset : place.offset + place.length]).replace(b"hello", b"hullo"))
+    path.write_bytes(whole[: place.offset] + member + whole[place.offset + place.length :])
+    with pytest.raises(archive.ArchiveError, match="no whole response"):
+        archive.open_place(tmp_path, place)
+
+
+def test_a_file_cut_at_any_byte_gives_whole_captures_and_then_an_error(tmp_path: Path) -> None:
+    captures = [capture(), capture("http://example.org/2", b"second" * 50)]
+    write(tmp_path, captures)
+    (path,) = files(tmp_path)
+    whole, ends = path.read_bytes(), [0]
+    ends += [found.offset + found.length for found in archive.records(path) if found.type in ("warcinfo", "metadata")]
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        found = []
+        try:
+            found += (entry.capture for entry in archive.read(path))
+        except archive.ArchiveError:
+            assert size not in ends
+            found = captures[: len(found)]
+        else:
+            assert size in ends and found == captures[: max(ends.index(size) - 1, 0)]
+
+
+def test_what_was_read_before_an_error_is_whole(tmp_path: Path) -> None:
+    write(tmp_path, [SITE[1], SITE[3]])
+    (path,) = files(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    entries = archive.read(path)
+    assert next(entries).capture == SITE[1]
+    with pytest.raises(archive.ArchiveError):
+        next(entries)
+
+
+def test_a_growing_file_is_read_up_to_its_committed_length(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, Archive(), "n0", {})
+    writer.append(writer.compress(SITE[1]), 1)
+    ((name, length),) = writer.flush().items()
+    writer.append(writer.compress(SITE[3]), 2)
+    writer.flush()
+    assert [entry.capture for entry in archive.read(tmp_path / name, length)] == [SITE[1]]
+    with pytest.raises(archive.ArchiveError):
+        list(archive.read(tmp_path / name, length + 600))
+
+
+def revisit(directory: Path, origin_file: str | None = None) -> Place:
+    """A crawl in which the second capture has the payload of the first."""
+    writer = Writer(directory, Archive(), "n0", {})
+    place = writer.append(writer.compress(SITE[3]), 1)
+    origin = Origin(SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file))
+    again = writer.append(writer.revisit(msgspec.structs.replace(SITE[3], status=404, time=1763200009.5), origin), 2)
+    writer.flush()
+    return again
+
+
+def test_a_revisit_is_read_as_the_capture_it_stands_for(tmp_path: Path) -> None:
+    place = revisit(tmp_path)
+    expected = msgspec.structs.replace(SITE[3], status=404, time=1763200009.5)
+    assert place.file.startswith("diagnostics/") and place.length < 1000
+    assert archive.open_place(tmp_path, place) == expected
+    assert [entry.capture for entry in archive.read(tmp_path / place.file)] == [expected]
+
+
+@pytest.mark.parametrize("file", ["warc/GONE-n0-20251115094640-00000.warc.gz", "../../etc/passwd", "/dev/zero"])
+def test_a_revisit_without_its_origin_is_an_error(tmp_path: Path, file: str) -> None:
+    place = revisit(tmp_path, file)
+    with pytest.raises(archive.ArchiveError):
+        archive.open_place(tmp_path, place)
+    with pytest.raises(archive.ArchiveError):
+        list(archive.read(tmp_path / place.file))
+
+
+def test_a_revisit_does_not_lead_out_of_its_crawl_directory(tmp_path: Path) -> None:
+    name = "WINDROW-n0-20251115094640-00000.warc.gz"
+    place = revisit(tmp_path / "crawl", f"../other/warc/{name}")
+    shutil.copytree(tmp_path / "crawl/warc", tmp_path / "other/warc")
+    assert (tmp_path / "other/warc" / name).exists()
+    with pytest.raises(archive.ArchiveError):
+        archive.open_place(tmp_path / "crawl", place)
+
+
+def test_a_revisit_that_points_to_itself_ends(tmp_path: Path) -> None:
+    place = revisit(tmp_path)
+    path = tmp_path / place.file
+    whole = path.read_bytes()
+    text = gzip.decompress(whole[place.offset : place.offset + place.length])
+    first = next(found for found in archive.records(tmp_path / "warc" / files(tmp_path)[1].name) if found.type == "response")
+    text = text.replace(files(tmp_path)[1].name.encode(), path.name.encode()).replace(b"Filename: warc/", b"Filename: diagnostics/")
+    text = text.replace(b"File-Offset: %d" % first.offset, b"File-Offset: %d" % place.offset)
+    path.write_bytes(whole[: place.offset] + gzip.compress(text) + whole[place.offset + place.length :])
+    with pytest.raises(archive.ArchiveError):
+        list(archive.read(path))
+
+
+BLOCKS = {
+    "request": "GET / HTTP/1.0\r\n\r\n",
+    "response": "HTTP/1.0 200 OK\r\nA: b\r\n\r\nbody",
+    "metadata": "via: x\r\nfetchTimeMs: 5\r\n",
+}
+
+
+def foreign(path: Path, *types: str) -> None:
+    """A file in which the records of one exchange stand in some order, linked as Heritrix links them."""
+    parts = []
+    for kind in types:
+        link = "" if kind == "response" else "WARC-Concurrent-To: <urn:uuid:response>\r\n"
+        header = f"WARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{kind}>\r\n{link}WARC-Target-URI: <http://EXAMPLE.org/a#b>\r\n"
+        about = f"WARC-Date: 2008-04-30T20:48:25Z\r\nContent-Type: application/http\r\nContent-Length: {len(BLOCKS[kind])}\r\n"
+        parts.append(f"WARC/1.0\r\n{header}{about}\r\n{BLOCKS[kind]}\r\n\r\n")
+    path.write_text("".join(parts), newline="")
+
+
+@pytest.mark.parametrize(
+    "types", [("request", "response", "metadata"), ("response", "request", "metadata"), ("response", "metadata", "request")]
+)
+def test_the_records_of_an_exchange_are_found_in_any_order(tmp_path: Path, types: tuple[str, ...]) -> None:
+    foreign(tmp_path / "x.warc", *types)
+    (entry,) = archive.read(tmp_path / "x.warc")
+    found = entry.capture
+    assert (found.task.url.text, found.status, found.request) == ("http://example.org/a", 200, b"GET / HTTP/1.0\r\n\r\n")
+    assert (found.head, found.body, found.time, entry.seq) == (b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n", b"body", 1209588505.0, 0)
+    assert entry.fields["via"] == "x"
+
+
+def test_a_foreign_response_alone_is_a_capture(tmp_path: Path) -> None:
+    foreign(tmp_path / "x.warc", "response", "response")
+    assert [entry.capture.body for entry in archive.read(tmp_path / "x.warc")] == [b"body", b"body"]
+
+
+def test_metadata_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    foreign(tmp_path / "x.warc", "response", "metadata")
+    for bad in (b"seq: x\r\n", b"seq: 1\r\nkind: strange\r\n", b"seq: 1\r\nheadLength: ten\r\n"):
+        text = (tmp_path / "x.warc").read_bytes().replace(b"via: x\r\nfetchTimeMs: 5\r\n", bad)
+        (tmp_path / "bad.warc").write_bytes(text.replace(b"Content-Length: 24", b"Content-Length: %d" % len(bad)))
+        with pytest.raises(archive.ArchiveError):
+            list(archive.read(tmp_path / "bad.warc"))
+
+
+@pytest.mark.parametrize(
+    ("date", "time"),
+    [
+        (b"2008-04-30T20:48:25Z", 1209588505.0),
+        (b"2008-04-30T20:48:25.123456Z", 1209588505.123456),
+        (b"2008-04-30T20:48Z", 1209588480.0),
+        (b"2008-04-30", 1209513600.0),
+        (b"2008-04", 1207008000.0),
+        (b"2008", 1199145600.0),
+        (b"20080430204825", 1209588505.0),
+        (b"yesterday", 0.0),
+    ],
+)
+def test_dates_of_any_precision_are_read(tmp_path: Path, date: bytes, time: float) -> None:
+    foreign(tmp_path / "x.warc", "response")
+    (tmp_path / "x.warc").write_bytes((tmp_path / "x.warc").read_bytes().replace(b"2008-04-30T20:48:25Z", date))
+    assert [entry.capture.time for entry in archive.read(tmp_path / "x.warc")] == [time]
+
+
+def test_common_crawls_own_record_becomes_a_capture(tmp_path: Path) -> None:
+    with tarfile.open(shared("conformance/warc.tar.xz")) as packed:
+        packed.extract("warc/whirlwind-python/whirlwind.warc.gz", tmp_path, filter="data")
+    (entry,) = archive.read(tmp_path / "warc/whirlwind-python/whirlwind.warc.gz")
+    assert (entry.capture.task.url.text, entry.capture.status, entry.capture.ip) == (
+        "https://an.wikipedia.org/wiki/Escopete",
+        200,
+        "208.80.154.224",
+    )
+    assert entry.digest == "RY7PLBUFQNI2FFV5FTUQK72W6SNPXLQU" and entry.fields["charset-detected"] == "UTF-8"
+    assert entry.capture.request.startswith(b"GET /wiki/Escopete HTTP/1.1\r\n") and len(entry.capture.head + entry.capture.body) == 74581
+    assert archive.open_place(tmp_path / "warc", entry.place).body == entry.capture.body

@@ -1,0 +1,373 @@
+"""Files: what is on disk when, what is given back, and what happens when the disk says no."""
+
+import errno
+import os
+import resource
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.archive.captures import INFO, capture, files, write
+from windrow import archive
+from windrow.archive import Members, Writer, fields
+from windrow.config import Archive, ConfigError
+from windrow.data import Capture, Kind
+
+PAGES = [capture(f"http://example.org/{number}", os.urandom(500).hex().encode()) for number in range(40)]
+
+
+def contents(directory: Path) -> list[Capture]:
+    """Every capture on disk, in order of seq."""
+    entries = [entry for path in files(directory) for entry in archive.read(path)]
+    return [entry.capture for entry in sorted(entries, key=lambda entry: entry.seq)]
+
+
+def lengths(directory: Path) -> dict[str, int]:
+    return {f"{path.parent.name}/{path.name}": path.stat().st_size for path in files(directory)}
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    made = Writer(tmp_path, Archive(), "n0", INFO)
+    yield made
+    made.close()
+
+
+def test_each_file_begins_with_the_options_it_was_made_by(tmp_path: Path) -> None:
+    write(tmp_path, [capture(), capture(status=404), capture(kind=Kind.ROBOTS)])
+    assert len(files(tmp_path)) == 3
+    for path in files(tmp_path):
+        first = next(archive.records(path))
+        told = fields.decode(first.block)
+        assert first.type == "warcinfo" and first.offset == 0 and first.header("WARC-Filename") == path.name
+        assert {name: told[name] for name in INFO} == INFO
+        assert told["format"] == "WARC File Format 1.1" and told["layout"] == "request response metadata"
+
+
+def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:
+    write(tmp_path, PAGES, Archive(max_bytes=5000))
+    assert len(files(tmp_path)) > 3
+    for path in files(tmp_path):
+        first, *rest = archive.records(path)
+        assert {found.header("WARC-Warcinfo-ID") for found in rest} == {first.header("WARC-Record-ID")}
+
+
+def test_members_made_before_a_new_file_was_begun_are_bound_to_it(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, Archive(max_bytes=5000), "n0", INFO)
+    made = [writer.compress(page) for page in PAGES]
+    places = [writer.append(page, seq) for seq, page in enumerate(made, 1)]
+    writer.flush()
+    assert [archive.open_place(tmp_path, place) for place in places] == PAGES
+    for path in files(tmp_path):
+        first, *rest = archive.records(path)
+        assert {found.header("WARC-Warcinfo-ID") for found in rest} == {first.header("WARC-Record-ID")}
+
+
+def test_files_are_numbered_and_end_with_the_capture_that_fills_them(tmp_path: Path) -> None:
+    write(tmp_path, PAGES, Archive(max_bytes=5000))
+    assert [path.name for path in files(tmp_path)] == [
+        f"WINDROW-n0-20251115094640-{number:05}.warc.gz" for number in range(len(files(tmp_path)))
+    ]
+    for path in files(tmp_path)[:-1]:
+        last = max(found.offset for found in archive.records(path) if found.type == "request")
+        assert last < 5000 <= path.stat().st_size
+    assert contents(tmp_path) == PAGES
+
+
+def test_a_file_takes_one_capture_however_small_the_limit(tmp_path: Path) -> None:
+    write(tmp_path, PAGES[:5], Archive(max_bytes=1))
+    assert [sum(1 for _ in archive.read(path)) for path in files(tmp_path)] == [1] * 5
+
+
+def test_nothing_is_on_disk_before_flush(tmp_path: Path, writer: Writer) -> None:
+    writer.append(writer.compress(PAGES[0]), 1)
+    assert files(tmp_path) == [] and writer.buffered > 1000
+    writer.flush()
+    assert contents(tmp_path) == PAGES[:1] and writer.buffered == 0
+
+
+def test_flush_tells_the_length_of_each_file_that_changed(tmp_path: Path, writer: Writer) -> None:
+    for seq, page in enumerate([capture(), capture(status=404)]):
+        writer.append(writer.compress(page), seq)
+    assert writer.flush() == lengths(tmp_path)
+    assert writer.flush() == {}
+    place = writer.append(writer.compress(PAGES[0]), 3)
+    assert writer.flush() == {place.file: lengths(tmp_path)[place.file]}
+
+
+def test_a_file_that_was_filled_between_two_flushes_is_told_too(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
+    for seq, page in enumerate(PAGES):
+        writer.append(writer.compress(page), seq)
+    assert writer.flush() == lengths(tmp_path) and len(lengths(tmp_path)) > 5
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path: Path, writer: Writer) -> None:
+    place = writer.append(writer.compress(PAGES[0]), 1)
+    (tmp_path / "warc").mkdir()
+    (tmp_path / place.file).write_bytes(b"someone else's")
+    with pytest.raises(FileExistsError):
+        writer.flush()
+    assert (tmp_path / place.file).read_bytes() == b"someone else's"
+
+
+def test_a_link_laid_in_the_way_is_not_followed(tmp_path: Path, writer: Writer) -> None:
+    place = writer.append(writer.compress(PAGES[0]), 1)
+    (tmp_path / "warc").mkdir()
+    (tmp_path / place.file).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileExistsError):
+        writer.flush()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_name_that_leads_out_of_the_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"crawl\.node"):
+        Writer(tmp_path, Archive(), "../../n0", {})
+
+
+def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
+    """A pwrite that writes a share of what it should, some times, and then fails."""
+    left, pwrite = iter(range(calls)), os.pwrite
+
+    def made(descriptor: int, data: memoryview, offset: int) -> int:
+        if next(left, None) is not None:
+            return pwrite(descriptor, data[: max(len(data) // share, 1)], offset)
+        raise OSError(error, os.strerror(error))
+
+    return made
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+@pytest.mark.parametrize("calls", [0, 1, 5])
+def test_a_write_that_fails_leaves_the_file_as_it_was_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer, error: int, calls: int
+) -> None:
+    writer.append(writer.compress(PAGES[0]), 1)
+    before = writer.flush()
+    for seq, page in enumerate(PAGES[1:], 2):
+        writer.append(writer.compress(page), seq)
+    waiting = writer.buffered
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", failing(error, calls))
+        for _ in range(2):
+            with pytest.raises(OSError) as caught:
+                writer.flush()
+            assert caught.value.errno == error and caught.value.filename == str(files(tmp_path)[0])
+            assert lengths(tmp_path) == before and writer.buffered == waiting
+    assert writer.flush() == lengths(tmp_path)
+    assert contents(tmp_path) == PAGES
+
+
+@pytest.mark.parametrize("calls", range(8))
+def test_files_written_before_the_one_that_failed_are_told_by_the_flush_that_succeeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    writer = Writer(tmp_path, Archive(max_bytes=4000), "n0", {})
+    for seq, page in enumerate(PAGES):
+        writer.append(writer.compress(page), seq)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", failing(errno.ENOSPC, calls, share=1))
+        with pytest.raises(OSError):
+            writer.flush()
+    assert [length > 0 for length in lengths(tmp_path).values()] == [True] * calls + [False]
+    assert writer.flush() == lengths(tmp_path)
+    assert contents(tmp_path) == PAGES
+
+
+def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, writer: Writer) -> None:
+    """The system's own limit on file sizes stands for the disk: it gives a short write, then an error."""
+    writer.append(writer.compress(PAGES[0]), 1)
+    before = writer.flush()
+    for seq, page in enumerate(PAGES[1:], 2):
+        writer.append(writer.compress(page), seq)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, hard))
+    try:
+        with pytest.raises(OSError) as caught:
+            writer.flush()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG and lengths(tmp_path) == before
+    writer.flush()
+    assert contents(tmp_path) == PAGES
+
+
+def test_a_write_that_takes_nothing_is_an_error_and_no_hang(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+    writer.append(writer.compress(PAGES[0]), 1)
+    monkeypatch.setattr(os, "pwrite", lambda *_: 0)
+    with pytest.raises(OSError):
+        writer.flush()
+
+
+def test_what_was_appended_while_the_disk_was_full_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+    writer.append(writer.compress(PAGES[0]), 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", failing(errno.ENOSPC, 1))
+        with pytest.raises(OSError):
+            writer.flush()
+    place = writer.append(writer.compress(PAGES[1]), 2)
+    writer.flush()
+    assert contents(tmp_path) == PAGES[:2] and archive.open_place(tmp_path, place) == PAGES[1]
+
+
+def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path, writer: Writer) -> None:
+    (tmp_path / "warc").write_text("in the way")
+    writer.append(writer.compress(PAGES[0]), 1)
+    with pytest.raises(OSError):
+        writer.flush()
+    (tmp_path / "warc").unlink()
+    writer.flush()
+    assert contents(tmp_path) == PAGES[:1]
+
+
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that fsync is called for, from now on."""
+    seen: list[str] = []
+    fsync = os.fsync
+
+    def made(descriptor: int) -> None:
+        seen.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", made)
+    return seen
+
+
+def test_sync_makes_files_and_their_names_durable_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+    seen = synced(monkeypatch)
+    place = writer.append(writer.compress(PAGES[0]), 1)
+    writer.sync()
+    assert seen == []
+    writer.flush()
+    writer.sync()
+    assert seen == [str(tmp_path / place.file), str(tmp_path / "warc"), str(tmp_path)]
+    writer.sync()
+    assert len(seen) == 3
+    writer.append(writer.compress(PAGES[1]), 2)
+    writer.flush()
+    writer.sync()
+    assert seen[3:] == [str(tmp_path / place.file)]
+
+
+def test_filled_files_are_synced_and_then_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, before = synced(monkeypatch), len(os.listdir("/proc/self/fd"))
+    writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
+    for seq, page in enumerate(PAGES):
+        writer.append(writer.compress(page), seq)
+        if seq % 7 == 0:
+            writer.flush()
+    writer.flush()
+    writer.sync()
+    assert {str(path) for path in files(tmp_path)} <= set(seen)
+    assert len(os.listdir("/proc/self/fd")) == before + 1
+    writer.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_appending_goes_on_while_another_thread_syncs(tmp_path: Path) -> None:
+    writer, stop = Writer(tmp_path, Archive(max_bytes=20_000), "n0", {}), threading.Event()
+    failures: list[OSError] = []
+
+    def sync() -> None:
+        while not stop.is_set():
+            try:
+                writer.sync()
+            except OSError as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=sync)
+    thread.start()
+    for seq, page in enumerate(PAGES * 20):
+        writer.append(writer.compress(page), seq)
+        if seq % 5 == 0:
+            writer.flush()
+    writer.flush()
+    stop.set()
+    thread.join()
+    assert failures == [] and contents(tmp_path) == PAGES * 20
+
+
+def test_after_a_failed_sync_nothing_more_is_promised(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, "disk on fire")
+
+    writer.append(writer.compress(PAGES[0]), 1)
+    writer.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", broken)
+        with pytest.raises(OSError, match="disk on fire"):
+            writer.sync()
+    writer.append(writer.compress(PAGES[1]), 2)
+    with pytest.raises(OSError, match="start again"):
+        writer.flush()
+    with pytest.raises(OSError, match="start again"):
+        writer.sync()
+
+
+def test_a_resumed_crawl_goes_on_in_its_files(tmp_path: Path) -> None:
+    write(tmp_path, PAGES[:3])
+    before = lengths(tmp_path)
+    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer.resume(before)
+    place = writer.append(writer.compress(PAGES[3]), 4)
+    assert place.file in before and place.offset > before[place.file]
+    writer.flush()
+    assert contents(tmp_path) == PAGES[:4] and len(files(tmp_path)) == 1
+    assert len({found.header("WARC-Warcinfo-ID") for found in archive.records(tmp_path / place.file)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "info", "shift"),
+    [
+        (Archive(), INFO, -1),  # longer than was committed
+        (Archive(), {**INFO, "options": "[fetch]\ndelay = 1.0"}, 0),  # made by other options
+        (Archive(max_bytes=1000), INFO, 0),  # full
+    ],
+)
+def test_a_file_that_is_full_or_not_as_it_was_left_is_not_gone_on_with(
+    tmp_path: Path, config: Archive, info: dict[str, str], shift: int
+) -> None:
+    write(tmp_path, PAGES[:3])
+    writer = Writer(tmp_path, config, "n0", info)
+    writer.resume({name: length + shift for name, length in lengths(tmp_path).items()})
+    writer.append(writer.compress(PAGES[3]), 4)
+    writer.flush()
+    assert [path.name[-13:] for path in files(tmp_path)] == ["00000.warc.gz", "00001.warc.gz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b broken", b"WARC/1.1\r\n"])
+def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, PAGES[:1])
+    files(tmp_path)[0].write_bytes(content)
+    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer.resume(lengths(tmp_path))
+    place = writer.append(writer.compress(PAGES[3]), 4)
+    writer.flush()
+    assert place.file.endswith("-00001.warc.gz") and files(tmp_path)[0].read_bytes() == content
+
+
+def test_without_resume_new_files_are_begun_and_numbers_go_on(tmp_path: Path) -> None:
+    for seq in range(3):
+        write(tmp_path, [PAGES[seq]])
+    assert [path.name[-13:-8] for path in files(tmp_path)] == ["00000", "00001", "00002"]
+
+
+def test_a_crash_that_left_half_a_write_is_healed_by_cutting_to_what_was_committed(tmp_path: Path) -> None:
+    write(tmp_path, PAGES[:2])
+    (path,) = files(tmp_path)
+    committed = lengths(tmp_path)
+    with open(path, "ab") as file:
+        file.write(b"\x1f\x8b half a member")
+    os.truncate(path, committed[f"warc/{path.name}"])
+    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer.resume(committed)
+    writer.append(writer.compress(PAGES[2]), 3)
+    writer.flush()
+    assert contents(tmp_path) == PAGES[:3] and files(tmp_path) == [path]
+
+
+def test_members_hold_only_the_compressed_form(writer: Writer) -> None:
+    page: Members = writer.compress(capture(body=b"x" * 1_000_000))
+    assert page.size < 20_000
