@@ -147,10 +147,23 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     length: int  # of the response record's gzip member
 
 
+class Paragraph(msgspec.Struct, frozen=True, gc=False):
+    """A block of a page's text."""
+
+    text: str  # one line, single blanks
+    kind: str = "good"  # "good", "neargood", "short" or "bad", as jusText has it
+    heading: bool = False
+    path: str = ""  # of its element: "html.body.div.p"
+
+
 class Page(msgspec.Struct, frozen=True):
     """What extraction found in a capture."""
 
     title: str = ""
+    paragraphs: tuple[Paragraph, ...] = ()
+    author: str = ""
+    date: str = ""  # of publication: YYYY-MM-DD
+    licence: str = ""  # URL of a licence link
     language: str = ""  # as declared
     charset: str = ""  # as decoded
     canonical: str = ""

@@ -148,8 +148,9 @@ def test_every_flipped_bit_is_seen_or_changes_nothing(own: Path, tmp_path: Path,
     for at in range(len(whole)):
         spoilt.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
         found, error = until_error(spoilt)
-        assert error is not None or found == expected
-        assert found == expected[: len(found)]
+        checked = [one for one in found if one.length]
+        assert error is not None or checked == expected
+        assert checked == expected[: len(checked)]
 
 
 def test_a_block_that_is_not_what_its_digest_says_ends_the_tail(tmp_path: Path) -> None:

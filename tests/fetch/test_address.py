@@ -59,7 +59,9 @@ def test_without_a_contact_loopback_still_needs_the_option(ip: str) -> None:
     assert address.allowed(ip, True, True)
 
 
-@pytest.mark.parametrize("text", ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1:80", "fe80::1%eth0", "2606::1%eth0", "１.1.1.1"])
+@pytest.mark.parametrize(
+    "text", ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1:80", "fe80::1%eth0", "2606::1%eth0", "１.1.1.1"]
+)
 def test_what_is_not_an_address_is_not_called(text: str) -> None:
     assert not address.allowed(text, True, False)
 
@@ -73,7 +75,9 @@ def test_no_ipv4_address_is_reached_through_ipv6(ip: ipaddress.IPv4Address) -> N
 
 @given(st.ip_addresses())
 def test_what_the_standard_library_calls_private_is_never_called_as_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
-    documentation = any(ip in ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"))
+    documentation = any(
+        ip in ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20")
+    )
     if not ip.is_global and not documentation:
         assert not address.allowed(str(ip), False, False)
 
@@ -94,7 +98,21 @@ def test_an_address_may_name_a_port(text: str, expected: tuple[str, int]) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1.2.3", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:65536", "1.2.3.4:x", "1.2.3.4:80:80", "[::1]:", "[::1]x", "[1.2.3.4]:80", "host:80", "[::1"]
+    "text",
+    [
+        "",
+        "1.2.3",
+        "1.2.3.4:",
+        "1.2.3.4:0",
+        "1.2.3.4:65536",
+        "1.2.3.4:x",
+        "1.2.3.4:80:80",
+        "[::1]:",
+        "[::1]x",
+        "[1.2.3.4]:80",
+        "host:80",
+        "[::1",
+    ],
 )
 def test_anything_else_is_no_address(text: str) -> None:
     assert address.split(text) is None

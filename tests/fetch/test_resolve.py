@@ -226,7 +226,9 @@ def test_without_a_contact_only_loopback_is_called() -> None:
     assert "crawler.contact" in found[0].detail
 
 
-@pytest.mark.parametrize(("host", "ip"), [("198.51.100.1", "198.51.100.1"), ("[2606:4700::1]", "2606:4700::1"), ("2606:4700::1", "2606:4700::1")])
+@pytest.mark.parametrize(
+    ("host", "ip"), [("198.51.100.1", "198.51.100.1"), ("[2606:4700::1]", "2606:4700::1"), ("2606:4700::1", "2606:4700::1")]
+)
 def test_a_literal_address_is_its_own(host: str, ip: str) -> None:
     dns = Dns()
     assert find(dns, host).address == ip
@@ -252,7 +254,9 @@ def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hosts_file_stands_before_dns_and_alone(tmp_path: Path) -> None:
-    text = "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\nC.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
+    text = (
+        "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\nC.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
+    )
     path = hosts(tmp_path, text)
     dns = Dns(z_test=["198.51.100.9"])
     wanted = {
@@ -283,7 +287,9 @@ def test_addresses_of_a_hosts_file_are_checked(tmp_path: Path) -> None:
     assert find(Dns(), "b.test", hosts=path, allow_private=True).reason is Reason.BLOCKED_ADDRESS
 
 
-@pytest.mark.parametrize("line", ["a.test", "a.test 1.2.3", "a.test 1.2.3.4:0", "a.test 1.2.3.4 5.6.7.8", "1.2.3.4 a.test", "ä.test 1.2.3.4", "a/b 1.2.3.4"])
+@pytest.mark.parametrize(
+    "line", ["a.test", "a.test 1.2.3", "a.test 1.2.3.4:0", "a.test 1.2.3.4 5.6.7.8", "1.2.3.4 a.test", "ä.test 1.2.3.4", "a/b 1.2.3.4"]
+)
 def test_a_bad_line_is_named_with_its_place_and_the_fix(tmp_path: Path, line: str) -> None:
     path = hosts(tmp_path, f"ok.test\t198.51.100.1\n{line}\n")
     with pytest.raises(config.ConfigError) as error:

@@ -26,7 +26,7 @@ _END = b"\r\n\r\n"
 
 class Record(msgspec.Struct, frozen=True, gc=False):
     offset: int  # where it begins: of its gzip member, or of its first byte in a plain file
-    length: int  # of its gzip member (or members), or of its bytes; 0 where it shares a member with others or has no proper end
+    length: int  # of its gzip member (or members), or of its bytes; 0 where it shares a member, not yet checked, or has no proper end
     version: str  # "WARC/1.1"
     headers: tuple[tuple[str, str], ...]  # in order, as written
     block: bytes
