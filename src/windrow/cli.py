@@ -16,7 +16,8 @@ from rich.table import Table
 import windrow
 from windrow import config, demo, seeds
 from windrow.config import ConfigError
-from windrow.crawl import display, loop, recover, status as state
+from windrow.crawl import display, loop, recover
+from windrow.crawl import status as state
 from windrow.demo import web
 
 app = typer.Typer(
@@ -30,7 +31,9 @@ out = Console(highlight=False, soft_wrap=True)
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Override an option: --set fetch.delay=10", metavar="SECTION.OPTION=VALUE")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Override an option: --set fetch.delay=10", metavar="SECTION.OPTION=VALUE")
+]
 
 
 @app.command("init")
@@ -106,7 +109,12 @@ def run(directory: Path, options: config.Config) -> loop.Ending:
 
 
 def _show_ending(directory: Path, ending: loop.Ending) -> None:
-    why = {"done": "nothing is left to crawl", "stopped": "stopped", "pages": "the page limit is reached", "seconds": "the time limit is reached"}
+    why = {
+        "done": "nothing is left to crawl",
+        "stopped": "stopped",
+        "pages": "the page limit is reached",
+        "seconds": "the time limit is reached",
+    }
     tally, counts = ending.tally, ending.counts
     out.print(f"{why.get(ending.why, ending.why)} after {ending.seconds:,.1f} s: {tally.archived:,} captures archived, ", end="")
     out.print(f"{display.size(tally.downloaded)} downloaded, {counts.waiting:,} URLs waiting.")
@@ -185,7 +193,12 @@ def show_demo(
         _print_json(ending)
         return
     _show_ending(directory, ending)
-    for name, what in (("warc", "the pages"), ("robotstxt", "robots.txt files"), ("diagnostics", "redirects and errors"), ("log", "what happened")):
+    for name, what in (
+        ("warc", "the pages"),
+        ("robotstxt", "robots.txt files"),
+        ("diagnostics", "redirects and errors"),
+        ("log", "what happened"),
+    ):
         out.print(f"  {directory / name}/  {what}")
 
 

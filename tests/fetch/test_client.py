@@ -18,7 +18,7 @@ from tests import web
 from tests.shared import shared
 from windrow import config, urls
 from windrow.data import Capture, Failure, Kind, Reason, Task, Url
-from windrow.fetch import client
+from windrow.fetch import address, client
 from windrow.fetch.client import Client
 
 CRAWLER = config.Crawler(name="testbot", contact="https://example.org/bot")
@@ -203,10 +203,10 @@ def test_ipv6_addresses_are_called() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1:{port}", "169.254.169.254", "10.0.0.1", "::ffff:127.0.0.1", "0.0.0.0:{port}", "", "localhost"]
+    "place", ["127.0.0.1:{port}", "169.254.169.254", "10.0.0.1", "::ffff:127.0.0.1", "0.0.0.0:{port}", "", "localhost"]
 )
-def test_an_address_that_may_not_be_called_is_not(site: web.Site, log: list[web.Request], address: str) -> None:
-    answer = failed("http://a.test/", address.format(port=site.port), fetch(allow_private=False))
+def test_an_address_that_may_not_be_called_is_not(site: web.Site, log: list[web.Request], place: str) -> None:
+    answer = failed("http://a.test/", place.format(port=site.port), fetch(allow_private=False))
     assert answer.reason is Reason.BLOCKED_ADDRESS
     assert log == []
 
@@ -227,7 +227,7 @@ def test_the_address_is_checked_again_when_the_socket_is_opened(
         asked.append(ip)
         return len(asked) == 1
 
-    monkeypatch.setattr(client.addresses, "allowed", allowed)
+    monkeypatch.setattr(address, "allowed", allowed)
     assert failed("http://a.test/", site.address).reason is Reason.BLOCKED_ADDRESS
     assert asked == ["127.0.0.1", "127.0.0.1"]
     assert log == []

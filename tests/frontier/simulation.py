@@ -144,7 +144,7 @@ class Simulation:
     def frame(self) -> int:
         return len(self.frames) + 1
 
-    async def run(self, steps: int = 100_000) -> bool:
+    async def run(self, steps: int = 20_000) -> bool:
         """Goes on for so many steps; True when the crawl is done."""
         if not self.frames and not self.seeds:
             self.seeds += await self.frontier.add([task(seed) for seed in self.world.seeds])

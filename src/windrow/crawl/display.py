@@ -38,7 +38,10 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     table.add_row("pages", f"{tally.archived:,} archived", f"{rate:,.0f} requests/s", f"{size(tally.downloaded)} downloaded")
     table.add_row("queue", f"{counts.waiting:,} waiting", f"{counts.in_hand:,} in hand", f"{counts.seen:,} seen")
     table.add_row(
-        "hosts", f"{counts.hosts_ready:,} ready", f"{counts.hosts_waiting:,} waiting", f"{counts.hosts_backlog:,} in line of {counts.hosts:,}"
+        "hosts",
+        f"{counts.hosts_ready:,} ready",
+        f"{counts.hosts_waiting:,} waiting",
+        f"{counts.hosts_backlog:,} in line of {counts.hosts:,}",
     )
     table.add_row("ended", reasons(tally.finished))
     if tally.retried:

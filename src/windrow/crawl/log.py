@@ -137,9 +137,7 @@ def _url(text: str) -> Url:
 
 
 def _read(line: _Line) -> Report:
-    task = Task(
-        _url(line.url), Kind(line.kind), line.priority, line.depth, line.distance, line.redirects, line.via, line.attempt
-    )
+    task = Task(_url(line.url), Kind(line.kind), line.priority, line.depth, line.distance, line.redirects, line.via, line.attempt)
     return Report(
         seq=line.seq,
         task=task,

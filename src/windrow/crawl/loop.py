@@ -23,6 +23,7 @@ import windrow
 from windrow import archive, config, seeds, urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import log, page, recover
+from windrow.crawl.revisits import Revisits
 from windrow.crawl.workers import Pool
 from windrow.data import Capture, Counts, Failure, Frame, Kind, Reason, Report, Robots, Task, Turn
 from windrow.fetch import robots
@@ -74,6 +75,7 @@ class Crawl:
         self._resolver = Resolver(options.fetch, options.crawler)
         self._pool = Pool(options)
         self._scope = Scope(options.scope)
+        self._revisits = Revisits.of(directory) if options.archive.revisits else None
         self._turns: set[asyncio.Task[None]] = set()
         self._pages: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
@@ -303,7 +305,7 @@ class Crawl:
 
     async def _read(self, capture: Capture, report: Report) -> None:
         """A page: its links are found in a worker, then it is archived and settled."""
-        members = self._writer.compress(capture)
+        members = self._compress(capture)
         size = len(capture.body)
         refined = await self._pool.refine(capture)
         self._held -= size
@@ -315,12 +317,19 @@ class Crawl:
             report = msgspec.structs.replace(report, reason=refined.reason, detail=refined.detail)
         await self._keep(report, members)
 
+    def _compress(self, capture: Capture) -> archive.Members:
+        members = self._writer.compress(capture)
+        earlier = self._revisits.get(members.digest) if self._revisits is not None and capture.body else None
+        return members if earlier is None else self._writer.revisit(capture, earlier)
+
     async def _keep(self, report: Report, members: archive.Members) -> None:
         """Archives the capture behind a report and settles it. From here to the frame nothing waits: the order is fixed."""
         if not report.final and members.subset == "warc":
             members = msgspec.structs.replace(members, subset="diagnostics")  # it will be asked for again
         self._seq += 1
         place = self._writer.append(members, self._seq)
+        if self._revisits is not None:
+            self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
         self._slots_pending += 1
         await self._settle(page.archived(report, self._seq, place, members.digest))
 

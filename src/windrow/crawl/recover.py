@@ -119,9 +119,7 @@ def _cut_subset(directory: Path, subset: str, files: dict[str, int]) -> list[str
         torn += _cut(directory, path, committed)
         if not committed:
             path.unlink()
-    missing = [
-        name for name, length in files.items() if name.startswith(subset + "/") and _length(directory / name) < length
-    ]
+    missing = [name for name, length in files.items() if name.startswith(subset + "/") and _length(directory / name) < length]
     if missing:
         raise ConfigError(
             f"{directory / missing[0]} is missing or shorter than its {files[missing[0]]} committed bytes; restore the file "

@@ -140,7 +140,7 @@ class Line:
         due = health.due(host, now)
         if self.start:
             due = max(due, self.start + health.delay(host, self._fetch))
-        seat = Seat(host, group, 0.0 if host.closed else due)
+        seat = Seat(host, group, due)
         for rank, _ in self._shelf.head(host.id, (), 1):
             seat.rank = rank
         self.seats[host.name] = group.seats[host.name] = seat

@@ -19,6 +19,7 @@ MOST_TASKS = 16  # in one turn, where no delay lies between them
 LONG_TURN = 0.25  # seconds a turn may hold an address for the sake of several tasks
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 SHORT_RULES = 4096  # characters of robots rules that a seat keeps; longer ones are read from the shelf each time
+STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
 _CHUNK = 1000  # tasks admitted before rows may be let go
 
 
@@ -93,7 +94,7 @@ class LocalFrontier:
     def _open(self, now: float) -> bool:
         opened = self._line.fill(now)
         for seat in opened:
-            self._schedule.put(seat)
+            self._rest(seat)
         return bool(opened)
 
     def _turn(self, seat: Seat, now: float) -> Turn | None:
@@ -101,17 +102,17 @@ class LocalFrontier:
         host = seat.host
         if host.closed:
             return self._closed_turn(seat)
-        if not seat.errands and (seat.group.retiring or host.waiting <= len(seat.hand)):
+        if not seat.errands and host.waiting <= len(seat.hand):
             return None
-        if health.due(host, now) > now:  # it asked for time since it was put into the schedule
-            seat.due = health.due(host, now)
-            return None
+        seat.due = max(seat.due, health.due(host, now))  # it may have asked for time since it was put into the schedule
+        if seat.due > now or (seat.group.retiring and not seat.errands):
+            return self._page_turn(seat, now, unasked=True) if seat.unasked else None
         if not seat.address or seat.address_until <= now:
             seat.address = ""
             return self._grant(seat, _resolve_task(host))
         if seat.errands:
             return self._grant(seat, seat.errands[0])
-        return self._page_turn(seat, now)
+        return self._page_turn(seat, now, unasked=False)
 
     def _closed_turn(self, seat: Seat) -> Turn | None:
         reason = REASONS[seat.host.closed - 1]
@@ -124,18 +125,23 @@ class LocalFrontier:
         self._take(seat, tasks, spots)
         return self._grant(seat, *tasks, closed=reason)
 
-    def _page_turn(self, seat: Seat, now: float) -> Turn | None:
+    def _page_turn(self, seat: Seat, now: float, unasked: bool) -> Turn | None:
+        """The first pages in the queue, or the robots.txt they need; where nothing may be asked, only pages of a closed origin."""
         host = seat.host
         room = self._room(host)
         spots = self._shelf.head(host.id, set(seat.hand.values()), room + 1)
         tasks = [self._shelf.read(ref, host) for _, ref in spots[:room]]
         robots = self._robots(seat, tasks, now)
-        if not robots:
-            origin = urls.origin(tasks[0].url.text)
-            return None if origin in seat.pending else self._grant(seat, _robots_task(origin, host))
-        tasks = tasks[: len(robots)]
-        self._take(seat, tasks, spots)
-        return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
+        if unasked:
+            robots = list(itertools.takewhile(lambda rules: rules.closed, robots))
+            seat.unasked = bool(robots)
+        if robots:
+            tasks = tasks[: len(robots)]
+            self._take(seat, tasks, spots)
+            seat.learnt.clear()
+            return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
+        origin = urls.origin(tasks[0].url.text)
+        return None if unasked or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
 
     def _room(self, host: Host) -> int:
         """How many tasks a turn holds: several only where they do not hold the address for long."""
@@ -149,7 +155,7 @@ class LocalFrontier:
             origin = urls.origin(task.url.text)
             rules = seat.robots.get(origin) or self._shelf.robots(origin)
             # None is kept longer than a day: an end that lies further ahead is a clock that jumped.
-            if rules is None or not now < rules.expires <= now + 2 * health.FAR:
+            if rules is None or not (now < rules.expires <= now + 2 * health.FAR or origin in seat.learnt):
                 break
             if len(rules.rules) <= SHORT_RULES:
                 seat.robots[origin] = rules
@@ -183,7 +189,7 @@ class LocalFrontier:
                 seat.rank = min(seat.rank, task.priority)
         host, group = seat.host, seat.group
         rested = last + health.delay(host, self._fetch) if last else 0.0
-        seat.due = 0.0 if host.closed else max(seat.due, rested, health.due(host, self._now))
+        seat.due = max(seat.due, rested, health.due(host, self._now))
         if turn.robots:
             group.pages += len(turn.tasks) - len(unused)
             if not group.retiring and self._line.served(group):
@@ -196,26 +202,26 @@ class LocalFrontier:
             return
         host = seat.host
         more = host.waiting > len(seat.hand)
-        if seat.errands or (more and (host.closed or not (seat.pending or seat.group.retiring))):
-            if self._gives_way(seat):
-                self._retire(seat.group)
-            else:
-                self._schedule.put(seat)
-                return
-        if not seat.hand and not seat.pending:
+        if more and (host.closed or seat.unasked):
+            self._schedule.put(seat, 0.0)
+        elif seat.errands or (more and not seat.pending and not seat.group.retiring and not self._gives_way(seat)):
+            self._schedule.put(seat, seat.due)
+        elif not seat.hand and not seat.pending:
             self._close(seat)
 
     def _gives_way(self, seat: Seat) -> bool:
-        """Whether a host has to rest so long that others should have its seat."""
-        if seat.due <= self._now + LONG_REST or seat.errands or seat.hand or len(seat.group.seats) > 1:
+        """Whether a host has to rest so long that others should have its seat. Its domain is then retired."""
+        if seat.due <= self._now + LONG_REST or seat.hand or len(seat.group.seats) > 1 or not self._line.wanted():
             return False
-        return self._line.wanted()
+        self._line.retire(seat.group)
+        return True
 
     def _retire(self, group: Group) -> None:
         """A domain goes to the end of the line. What it has in hand comes home first."""
         self._line.retire(group)
         for seat in list(group.seats.values()):
-            if seat.state in ("waiting", "ready") and not (seat.hand or seat.errands or seat.pending or seat.host.closed):
+            busy = seat.hand or seat.errands or seat.pending or seat.host.closed or seat.unasked
+            if seat.state in ("waiting", "ready") and not busy:
                 self._close(seat)
 
     def _close(self, seat: Seat) -> None:
@@ -335,7 +341,7 @@ class LocalFrontier:
         seat.errands.append(task)
         seat.rank = 0
         if seat.state in ("waiting", "ready"):
-            self._schedule.put(seat)  # again, by its new rank
+            self._schedule.put(seat, seat.due)  # again, by its new rank
         else:
             self._rest(seat)
 
@@ -356,14 +362,16 @@ class LocalFrontier:
             self._shelf.save_robots(robots)
             if seat is not None:
                 seat.robots.pop(robots.origin, None)
+                seat.learnt.add(robots.origin)
+                seat.unasked |= robots.closed
         if seat is not None and robots.origin in seat.pending:
             seat.pending.discard(robots.origin)
             self._rest(seat)
 
     def _kept(self, robots: Robots) -> Robots:
-        """While a robots.txt cannot be had, the copy from before goes on to hold (RFC 9309 §2.4)."""
+        """While a robots.txt cannot be had, the copy from before goes on to hold (RFC 9309 §2.4), for a month."""
         before = self._shelf.robots(robots.origin) if robots.closed else None
-        if before is None or before.closed:
+        if before is None or before.closed or robots.fetched - before.fetched > STALE:
             return robots
         return msgspec.structs.replace(before, expires=robots.expires)
 

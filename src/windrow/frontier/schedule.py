@@ -40,7 +40,7 @@ class Seat:
 
     __slots__ = (
         "address", "address_until", "due", "entry", "errands", "group", "hand", "host",
-        "lease", "pending", "place", "rank", "robots", "state",
+        "learnt", "lease", "pending", "place", "rank", "robots", "state", "unasked",
     )  # fmt: skip
 
     def __init__(self, host: Host, group: Group, due: float) -> None:
@@ -55,6 +55,8 @@ class Seat:
         self.place: Place | None = None  # held while the seat is leased
         self.hand: dict[int, int] = {}  # url key -> reference, for the tasks leased and not yet settled
         self.robots: dict[str, Robots] = {}
+        self.learnt: set[str] = set()  # origins whose rules were just fetched: they serve once, however short they live
+        self.unasked = False  # it may have pages of a closed origin, which end without a request and need not wait
         self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
         self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
         self.lease = 0
@@ -90,13 +92,13 @@ class Schedule:
         self._limit = ADDRESSES
         self._numbers = itertools.count(1)
 
-    def put(self, seat: Seat) -> None:
-        """The seat has work: it becomes ready when it is due."""
-        if seat.due <= self._now:
+    def put(self, seat: Seat, due: float) -> None:
+        """The seat has work, from this time on."""
+        if due <= self._now:
             self._arrive(seat)
         else:
             seat.state = "waiting"
-            self._wait(seat)
+            self._wait(seat, due)
 
     def pop(self, now: float) -> Seat | None:
         """The best seat that may be leased now, host and address both due and unheld. It holds both until it is freed."""
@@ -176,7 +178,7 @@ class Schedule:
         if place.held or not place.line:
             return
         if place.due > self._now:
-            self._wait(place)
+            self._wait(place, place.due)
         else:
             place.entry = next(self._numbers)
             heapq.heappush(self._ready, (place.line[0][0], place.entry, place))
@@ -192,9 +194,9 @@ class Schedule:
                 return seat
         return None
 
-    def _wait(self, entry: Seat | Place) -> None:
+    def _wait(self, entry: Seat | Place, due: float) -> None:
         entry.entry = next(self._numbers)
-        heapq.heappush(self._times, (entry.due, entry.entry, entry))
+        heapq.heappush(self._times, (due, entry.entry, entry))
 
     def _place(self, key: str) -> Place:
         place = self._places.get(key)

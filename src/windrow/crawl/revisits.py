@@ -1,0 +1,30 @@
+"""Payloads already archived, for `archive.revisits`: which capture a further one with the same payload points to."""
+
+from pathlib import Path
+
+from windrow.archive import Origin
+from windrow.crawl import log
+
+MOST = 2_000_000  # payloads remembered, some 300 bytes each; further ones are archived whole
+
+
+class Revisits:
+    def __init__(self) -> None:
+        self._origins: dict[str, Origin] = {}
+
+    @classmethod
+    def of(cls, directory: Path) -> "Revisits":
+        """What the log of a crawl knows."""
+        known = cls()
+        for frame, _ in log.frames(directory / "log"):
+            for report in frame.reports:
+                if report.place is not None:
+                    known.note(report.digest, Origin(report.task.url.text, report.time - report.seconds, report.place))
+        return known
+
+    def get(self, digest: str) -> Origin | None:
+        return self._origins.get(digest)
+
+    def note(self, digest: str, origin: Origin) -> None:
+        if origin.place.file.startswith("warc/") and len(self._origins) < MOST:
+            self._origins.setdefault(digest, origin)
