@@ -32,7 +32,7 @@ def misbehave(self, capture):
     if b"KILLED" in body: os.kill(os.getpid(), signal.SIGKILL)
     if b"RAISE" in body: raise ValueError("a bug")
     if b"RECURSE" in body: misbehave(self, capture)
-    if b"MAD" in body: os.write(int(worker.sys.argv[1]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
+    if b"MAD" in body: os.write(int(worker.sys.argv[2]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
     if b"ONCE" in body:
         marker = body.split(b"ONCE ")[1].split(b">")[0]
         if not os.path.exists(marker):

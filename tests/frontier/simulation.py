@@ -94,7 +94,7 @@ def world(seed: int, hosts: int = 8, pages: int = 12, kinds: bool = True) -> Wor
     links = {}
     for host in made.values():
         for page in host.pages:
-            links[page] = rng.sample(host.pages, rng.randint(0, min(4, len(host.pages)))) + rng.sample(everything, rng.randint(0, 2))
+            links[page] = rng.sample(host.pages, rng.randint(0, min(4, len(host.pages)))) + rng.choices(everything, k=rng.randint(0, 2))
     return World(made, links, rng.sample(everything, min(4, len(everything))))
 
 
@@ -165,7 +165,8 @@ class Simulation:
         if again is None:
             assert not self.holding and not self.events, "the frontier says that all is done while turns are out"
             return True
-        soonest = min(again, self.events[0][0] if self.events else float("inf"))
+        free = len(self.holding) < self.connections
+        soonest = min(again if free else float("inf"), self.events[0][0] if self.events else float("inf"))
         assert soonest < float("inf"), "nothing is under way and nothing will become due: the crawl would hang"
         self.now = max(self.now, soonest)
         return False

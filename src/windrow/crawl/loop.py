@@ -89,6 +89,7 @@ class Crawl:
         self._committing = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
         self._stopping = ""
+        self._over = False  # no more group commits but the last
         self._paused = False
         self._broken: BaseException | None = None
         self._requested = 0  # pages, archived or under way
@@ -102,9 +103,9 @@ class Crawl:
             await self._work()
             await self._finish_turns()
         finally:
-            committer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await committer
+            self._over = True
+            self._full.set()
+            await committer  # not cancelled: a frame that was cut from the reports has to be written
             ending = await self._end()
         if self._broken is not None:
             raise self._broken
@@ -113,8 +114,8 @@ class Crawl:
     def stop(self, why: str = "stopped") -> None:
         """Asks for a clean end; asked twice, requests under way are given up."""
         if self._stopping:
-            for turn in self._turns:
-                turn.cancel()
+            for task in (*self._turns, *self._pages):
+                task.cancel()
         self._stopping = self._stopping or why
         self._wake.set()
         self._room.set()
@@ -346,10 +347,12 @@ class Crawl:
 
     async def _commit_often(self) -> None:
         """A group commit each second, or as soon as there is enough for one."""
-        while True:
+        while not self._over:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._full.wait(), self._options.crawl.commit_seconds)
             self._full.clear()
+            if self._over:
+                return
             try:
                 await self._commit()
                 self._watch_disk()
@@ -422,9 +425,9 @@ class Crawl:
 
     async def _finish_turns(self) -> None:
         """Requests under way may finish, for a while; what is not done by then goes back to its queue."""
-        waiting = [*self._turns, *self._pages]
-        if waiting:
-            await asyncio.wait(waiting, timeout=_LAST_CALL if self._broken is None else 0.1)
+        end = self._clock.now() + _LAST_CALL
+        while (waiting := [*self._turns, *self._pages]) and self._broken is None and (left := end - self._clock.now()) > 0:
+            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)  # a turn may leave a page behind
         for task in [*self._turns, *self._pages]:
             task.cancel()
         while self._turns or self._pages:

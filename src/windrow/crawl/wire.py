@@ -1,8 +1,12 @@
 """What passes between the crawl and a worker, in frames: a length, plain values in msgpack, and for captures their bytes as they are.
 
+The bytes of captures go through memory that both share, where they fit: a copy there and none back, against 50 µs a page for the way of
+20 kB through a socket. A worker gets a frame only when it has answered the last, so one stretch of memory is enough.
+
 Never pickle: what has parsed hostile input is not trusted to say what is to be run. Decoding is typed: an answer is a record or an error.
 """
 
+import mmap
 import struct
 from collections.abc import Sequence
 
@@ -40,20 +44,27 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def sent(captures: Sequence[Capture]) -> list[bytes]:
-    """A frame of captures in pieces, no body copied: of each what reading it needs and no more."""
+def sent(captures: Sequence[Capture], shared: mmap.mmap | None = None) -> list[bytes]:
+    """A frame of captures in pieces, of each what reading it needs and no more. The bytes are put into `shared` if they fit."""
     pieces, plain = [b""], []
     for capture in captures:
         url = capture.task.url
         plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, len(capture.head), len(capture.body)))
         pieces += (capture.head, capture.body)
     header = encode(plain)
-    pieces[0] = LENGTHS.pack(len(header), sum(map(len, pieces))) + header
+    size = sum(map(len, pieces))
+    if shared is not None and size <= len(shared):
+        at = 0
+        for piece in pieces:
+            shared[at : at + len(piece)] = piece
+            at += len(piece)
+        return [LENGTHS.pack(len(header), 0) + header]
+    pieces[0] = LENGTHS.pack(len(header), size) + header
     return pieces
 
 
 def received(plain: memoryview, data: memoryview) -> list[Capture]:
-    """The captures of a frame; of the exchange behind them only what reading needs."""
+    """The captures of a frame; of the exchange behind them only what reading needs. `data` is the frame's, or the shared memory."""
     captures, at = [], 0
     for one in _captures.decode(plain):
         task = Task(Url(one.text, one.host, one.domain, one.key))

@@ -6,6 +6,7 @@ of them; the crawl notices, finds the page that did it and starts another worker
 
 import ctypes
 import gc
+import mmap
 import os
 import resource
 import signal
@@ -29,8 +30,9 @@ _PR_SET_PDEATHSIG = 1
 class _Channel:
     """Frames from a socket. The buffer is kept: fresh memory costs a page fault every 4 KiB."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, shared: memoryview) -> None:
         self._sock = sock
+        self._shared = shared
         self._buffer = memoryview(bytearray(_BUFFER))
 
     def receive(self) -> tuple[memoryview, memoryview] | None:
@@ -40,7 +42,7 @@ class _Channel:
             return None
         plain, data = wire.LENGTHS.unpack(lengths)
         frame = self._exactly(plain + data)
-        return None if frame is None else (frame[:plain], frame[plain:])
+        return None if frame is None else (frame[:plain], frame[plain:] if data else self._shared)
 
     def _exactly(self, size: int) -> memoryview | None:
         view = self._buffer[:size] if size <= _BUFFER else memoryview(bytearray(size))
@@ -56,9 +58,9 @@ class _Channel:
         self._sock.sendall(frame)
 
 
-def serve(sock: socket.socket) -> None:
+def serve(sock: socket.socket, shared: memoryview) -> None:
     """Until the other side closes. The first frame is the configuration, the first answer an empty list: ready."""
-    channel = _Channel(sock)
+    channel = _Channel(sock, shared)
     first = channel.receive()
     if first is None:
         return
@@ -110,9 +112,10 @@ def _die_with(parent: int) -> None:
 
 
 def main() -> None:
-    _die_with(int(sys.argv[2]))
+    parent, sock, *shared = map(int, sys.argv[1:])
+    _die_with(parent)
     try:
-        serve(socket.socket(fileno=int(sys.argv[1])))
+        serve(socket.socket(fileno=sock), memoryview(mmap.mmap(shared[0], 0, access=mmap.ACCESS_READ) if shared else b""))
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (BrokenPipeError, ConnectionResetError):

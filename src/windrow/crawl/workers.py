@@ -7,6 +7,7 @@ once more, gets the reason, and no other page suffers.
 import asyncio
 import collections
 import logging
+import mmap
 import os
 import signal
 import socket
@@ -29,7 +30,8 @@ log = logging.getLogger(__name__)
 
 PROGRAM = (sys.executable, "-m", "windrow.crawl.worker")
 _BATCH = 32  # captures in a frame
-_BATCH_BYTES = 384 << 10  # of bodies in a frame, unless one alone is larger: about what a socket takes at once
+_BATCH_BYTES = 384 << 10  # of bodies in a frame, unless one alone is larger
+_SHARED = 512 << 10  # bytes of memory shared with a worker; a larger frame goes through its socket
 _LINGER = 0.02  # seconds a capture waits for company: both sides wake, and warm their caches, once a frame (8 to 32 a frame: 60 µs a page)
 _TICK = 1.0  # seconds between two looks at the clocks of the workers
 _GRACE = 5.0  # seconds of wall time on top of three times the CPU time that a page may take
@@ -71,18 +73,27 @@ class _Worker:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.socket.sendall(wire.LENGTHS.pack(len(config), 0) + config)
         self.socket.setblocking(False)
+        shared = os.memfd_create("windrow") if hasattr(os, "memfd_create") else -1
+        self.shared: mmap.mmap | None = None
+        if shared >= 0:
+            os.ftruncate(shared, _SHARED)
+            self.shared = mmap.mmap(shared, _SHARED)
         try:
-            self.process = _start(theirs.fileno())
+            self.process = _start([fd for fd in (theirs.fileno(), shared) if fd >= 0])
         except OSError:
             self.socket.close()
             raise
         finally:
             theirs.close()
+            if shared >= 0:
+                os.close(shared)
 
     def end(self) -> int:
         """Makes sure that it is dead and returns its exit code; one that died by itself keeps the code it died with."""
         self.socket.close()
         self.process.kill()
+        if self.shared is not None:
+            self.shared.close()
         return self.process.wait()
 
 
@@ -191,7 +202,7 @@ class Pool:
         return batch
 
     def _send(self, worker: _Worker) -> None:
-        pieces = wire.sent([job.capture for job in worker.jobs])
+        pieces = wire.sent([job.capture for job in worker.jobs], worker.shared)
         worker.silent = 0
         try:
             sent = worker.socket.sendmsg(pieces)
@@ -296,15 +307,15 @@ class Pool:
                     worker.process.kill()
 
 
-def _start(fd: int) -> subprocess.Popen[bytes]:
+def _start(fds: list[int]) -> subprocess.Popen[bytes]:
     """A process that runs the same windrow and has the signals meant for the crawl blocked from birth: Ctrl-C goes to the whole group."""
     path = os.pathsep.join(filter(None, [str(Path(windrow.__file__).parents[1]), os.environ.get("PYTHONPATH")]))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         return subprocess.Popen(
-            [*PROGRAM, str(fd), str(os.getpid())],
+            [*PROGRAM, str(os.getpid()), *map(str, fds)],
             stdin=subprocess.DEVNULL,
-            pass_fds=(fd,),
+            pass_fds=fds,
             env={**os.environ, **_MALLOC, "PYTHONPATH": path},
         )
     finally:

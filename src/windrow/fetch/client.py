@@ -253,15 +253,15 @@ class _Multi:
         """A connection that falls idle stays in the epoll set: that saves a call a page, and shows who speaks out of turn."""
         if what != pycurl.POLL_REMOVE:
             self._watch(descriptor, _EVENTS[what])
-            return
-        events = self._watched.pop(descriptor, 0)
-        with contextlib.suppress(OSError):  # already closed
-            if self._speaks_idle:
-                self._epoll.unregister(descriptor)
-                return
-            if events != select.EPOLLIN:
-                self._epoll.modify(descriptor, select.EPOLLIN)
+        elif self._watched.pop(descriptor, 0) == select.EPOLLIN and not self._speaks_idle:
             self._idle.add(descriptor)
+        else:
+            with contextlib.suppress(OSError):  # already closed
+                if self._speaks_idle:
+                    self._epoll.unregister(descriptor)
+                else:
+                    self._epoll.modify(descriptor, select.EPOLLIN)
+                    self._idle.add(descriptor)
 
     def _watch(self, descriptor: int, events: int) -> None:
         known = descriptor in self._watched or descriptor in self._idle

@@ -77,15 +77,21 @@ def _gzip_header(data: bytes, at: int) -> int:
     if data[at : at + 3] != b"\x1f\x8b\x08":
         return -1
     flags, start = data[at + 3] if at + 3 < len(data) else 0, at + 10
+    if flags:
+        start = _gzip_extras(data, start, flags)
+    return start if 0 < start <= len(data) else -1
+
+
+def _gzip_extras(data: bytes, start: int, flags: int) -> int:
+    """Where the extra field, name, comment and header checksum end; 0 where they do not."""
     if flags & 4:
         start += 2 + int.from_bytes(data[start : start + 2], "little")
     for flag in (8, 16):
         if flags & flag:
             start = data.find(b"\0", start) + 1
             if not start:
-                return -1
-    start += flags & 2
-    return start if start <= len(data) else -1
+                return 0
+    return start + (flags & 2)
 
 
 def _deflate(data: bytes, limit: int) -> Decoded:

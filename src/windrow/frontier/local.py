@@ -94,7 +94,7 @@ class LocalFrontier:
     def _open(self, now: float) -> bool:
         opened = self._line.fill(now)
         for seat in opened:
-            self._rest(seat)
+            self._schedule.put(seat, 0.0 if seat.host.closed else seat.due)
         return bool(opened)
 
     def _turn(self, seat: Seat, now: float) -> Turn | None:
