@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Windrow builds text corpora from the web. Start with `windrow demo`.",
 )
-out = Console(highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, markup=False)
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -84,7 +84,7 @@ def crawl(
 
 def run(directory: Path, options: config.Config) -> loop.Ending:
     """The crawl with signals and, on a terminal, the display."""
-    notes = Console(stderr=True, highlight=False)
+    notes = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
     async def main() -> loop.Ending:
         shown: list[asyncio.Task[None]] = []
@@ -152,10 +152,10 @@ def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")]
     if as_json:
         _print_json(story)
         return
-    out.print(story.url, markup=False)
+    out.print(story.url)
     for event in story.events:
-        out.print(f"  {_moment(event.time)}  {event.what}", markup=False)
-    out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}", markup=False)
+        out.print(f"  {_moment(event.time)}  {event.what}")
+    out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")
 
 
 @app.command("rebuild")

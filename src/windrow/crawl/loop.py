@@ -28,13 +28,15 @@ from windrow.crawl.workers import Pool
 from windrow.data import Capture, Counts, Failure, Frame, Kind, Reason, Report, Robots, Task, Turn
 from windrow.fetch import robots
 from windrow.fetch.client import Client
-from windrow.fetch.resolve import Resolver
+from windrow.fetch.resolve import Resolver, stays_home
 from windrow.frontier.scope import Scope
 from windrow.refine import Refined
 
 _T = TypeVar("_T")
+_Outcome = TypeVar("_Outcome", Capture, Failure)
 
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
+_JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -46,6 +48,17 @@ class Clock:
 
     def now(self) -> float:
         return time.monotonic() + self._offset
+
+
+def steady(outcome: _Outcome, now: float) -> _Outcome:
+    """What ended just now, dated so where the system's clock was moved meanwhile: pauses and robots.txt are reckoned by ours.
+
+    The archive keeps the system's time; ours never corrects itself while the process runs.
+    """
+    seconds = outcome.seconds if isinstance(outcome, Capture) else 0.0  # a Failure bears the time of its end
+    if -_JUMP < outcome.time + seconds - now < _JUMP:
+        return outcome
+    return msgspec.structs.replace(outcome, time=round(now - seconds, 3))
 
 
 class Ending(msgspec.Struct):
@@ -95,11 +108,12 @@ class Crawl:
         self._requested = 0  # pages, archived or under way
         self.tally = log.Tally()
 
-    async def run(self) -> Ending:
+    async def run(self, tasks: list[Task]) -> Ending:
+        """Crawls from these seeds and from what waits already, until the end."""
         await self._pool.start()
         committer = asyncio.create_task(self._commit_often())
         try:
-            self._add_seeds(await self._frontier.add(self._read_seeds()))
+            self._add_seeds(await self._frontier.add(self._admissible(tasks)))
             await self._work()
             await self._finish_turns()
         finally:
@@ -122,8 +136,7 @@ class Crawl:
 
     # -- leasing
 
-    def _read_seeds(self) -> list[Task]:
-        tasks = seeds.tasks(seeds.read(self._directory / self._options.crawl.seeds))
+    def _admissible(self, tasks: list[Task]) -> list[Task]:
         kept = []
         for task in tasks:
             rule = self._scope.refuses(task.url)
@@ -212,7 +225,7 @@ class Crawl:
                             break
                         outcome = await self._client.get(task, turn.address)
                         last = self._clock.now()
-                        await self._take(outcome)
+                        await self._take(outcome, last)
                     else:
                         await self._settle(refusal)
                     done += 1
@@ -268,16 +281,16 @@ class Crawl:
     def _agent(self) -> str:
         return self._options.crawler.name
 
-    async def _take(self, outcome: Capture | Failure) -> None:
+    async def _take(self, outcome: Capture | Failure, now: float) -> None:
         """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it."""
         if outcome.task.kind is Kind.ROBOTS:
-            await self._take_robots(outcome)
+            await self._take_robots(outcome, now)
         elif isinstance(outcome, Failure):
             self._slots_pending += 1
             self._requested -= 1
-            await self._settle(page.failed(outcome))
+            await self._settle(page.failed(steady(outcome, now)))
         else:
-            report = page.answered(outcome, self._scope, self._options.fetch.max_redirects)
+            report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
                 self._held += len(outcome.body)
                 task = asyncio.create_task(self._read(outcome, report))
@@ -287,19 +300,21 @@ class Crawl:
                 self._requested -= 1
                 await self._keep(report, self._writer.compress(outcome))
 
-    async def _take_robots(self, outcome: Capture | Failure) -> None:
+    async def _take_robots(self, outcome: Capture | Failure, now: float) -> None:
+        origin = page.asking(outcome.task)
         if isinstance(outcome, Failure):
-            report = page.failed(outcome)
+            failure = steady(outcome, now)
             self._slots_pending += 1
-            verdict = robots.verdict(page.asking(outcome.task), outcome, self._options.fetch, self._agent)
-            await self._settle(msgspec.structs.replace(report, robots=verdict))
+            verdict = robots.verdict(origin, failure, self._options.fetch, self._agent)
+            await self._settle(msgspec.structs.replace(page.failed(failure), robots=verdict))
             return
-        report = page.answered(outcome, self._scope, self._options.fetch.max_redirects)
-        moved = page.moved_robots(outcome)
+        seen = steady(outcome, now)
+        report = page.answered(seen, self._scope, self._options.fetch.max_redirects)
+        moved = page.moved_robots(seen)
         if moved is not None:
             report = msgspec.structs.replace(report, found=(moved,), refused={}, final=True)
         else:
-            verdict = robots.verdict(page.asking(outcome.task), outcome, self._options.fetch, self._agent)
+            verdict = robots.verdict(origin, seen, self._options.fetch, self._agent)
             why = Reason.ROBOTS_UNREACHABLE if verdict.closed and report.reason is not Reason.THROTTLED else report.reason
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
         await self._keep(report, self._writer.compress(outcome))
@@ -364,7 +379,9 @@ class Crawl:
     async def _commit(self, checkpoint: bool = False) -> None:
         async with self._committing:
             checkpoint = checkpoint or self._frontier.checkpoint_due(self._clock.now())
-            if not checkpoint and not self._pending and not self._seeds:
+            if not self._pending and not self._seeds:
+                if checkpoint:
+                    await self._checkpoint()
                 return
             while (lengths := self._try(self._writer.flush)) is None:
                 await asyncio.sleep(1.0)
@@ -380,9 +397,18 @@ class Crawl:
                     await asyncio.sleep(1.0)
             await self._frontier.commit(frame, position)
             if checkpoint:
-                await self._frontier.checkpoint(self._clock.now())
+                await self._checkpoint()
             self._flying -= slots
             self._room.set()
+
+    async def _checkpoint(self) -> None:
+        """Where there is no room the store stays behind the log. Nothing is lost by that: the next start has more to replay."""
+        try:
+            await self._frontier.checkpoint(self._clock.now())
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise self._unwritable(error) from error
+            self._paused = True
 
     def _cut_frame(self, lengths: dict[str, int]) -> tuple[Frame, int]:
         """What was settled since the last frame becomes the next one."""
@@ -395,7 +421,10 @@ class Crawl:
 
     def _write_frame(self, frame: Frame) -> log.Position:
         """The commit: other files first, then the frame. When this returns, it happened."""
-        self._writer.sync()
+        try:
+            self._writer.sync()
+        except OSError as error:  # even where the disk was full: what a failed sync left in a file nobody knows
+            raise self._unwritable(error) from error
         return self._log.append(log.encode(frame))
 
     def _try(self, write: Callable[[], _T]) -> _T | None:
@@ -406,10 +435,11 @@ class Crawl:
             if error.errno in _FULL and not self._stopping:
                 self._paused = True
                 return None
-            raise ConfigError(
-                f"cannot write {error.filename or self._directory}: {error.strerror}; mend that and run the same command again, "
-                "what was committed is safe"
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> ConfigError:
+        place = error.filename or self._directory
+        return ConfigError(f"cannot write {place}: {error.strerror}; mend that and run the same command again, what was committed is safe")
 
     def _watch_disk(self) -> None:
         free = free_bytes(self._directory)
@@ -469,8 +499,22 @@ def warcinfo(directory: Path, options: Config) -> dict[str, str]:
     }
 
 
+def check_contact(options: Config, tasks: list[Task]) -> None:
+    """Who is visited must be able to reach us: without a contact nothing but loopback is crawled."""
+    if options.crawler.contact:
+        return
+    away = next((task.url for task in tasks if not stays_home(options.fetch, task.url.host)), None)
+    if away is not None:
+        raise ConfigError(
+            f"no contact is set and the seed {away.text} is not on this machine; set contact under [crawler] in crawl.toml to a URL or "
+            "an e-mail address that a webmaster can write to"
+        )
+
+
 async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None]) -> Ending:
     """Runs or resumes the crawl of a directory until it ends; `watch` gets it once it is set up."""
+    tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
+    check_contact(options, tasks)
     with recover.lock(directory):
         free = free_bytes(directory)
         if free < options.crawl.min_free_bytes:
@@ -482,7 +526,7 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
         resumed = await recover.resume(directory, options, clock.now())
         crawl = Crawl(directory, options, resumed, clock)
         watch(crawl, resumed)
-        return await crawl.run()
+        return await crawl.run(tasks)
 
 
 def execute(main: Coroutine[Any, Any, _T]) -> _T:

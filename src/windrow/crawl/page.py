@@ -46,7 +46,7 @@ def until(capture: Capture) -> float:
     if not value:
         return 0.0
     end = capture.time + capture.seconds
-    if value.isdigit():
+    if value.isdecimal():  # isdigit is true of "²" too
         return end + min(float(value[:9]), _DAY)
     try:
         then = email.utils.parsedate_to_datetime(value).timestamp()

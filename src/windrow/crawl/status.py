@@ -110,6 +110,8 @@ def why(directory: Path, text: str, options: Config) -> Story:
     story = Story(url.text, "never seen", "", [])
     for mention in log.mentions(directory / "log", url.text):
         _tell(story, mention)
+    for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
+        event.time = min(event.time, following.time)  # what is known only by its commit happened before what followed
     if story.state == "never seen":
         story.reason = _unseen(directory, url, options)
     elif story.state == "waiting" and not story.reason:

@@ -151,6 +151,14 @@ class Resolver:
             del self._known[next(iter(self._known))]
 
 
+def stays_home(fetch: config.Fetch, host: str) -> bool:
+    """Whether this host is known, without asking DNS, to be on a loopback address."""
+    name = host.strip("[].").lower()
+    listed = _listed(read_hosts(Path(fetch.hosts)), name) if fetch.hosts else None
+    place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
+    return place is not None and address.allowed(place[0], private=True, loopback_only=True)
+
+
 def read_hosts(path: Path) -> dict[str, str]:
     """A hosts file: `host<TAB>address[:port]` lines, `*.name` for all below a name, `#` comments. The first line of a host counts."""
     try:

@@ -1,0 +1,49 @@
+"""One walk over a parsed page, from which every extractor takes its blocks.
+
+The parser's tree is written out again (`markup`: C speed, well-formed, no error left to recover from) and that text is scanned once
+(`walk`), by the C kernel `_walk` where it was built and else by the twin in `scan`, which is its oracle: both give the same bytes.
+Walking the tree itself from Python costs four times as much, because every node becomes an object.
+
+A block is a run of text between two boundaries: the start or end of a block-level element, or two `<br>` in a row. What is known of
+the blocks comes in columns, an int32 each, one column after the other, so that it can be taken over as a table without a copy:
+`numpy.frombuffer(page.blocks, numpy.int32).reshape(len(walk.BLOCK), -1)`.
+
+BLOCK, the columns of `blocks`:
+
+    chars       length of the text
+    words       parts of the text between blanks
+    link_chars  characters of it inside `<a href>`
+    links       `<a href>` elements with text in the block; one that goes on into the next block counts there again
+    stops       . ! ? and their like         commas   , ; : and their like         digits   0-9
+    tags        start tags inside the block  breaks   `<br>` inside it             images   `<img>` since the block before
+    tag         place in TAGS of the block element, the nearest block-level element around it; 0: another
+    depth       elements above and with it: `<html>` has 1
+    path        number of its path of tags, by which equal paths of one page are known; `page.path(block)` writes it out
+    container   its row in the containers
+    heading     1-6 within h1-h6, else 0
+    flags       bits, by place in FLAGS, of the block element and all above it
+    hints       bits, by place in HINTS, of the keyword groups found in class, id, role and itemprop of the same elements
+    inner       the same bits of the inline elements inside the block
+
+CONTAINER, the columns of `containers`; one row for each block-level element that holds text, in the order of the page:
+
+    parent      row of the next container above it, always a smaller number; -1: none
+    tag, depth  as above
+    first, end  its text is that of the blocks first to end - 1: sums over a container are differences of running sums
+    hints, flags  of its own attributes and tag alone
+
+`stock=True` splits and drops as jusText does, with its slips: blank text between two inline elements is lost, `<section>` is no boundary,
+and every `<a>` is a link.
+"""
+
+import array
+import dataclasses
+import functools
+from typing import Protocol
+
+from windrow.extract import hints, scan, tags
+
+try:
+    from windrow.extract import _walk as kernel
+except ImportError:
+    kernel = None  # type: ignore[assignment]
