@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,14 +89,26 @@ def run(directory: Path, options: config.Config) -> loop.Ending:
 
     async def main() -> loop.Ending:
         shown: list[asyncio.Task[None]] = []
+        stops: list[Callable[[], None]] = []
+        early: list[int] = []  # signals that came while the crawl was being set up
+
+        def stop(number: int) -> None:
+            if stops:
+                stops[0]()
+            else:
+                early.append(number)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
 
         def watch(running: loop.Crawl, resumed: recover.Resumed) -> None:
             for line in resumed.torn:
                 notes.print(f"recovered: {line}")
             if resumed.frames:
                 notes.print(f"going on after frame {resumed.frames} of the log ({resumed.replayed} replayed)")
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, running.stop)
+            stops.append(running.stop)
+            for _ in early:
+                running.stop()
             if notes.is_terminal:
                 shown.append(asyncio.create_task(display.show(running, notes)))
 
@@ -241,7 +254,7 @@ def main() -> None:
     except ConfigError as error:
         fail(str(error))
     except OSError as error:
-        fail(f"{error.filename or 'the system'}: {error.strerror or error}")
+        fail(f"{error.filename or 'the system'}: {error.strerror or error}; mend that and run the same command again")
 
 
 def fail(message: str) -> None:

@@ -43,11 +43,12 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
         f"{counts.hosts_waiting:,} waiting",
         f"{counts.hosts_backlog:,} in line of {counts.hosts:,}",
     )
-    table.add_row("ended", reasons(tally.finished))
+    ends = Table.grid(padding=(0, 2))
+    ends.add_row("ended", reasons(tally.finished))
     if tally.retried:
-        table.add_row("again", reasons(tally.retried))
+        ends.add_row("again", reasons(tally.retried))
     last = Text("the disk is nearly full: waiting for space" if paused else f"{seconds:,.0f} s; Ctrl-C stops cleanly", style="dim")
-    return Group(table, last)
+    return Group(table, ends, last)
 
 
 def reasons(counts: dict[str, int]) -> str:

@@ -4,9 +4,11 @@ A frame is one gzip member: a line that says which frame it is and how long ever
 for each report. A member that is cut short does not exist. The same lines, folded, are the counts that `status` shows.
 """
 
+import contextlib
+import errno
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,6 +19,8 @@ from windrow.config import ConfigError
 from windrow.data import Frame, Kind, Place, Reason, Report, Robots, Task, Url
 
 LONGEST = 64 << 20  # bytes after which the next file is begun, so that a start need not read much
+
+_MAGIC = b"\x1f\x8b\x08"  # of a gzip member
 
 Position = tuple[str, int]  # file name, offset
 
@@ -167,33 +171,45 @@ class Log:
         directory.mkdir(exist_ok=True)
         self._directory = directory
         self._name = position[0] or "00000.jsonl.gz"
-        self._file = self._open()
+        self._file = self._open(self._name)
 
-    def _open(self) -> int:
-        path = self._directory / self._name
+    def _open(self, name: str) -> int:
+        path = self._directory / name
         new = not path.exists()
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         if new:
             _sync_directory(self._directory)
+            _sync_directory(self._directory.parent)
         return file
 
     def append(self, member: bytes) -> Position:
-        """Writes a frame and syncs it: when this returns, the frame is committed. A failed write leaves the log as it was."""
+        """Writes a frame and syncs it: when this returns, the frame is committed. A failed write leaves the log as it was; whatever
+        fails after it is EIO, for then nobody knows what the file holds, and writing on would hide it."""
         length = os.fstat(self._file).st_size
         if length > LONGEST:
-            os.close(self._file)
-            self._name = f"{int(self._name[:5]) + 1:05d}.jsonl.gz"
-            self._file = self._open()
+            self._roll()
             length = 0
         try:
             view = memoryview(member)
             while view:
                 view = view[os.write(self._file, view) :]
-            os.fsync(self._file)
         except OSError:
-            os.ftruncate(self._file, length)
+            self._surely(lambda: os.ftruncate(self._file, length))
             raise
+        self._surely(lambda: os.fsync(self._file))
         return self._name, length + len(member)
+
+    def _roll(self) -> None:
+        name = f"{int(self._name[:5]) + 1:05d}.jsonl.gz"
+        file = self._open(name)
+        os.close(self._file)
+        self._name, self._file = name, file
+
+    def _surely(self, operation: Callable[[], None]) -> None:
+        try:
+            operation()
+        except OSError as error:
+            raise OSError(errno.EIO, error.strerror, str(self._directory / self._name)) from error
 
     def close(self) -> None:
         os.close(self._file)
@@ -211,9 +227,11 @@ def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.glob("[0-9][0-9][0-9][0-9][0-9].jsonl.gz"))
 
 
-def frames(directory: Path, start: Position = ("", 0)) -> Iterator[tuple[Frame, Position]]:
-    """Every whole frame from a position on, with the position behind it. Ends at the first that is not whole."""
-    number = None
+def frames(directory: Path, start: Position = ("", 0), number: int | None = None) -> Iterator[tuple[Frame, Position]]:
+    """Every whole frame from a position on, with the position behind it. Ends at the first that is not whole.
+
+    number: of the frame before, where it is known.
+    """
     for name in names(directory):
         if name < start[0]:
             continue
@@ -224,6 +242,21 @@ def frames(directory: Path, start: Position = ("", 0)) -> Iterator[tuple[Frame, 
                 raise ConfigError(f"{directory / name}: frame {frame.number} follows frame {number}; a log file is missing or was changed")
             number = frame.number
             yield frame, (name, end)
+
+
+def lost_frame(path: Path, offset: int) -> int | None:
+    """Where a whole frame lies behind a place that cannot be read; None where there is none, as behind a frame cut short."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        tail = file.read()
+    at = tail.find(_MAGIC)
+    while at >= 0:
+        inflate = zlib.decompressobj(31)
+        with contextlib.suppress(zlib.error):
+            if inflate.decompress(tail[at:]).startswith(b'{"frame":') and inflate.eof:
+                return offset + at
+        at = tail.find(_MAGIC, at + 1)
+    return None
 
 
 def _members(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:

@@ -37,6 +37,7 @@ _Outcome = TypeVar("_Outcome", Capture, Failure)
 
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
 _JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
+_TICK = 0.001  # seconds by which the server's clock may read a delay shorter than ours
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -110,9 +111,9 @@ class Crawl:
 
     async def run(self, tasks: list[Task]) -> Ending:
         """Crawls from these seeds and from what waits already, until the end."""
-        await self._pool.start()
         committer = asyncio.create_task(self._commit_often())
         try:
+            await self._pool.start()
             self._add_seeds(await self._frontier.add(self._admissible(tasks)))
             await self._work()
             await self._finish_turns()

@@ -54,22 +54,22 @@ def lock(directory: Path) -> Iterator[None]:
 def check_version(directory: Path) -> None:
     """Refuses a directory that a newer Windrow wrote; marks a new one."""
     path = directory / "version"
-    if not path.exists():
+    found = path.read_text(errors="replace").strip() if path.exists() else ""
+    if not found:  # new, or a crash came before its first word was on the disk
         path.write_text(_VERSION + "\n")
-    found = path.read_text().strip()
-    if found != _VERSION:
+    elif found != _VERSION:
         raise ConfigError(f"{path} says {found!r}, this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow")
 
 
 async def resume(directory: Path, options: Config, now: float) -> Resumed:
     """Opens the frontier and brings it, and all files, to the last commit."""
-    (directory / "log").mkdir(exist_ok=True)
     check_version(directory)
+    (directory / "log").mkdir(exist_ok=True)
     store = frontier.open(directory / "state", options, now)
     meta = store.meta
     _check_ahead(directory, meta.log)
     position, replayed = meta.log, 0
-    for frame, position in log.frames(directory / "log", meta.log):
+    for frame, position in log.frames(directory / "log", meta.log, meta.frame):
         await store.replay(frame, position)
         replayed += 1
     torn = _cut_log(directory, position)
@@ -106,6 +106,12 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
     for found in log.names(directory / "log"):
         path = directory / "log" / found
         keep = offset if found == name else 0 if found > name else path.stat().st_size
+        lost = log.lost_frame(path, keep)
+        if lost is not None:
+            raise ConfigError(
+                f"{path} is damaged at byte {keep}, and frames that were committed follow at byte {lost}; restore the file from a copy, "
+                f"or give up what follows with: truncate -s {keep} {path}"
+            )
         torn += _cut(directory, path, keep)
         if not keep and found != name:
             path.unlink(missing_ok=True)
