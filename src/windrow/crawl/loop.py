@@ -249,7 +249,10 @@ class Crawl:
         return True
 
     def _refusal(self, task: Task, rules: dict[str, Robots]) -> Report | None:
-        """The report on a task that must not be asked for, by what its origin's robots.txt says now."""
+        """The report on a task that must not be asked for: by the scope as it is now, or by its origin's robots.txt."""
+        rule = self._scope.refuses(task.url)
+        if rule:
+            return Report(0, task, Reason.OUT_OF_SCOPE, rule, self._clock.now())
         origin = urls.origin(task.url.text)
         entry = rules[origin]
         if entry.closed:

@@ -3,6 +3,7 @@
 import array
 import itertools
 import re
+from collections.abc import Iterator
 
 from windrow.extract.rules import COMMAS, FLAG, STOPS, Info, Kind, Rules
 
@@ -13,32 +14,23 @@ REACH = 16  # open elements among which an end tag finds its own
 _TOKEN = re.compile(r"<(!--.*?(?:--(?=>)|\Z)|[^>]*)(?:>|\Z)", re.DOTALL)
 _DIGIT = re.compile("[0-9]")
 _LINKED, _HEADING = FLAG["link"], FLAG["heading"]
-_BLOCK, _DROP, _CLEAR = int(Kind.BLOCK), int(Kind.DROP), int(Kind.CLEAR)
-_VOID, _VOID_BLOCK, _VOID_CLEAR, _BREAK, _IMAGE = (
-    *(int(Kind.VOID), int(Kind.VOID_BLOCK), int(Kind.VOID_CLEAR)),
-    *(int(Kind.BREAK), int(Kind.IMAGE)),
-)
-_LINK, _CLOSE = int(Kind.LINK), int(Kind.CLOSE)
-_ASCII = (STOPS[:3], COMMAS[:3])
+# As plain numbers: comparing with a member of an enum takes three times as long.
+_INLINE, _LINK, _BLOCK, _IMAGE, _BREAK = int(Kind.INLINE), int(Kind.LINK), int(Kind.BLOCK), int(Kind.IMAGE), int(Kind.BREAK)
+_VOID_BLOCK, _CLOSE, _CLEAR, _DROP = int(Kind.VOID_BLOCK), int(Kind.CLOSE), int(Kind.CLEAR), int(Kind.DROP)
 
 Scanned = tuple[list[str], bytes, bytes, bytes, list[str]]  # texts, blocks, containers; of each path its parent and its last tag
-_Element = tuple[Info, int, int, int, int]  # then flags, hints and heading with those of all above it; place of the next block element
+_Element = tuple[int, int, int, int, int]  # path, container; flags, hints and heading with all above it
 
 
 def scan(markup: str, rules: Rules) -> Scanned:
     scanner = _Scan(rules)
     scanner.run(markup)
     scanner.close(0)
-    return (
-        scanner.texts,
-        _columns(scanner.blocks),
-        _columns(scanner.containers),
-        array.array("i", scanner.path_parents).tobytes(),
-        scanner.path_tags,
-    )
+    columns = _columns(scanner.blocks), _columns(scanner.containers)
+    return scanner.texts, *columns, array.array("i", scanner.path_parents).tobytes(), scanner.path_tags
 
 
-def _columns(rows: "list[tuple[int, ...]] | list[list[int]]") -> bytes:
+def _columns(rows: list[tuple[int, ...]] | list[list[int]]) -> bytes:
     return array.array("i", itertools.chain.from_iterable(zip(*rows, strict=True))).tobytes()
 
 
@@ -53,36 +45,36 @@ class _Scan:
         self.path_parents: list[int] = []
         self.path_tags: list[str] = []
         self.paths: dict[tuple[int, str], int] = {}
-        self.stack: list[_Element] = [((_BLOCK, ">", 0, 0, 0), 0, 0, 0, 0)]  # the page; no tag has this name
-        self.resolved: list[tuple[int, int]] = []  # path and container of the elements at the bottom of the stack
+        self.stack: list[Info] = [(_BLOCK, ">", 0, 0, 0)]  # open elements; the first is the page itself, no tag has its name
+        self.places = [0]  # of the block elements among them
+        self.resolved: list[_Element] = []  # what is known of those at the bottom, as far as there was text in them
+        self.linked = 0  # links among them
         self.pieces: list[str] = []
-        self.images = 0
-        self.clear()
-
-    def clear(self) -> None:
-        self.pieces.clear()
-        self.link_chars = self.links = self.tags = self.breaks = self.inner = 0
-        self.counted = self.broken = False
+        self.link_chars = self.links = self.tags = self.breaks = self.images = self.inner = 0
+        self.counted = self.broken = False  # this link was counted; the last thing was a <br>
 
     def run(self, markup: str) -> None:
-        known, read, stack = self.rules.known, self.rules.read, self.stack
-        dropped = 0  # place of the element that is dropped
+        known, read, stack, pieces, keep = self.rules.known, self.rules.read, self.stack, self.pieces, self.rules.keep_blanks
         node = ""  # text since the last tag that counts
         parts = _TOKEN.split(markup)
-        parts.append("/>")  # an end tag that means nothing ends the last text
-        for text, tag in zip(parts[::2], parts[1::2], strict=True):
-            if text and not dropped:
+        parts.append("/>")  # an end tag of nothing: the last text ends
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        for text, tag in pairs:
+            if text:
                 node = node + text if node else text
             info = known.get(tag) or read(tag)
             kind = info[0]
-            if kind == _VOID_CLEAR:
+            if kind > _CLOSE:
+                self.unseen(info, pairs)
                 continue
-            place = self.place(info[1]) if kind == _CLOSE else 0
-            if dropped:
-                if place:
-                    del stack[place:]
-                    dropped = dropped if place > dropped else 0
-                elif kind not in _ENDLESS:
-                    self.open(info)
+            if kind == _CLOSE and stack[-1][1] != info[1] and self.odd(info[1]):
                 continue
-            ...
+            if node:
+                if not node.isspace():
+                    self.text(node)
+                elif keep and pieces:
+                    pieces.append(" ")
+                node = ""
+            if kind == _CLOSE:
+                if stack[-1][1] == info[1]:
+                    self.close(len(stack) - 1)

@@ -36,14 +36,66 @@ CONTAINER, the columns of `containers`; one row for each block-level element tha
 and every `<a>` is a link.
 """
 
-import array
 import dataclasses
-import functools
+import re
 from typing import Protocol
 
-from windrow.extract import hints, scan, tags
+from windrow.extract import scan
+from windrow.extract.rules import FLAGS, HINTS, PLAIN, STOCK, TAGS
 
-try:
-    from windrow.extract import _walk as kernel
-except ImportError:
-    kernel = None  # type: ignore[assignment]
+__all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "markup", "walk"]
+
+BLOCK = (
+    *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
+    *("tag", "depth", "path", "container", "heading", "flags", "hints", "inner"),
+)
+CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
+_CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # what is left of the controls is white space
+
+
+class Tree(Protocol):
+    """A parsed page."""
+
+    def remove(self, selector: str, /) -> object: ...
+    def serialize(self) -> str: ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Walk:
+    texts: list[str]  # one for each block: single blanks, none at the ends, never empty, no control characters
+    blocks: bytes
+    containers: bytes
+    path_parents: bytes
+    path_tags: list[str]
+
+    def column(self, name: str) -> list[int]:
+        return _column(self.blocks, BLOCK, name)
+
+    def container_column(self, name: str) -> list[int]:
+        return _column(self.containers, CONTAINER, name)
+
+    def paths(self) -> list[str]:
+        """Every path by its number: "html.body.div.p"."""
+        written = [""]
+        for parent, tag in zip(memoryview(self.path_parents).cast("i").tolist()[1:], self.path_tags[1:], strict=True):
+            written.append(f"{written[parent]}.{tag}" if parent else tag)
+        return written
+
+
+def _column(columns: bytes, names: tuple[str, ...], name: str) -> list[int]:
+    length = len(columns) // len(names)
+    place = names.index(name) * length
+    return memoryview(columns)[place : place + length].cast("i").tolist()
+
+
+def markup(tree: Tree, stock: bool = False) -> str:
+    """The tree written out. It is spent then: scripts, styles and all else without text are removed from it."""
+    tree.remove((STOCK if stock else PLAIN).selector)
+    return tree.serialize()
+
+
+def walk(markup: str, stock: bool = False) -> Walk:
+    """The blocks of a page that `markup` wrote out; of any other text too, in linear time."""
+    if _CONTROL.search(markup):
+        markup = _CONTROL.sub("", markup)
+    return Walk(*scan.scan(markup, STOCK if stock else PLAIN))

@@ -134,7 +134,7 @@ class LocalFrontier:
         robots = self._robots(seat, tasks, now)
         if unasked:
             robots = list(itertools.takewhile(lambda rules: rules.closed, robots))
-            seat.unasked = bool(robots)
+        seat.unasked = bool(robots) and robots[0].closed
         if robots:
             tasks = tasks[: len(robots)]
             self._take(seat, tasks, spots)

@@ -1,0 +1,371 @@
+"""windrow's command line in a process that dies, or whose disk or clock fails, at a chosen operation.
+
+    result = crashing.run(["crawl", str(directory)], Plan(at=17, how="half"))
+    assert result.code == crashing.DEAD
+
+A process that has everything imported waits for orders and forks for each, so that a run costs what it does and not what Python's
+imports do. In the child the functions that touch the disk are counted on their way through `Disk`, which does what the plan says.
+`launch` starts the real command instead, for whoever wants to send it signals.
+"""
+
+import atexit
+import builtins
+import contextlib
+import dataclasses
+import errno
+import functools
+import io
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DEAD = 137  # exit code of a process that died as planned
+PATIENCE = 120  # seconds, then a child that hangs is ended
+PAGE = 4096
+COUNTED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "posix_fallocate")  # of a descriptor
+NAMED = ("truncate", "rename", "replace", "unlink", "mkdir")  # of a path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to go wrong. Operations are counted from 1."""
+
+    at: int = 0  # the operation at which the process dies; 0: none
+    how: str = "before"  # "before" it, "after" it, or, where it writes, when it is "half" done
+    power: int | None = None  # with the death the power goes: a seed for what of the unsynced is lost
+    fail: str = ""  # an errno: operations fail with it
+    verbs: tuple[str, ...] = ("write", "pwrite")  # those that do
+    only: str = ""  # in whose path this stands
+    first: int = 1  # from this one of them on
+    count: int = 0  # so many; 0: all
+    low: tuple[int, int] = (0, 0)  # the disk says that it is nearly full, from one look at it to another
+    jump: float = 0.0  # seconds by which the system's clock is moved
+    after: float = 0.0  # seconds of running before it is
+    longest: int = 0  # bytes after which the log's next file is begun; 0: as it is
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    code: int
+    out: str
+    err: str
+    trace: list[str]  # every operation, "verb path"; of a run that was let live
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(arguments: list[str], plan: Plan | None = None) -> Result:
+    """Runs `windrow ARGUMENTS`; the second argument is the directory whose files are watched."""
+    with tempfile.TemporaryDirectory(prefix="windrow-run-") as name:
+        order = {"arguments": arguments, "plan": dataclasses.asdict(plan or Plan()), "files": name}
+        nursery = _nursery()
+        assert nursery.stdin and nursery.stdout
+        nursery.stdin.write(json.dumps(order).encode() + b"\n")
+        nursery.stdin.flush()
+        code = int(nursery.stdout.readline())
+        out, err, trace = (path.read_text() if (path := Path(name, file)).exists() else "" for file in ("out", "err", "trace"))
+    return Result(code, out, err, trace.splitlines())
+
+
+def launch(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    """The command as a user starts it, at the head of a process group of its own."""
+    command = [sys.executable, "-m", "windrow.cli", *arguments]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    return subprocess.Popen(command, env=_environment(), **{**pipes, **options})
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    """kill -9 for the whole process group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+
+
+@functools.cache
+def _nursery() -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "tests.crashing"]
+    process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    atexit.register(process.communicate)  # closes its standard input, which is its end
+    return process
+
+
+class Disk:
+    """Stands between the program and the files of one directory."""
+
+    def __init__(self, plan: Plan, directory: Path) -> None:
+        self.trace: list[str] = []
+        self._plan = plan
+        self._directory = os.path.realpath(directory)
+        self._lock = threading.RLock()
+        self._random = random.Random(plan.power)
+        self._matched = 0
+        self._real: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in (*COUNTED, *NAMED, "open")}
+        self._synced = {str(path): path.stat().st_size for path in Path(self._directory).rglob("*") if path.is_file()}
+        self._new: set[str] = set()  # names that are in no synced directory
+        self._pages: dict[int, bytes] = {}  # of the store, at its last commit
+
+    def install(self) -> None:
+        import lmdb
+
+        for name in COUNTED:
+            setattr(os, name, functools.partial(self._on_descriptor, name))
+        for name in NAMED:
+            setattr(os, name, functools.partial(self._on_path, name))
+        os.open = self._open  # type: ignore[assignment]
+        io.open = builtins.open = functools.partial(self._open_file, io.open)  # type: ignore[assignment]
+        lmdb.open = functools.partial(_Store, self, lmdb.open)  # type: ignore[attr-defined]
+
+    def step(self, verb: str, path: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
+        """One operation. `half` is the same, done by half."""
+        with self._lock:
+            self.trace.append(f"{verb} {os.path.relpath(path, self._directory)}")
+            dies = len(self.trace) == self._plan.at
+            if dies and self._plan.how != "after":
+                if self._plan.how == "half" and half is not None:
+                    half()
+                self._die()
+            self._fail(verb, path, half)
+            try:
+                result = do()
+                self._note(verb, path)
+            finally:
+                if dies:
+                    self._die()
+            return result
+
+    def _fail(self, verb: str, path: str, half: Callable[[], Any] | None) -> None:
+        plan = self._plan
+        if not plan.fail or verb not in plan.verbs or plan.only not in path:
+            return
+        self._matched += 1
+        if self._matched >= plan.first and (not plan.count or self._matched < plan.first + plan.count):
+            if half is not None:
+                half()  # a full disk takes what it can
+            number = getattr(errno, plan.fail)
+            raise OSError(number, os.strerror(number))
+
+    def _note(self, verb: str, path: str) -> None:
+        """What is safe from a power loss from now on."""
+        if verb in ("fsync", "fdatasync"):
+            if os.path.isdir(path):
+                self._new = {name for name in self._new if os.path.dirname(name) != path}
+            else:
+                self._synced[path] = os.path.getsize(path)
+        elif verb in ("truncate", "ftruncate"):
+            self._synced[path] = min(self._synced.get(path, 0), os.path.getsize(path))
+        elif verb in ("create", "mkdir"):
+            self._new.add(path)
+
+    def _inside(self, path: str) -> bool:
+        return path.startswith(self._directory + os.sep)
+
+    def _on_descriptor(self, verb: str, descriptor: int, *rest: Any) -> Any:
+        real = self._real[verb]
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        if not self._inside(path) and path != self._directory:
+            return real(descriptor, *rest)
+        half = functools.partial(real, descriptor, rest[0][: len(rest[0]) // 2], *rest[1:]) if verb in ("write", "pwrite") else None
+        return self.step(verb, path, lambda: real(descriptor, *rest), half)
+
+    def _on_path(self, verb: str, path: Any, *rest: Any, **named: Any) -> Any:
+        absolute = os.path.realpath(os.fspath(path))
+        do = functools.partial(self._real[verb], path, *rest, **named)
+        return self.step(verb, absolute, do) if self._inside(absolute) else do()
+
+    def _open(self, path: Any, flags: int, *rest: Any, **named: Any) -> int:
+        absolute = os.path.realpath(os.fspath(path))
+        do = functools.partial(self._real["open"], path, flags, *rest, **named)
+        creates = flags & os.O_CREAT and self._inside(absolute) and not os.path.exists(absolute)
+        descriptor: int = self.step("create", absolute, do) if creates else do()
+        return descriptor
+
+    def _open_file(self, real: Callable[..., IO[Any]], file: Any, mode: str = "r", *rest: Any, **named: Any) -> IO[Any]:
+        if isinstance(file, int) or not set(mode) & set("wax") or not self._inside(os.path.realpath(os.fspath(file))):
+            return real(file, mode, *rest, **named)
+        raw = _File(self, os.fspath(file), mode.replace("b", "").replace("t", ""))
+        buffer = io.BufferedWriter(raw)
+        return buffer if "b" in mode else io.TextIOWrapper(buffer, "utf-8")
+
+    def remember_pages(self, path: str) -> None:
+        """The store was committed: whatever is lost now, it is not this."""
+        if self._plan.power is not None:
+            self._pages = dict(_pages(path, self._real["open"]))
+
+    def _die(self) -> None:
+        if self._plan.power is not None:
+            self._lose_power()
+        os._exit(DEAD)
+
+    def _lose_power(self) -> None:
+        """Each file is cut, or zeroed, from somewhere between its last sync and its end; a name in no synced directory may be gone."""
+        for path in sorted(Path(self._directory).rglob("*")):
+            if path.is_file() and path.name not in ("data.mdb", "lock.mdb"):
+                self._lose(str(path))
+        for name in sorted(self._new, reverse=True):
+            if self._random.random() < 0.3:
+                shutil.rmtree(name, ignore_errors=True) if os.path.isdir(name) else Path(name).unlink(missing_ok=True)
+        store = os.path.join(self._directory, "state", "data.mdb")
+        if os.path.exists(store):
+            self._lose_pages(store)
+
+    def _lose(self, path: str) -> None:
+        size = os.path.getsize(path)
+        kept = self._random.randint(min(self._synced.get(path, 0), size), size)
+        self._real["truncate"](path, kept)
+        if self._random.random() < 0.3:
+            self._real["truncate"](path, size)  # the length was stored, the bytes were not
+
+    def _lose_pages(self, path: str) -> None:
+        """Pages that were changed since the commit are on the disk or not, each by itself."""
+        descriptor = self._real["open"](path, os.O_RDWR)
+        for offset, page in list(_pages(path, self._real["open"])):
+            before = self._pages.get(offset, bytes(len(page)))
+            if page != before and self._random.random() < 0.5:
+                self._real["pwrite"](descriptor, before, offset)
+
+
+class _File(io.FileIO):
+    """What pathlib and open() write to."""
+
+    def __init__(self, disk: Disk, path: str, mode: str) -> None:
+        self._disk, self._path = disk, os.path.realpath(path)
+        make = functools.partial(super().__init__, path, mode)
+        disk.step("truncate" if os.path.exists(path) else "create", self._path, make)
+
+    def write(self, data: Any) -> int:
+        real = super().write
+        written: int = self._disk.step("write", self._path, lambda: real(data), lambda: real(data[: len(data) // 2]))
+        return written
+
+
+class _Store:
+    """An LMDB environment whose transactions are counted when they commit."""
+
+    def __init__(self, disk: Disk, real: Callable[..., Any], path: str, *rest: Any, **named: Any) -> None:
+        self._disk, self._path = disk, os.path.join(os.path.realpath(path), "data.mdb")
+        self._environment = real(path, *rest, **named)
+        disk.remember_pages(self._path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._environment, name)
+
+    def begin(self, *rest: Any, **named: Any) -> "_Transaction":
+        return _Transaction(self, self._environment.begin(*rest, **named))
+
+    def commit(self, transaction: Any) -> None:
+        def commit() -> None:
+            transaction.commit()
+            self._disk.remember_pages(self._path)
+
+        self._disk.step("commit", self._path, commit)
+
+
+class _Transaction:
+    def __init__(self, store: _Store, real: Any) -> None:
+        self._store, self._real = store, real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def commit(self) -> None:
+        self._store.commit(self._real)
+
+
+def _pages(path: str, opening: Callable[..., int]) -> "itertools.chain[tuple[int, bytes]]":
+    """The pages of a sparse file that are not holes, by offset."""
+    descriptor = opening(path, os.O_RDONLY)
+    found, end = [], 0
+    try:
+        while True:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+            end = os.lseek(descriptor, start, os.SEEK_HOLE)
+            found.append([(at, os.pread(descriptor, PAGE, at)) for at in range(start - start % PAGE, end, PAGE)])
+    except OSError:  # no more data
+        return itertools.chain.from_iterable(found)
+    finally:
+        os.close(descriptor)
+
+
+def _move_clock(seconds: float, after: float) -> None:
+    real, start = time.time, time.monotonic()
+    time.time = lambda: real() + (seconds if time.monotonic() > start + after else 0.0)
+
+
+def _fill(first: int, last: int) -> None:
+    """The disk has next to no room from one look at it to another."""
+    real, looks = os.statvfs, itertools.count(1)
+
+    def statvfs(path: Any) -> os.statvfs_result:
+        found = list(real(path))
+        if first <= next(looks) < last:
+            found[4] = 1  # f_bavail
+        return os.statvfs_result(found)
+
+    os.statvfs = statvfs
+
+
+def _child(order: dict[str, Any]) -> None:
+    """Never returns."""
+    signal.alarm(PATIENCE)
+    os.setsid()
+    files = Path(order["files"])
+    for number, name in enumerate(("null", "out", "err")):
+        os.dup2(os.open("/dev/null" if not number else files / name, os.O_RDWR | os.O_CREAT), number)
+    from windrow import cli
+    from windrow.crawl import log
+
+    plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
+    disk = Disk(plan, Path(order["arguments"][1]))
+    log.LONGEST = plan.longest or log.LONGEST
+    if plan.jump:
+        _move_clock(plan.jump, plan.after)
+    if plan.low != (0, 0):
+        _fill(*plan.low)
+    sys.argv = ["windrow", *order["arguments"]]
+    disk.install()
+    code = 0
+    try:
+        cli.main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    (files / "trace").write_text("\n".join(disk.trace))
+    os._exit(code)
+
+
+def _main() -> None:
+    from windrow import cli
+
+    assert cli.main
+    for line in sys.stdin:
+        order = json.loads(line)
+        pid = os.fork()
+        if not pid:
+            _child(order)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,148 @@
+"""What a crawl directory really holds, read with the standard library alone: the judge of the tests that crash and kill.
+
+The log and the archive are parsed here a second time, by other code than the crawler's, and every digest is reckoned anew.
+"""
+
+import base64
+import dataclasses
+import hashlib
+import itertools
+import json
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.world import Asked, World
+
+SUBSETS = ("warc", "robotstxt", "diagnostics")
+PAGE = 0  # the kind of a log line that speaks of a page; it is left out where it is this
+
+
+def members(data: bytes) -> tuple[list[bytes], int]:
+    """The contents of each gzip member, and where the last whole one ends."""
+    found, end = [], 0
+    while end < len(data):
+        inflate = zlib.decompressobj(31)
+        try:
+            text = inflate.decompress(data[end:])
+        except zlib.error:
+            break
+        if not inflate.eof:
+            break
+        found.append(text)
+        end = len(data) - len(inflate.unused_data)
+    return found, end
+
+
+def frames(directory: Path) -> list[list[dict[str, Any]]]:
+    """The committed frames of a log: for each its head and its lines."""
+    texts = [text for path in sorted((directory / "log").glob("*.jsonl.gz")) for text in members(path.read_bytes())[0]]
+    return [[json.loads(line) for line in text.splitlines()] for text in texts]
+
+
+def committed(directory: Path) -> Counter[str]:
+    """The pages that are finished, by what the log says, and how often it says so."""
+    lines = itertools.chain.from_iterable(frame[1:] for frame in frames(directory))
+    return Counter(line["url"] for line in lines if line.get("kind", PAGE) == PAGE and line.get("final", True))
+
+
+def lengths(directory: Path) -> dict[str, int]:
+    """The committed length of every archive file."""
+    found: dict[str, int] = {}
+    for head, *_ in frames(directory):
+        found |= head["lengths"]
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Record:
+    type: str
+    url: str
+    fields: dict[str, str]
+    block: bytes
+
+    @property
+    def status(self) -> int:
+        return int(self.block.split(b" ", 2)[1])
+
+    @property
+    def payload(self) -> bytes:
+        return self.block.partition(b"\r\n\r\n")[2]
+
+
+def record(member: bytes) -> Record:
+    """A WARC record, after everything in it that can be checked was."""
+    head, _, rest = member.partition(b"\r\n\r\n")
+    version, *lines = head.decode().split("\r\n")
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    block = rest[:-4]
+    assert version == "WARC/1.1" and rest.endswith(b"\r\n\r\n") and len(block) == int(fields["content-length"])
+    found = Record(fields["warc-type"], fields.get("warc-target-uri", ""), fields, block)
+    digests = {"warc-block-digest": block, "warc-payload-digest": found.payload if found.type != "revisit" else None}
+    for name, data in digests.items():
+        if name in fields and data is not None:
+            assert fields[name] == "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode(), (found.url, name)
+    return found
+
+
+def archive(directory: Path, subset: str = "warc") -> list[Record]:
+    """Every record of a subset. Its files are whole to the last byte, and as long as the log says."""
+    known, found = lengths(directory), []
+    for path in sorted((directory / subset).glob("*.warc.gz")):
+        data = path.read_bytes()
+        texts, end = members(data)
+        assert end == len(data) == known[f"{subset}/{path.name}"], path.name
+        assert texts[0].startswith(b"WARC/1.1\r\nWARC-Type: warcinfo"), path.name
+        found += [record(text) for text in texts]
+    present = {f"{subset}/{path.name}" for path in (directory / subset).glob("*.warc.gz")}
+    assert present == {name for name in known if name.startswith(f"{subset}/")}
+    return found
+
+
+def pages(directory: Path) -> Counter[str]:
+    """How often each page is in the archive."""
+    return Counter(record.url for record in archive(directory) if record.type == "response")
+
+
+def seqs(directory: Path) -> list[int]:
+    """The numbers of the captures, from the metadata records."""
+    found = [record for subset in SUBSETS for record in archive(directory, subset) if record.type == "metadata"]
+    return sorted(int(line.partition(b":")[2]) for record in found for line in record.block.splitlines() if line.startswith(b"seq:"))
+
+
+def assert_whole(directory: Path, world: World) -> None:
+    """P1, P2, P4: the world is in the archive, each page once and as it was served, and nothing is left to do."""
+    found = [record for record in archive(directory) if record.type == "response"]
+    count = Counter(record.url for record in found)
+    assert max(count.values()) == 1
+    extra = {url for url in count if not world.graph.trapped(url)}
+    assert extra == world.expected.must_have, (extra - world.expected.must_have, world.expected.must_have - extra)
+    for entry in found:
+        if entry.url in world.expected.must_have:
+            assert entry.status == 200 and entry.payload == world.graph.places[entry.url].body(), entry.url
+    ends = committed(directory)
+    assert set(ends.values()) == {1}, "every URL ends once"
+    assert ends.keys() >= world.expected.must_have | world.expected.redirects | world.expected.missing | world.expected.unresolved
+    numbers = seqs(directory)
+    assert numbers == list(range(1, len(numbers) + 1)), "the captures are numbered without a gap"
+    assert not world.asked().keys() & world.expected.must_not_request
+
+
+def assert_reconciled(status: dict[str, Any], done: bool = True) -> None:
+    """Every URL ever seen is waiting, in hand or finished."""
+    assert status["seen"] == status["waiting"] + status["in_hand"] + sum(status["finished"].values())
+    if done:
+        assert (status["waiting"], status["in_hand"], status["running"]) == (0, 0, False)
+
+
+def repeats(rows: list[Asked]) -> int:
+    """Requests for what had been asked for before. Those that were answered with an error may come again."""
+    good = Counter((row.host, row.path) for row in rows if row.status < 429)
+    return sum(good.values()) - len(good)
+
+
+def assert_polite(world: World, delay: float, ip_delay: float) -> None:
+    """P5. The server notes a request before it answers it, so what it notes lies no closer together than what we did."""
+    assert min(world.gaps("host").values()) >= delay
+    assert min(world.gaps("address").values()) >= ip_delay
