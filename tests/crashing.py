@@ -120,7 +120,7 @@ class Disk:
         self._real: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in (*COUNTED, *NAMED, "open")}
         self._synced = {str(path): path.stat().st_size for path in Path(self._directory).rglob("*") if path.is_file()}
         self._new: set[str] = set()  # names that are in no synced directory
-        self._pages: dict[int, bytes] = {}  # of the store, at its last commit
+        self._store = b""  # the pages in use at its last commit
 
     def install(self) -> None:
         import lmdb
@@ -188,7 +188,14 @@ class Disk:
     def _on_path(self, verb: str, path: Any, *rest: Any, **named: Any) -> Any:
         absolute = os.path.realpath(os.fspath(path))
         do = functools.partial(self._real[verb], path, *rest, **named)
-        return self.step(verb, absolute, do) if self._inside(absolute) else do()
+        if not self._inside(absolute):
+            return do()
+        result = self.step(verb, absolute, do)
+        if verb in ("rename", "replace"):
+            target = os.path.realpath(os.fspath(rest[0]))
+            self._synced[target] = self._synced.pop(absolute, 0)
+            self._new.add(target)
+        return result
 
     def _open(self, path: Any, flags: int, *rest: Any, **named: Any) -> int:
         absolute = os.path.realpath(os.fspath(path))
@@ -204,10 +211,11 @@ class Disk:
         buffer = io.BufferedWriter(raw)
         return buffer if "b" in mode else io.TextIOWrapper(buffer, "utf-8")
 
-    def remember_pages(self, path: str) -> None:
-        """The store was committed: whatever is lost now, it is not this."""
+    def remember(self, path: str, used: int) -> None:
+        """The store was committed: whatever is lost from now on, it is not this."""
         if self._plan.power is not None:
-            self._pages = dict(_pages(path, self._real["open"]))
+            with io.FileIO(path) as file:
+                self._store = file.read(used)
 
     def _die(self) -> None:
         if self._plan.power is not None:
@@ -234,12 +242,11 @@ class Disk:
             self._real["truncate"](path, size)  # the length was stored, the bytes were not
 
     def _lose_pages(self, path: str) -> None:
-        """Pages that were changed since the commit are on the disk or not, each by itself."""
-        descriptor = self._real["open"](path, os.O_RDWR)
-        for offset, page in list(_pages(path, self._real["open"])):
-            before = self._pages.get(offset, bytes(len(page)))
-            if page != before and self._random.random() < 0.5:
-                self._real["pwrite"](descriptor, before, offset)
+        """Pages that were changed since the commit are on the disk or not, each by itself. Those beyond are nobody's yet."""
+        with io.FileIO(path, "r+") as file:
+            for offset in range(0, len(self._store), PAGE):
+                if self._random.random() < 0.5:
+                    self._real["pwrite"](file.fileno(), self._store[offset : offset + PAGE], offset)
 
 
 class _File(io.FileIO):
@@ -262,7 +269,7 @@ class _Store:
     def __init__(self, disk: Disk, real: Callable[..., Any], path: str, *rest: Any, **named: Any) -> None:
         self._disk, self._path = disk, os.path.join(os.path.realpath(path), "data.mdb")
         self._environment = real(path, *rest, **named)
-        disk.remember_pages(self._path)
+        self._remember()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._environment, name)
@@ -273,9 +280,12 @@ class _Store:
     def commit(self, transaction: Any) -> None:
         def commit() -> None:
             transaction.commit()
-            self._disk.remember_pages(self._path)
+            self._remember()
 
         self._disk.step("commit", self._path, commit)
+
+    def _remember(self) -> None:
+        self._disk.remember(self._path, (self._environment.info()["last_pgno"] + 1) * PAGE)
 
 
 class _Transaction:
@@ -287,21 +297,6 @@ class _Transaction:
 
     def commit(self) -> None:
         self._store.commit(self._real)
-
-
-def _pages(path: str, opening: Callable[..., int]) -> "itertools.chain[tuple[int, bytes]]":
-    """The pages of a sparse file that are not holes, by offset."""
-    descriptor = opening(path, os.O_RDONLY)
-    found, end = [], 0
-    try:
-        while True:
-            start = os.lseek(descriptor, end, os.SEEK_DATA)
-            end = os.lseek(descriptor, start, os.SEEK_HOLE)
-            found.append([(at, os.pread(descriptor, PAGE, at)) for at in range(start - start % PAGE, end, PAGE)])
-    except OSError:  # no more data
-        return itertools.chain.from_iterable(found)
-    finally:
-        os.close(descriptor)
 
 
 def _move_clock(seconds: float, after: float) -> None:

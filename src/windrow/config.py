@@ -62,6 +62,7 @@ class Scope:
     max_repeats: int = 3  # times one path segment may stand in a path: /a/b/a/b/a/b/a/b is a trap
     max_parameters: int = 12  # parameters in a query
     same_pages: int = 24  # pages of one host with the same text, digits aside, before links on further ones are ignored; 0: off
+    homepages: bool = True  # ask also for the home page of each host that a link from another host leads to
     follow_nofollow: bool = False  # follow links and pages marked nofollow
 
 

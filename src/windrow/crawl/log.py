@@ -178,8 +178,8 @@ class Log:
         new = not path.exists()
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         if new:
-            _sync_directory(self._directory)
-            _sync_directory(self._directory.parent)
+            sync_directory(self._directory)
+            sync_directory(self._directory.parent)
         return file
 
     def append(self, member: bytes) -> Position:
@@ -215,7 +215,7 @@ class Log:
         os.close(self._file)
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

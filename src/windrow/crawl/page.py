@@ -13,8 +13,10 @@ import email.utils
 import math
 from collections.abc import Iterable
 
+import msgspec
+
 from windrow import urls
-from windrow.data import Capture, Failure, Kind, Link, Place, Reason, Report, Task
+from windrow.data import Capture, Failure, Kind, Link, Place, Reason, Report, Task, Url
 from windrow.frontier import retry
 from windrow.frontier.scope import Scope
 
@@ -138,22 +140,31 @@ def asking(task: Task) -> str:
 
 
 def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:
-    """The tasks for a page's links; those refused for where the page stands are counted by rule."""
+    """The tasks for a page's links; those refused for where the page stands are counted by rule.
+
+    A link to another host brings that host's home page along, if `scope.homepages` says so: what is worth a link is worth a look, and
+    from its home page the rest of a site can be found.
+    """
     found = []
+    host = task.url.host
+    others: dict[str, Task] = {}
     for link in links:
         follow = scope.follow(task, link.url)
         if isinstance(follow, str):
             refused[follow] = refused.get(follow, 0) + 1
         else:
             found.append(follow)
+            if follow.url.host != host:
+                others.setdefault(follow.url.host, follow)
+    if others and scope.homepages:
+        found += [_home(other) for other in others.values()]
     return tuple(found)
 
 
+def _home(task: Task) -> Task:
+    text = urls.origin(task.url.text) + "/"
+    return msgspec.structs.replace(task, url=Url(text, task.url.host, task.url.domain, urls.key(text)))
+
+
 def archived(report: Report, seq: int, place: Place, digest: str) -> Report:
-    return _changed(report, seq=seq, place=place, digest=digest)
-
-
-def _changed(report: Report, **fields: object) -> Report:
-    values = {name: getattr(report, name) for name in report.__struct_fields__}
-    values.update(fields)
-    return Report(**values)
+    return msgspec.structs.replace(report, seq=seq, place=place, digest=digest)

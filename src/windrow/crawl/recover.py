@@ -55,8 +55,8 @@ def check_version(directory: Path) -> None:
     """Refuses a directory that a newer Windrow wrote; marks a new one."""
     path = directory / "version"
     found = path.read_text(errors="replace").strip() if path.exists() else ""
-    if not found:  # new, or a crash came before its first word was on the disk
-        path.write_text(_VERSION + "\n")
+    if not found:
+        _write(path, _VERSION + "\n")
     elif found != _VERSION:
         raise ConfigError(f"{path} says {found!r}, this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow")
 
@@ -77,6 +77,17 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
     if replayed or torn:
         await store.checkpoint(now)
     return Resumed(store, position, meta.frame, meta.seq, dict(meta.files), replayed, torn)
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, and on the disk."""
+    new = path.with_name(path.name + ".new")
+    with new.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    log.sync_directory(path.parent)
 
 
 def set_state_aside(directory: Path) -> Path | None:

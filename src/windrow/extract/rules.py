@@ -2,7 +2,6 @@
 
 import dataclasses
 import enum
-import functools
 import itertools
 import re
 
@@ -28,8 +27,7 @@ FLAGS = (
     *("address", "details", "hidden", "link", "heading"),
 )
 FLAG = {name: 1 << place for place, name in enumerate(FLAGS)}
-_LINK, _HIDDEN = FLAG["link"], FLAG["hidden"]
-_HIDING = ("hidden", "aria-hidden", "style")
+_HIDDEN, _LINK = FLAG["hidden"], FLAG["link"]
 _FLAGGED = {
     "list": "li dd dt",
     "table": "td th caption",
@@ -102,64 +100,60 @@ _RAW = "iframe noframes noembed xmp plaintext"  # written out as it came: could 
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _UNSEEN = re.compile(r"display[ \t\n]*:[ \t\n]*none")
-_LENGTH = 160  # characters of a tag worth remembering
-_MEMORY = 8192  # tags remembered
+_MEMORY = 4096  # names of unknown tags, attributes and words of class names remembered, of each
+_LENGTH = 128  # characters of one worth remembering
 
-Info = tuple[int, str, int, int, int]  # kind, tag, its number, flags, hints
+Info = tuple[int, str, int, int]  # kind, tag, its number, flags
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rules:
-    kinds: dict[str, Kind]  # of every known tag; any other is inline
+    known: dict[str, Info]  # by what follows "<": a tag, or "/" and a tag; of other tags some
     any_link: bool  # an `<a>` without href is a link too
     keep_blanks: bool  # white space alone between two tags separates words
     selector: str  # what is removed from the tree before it is written out
-    known: dict[str, Info] = dataclasses.field(default_factory=dict)  # tags read before, with their attributes
 
     def read(self, tag: str) -> Info:
-        """What a tag says, given what stands between its angle brackets."""
+        """What a tag means that is not in the table."""
         if tag[:1] == "/":
-            info = (int(Kind.CLOSE), tag[1:], 0, 0, 0)
-        elif tag[:1] in ("!", "?"):
-            info = (int(Kind.VOID_CLEAR), "", 0, 0, 0)
+            info = (int(Kind.CLOSE), tag[1:], 0, 0)
         else:
-            info = self._start(tag)
-        if len(tag) <= _LENGTH and info[0] != Kind.LINK:
-            if len(self.known) >= _MEMORY:
-                self.known.clear()
+            info = (int(Kind.VOID_CLEAR if tag[:1] in ("!", "?") else Kind.INLINE), tag, 0, 0)
+        if len(self.known) < _MEMORY and len(tag) <= _LENGTH:
             self.known[tag] = info
         return info
 
-    def _start(self, tag: str) -> Info:
-        name, blank, _ = tag.partition(" ")
-        kind = self.kinds.get(name, Kind.INLINE)
-        flags = _OWN.get(name, 0)
-        found = 0
-        if kind is Kind.LINK and self.any_link:
+
+def attributes(text: str) -> tuple[int, int]:
+    """Flags and hints, given what follows the name in a tag."""
+    flags = found = 0
+    for name, value in _ATTRIBUTE.findall(text):
+        if name == "href":
             flags |= _LINK
-        if blank and kind <= Kind.BLOCK:
-            for attribute, value in _ATTRIBUTE.findall(tag):
-                if attribute == "href":
-                    flags |= _LINK if kind is Kind.LINK else 0
-                elif attribute in _HIDING:
-                    flags |= _HIDDEN if _hides(attribute, value) else 0
-                else:
-                    found |= hints(value)
-        return int(kind), name, _NUMBERS.get(name, 0), flags, found
+        elif name == "style":
+            flags |= _HIDDEN if _UNSEEN.search(value) else 0
+        elif name == "hidden" or name == "aria-hidden":
+            flags |= _HIDDEN if name == "hidden" or value == "true" else 0
+        else:
+            for word in value.split(" "):
+                known = _HINTS_OF.get(word)
+                found |= hints(word) if known is None else known
+    if len(text) <= _LENGTH:
+        if len(SEEN) >= _MEMORY:
+            SEEN.clear()
+        SEEN[text] = flags, found
+    return flags, found
 
 
-def _hides(attribute: str, value: str) -> bool:
-    if attribute == "style":
-        return _UNSEEN.search(value) is not None
-    return attribute == "hidden" or value == "true"
-
-
-@functools.lru_cache(4096)
-def hints(value: str) -> int:
-    """The groups of HINTS that have a word in it."""
+def hints(word: str) -> int:
+    """The groups of HINTS that are found in it."""
     found = 0
-    for word in _WORD.findall(value.encode("utf-8", "replace").lower()):  # bytes: only ASCII letters change, as in the kernel
-        found |= _MASKS[word]
+    for part in _WORD.findall(word.encode("utf-8", "replace").lower()):  # bytes: only ASCII letters change, as in the kernel
+        found |= _MASKS[part]
+    if len(word) <= _LENGTH:
+        if len(_HINTS_OF) >= _MEMORY:
+            _HINTS_OF.clear()
+        _HINTS_OF[word] = found
     return found
 
 
@@ -183,33 +177,36 @@ def _pattern(words: list[bytes]) -> bytes:
     return b"(?:" + inside + b")?" if b"" in words else inside
 
 
+_HINTS_OF: dict[str, int] = {}
+SEEN: dict[str, tuple[int, int]] = {}  # what `attributes` said before: the elements of a page are much alike
 _MASKS = _masks()
 _WORD = re.compile(b"(?=(" + _pattern(list(_MASKS)) + b"))")
 
 
-def _kinds(blocks: str, dropped: str, clear: str, void_blocks: str) -> dict[str, Kind]:
-    """Later lines go before earlier ones."""
+def _known(blocks: str, dropped: str, clear: str, void_blocks: str) -> dict[str, Info]:
+    """The table of tags. Later lines go before earlier ones."""
     kinds = dict.fromkeys(TAGS[1:], Kind.INLINE)
     kinds.update(dict.fromkeys(blocks.split(), Kind.BLOCK))
     kinds.update(dict.fromkeys(_VOIDS.split(), Kind.VOID))
     kinds.update(dict.fromkeys(void_blocks.split(), Kind.VOID_BLOCK))
-    kinds.update({name: Kind.VOID_CLEAR if name in _VOIDS.split() else Kind.CLEAR for name in clear.split()})
+    kinds.update({tag: Kind.VOID_CLEAR if tag in _VOIDS.split() else Kind.CLEAR for tag in clear.split()})
     kinds.update(dict.fromkeys(dropped.split(), Kind.DROP))
-    return {**kinds, "br": Kind.BREAK, "img": Kind.IMAGE, "a": Kind.LINK}
+    kinds.update({"br": Kind.BREAK, "img": Kind.IMAGE, "a": Kind.LINK})
+    known = {tag: (int(kinds[tag]), tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in enumerate(TAGS) if tag}
+    return known | {f"/{tag}": (int(Kind.CLOSE), tag, 0, 0) for tag in TAGS if tag}
 
 
-_NUMBERS = {name: number for number, name in enumerate(TAGS) if number}
-_OWN = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
+_FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
 
 PLAIN = Rules(
-    _kinds(_BLOCKS, _DROPPED, "", "hr col"),
+    _known(_BLOCKS, _DROPPED, "", "hr col"),
     any_link=False,
     keep_blanks=True,
     selector=", ".join([*_DROPPED.split(), "template:not([shadowrootmode])"]),
 )
-# jusText 3.0.2 asks lxml to drop forms and embedded things, which keeps the text of some of them.
+# jusText 3.0.2 has lxml drop forms and embedded things, which keeps the text of some of them.
 STOCK = Rules(
-    _kinds(_STOCK_BLOCKS, _STOCK_DROPPED, "form iframe embed layer object param base input", "col"),
+    _known(_STOCK_BLOCKS, _STOCK_DROPPED, "form iframe embed layer object param base input", "col"),
     any_link=True,
     keep_blanks=False,
     selector=", ".join([*_STOCK_DROPPED.split(), *_RAW.split()]),

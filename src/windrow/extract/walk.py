@@ -23,7 +23,6 @@ BLOCK, the columns of `blocks`:
     heading     1-6 within h1-h6, else 0
     flags       bits, by place in FLAGS, of the block element and all above it
     hints       bits, by place in HINTS, of the keyword groups found in class, id, role and itemprop of the same elements
-    inner       the same bits of the inline elements inside the block
 
 CONTAINER, the columns of `containers`; one row for each block-level element that holds text, in the order of the page:
 
@@ -37,7 +36,6 @@ and every `<a>` is a link.
 """
 
 import dataclasses
-import re
 from typing import Protocol
 
 from windrow.extract import scan
@@ -47,10 +45,9 @@ __all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "mark
 
 BLOCK = (
     *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
-    *("tag", "depth", "path", "container", "heading", "flags", "hints", "inner"),
+    *("tag", "depth", "path", "container", "heading", "flags", "hints"),
 )
 CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
-_CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # what is left of the controls is white space
 
 
 class Tree(Protocol):
@@ -96,6 +93,4 @@ def markup(tree: Tree, stock: bool = False) -> str:
 
 def walk(markup: str, stock: bool = False) -> Walk:
     """The blocks of a page that `markup` wrote out; of any other text too, in linear time."""
-    if _CONTROL.search(markup):
-        markup = _CONTROL.sub("", markup)
     return Walk(*scan.scan(markup, STOCK if stock else PLAIN))

@@ -21,6 +21,7 @@ class Scope:
         self._hosts_denied = frozenset(rules.hosts_denied)
         self._allow = [re.compile(pattern) for pattern in rules.allow]
         self._deny = [re.compile(pattern) for pattern in rules.deny]
+        self.homepages = rules.homepages
         self._known: dict[str, str] = {}  # host -> the rule that refuses it: a page's links share few hosts
 
     def refuses(self, url: Url) -> str:

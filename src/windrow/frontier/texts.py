@@ -26,9 +26,19 @@ class Texts:
             os.close(self._file)
             raise ConfigError(f"{path} is shorter than the store beside it says; move {path.parent} away to have it rebuilt from log/")
         os.ftruncate(self._file, length)
+        if not length:
+            self._sync_name()
         self._buffer = bytearray(b"" if length else MAGIC)
         self._written = length
         self.length = length + len(self._buffer)
+
+    def _sync_name(self) -> None:
+        """The store beside it relies on the file: after a power loss it must not be the one that is there alone."""
+        directory = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
     def append(self, task: Task, via: int) -> int:
         text = task.url.text.encode()

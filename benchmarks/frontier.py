@@ -1,0 +1,259 @@
+"""Fills the LMDB frontier with millions of URLs through its public verbs; prints what each costs, and whether that stays flat.
+
+    python benchmarks/frontier.py                  20 million URLs over 200,000 hosts, some 5 minutes and 5 GB of disk
+    python benchmarks/frontier.py --scatter        every link leads to a random host: the worst case
+    python benchmarks/frontier.py --urls 1000000 --json
+
+A page of one of 2,000 hosts that are being worked on is settled with 20 new links, 85 % of them to its own host; a checkpoint is made
+every 200,000 URLs. Making the URLs is not counted. Then a crawl goes on over what was filled: turns are leased, and each page is
+settled with 33 links of which one is new.
+"""
+
+import argparse
+import array
+import asyncio
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from windrow import frontier, urls
+from windrow.config import Config, Fetch
+from windrow.config import Frontier as Options
+from windrow.data import Frame, Kind, Reason, Report, Robots, Task, Turn, Url
+from windrow.frontier.local import LocalFrontier
+
+HOSTS = 200_000
+HOT = 2_000
+LINKS = 20
+CHECKPOINT = 200_000  # URLs
+MARKS = (1, 2, 5, 10, 15, 20)  # millions
+START = 1_700_000_000.0
+
+
+class Web:
+    """URLs of hosts by number; each host counts the URLs that were made and the pages that were settled."""
+
+    def __init__(self, local: float) -> None:
+        self._rng = random.Random(1)
+        self._local = local
+        self.made = array.array("I", bytes(4 * HOSTS))
+        self.settled = array.array("I", bytes(4 * HOSTS))
+        self.hot = [self._rng.randrange(HOSTS) for _ in range(HOT)]
+
+    def task(self, host: int, number: int, via: str = "") -> Task:
+        domain = f"site{host >> 1}.org"
+        name = f"{('www', 'blog')[host & 1]}.{domain}"
+        text = f"https://{name}/section/{number % 17}/article-{number}.html"
+        return Task(Url(text, name, domain, urls.key(text)), depth=3, via=via)
+
+    def new(self, host: int, via: str = "") -> Task:
+        self.made[host] += 1
+        return self.task(host, self.made[host], via)
+
+    def seeds(self) -> list[Task]:
+        """A first page for each hot host that has none to be settled."""
+        return [self.new(host) for host in dict.fromkeys(self.hot) if self.made[host] == self.settled[host]]
+
+    def pages(self, count: int) -> list[Report]:
+        return [self._page() for _ in range(count)]
+
+    def _page(self) -> Report:
+        rng = self._rng
+        place = rng.randrange(HOT)
+        host = self.hot[place]
+        while self.made[host] == self.settled[host]:
+            place = rng.randrange(HOT)
+            host = self.hot[place]
+        if rng.random() < 0.01:
+            self.hot[place] = rng.randrange(HOSTS)
+        self.settled[host] += 1
+        page = self.task(host, self.settled[host])
+        found = [self.new(host if rng.random() < self._local else rng.randrange(HOSTS), page.url.text) for _ in range(LINKS)]
+        return Report(0, page, Reason.OK, "", START, status=200, downloaded=20_000, shape=rng.randrange(1 << 32), found=tuple(found))
+
+
+class Fill:
+    """Settles pages until the frontier holds so many URLs, and keeps the accounts."""
+
+    def __init__(self, directory: Path, store: LocalFrontier, web: Web) -> None:
+        self._directory = directory
+        self._store = store
+        self._web = web
+        self._frame = 0
+        self._since = 0  # URLs since the last checkpoint
+        self.urls = 0
+        self.cpu = 0.0
+        self.stalls: list[float] = []  # seconds of each checkpoint
+        web.pages(200)  # the generator's own memory is not the frontier's
+        web.made, web.settled = array.array("I", bytes(4 * HOSTS)), array.array("I", bytes(4 * HOSTS))
+        self._before = anonymous()
+
+    async def until(self, goal: int) -> dict[str, float]:
+        """A row of the table: what the URLs up to this many took, and what they take up."""
+        urls_before, cpu_before = self.urls, self.cpu
+        self.stalls.clear()
+        while self.urls < goal:
+            await self._chunk(min(500, (goal - self.urls) // LINKS + 1))
+        return {
+            "urls": self.urls,
+            "cpu_us": (self.cpu - cpu_before) / (self.urls - urls_before) * 1e6,
+            "private_bytes": (anonymous() - self._before) / self.urls,
+            "disk_bytes": disk(self._directory) / self.urls,
+            "checkpoint_seconds": sum(self.stalls) / max(1, len(self.stalls)),
+            "checkpoint_worst_seconds": max(self.stalls, default=0.0),
+        }
+
+    async def _chunk(self, pages: int) -> None:
+        seeds = self._web.seeds()
+        start = time.process_time()
+        new = len(await self._store.add(seeds))
+        self.cpu += time.process_time() - start
+        reports = self._web.pages(pages)
+        start = time.process_time()
+        for report in reports:
+            [settled] = await self._store.settle([report], self._frame + 1)
+            new += len(settled.found)
+        self._frame += 1
+        await self._store.commit(Frame(self._frame, START, (), {}), ("00000", self._frame))
+        self.urls += new
+        self._since += new
+        if self._since >= CHECKPOINT:
+            self._since = 0
+            wall = time.perf_counter()
+            await self._store.checkpoint(START)
+            self.stalls.append(time.perf_counter() - wall)
+        self.cpu += time.process_time() - start
+
+
+class Crawl:
+    """Turns over a filled frontier, in passed time: what a page costs from lease to settle."""
+
+    def __init__(self, store: LocalFrontier, web: Web) -> None:
+        self._store = store
+        self._web = web
+        self._rng = random.Random(2)
+        self._now = START + 1000.0
+        self.pages = 0
+        self.cpu = 0.0
+
+    async def run(self, pages: int) -> float:
+        """Microseconds of CPU a page. Resolving and robots.txt are done before the clock starts."""
+        for _ in range(40):
+            await self._round()
+        self.pages, self.cpu = 0, 0.0
+        while self.pages < pages:
+            await self._round()
+        return self.cpu / self.pages * 1e6
+
+    async def _round(self) -> None:
+        self._now += 10.0
+        start = time.process_time()
+        turns, _ = await self._store.lease(256, self._now)
+        self.cpu += time.process_time() - start
+        work = [(turn, list(self._reports(turn))) for turn in turns]
+        start = time.process_time()
+        for turn, reports in work:
+            for report in reports:
+                await self._store.settle([report], 1 << 30)
+            await self._store.release(turn, (), self._now)
+        self.cpu += time.process_time() - start
+        self.pages += sum(len(turn.tasks) for turn in turns if turn.robots)
+
+    def _reports(self, turn: Turn) -> Iterator[Report]:
+        for task in turn.tasks:
+            if task.kind is Kind.RESOLVE:
+                address = f"10.{self._rng.randrange(256)}.{self._rng.randrange(256)}.{self._rng.randrange(256)}"
+                yield Report(0, task, Reason.OK, "", self._now, until=self._now + 1e9, address=address)
+            elif task.kind is Kind.ROBOTS:
+                robots = Robots(urls.origin(task.url.text), "", self._now, self._now + 86400.0)
+                yield Report(0, task, Reason.OK, "", self._now, status=200, robots=robots)
+            else:
+                yield self._page(task)
+
+    def _page(self, task: Task) -> Report:
+        """The 32 known links are a site's usual ones: the same on all its pages."""
+        host = int(task.url.domain[4:-4]) * 2 + task.url.host.startswith("blog")
+        known = [self._web.task(host, 1 + number % self._web.made[host], task.url.text) for number in range(32)]
+        found = (*known, self._web.new(host, task.url.text))
+        return Report(0, task, Reason.OK, "", self._now, status=200, downloaded=20_000, shape=self._rng.randrange(1 << 32), found=found)
+
+
+def anonymous() -> int:
+    """Bytes of memory that are this process's own and no page of a file."""
+    for line in Path("/proc/self/smaps_rollup").read_text().splitlines():
+        if line.startswith("Anonymous:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("no Anonymous line in /proc/self/smaps_rollup")
+
+
+def disk(directory: Path) -> int:
+    """Bytes of allocated blocks."""
+    return sum(path.stat().st_blocks * 512 for path in directory.iterdir())
+
+
+def opened(directory: Path, delay: float) -> LocalFrontier:
+    config = Config(frontier=Options(max_domain_hosts=0), fetch=Fetch(delay=delay, ip_delay=0.0))
+    return frontier.open(directory, config, START)
+
+
+async def measure(directory: Path, most: int, scatter: bool) -> dict[str, object]:
+    web = Web(0.0 if scatter else 0.85)
+    store = opened(directory, 5.0)
+    fill = Fill(directory, store, web)
+    rows = []
+    for goal in [*(mark * 1_000_000 for mark in MARKS if mark * 1_000_000 < most), most]:
+        rows.append(await fill.until(goal))
+        print_row(rows[-1])
+    await store.checkpoint(START)
+    pages = {}
+    for name, delay in (("one page a turn", 5.0), ("16 pages a turn", 0.0)):
+        await store.close()
+        store = opened(directory, delay)
+        pages[name] = await Crawl(store, web).run(20_000)
+    await store.close()
+    return {
+        "hosts": HOSTS,
+        "scatter": scatter,
+        "rows": rows,
+        "flatness": rows[-1]["cpu_us"] / rows[0]["cpu_us"],
+        "page_us": pages,
+    }
+
+
+def print_row(row: dict[str, float]) -> None:
+    print(
+        f"{row['urls'] / 1e6:8.1f} M {row['cpu_us']:12.2f} {row['private_bytes']:14.1f} {row['disk_bytes']:13.0f} "
+        f"{row['checkpoint_seconds']:12.2f} {row['checkpoint_worst_seconds']:8.2f}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--urls", type=int, default=20_000_000, help="how many (default 20,000,000)")
+    parser.add_argument("--scatter", action="store_true", help="all links to random hosts")
+    parser.add_argument("--directory", type=Path, help="where the state is made (default: the system's temporary directory)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    given = parser.parse_args(arguments)
+    directory = Path(tempfile.mkdtemp(prefix="windrow-frontier-", dir=given.directory))
+    print("    URLs    CPU µs/URL  private B/URL   disk B/URL  checkpoint s    worst", file=sys.stderr)
+    try:
+        figures = asyncio.run(measure(directory, given.urls, given.scatter))
+    finally:
+        shutil.rmtree(directory)
+    if given.json:
+        print(json.dumps(figures))
+        return
+    print(f"flatness (CPU per URL, last row to first): {figures['flatness']:.2f}")
+    for name, cost in dict(figures["page_us"]).items():  # type: ignore[call-overload]
+        print(f"a page in a crawl, {name}: {cost:.0f} µs of CPU (lease, settle 33 links of which 1 is new, release)")
+
+
+if __name__ == "__main__":
+    main()
