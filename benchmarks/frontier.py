@@ -89,7 +89,8 @@ class Fill:
         self.urls = 0
         self.cpu = 0.0
         self.stalls: list[float] = []  # seconds of each checkpoint
-        web.pages(200)  # the generator's own memory is not the frontier's
+        web.seeds()
+        web.pages(500)  # the generator's own memory is not the frontier's
         web.made, web.settled = array.array("I", bytes(4 * HOSTS)), array.array("I", bytes(4 * HOSTS))
         self._before = anonymous()
 

@@ -282,7 +282,12 @@ class _Store:
             transaction.commit()
             self._remember()
 
-        self._disk.step("commit", self._path, commit)
+        try:
+            self._disk.step("commit", self._path, commit)
+        except OSError as error:
+            import lmdb
+
+            raise lmdb.Error(str(error)) from None
 
     def _remember(self) -> None:
         self._disk.remember(self._path, (self._environment.info()["last_pgno"] + 1) * PAGE)
@@ -304,14 +309,15 @@ def _move_clock(seconds: float, after: float) -> None:
     time.time = lambda: real() + (seconds if time.monotonic() > start + after else 0.0)
 
 
-def _fill(first: int, last: int) -> None:
-    """The disk has next to no room from one look at it to another."""
+def _fill(first: int, last: int, trace: list[str]) -> None:
+    """The disk has next to no room from one look at it to another. The looks are traced with their time."""
     real, looks = os.statvfs, itertools.count(1)
 
     def statvfs(path: Any) -> os.statvfs_result:
         found = list(real(path))
         if first <= next(looks) < last:
             found[4] = 1  # f_bavail
+            trace.append(f"low {time.monotonic()}")
         return os.statvfs_result(found)
 
     os.statvfs = statvfs
@@ -333,7 +339,7 @@ def _child(order: dict[str, Any]) -> None:
     if plan.jump:
         _move_clock(plan.jump, plan.after)
     if plan.low != (0, 0):
-        _fill(*plan.low)
+        _fill(*plan.low, disk.trace)
     sys.argv = ["windrow", *order["arguments"]]
     disk.install()
     code = 0

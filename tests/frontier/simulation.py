@@ -15,8 +15,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import frontier, urls
-from windrow.config import Config, Fetch
-from windrow.config import Frontier as Options
+from windrow.config import Config
 from windrow.data import Counts, Fate, Frame, Kind, Reason, Report, Robots, Task, Turn
 from windrow.frontier import retry
 from windrow.frontier.local import LocalFrontier
@@ -340,6 +339,3 @@ def check_gaps(requests: list[Request], delay: float, restarts: list[float]) -> 
     for before, after in itertools.pairwise(requests):
         ended = before.end or min(restart for restart in restarts if restart >= before.start)  # a crash ended it
         assert after.start - ended >= delay - 1e-6, (before, after, delay)
-
-
-__all__ = ["START", "Fetch", "Options", "Request", "Simulation", "World", "check_politeness", "options", "settled", "task", "world"]

@@ -12,7 +12,7 @@ import msgspec
 from windrow import urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import log
-from windrow.data import Kind, Url
+from windrow.data import Url
 from windrow.fetch import robots
 from windrow.frontier.scope import Scope
 
@@ -107,6 +107,8 @@ def why(directory: Path, text: str, options: Config) -> Story:
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as it stands in a browser's address bar")
+    if not (directory / "log").is_dir():
+        raise ConfigError(f"{directory} holds no crawl: there is no log/ in it; run `windrow crawl {directory}` first")
     story = Story(url.text, "never seen", "", [])
     for mention in log.mentions(directory / "log", url.text):
         _tell(story, mention)
@@ -134,7 +136,7 @@ def _tell(story: Story, mention: log.Mention) -> None:
     if report.place is not None:
         story.place = f"{report.place.file} {report.place.offset} {report.place.length}"
         story.events.append(Event(report.time, f"archived in {report.place.file} at {report.place.offset}, {report.place.length} bytes"))
-    if report.final and report.task.kind is Kind.PAGE:
+    if report.final:
         story.state, story.reason = "finished", report.reason.value
 
 

@@ -65,9 +65,14 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
 
     Nothing in a crawl reads anchor texts and they cost 20 µs more: they are taken on request.
     """
+    return read(capture, max_links, agent, anchors)[0]
+
+
+def read(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> tuple[Page, turbohtml.Document | None]:
+    """The page as `extract` has it and its tree for those who want the text, without scripts and styles; None where it is not HTML."""
     content_type, wishes = _fields(capture.head, agent.lower())
     if capture.encoded or not is_html(content_type, capture.body):
-        return Page(nofollow=not wishes.isdisjoint(_NOFOLLOW), noindex=not wishes.isdisjoint(_NOINDEX))
+        return Page(nofollow=not wishes.isdisjoint(_NOFOLLOW), noindex=not wishes.isdisjoint(_NOINDEX)), None
     text, charset = decode.decode(capture.body, content_type)
     document = _parsed(text, _kind(content_type) != "text/html")
     metas = document.find_all("meta")
@@ -76,7 +81,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
     found = _found(document, anchors)
     canonical = _find_relations(document, found)
     _find_elsewhere(document, metas, found)
-    return Page(
+    page = Page(
         title=_title(document),
         language=_language(document),
         charset=charset,
@@ -86,6 +91,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
         noindex=not wishes.isdisjoint(_NOINDEX),
         shape=_shape(document),
     )
+    return page, document
 
 
 def is_html(content_type: str, body: bytes) -> bool:

@@ -1,8 +1,11 @@
 """What each element means to the walk: where blocks split, what is dropped, and which words in class names tell something."""
 
+import array
 import dataclasses
 import enum
+import functools
 import itertools
+import operator
 import re
 
 
@@ -89,7 +92,7 @@ _BLOCKS = (
     "optgroup option frameset"
 )
 _DROPPED = (
-    "head script style noscript iframe object applet svg canvas audio video select datalist button textarea noframes noembed xmp plaintext"
+    "head title script style noscript iframe object applet svg canvas audio video select datalist button textarea noframes noembed xmp plaintext"
 )
 _STOCK_BLOCKS = (
     "blockquote body caption center colgroup dd div dl dt fieldset h1 h2 h3 h4 h5 h6 legend li optgroup option p pre table td tfoot th thead "
@@ -102,6 +105,7 @@ _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style
 _UNSEEN = re.compile(r"display[ \t\n]*:[ \t\n]*none")
 _MEMORY = 4096  # names of unknown tags, attributes and words of class names remembered, of each
 _LENGTH = 128  # characters of one worth remembering
+_LETTERS = 40  # columns of the kernel's table
 
 Info = tuple[int, str, int, int]  # kind, tag, its number, flags
 
@@ -181,6 +185,21 @@ _HINTS_OF: dict[str, int] = {}
 SEEN: dict[str, tuple[int, int]] = {}  # what `attributes` said before: the elements of a page are much alike
 _MASKS = _masks()
 _WORD = re.compile(b"(?=(" + _pattern(list(_MASKS)) + b"))")
+
+
+def automaton() -> tuple[bytes, bytes, bytes]:
+    """The words of HINTS for the kernel: the letter of each ASCII character, next states by state and letter, groups found by state."""
+    letters = {byte: number for number, byte in enumerate(b"abcdefghijklmnopqrstuvwxyz0123456789-_", 1)}
+    states = sorted({word[:length] for word in _MASKS for length in range(len(word) + 1)}, key=lambda state: (len(state), state))
+    numbers = {state: number for number, state in enumerate(states)}
+    following, found = array.array("H"), array.array("i")
+    for state in states:
+        row = [0] * _LETTERS
+        for byte, letter in letters.items():
+            row[letter] = next(numbers[suffix] for start in range(len(state) + 2) if (suffix := (state + bytes([byte]))[start:]) in numbers)
+        following.extend(row)
+        found.append(functools.reduce(operator.or_, (_MASKS.get(state[start:], 0) for start in range(len(state))), 0))
+    return bytes(letters.get(byte, 0) for byte in bytes(range(128)).lower()), following.tobytes(), found.tobytes()
 
 
 def _known(blocks: str, dropped: str, clear: str, void_blocks: str) -> dict[str, Info]:

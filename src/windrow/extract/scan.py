@@ -98,6 +98,7 @@ class _Scan:
             elif kind == _BLOCK:
                 if pieces or self.tags:
                     self.block()
+                self.broken = False
                 self.places.append(len(stack))
                 stack.append(info)
                 self.attributes.append(attributes)
@@ -144,6 +145,7 @@ class _Scan:
             if kind == _BLOCK:
                 if self.pieces or self.tags:
                     self.block()
+                self.broken = False
                 self.places.pop()
             elif kind == _LINK:
                 self.linked.pop()

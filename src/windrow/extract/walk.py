@@ -36,10 +36,16 @@ and every `<a>` is a link.
 """
 
 import dataclasses
+import functools
 from typing import Protocol
 
 from windrow.extract import scan
-from windrow.extract.rules import FLAGS, HINTS, PLAIN, STOCK, TAGS
+from windrow.extract.rules import COMMAS, FLAG, FLAGS, HINTS, PLAIN, STOCK, STOPS, TAGS, automaton
+
+try:
+    from windrow.extract import _walk
+except ImportError:  # there was no compiler: the twin does it
+    _walk = None
 
 __all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "markup", "walk"]
 
@@ -93,4 +99,23 @@ def markup(tree: Tree, stock: bool = False) -> str:
 
 def walk(markup: str, stock: bool = False) -> Walk:
     """The blocks of a page that `markup` wrote out; of any other text too, in linear time."""
-    return Walk(*scan.scan(markup, STOCK if stock else PLAIN))
+    chosen = STOCK if stock else PLAIN
+    if _walk is None:
+        return Walk(*scan.scan(markup, chosen))
+    found = _walk.scan(markup, _compiled(stock), True) or _walk.scan(scan.uncommented(markup), _compiled(stock), False)
+    return Walk(*found)
+
+
+@functools.cache
+def _compiled(stock: bool) -> object:
+    """The kernel's form of the tables."""
+    chosen = STOCK if stock else PLAIN
+    tags = [info for tag, info in chosen.known.items() if not tag.startswith("/") and info[2]]
+    return _walk.compile(
+        tags,
+        (chosen.any_link, chosen.keep_blanks),
+        (scan.MAX_PATH, scan.MAX_BLOCKS, scan.REACH),
+        (FLAG["link"], FLAG["hidden"], FLAG["heading"]),
+        (STOPS, COMMAS),
+        automaton(),
+    )

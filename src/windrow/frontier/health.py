@@ -20,9 +20,11 @@ def due(host: Host, now: float) -> float:
 
 def judge(host: Host, report: Report, fetch: config.Fetch) -> None:
     """Takes an outcome into the host's row."""
+    reason = report.reason
+    if reason is Reason.OK and not (host.errors or host.failures or host.pace):
+        return  # as nearly always
     if host.closed or not _asked(report):
         return
-    reason = report.reason
     rule = retry.TABLE.get(reason, retry.FINAL)
     host.errors = host.errors + 1 if rule.pauses else 0
     host.failures = host.failures + 1 if rule.counts else 0

@@ -10,6 +10,7 @@
   little ahead of use (`_Ahead`), for in a map a full disk is not an error but the end of the process.
 """
 
+import contextlib
 import errno
 import os
 import struct
@@ -81,11 +82,11 @@ class LmdbShelf:
     def add(self, host: int, task: Task, via: int) -> int:
         ref = self._texts.length
         high, low = ref >> 32, ref & 0xFFFFFFFF
-        put = self._txn.put
-        if not put(_KEY.pack(host, task.url.key), _ROW.pack(high, low, 0, 0), overwrite=False, db=self._seen):
+        put = self._txn.put  # key, value, dupdata, overwrite, append, db: by position, for speed
+        if not put(_KEY.pack(host, task.url.key), _ROW.pack(high, low, 0, 0), True, False, False, self._seen):
             return 0
         self._texts.append(task, via)
-        put(_SPOT.pack(host, task.priority, high, low), b"", db=self._queue)
+        put(_SPOT.pack(host, task.priority, high, low), b"", True, True, False, self._queue)
         self._ahead.wrote(2)
         return ref
 
@@ -179,13 +180,17 @@ class LmdbShelf:
         """All until now becomes what a restart finds. Blocks for the sync of the map."""
         length = self._texts.sync()
         self._put("meta", b"meta", msgspec.json.encode((meta, length)))
-        self._txn.commit()
-        self._fit()
+        try:
+            self._txn.commit()
+            self._fit()
+        except (lmdb.Error, OSError) as error:  # there is no transaction any more: whatever it was, only a new start helps
+            raise OSError(errno.EIO, str(error), str(self._path)) from error
         self._begin()
 
     def close(self) -> None:
         """Ends without a checkpoint: what came after the last one is in the log."""
-        self._txn.abort()
+        with contextlib.suppress(lmdb.Error):  # a checkpoint that failed has left none
+            self._txn.abort()
         used = self._used()
         self._env.close()
         self._ahead.close()

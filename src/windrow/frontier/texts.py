@@ -1,5 +1,6 @@
 """`urls.dat`: the texts of all URLs in the order they were found, appended through a buffer and read by offset."""
 
+import contextlib
 import os
 import struct
 from pathlib import Path
@@ -56,7 +57,8 @@ class Texts:
         self._buffer += text
         self.length = ref + _HEAD.size + len(text)
         if len(self._buffer) > _BUFFER:
-            self._flush()
+            with contextlib.suppress(OSError):  # on a full disk it stays in the buffer; if that lasts, the checkpoint tells
+                self._flush()
         return ref
 
     def origin(self, ref: int) -> tuple[int, int]:

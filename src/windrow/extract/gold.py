@@ -1,0 +1,137 @@
+"""Pages whose main text is known: a folder or tar file with html/ID.html, gold/ID.txt and, where more is known of them, meta.jsonl."""
+
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from windrow import urls
+from windrow.config import ConfigError
+from windrow.data import Capture, Task, Url
+
+_TARS = (".tar", ".tar.gz", ".tar.xz", ".tar.bz2", ".tgz")
+_LAYOUT = "html/ID.html with gold/ID.txt"
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A page and the text that a person would call its content."""
+
+    name: str
+    dataset: str
+    body: bytes
+    gold: str
+    url: str = ""
+    site: str = ""  # pages of one site are alike: a fair test keeps them on one side
+    language: str = ""  # ISO 639-1
+    kind: str = ""  # "article", "forum", "product" …; empty: not said
+    encoding: str = ""  # empty: to be found out
+    wanted: tuple[str, ...] = ()  # passages that belong to the text
+    unwanted: tuple[str, ...] = ()  # and that do not
+    partial: bool = False  # the gold text is these passages and no more
+
+    def capture(self) -> Capture:
+        """The page as if it had been fetched."""
+        kind = f"text/html; charset={self.encoding}" if self.encoding else "text/html"
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
+        return Capture(Task(_address(self.url)), 200, b"", head, self.body, 0.0, 0.0, "", "http/1.1")
+
+
+def samples(path: Path) -> Iterator[Sample]:
+    """The pages of a data set, or of every data set in a folder, in the order of their names."""
+    if path.is_file():
+        yield from _packed(path)
+    elif (path / "html").is_dir():
+        yield from _unpacked(path)
+    elif path.is_dir():
+        inside = sorted(one for one in path.iterdir() if (one / "html").is_dir() or (one.is_file() and one.name.endswith(_TARS)))
+        if not inside:
+            raise ConfigError(f"{path} holds no pages with gold text; a data set is a folder or tar file of {_LAYOUT}")
+        for one in inside:
+            yield from samples(one)
+    else:
+        raise ConfigError(f"there is no {path}; give a folder or tar file of {_LAYOUT}")
+
+
+def _address(text: str) -> Url:
+    return urls.parse(text) or Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
+
+
+def _unpacked(folder: Path) -> Iterator[Sample]:
+    meta = folder / "meta.jsonl"
+    facts = _facts(meta.read_bytes(), str(meta)) if meta.exists() else {}
+    found = False
+    for page in sorted((folder / "html").glob("*.html")):
+        gold = folder / "gold" / f"{page.stem}.txt"
+        if gold.exists():
+            found = True
+            yield _sample((folder.name, page.stem), page.read_bytes(), _text(gold.read_bytes(), str(gold)), facts.get(page.stem, {}))
+    if not found:
+        raise ConfigError(f"{folder} holds no page with gold text; it needs {_LAYOUT}")
+
+
+def _packed(path: Path) -> Iterator[Sample]:
+    """From a tar file, which is read once and held in memory: its members stand in any order."""
+    try:
+        with tarfile.open(path) as tar:
+            files = {PurePosixPath(one.name): member.read() for one in tar if one.isfile() and (member := tar.extractfile(one))}
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise ConfigError(f"{path} cannot be read as a tar file ({error}); give a folder or tar file of {_LAYOUT}") from None
+    pages = sorted(name for name in files if name.parent.name == "html" and name.suffix == ".html")
+    known: dict[PurePosixPath, dict[str, Any]] = {}
+    found = False
+    for page in pages:
+        root = page.parent.parent
+        gold = root / "gold" / f"{page.stem}.txt"
+        if gold not in files:
+            continue
+        if root not in known:
+            known[root] = _facts(files.get(root / "meta.jsonl", b""), f"{path}, {root / 'meta.jsonl'}")
+        found = True
+        name = root.name or path.name.partition(".tar")[0]
+        yield _sample((name, page.stem), files[page], _text(files[gold], f"{path}, {gold}"), known[root].get(page.stem, {}))
+    if not found:
+        raise ConfigError(f"{path} holds no page with gold text; it needs {_LAYOUT}")
+
+
+def _text(data: bytes, place: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{place}, line {line}: not UTF-8; save the gold text as UTF-8") from None
+
+
+def _facts(data: bytes, place: str) -> dict[str, Any]:
+    facts = {}
+    for number, line in enumerate(_text(data, place).splitlines(), 1):
+        if line.strip():
+            try:
+                fact = json.loads(line)
+                facts[str(fact["id"])] = fact
+            except (ValueError, TypeError, KeyError):
+                raise ConfigError(f'{place}, line {number}: not a JSON object with an "id"; mend or remove the line') from None
+    return facts
+
+
+def _sample(name: tuple[str, str], body: bytes, gold: str, fact: dict[str, Any]) -> Sample:
+    return Sample(
+        name[1],
+        name[0],
+        body,
+        gold,
+        url=str(fact.get("url") or ""),
+        site=str(fact.get("site") or ""),
+        language=str(fact.get("language") or ""),
+        kind=str(fact.get("page_type") or ""),
+        encoding=str(fact.get("encoding") or ""),
+        wanted=_passages(fact.get("with")),
+        unwanted=_passages(fact.get("without")),
+        partial=bool(fact.get("segments_only")),
+    )
+
+
+def _passages(value: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()

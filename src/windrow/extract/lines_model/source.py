@@ -1,0 +1,245 @@
+"""The decoded source of a page -> its text lines, with the six features that the paper gives a line.
+
+Each step is a pass of compiled code over the whole text, and none looks twice at what it has passed: a pattern stops only at what ends
+it or at the end of the text, so that a page written to be slow costs no more than another of its length.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+FEATURES = ("Index", "TextLength", "OutputTextLength", "Density", "LinkNum", "ImgNum")
+INDEX, TEXT, OUTPUT, DENSITY, LINKS, IMAGES = range(6)
+
+_MOST = 1 << 23  # characters of a page that are read: what is longer is no page
+_CONTAINERS = ("form", "fieldset", "object")  # of the useless elements, those that some sites put around all they have
+
+# Table I of the paper: 22 elements and the comment. In the first, nothing is markup before their own end tag; the last have no content.
+RAW = ("script", "style", "noscript", "textarea", "iframe")
+PAIRED = ("a", "button", "select", "optgroup", "option", "label", "fieldset", "legend", "map", "form", "object")
+VOID = ("meta", "param", "input", "image", "area", "embed")
+_BLOCKS = (
+    "(?:address|article|aside|blockquote|center|dd|details|dialog|dir|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hgroup|hr|li|main"
+    "|menu|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul)"
+)
+
+# What follows the name in a tag. It ends at the first > outside of quotes or with the text, where the standard too gives the tag up.
+_REST = r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+(?:>|\Z)"""
+_raw_start = re.compile(r"<(?:!--|(" + "|".join(RAW) + r")(?=[\s/>]))", re.IGNORECASE)
+_body_start = re.compile(r"<body(?=[\s/>])" + _REST, re.IGNORECASE)
+_body_end = re.compile(r"</body(?=[\s/>])", re.IGNORECASE)
+_head_end = re.compile(r"</(?:head|title)\s*>", re.IGNORECASE)
+_blank = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#8194|#8195|#12288|#x0*a0|#x0*3000);?", re.IGNORECASE)
+_folded = re.compile(r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST)  # a tag with a line end, or something like a tag, inside
+_useless = re.compile(r"<(/?)(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE)
+_block_start = re.compile(r"<(?=" + _BLOCKS + r"[\s/>])", re.IGNORECASE)
+_block_end = re.compile(r"(?:</" + _BLOCKS + r"\s*+>|<br(?=[\s/>])[^>]*+>)(?!\n)", re.IGNORECASE)
+_tag = re.compile(r"<[a-zA-Z/!?]" + _REST)
+_border = re.compile(r"</?" + _BLOCKS + r"[\s/>]|<br[\s/>]", re.IGNORECASE)
+_heading = re.compile(r"[\s\x01-\x03]*<h[1-6][\s>]", re.IGNORECASE)
+_control = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+# Stand in the text for what was deleted there: a link with its anchor text, an image.
+_LINK, _IMAGE, _LINK_END = "\x01", "\x02", "\x03"
+_anchor = re.compile("\x01[^\x03]*\x03")
+
+
+class Lines(NamedTuple):
+    """The text lines of a page: those that show text of their own once the useless elements are gone."""
+
+    marked: list[str]  # output text of each line, not decoded, its links between marks
+    features: Array  # (lines, 6), as FEATURES names them, not normalised
+    numbers: list[int]  # where each stands in `sources`
+    sources: list[str]  # every line, also those without text
+
+
+def _end_tag(name: str) -> re.Pattern[str]:
+    """In either case: classes of letters leave the pattern its literal start, which IGNORECASE would cost."""
+    return re.compile("</" + "".join(f"[{letter}{letter.upper()}]" for letter in name) + r"(?=[\s/>])")
+
+
+_raw_ends = {name: _end_tag(name) for name in RAW}
+
+
+def lines(page: str) -> Lines:
+    sources = _broken(_without_useless(_unfolded(_body(_without_raw(_clean(page[:_MOST])))))).split("\n")
+    outputs = _tag.sub("", "\n".join(sources)).split("\n")
+    marked: list[str] = []
+    numbers: list[int] = []
+    rows: list[tuple[int, int, int, int]] = []
+    links = images = 0  # since the last text line: those of lines without text are counted with the next that has some
+    for number, output in enumerate(outputs):
+        links += output.count(_LINK)
+        images += output.count(_IMAGE)
+        own = len(_squeezed(output)) if output and not output.isspace() else 0
+        if own:
+            rows.append((len(_squeezed(sources[number])), own, links, images))
+            marked.append(output)
+            numbers.append(number)
+            links = images = 0
+    return Lines(marked, _features(rows), numbers, sources)
+
+
+def _features(rows: list[tuple[int, int, int, int]]) -> Array:
+    features = np.zeros((len(rows), 6))
+    if rows:
+        features[:, [TEXT, OUTPUT, LINKS, IMAGES]] = rows
+        features[:, INDEX] = np.arange(1, len(rows) + 1)
+        features[:, DENSITY] = features[:, OUTPUT] / features[:, TEXT]
+    return features
+
+
+def _squeezed(line: str) -> bytes:
+    """Without deleted links, and without white space that is more than one blank."""
+    if _LINK in line:
+        line = _anchor.sub("", line)
+    if _IMAGE in line:
+        line = line.replace(_IMAGE, "")
+    return " ".join(line.split()).encode("utf-8", "replace")
+
+
+def texts(found: Lines, anchors: bool) -> list[str]:
+    """The output text of each line, decoded: one line, single blanks, no control characters."""
+    return [text(marked, anchors) for marked in found.marked]
+
+
+def text(marked: str, anchors: bool) -> str:
+    if not anchors and _LINK in marked:
+        marked = _anchor.sub("", marked)
+    decoded = html.unescape(marked) if "&" in marked else marked
+    if not decoded.isprintable():
+        decoded = _control.sub("", decoded.replace("\t", " "))
+    return " ".join(decoded.split())
+
+
+def pieces(marked: str) -> list[str]:
+    """The output text of a line, cut where a link was deleted."""
+    return [html.unescape(piece) for piece in _anchor.sub(_LINK, marked).replace(_IMAGE, "").split(_LINK)]
+
+
+def is_heading(found: Lines, line: int) -> bool:
+    return _heading.match(found.sources[found.numbers[line]]) is not None
+
+
+def goes_on(found: Lines, line: int) -> bool:
+    """Whether this line is in the same block as the text line before: nothing between their texts begins or ends one."""
+    before, here = found.numbers[line - 1], found.numbers[line]
+    first = found.sources[before].rstrip()
+    return not (
+        _border.match(found.sources[here].lstrip())
+        or (first.endswith(">") and _border.match(first, first.rfind("<")))
+        or any(_border.search(source) for source in found.sources[before + 1 : here])
+    )
+
+
+def _clean(page: str) -> str:
+    for mark in (_LINK, _IMAGE, _LINK_END):
+        if mark in page:
+            page = page.replace(mark, "")
+    return page.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _without_raw(page: str) -> str:
+    """Comments and the elements whose content is no markup. One that never ends: only its tag goes, unless what follows is program."""
+    kept: list[str] = []
+    endless: set[str] = set()
+    position = 0
+    while match := _raw_start.search(page, position):
+        kept.append(page[position : match.start()])
+        name = (match[1] or "--").lower()
+        end = -1 if name in endless else _raw_end(page, match.end(), name)
+        if end < 0:
+            if name in ("script", "style", "--"):
+                return "".join(kept)
+            endless.add(name)
+            end = match.end()
+            kept.append(match[0])
+        position = end
+    kept.append(page[position:])
+    return "".join(kept)
+
+
+def _raw_end(page: str, position: int, name: str) -> int:
+    """Where the element of this name, or the comment, ends that began before this position; -1: never."""
+    if name == "--":
+        return page.find("-->", position - 2) + 3 if page.find("-->", position - 2) >= 0 else -1
+    match = _raw_ends[name].search(page, position)
+    return page.find(">", match.end()) + 1 or len(page) if match else -1
+
+
+def _body(page: str) -> str:
+    """What stands between the body tags; without them, what stands behind the head."""
+    start = _body_start.search(page)
+    if start is None:
+        for start in _head_end.finditer(page):
+            pass
+    page = page[start.end() :] if start else page
+    end = None
+    for end in _body_end.finditer(page):
+        pass
+    return page[: end.start()] if end else page
+
+
+def _unfolded(body: str) -> str:
+    """White space that needs no entity, and every tag on one line."""
+    return _folded.sub(_on_one_line, _blank.sub(" ", body))
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    tag = match[0]
+    return tag[0] + tag[1:].replace("\n", " ").replace("<", " ")
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    name: str
+
+
+def _without_useless(body: str) -> str:
+    """The useless elements are deleted with what they hold; marks stand where links and images were."""
+    kept: list[str] = []
+    position = 0
+    for start, end, name in sorted(_spans(body), key=lambda span: (span[0], -span[1])):
+        visible = start >= position
+        if visible:
+            kept.append(body[position:start])
+        if name == "a":
+            anchor = _tag.sub("", body[start:end]).replace("\n", " ") if visible else ""
+            kept.append(f"{_LINK}{anchor}{_LINK_END}")
+        elif name in ("img", "image"):
+            kept.append(_IMAGE)
+        position = max(position, end)
+    kept.append(body[position:])
+    return "".join(kept)
+
+
+def _spans(body: str) -> Iterator[_Span]:
+    """Where useless elements stand. Of one that never ends, and of a container around most of the page, only the tag is taken."""
+    opened: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRED}
+    for match in _useless.finditer(body):
+        name = match[2].lower()
+        if name not in opened:
+            if not match[1]:
+                yield _Span(match.start(), match.end(), name)
+        elif not match[1]:
+            opened[name].append(match.span())
+        elif opened[name]:
+            start, end = opened[name].pop()
+            if name not in _CONTAINERS or match.end() - start <= len(body) // 2:
+                end = match.end()
+            yield _Span(start, end, name)
+    for name, starts in opened.items():
+        for start, end in starts:
+            yield _Span(start, end, name)
+
+
+def _broken(body: str) -> str:
+    """Lines where the source has them, and around every block besides: what a tool wrote on one line falls into those it would be shown in."""
+    return _block_end.sub(r"\g<0>\n", _block_start.sub("\n<", body))

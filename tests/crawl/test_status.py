@@ -1,0 +1,137 @@
+"""What a crawl tells of itself: counts that add up, and the story of each URL."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import crashing, truth
+from tests.crawl.conftest import Finished
+from windrow import urls
+
+
+def why(finished: Finished, url: str) -> dict[str, object]:
+    result = crashing.run(["why", str(finished.directory), url, "--json"])
+    assert result.code == 0, result.err
+    story: dict[str, object] = result.json
+    return story
+
+
+def host(finished: Finished, kind: str) -> str:
+    return next(name for name, found in finished.world.graph.kinds.items() if found == kind)
+
+
+def events(story: dict[str, object]) -> list[str]:
+    found = story["events"]
+    assert isinstance(found, list)
+    assert [event["time"] for event in found] == sorted(event["time"] for event in found)
+    return [event["what"] for event in found]
+
+
+def test_the_counts_are_those_of_an_independent_reading_of_the_log(finished: Finished) -> None:
+    found = crashing.run(["status", str(finished.directory), "--json"]).json
+    lines = [line for frame in truth.frames(finished.directory) for line in frame[1:]]
+    ends = [line["reason"] for line in lines if line.get("kind", 0) == 0 and line.get("final", True)]
+    assert found["finished"] == {reason: ends.count(reason) for reason in set(ends)}
+    assert found["downloaded"] == sum(line.get("downloaded", 0) for line in lines)
+    assert found["archived"] == sum("place" in line for line in lines) == len(truth.seqs(finished.directory))
+    assert found["bytes"] == {
+        subset: sum(path.stat().st_size for path in (finished.directory / subset).iterdir()) for subset in truth.SUBSETS
+    }
+    assert found["hosts"] == len({line["url"].split("/")[2] for line in lines if line.get("kind", 0) == 0})
+    assert found["frames"] == len(truth.frames(finished.directory))
+
+
+def test_status_for_people_shows_the_same_numbers(finished: Finished) -> None:
+    found = crashing.run(["status", str(finished.directory), "--json"]).json
+    shown = crashing.run(["status", str(finished.directory)])
+    assert shown.code == 0
+    for number in (found["seen"], found["requests"], *found["finished"].values()):
+        assert f"{number:,}" in shown.out
+    assert all(reason in shown.out for reason in found["finished"])
+
+
+def test_a_page_that_is_archived_is_found_at_its_place(finished: Finished) -> None:
+    url = sorted(finished.world.expected.must_have - set(finished.world.seeds))[0]
+    story = why(finished, url)
+    assert (story["state"], story["reason"]) == ("finished", "ok")
+    found, asked, archived = events(story)
+    assert found.startswith("found on http://") and asked.startswith("asked") and archived.startswith("archived in warc/")
+    file, offset, length = str(story["place"]).split()
+    data = (finished.directory / file).read_bytes()[int(offset) : int(offset) + int(length)]
+    record = truth.record(truth.members(data)[0][0])
+    assert (record.type, record.url) == ("response", url)
+
+
+def test_a_seed_is_known_as_one(finished: Finished) -> None:
+    assert events(why(finished, finished.world.seeds[0]))[0].startswith("given as a seed")
+
+
+def test_a_url_may_be_asked_for_as_it_stood_in_a_page(finished: Finished) -> None:
+    seed = finished.world.seeds[0]
+    assert why(finished, f"{seed};jsessionid={'a' * 32}#part")["url"] == seed
+
+
+def test_each_end_is_told_with_what_decided(finished: Finished) -> None:
+    world = finished.world
+    plain = world.graph.plain[0]
+    ends = {
+        sorted(world.expected.redirects)[0]: "redirect",
+        sorted(world.expected.missing)[0]: "not-found",
+        sorted(world.expected.unresolved)[0]: "no-such-host",
+        f"http://{plain}/private/1.html": "robots",
+        f"http://{host(finished, 'broken')}/": "robots-unreachable",
+        f"http://{host(finished, 'silent')}/": "robots-unreachable",
+    }
+    for url, reason in ends.items():
+        story = why(finished, url)
+        assert (story["state"], story["reason"]) == ("finished", reason), url
+    assert "disallow: /private/" in events(why(finished, f"http://{plain}/private/1.html"))[-1].lower()
+
+
+def test_every_try_is_told(finished: Finished) -> None:
+    url = next(url for url, place in finished.world.graph.places.items() if place.fails == 2 and url in finished.world.expected.must_have)
+    told = events(why(finished, url))
+    assert sum("status 503" in event and "back to its queue" in event for event in told) == 2
+    assert sum("asked" in event for event in told) == 3
+
+
+def test_a_page_that_nobody_may_lead_to_was_never_seen(finished: Finished) -> None:
+    story = why(finished, f"http://{finished.world.graph.plain[0]}/hidden/1.html")
+    assert (story["state"], story["events"]) == ("never seen", [])
+    assert "no page that was read links to it" in str(story["reason"]) and "allows it" in str(story["reason"])
+
+
+def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:
+    assert why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")["reason"] == "the rule 'suffix' of [scope] refuses it"
+
+
+def test_robots_txt_has_a_story_too(finished: Finished) -> None:
+    story = why(finished, f"http://{finished.world.graph.plain[0]}/robots.txt")
+    assert (story["state"], story["reason"]) == ("finished", "ok")
+    assert str(story["place"]).startswith("robotstxt/")
+
+
+def test_the_story_for_people_is_the_same(finished: Finished) -> None:
+    shown = crashing.run(["why", str(finished.directory), finished.world.seeds[0]])
+    first, *_, last = shown.out.splitlines()
+    assert (shown.code, first, last) == (0, finished.world.seeds[0], "finished: ok")
+
+
+def test_no_word_of_a_page_can_write_on_the_terminal(finished: Finished) -> None:
+    shown = crashing.run(["why", str(finished.directory), f"http://{finished.world.graph.plain[0]}/\x1b[31mred[bold]"])
+    assert shown.code == 0 and "\x1b" not in shown.out
+    assert urls.parse(shown.out.splitlines()[0]) is not None
+
+
+@pytest.mark.parametrize("command", [["status"], ["why"]])
+def test_a_directory_without_a_crawl_is_said_to_be_one(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text("")
+    arguments = [*command, str(tmp_path), *(["http://a.test/"] if command == ["why"] else [])]
+    result = crashing.run(arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"windrow: {tmp_path} holds no crawl: there is no log/ in it; run `windrow crawl {tmp_path}` first\n"
+
+
+def test_why_wants_a_url(finished: Finished) -> None:
+    result = crashing.run(["why", str(finished.directory), "not a url"])
+    assert result.code == 2 and "is not an http or https URL" in result.err
