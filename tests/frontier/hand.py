@@ -80,9 +80,9 @@ class Hand:
     def wait(self) -> float:
         """Until the frontier says that something is due; the seconds that took."""
         before = self.now
-        assert self.again is not None
-        assert self.again < float("inf"), "nothing will become due"
-        self.now = max(self.now, self.again)
+        self.lease(0)
+        assert self.again != float("inf"), "nothing will become due"
+        self.now = max(self.now, self.again or 0.0)
         return self.now - before
 
     def resolve(self, turn: Turn, reason: Reason = Reason.OK, ttl: float = 3600.0) -> None:

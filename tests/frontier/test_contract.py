@@ -222,7 +222,6 @@ def test_a_crawl_delay_is_obeyed_up_to_the_longest_allowed(hand: Opener) -> None
         crawl.serve(turn)
     waits = []
     while not waits or len(waits) < 3:
-        crawl.pages(0)
         waits.append(crawl.wait())
         assert len(crawl.pages()) == 1
     assert waits == [1.0, 6.0, 13.0]
@@ -585,13 +584,11 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_then_its_origin_is_close
     while (turn := crawl.only()).tasks[0].kind is Kind.ROBOTS:
         tries += 1
         crawl.unreachable(turn)
-        if not crawl.lease(0):
-            crawl.wait()
+        crawl.wait()
     assert tries == 5
     assert (texts(turn), turn.robots[0].closed) == (["http://a.org/1"], True)
     crawl.settle(turn.tasks[0], Reason.ROBOTS_UNREACHABLE, final=True)
     crawl.release(turn)
-    crawl.lease(0)
     crawl.wait()
     assert texts(crawl.only()) == ["https://a.org/robots.txt"]
 
@@ -601,7 +598,6 @@ def test_pages_of_a_closed_origin_end_at_once_however_long_their_host_rests(hand
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
     crawl.resolve(crawl.only())
     for _ in range(5):
-        crawl.lease(0)
         crawl.wait()
         crawl.unreachable(crawl.only(), life=1.0)
     before = crawl.now
@@ -618,7 +614,6 @@ def test_pages_of_an_open_origin_wait_while_those_of_a_closed_one_end(hand: Open
     crawl.add("http://a.org/1", "https://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only())
     for _ in range(5):
-        crawl.lease(0)
         crawl.wait()
         crawl.unreachable(crawl.only())
     turn = crawl.only()
@@ -640,10 +635,8 @@ def test_a_copy_from_before_holds_while_robots_txt_cannot_be_had(hand: Opener) -
     crawl.wait()
     crawl.serve(crawl.only())
     for _ in range(5):
-        crawl.lease(0)
         crawl.wait()
         crawl.unreachable(crawl.only())
-    crawl.lease(0)
     crawl.wait()
     turn = crawl.only()
     assert (texts(turn), turn.robots[0].rules, turn.robots[0].closed) == (["http://a.org/2"], "disallow: /x", False)

@@ -23,7 +23,6 @@ SIGNALS = 100  # Content-Usage and Content-Signal lines kept
 SIGNAL = 1000  # characters of such a line
 DAY = 86_400.0  # seconds; a longer Crawl-delay is cut to this here, and to `fetch.max_crawl_delay` by who obeys it
 HOUR = 3600.0  # seconds; no file is asked for more often because of its Cache-Control
-STALE = 30 * DAY  # seconds a copy outlives its origin (RFC 9309 §2.3.1.4)
 
 _FIELDS = {
     spelling: field
@@ -421,13 +420,6 @@ def verdict(origin: str, answer: Capture | Failure, config: Fetch, agent: str) -
     life = _life(answer, rules is None, config)
     delay = parse(rules).delay or 0.0 if rules else 0.0
     return Robots(origin, rules or "", answer.time, answer.time + life, closed=rules is None, delay=delay)
-
-
-def renewed(old: Robots | None, new: Robots) -> Robots:
-    """What holds after asking again: where the origin cannot be reached now, the copy we have, for 30 days."""
-    if old is None or old.closed or not new.closed or new.fetched - old.fetched > STALE:
-        return new
-    return Robots(old.origin, old.rules, old.fetched, new.expires, delay=old.delay)
 
 
 def _reading(answer: Capture | Failure, config: Fetch, agent: str) -> str | None:
