@@ -535,6 +535,28 @@ def test_relative_sitemaps_are_resolved_where_the_file_was_found() -> None:
     assert (found.origin, found.rules) == ("http://other.test", "sitemap: http://site.test/s.xml")
 
 
+# What other suites say. A disagreement has its number in the suite and its reason; one that disappears is an error, too.
+
+Case = dict[str, Any]
+
+NOT_GOOGLE = {
+    36: "GoogleOnly: `Foo Bar` as our own name is no product token; we take `Foo` of it, and our configuration refuses it",
+    59: "RFC 9309 §2.2.2: octets outside ASCII are percent-encoded before they are compared, in the URL, too",
+    61: "the same",
+    62: "RFC 9309 §2.2.2: %62%61%7A is unreserved and decoded before it is compared; the RFC's own table has this example",
+    74: "GoogleOnly: `Allow: /index.html` says nothing of `/` in RFC 9309",
+}
+A_PHRASE = "our name is a phrase of three words; RFC 9309 §2.2.1 knows a product token, which begins the phrase"
+NOT_CRAWLER_COMMONS = {
+    276: A_PHRASE,
+    277: A_PHRASE,
+    278: A_PHRASE,
+    281: A_PHRASE,
+    309: "crawler-commons' policy: a long Crawl-delay disallows; ours: it is cut to fetch.max_crawl_delay",
+    341: "Google's rule that `Allow: /index.html` is about `/`, too, is not in RFC 9309; `Disallow: /*` is the longest match",
+}
+
+
 def cases(path: str) -> dict[str, list[Case]]:
     found: dict[str, list[Case]] = json.loads(shared(path).read_text(encoding="utf-8"))
     return found

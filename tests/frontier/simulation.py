@@ -145,13 +145,17 @@ class Simulation:
 
     async def run(self, steps: int = 20_000) -> bool:
         """Goes on for so many steps; True when the crawl is done."""
-        if not self.frames and not self.seeds:
-            self.seeds += await self.frontier.add([task(seed) for seed in self.world.seeds])
+        if not self.turns and not self.frames:
+            await self.seed_again()
         for _ in range(steps):
             if await self.step():
                 await self.commit()
                 return True
         return False
+
+    async def seed_again(self) -> None:
+        """Seeds are read at each start."""
+        self.seeds += await self.frontier.add([task(seed) for seed in self.world.seeds])
 
     async def step(self) -> bool:
         if self.now - self.committed >= 1.0:
@@ -290,6 +294,7 @@ class Simulation:
         self.restarts.append(self.now)
         self.starts()
         await self.replay(self.frontier, again)
+        await self.seed_again()
 
     async def replay(self, store: LocalFrontier, again: int = 1) -> None:
         start = store.meta.frame

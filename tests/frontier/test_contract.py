@@ -152,10 +152,10 @@ def test_an_address_is_leased_to_one_host_at_a_time(hand: Opener) -> None:
     crawl.addresses = {"a.org": "10.0.0.1", "b.org": "10.0.0.1:8080", "c.org": "10.0.0.2", "d.org": "[::1]:80", "e.org": "::1"}
     crawl.add(*[f"http://{name}/1" for name in crawl.addresses])
     first = crawl.pages()
-    assert hosts(first) == ["a.org", "c.org", "d.org"]
+    assert sorted(hosts(first)) == ["a.org", "c.org", "d.org"]
     crawl.now += 10.0
     assert crawl.pages() == []
-    crawl.serve(first[0])
+    crawl.serve(next(turn for turn in first if turn.host == "a.org"))
     assert crawl.pages() == []
     assert crawl.wait() == 0.5
     assert hosts(crawl.pages()) == ["b.org"]
@@ -416,8 +416,7 @@ def test_a_host_is_closed_after_its_failures_and_its_pages_end_with_the_reason(h
         for turn in crawl.pages():
             asked += turn.host == "a.org" and turn.closed is None
             crawl.serve(turn, Reason.CONNECT if turn.host == "a.org" else Reason.OK)
-        if not crawl.lease() and crawl.again is not None:
-            crawl.wait()
+        crawl.wait()
     assert asked == 3
     assert do(crawl.store.counts()).finished == {Reason.HOST_DEAD: 40, Reason.OK: 1}
     assert crawl.pages() == []
@@ -589,8 +588,7 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_then_its_origin_is_close
     assert (texts(turn), turn.robots[0].closed) == (["http://a.org/1"], True)
     crawl.settle(turn.tasks[0], Reason.ROBOTS_UNREACHABLE, final=True)
     crawl.release(turn)
-    crawl.wait()
-    assert texts(crawl.only()) == ["https://a.org/robots.txt"]
+    assert texts(crawl.lease_next()) == ["https://a.org/robots.txt"]
 
 
 def test_pages_of_a_closed_origin_end_at_once_however_long_their_host_rests(hand: Opener) -> None:

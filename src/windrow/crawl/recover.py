@@ -66,12 +66,21 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
     check_version(directory)
     (directory / "log").mkdir(exist_ok=True)
     store = frontier.open(directory / "state", options, now)
+    try:
+        return await _catch_up(directory, store, now)
+    except BaseException:
+        await store.close()
+        raise
+
+
+async def _catch_up(directory: Path, store: LocalFrontier, now: float) -> Resumed:
     meta = store.meta
     _check_ahead(directory, meta.log)
     position, replayed = meta.log, 0
     for frame, position in log.frames(directory / "log", meta.log, meta.frame):
         await store.replay(frame, position)
         replayed += 1
+    _check_archive(directory, meta.files)
     torn = _cut_log(directory, position)
     torn += [entry for subset in SUBSETS for entry in _cut_subset(directory, subset, meta.files)]
     if replayed or torn:
@@ -136,13 +145,17 @@ def _cut_subset(directory: Path, subset: str, files: dict[str, int]) -> list[str
         torn += _cut(directory, path, committed)
         if not committed:
             path.unlink()
-    missing = [name for name, length in files.items() if name.startswith(subset + "/") and _length(directory / name) < length]
+    return torn
+
+
+def _check_archive(directory: Path, files: dict[str, int]) -> None:
+    """Before anything is cut."""
+    missing = [name for name, length in files.items() if _length(directory / name) < length]
     if missing:
         raise ConfigError(
             f"{directory / missing[0]} is missing or shorter than its {files[missing[0]]} committed bytes; restore the file "
             f"from a copy, or begin a new crawl in another directory"
         )
-    return torn
 
 
 def _length(path: Path) -> int:

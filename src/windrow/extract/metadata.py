@@ -1,0 +1,196 @@
+"""Who wrote a page, when, and under which licence: from what the page says of itself to machines, then from its address, then its text.
+
+Everything here works on strings that were taken from the tree before; nothing raises, whatever they hold.
+"""
+
+import datetime
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+
+class Facts(msgspec.Struct, frozen=True, gc=False):
+    """The parts of a page that speak of it."""
+
+    metas: Sequence[tuple[str, str]] = ()  # name, property or itemprop in lower case, and content
+    scripts: Sequence[str] = ()  # JSON-LD
+    times: Sequence[str] = ()  # datetime of <time>, the best marked first
+    authors: Sequence[str] = ()  # texts of rel=author and itemprop=author
+    licences: Sequence[str] = ()  # targets of rel=license
+    url: str = ""
+    lines: Sequence[str] = ()  # short blocks from the top of the page
+    latest: float = 0.0  # epoch seconds of the capture: nothing was published after it; 0: not known
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False):
+    author: str = ""
+    date: str = ""  # YYYY-MM-DD
+    licence: str = ""  # as written: perhaps relative
+
+
+_PUBLISHED = (  # best first
+    *("article:published_time", "og:article:published_time", "og:published_time", "datepublished", "date_published", "datepublished-iso"),
+    *("article:published", "article.published", "article:created", "parsely-pub-date", "sailthru.date", "publish_date", "publish-date"),
+    *("publishdate", "publishtime", "published_time", "published_at", "publication_date", "publication-date", "pubdate", "pub_date"),
+    *("originalpublicationdate", "article_date_original", "bytedance:published_time", "weibo: article:create_at", "ptime", "displaydate"),
+    *("cxenseparse:recs:publishtime", "citation_publication_date", "citation_date", "citation_online_date", "dcterms.created"),
+    *("dcterms.issued", "dcterms.date", "dc.date.issued", "dc.date.created", "dc.date.publication", "dc.date", "dc.created", "dc:date"),
+    *("datecreated", "date", "date.created", "created", "timestamp", "release_date", "rnews:datepublished", "video:release_date"),
+)
+_WRITTEN = (
+    *("author", "article:author", "og:article:author", "article:author_name", "parsely-author", "sailthru.author", "dc.creator"),
+    *("dcterms.creator", "dc:creator", "citation_author", "byl", "byline", "creator", "rnews:author", "twitter:data1:author"),
+)
+_RIGHTS = ("dcterms.license", "dc.rights", "dcterms.rights", "dc.rights.license", "license", "copyright")
+_LD_DATES = ("datePublished", "dateCreated", "uploadDate")
+_STORIES = ("article", "posting", "report", "recipe", "review", "book", "videoobject", "webpage", "question", "dataset", "howto")
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = {month[:3]: number for number, month in enumerate(_MONTHS, 1)}
+_NUMBERS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([-/.])|[ ]?年[ ]?)(\d{1,2})(?:\2|[ ]?月[ ]?)(\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:\d{6})?(?!\d)")
+_DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})\.[ ]?(\d{1,2})\.[ ]?((?:19|20)\d\d)(?!\d)")
+_NAME = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[.,]?"
+_SPOKEN = re.compile(rf"\b{_NAME}[ ]+(\d{{1,2}})(?:st|nd|rd|th)?,?[ ]+((?:19|20)\d\d)\b", re.IGNORECASE)
+_SPOKEN_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[ ]+(?:of[ ]+)?{_NAME}[ ]+((?:19|20)\d\d)\b", re.IGNORECASE)
+_IN_URL = re.compile(r"/((?:19|20)\d\d)[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
+_BY = re.compile(r"^(?:by|von|par|por|di|door|af|av|autor|author|written by)[ :]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"^(?:https?:)?//|@|^www\.", re.IGNORECASE)
+
+_EARLIEST = datetime.date(1990, 1, 1)  # before the web: a birthday, a war, an epoch of zero
+_LINE = 120  # characters of a line that may be a dateline
+_LONGEST = 160  # characters of an author
+_NAMES = 8  # authors
+_SCRIPT = 1 << 18  # characters of a JSON-LD script
+_NODES = 2000  # objects looked at in all scripts
+_DAY = 86400.0
+
+
+def read(facts: Facts) -> Metadata:
+    metas: dict[str, str] = {}
+    for name, content in facts.metas:
+        if content.strip():
+            metas.setdefault(name, content.strip())
+    things = list(_things(facts.scripts))
+    return Metadata(_author(facts, metas, things), _date(facts, metas, things), _licence(facts, metas, things))
+
+
+def day(text: str, latest: float = 0.0) -> str:
+    """The first date in a text as YYYY-MM-DD; empty where there is none that can be meant."""
+    text = text.strip()[:_LINE]
+    if _EPOCH.fullmatch(text):
+        return _checked(*_utc(float(text[:10])), latest)
+    for pattern, order in _FORMS:
+        if match := pattern.search(text):
+            year, month, date = (match[place] for place in order)
+            number = _MONTH.get(month[:3].lower()) or (int(month) if month.isdigit() else 0)
+            if found := _checked(int(year), number, int(date), latest):
+                return found
+    return ""
+
+
+_FORMS = ((_NUMBERS, (1, 3, 4)), (_COMPACT, (1, 2, 3)), (_SPOKEN, (3, 1, 2)), (_SPOKEN_DAY_FIRST, (3, 2, 1)), (_DAY_FIRST, (3, 2, 1)))
+
+
+def _utc(seconds: float) -> tuple[int, int, int]:
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return moment.year, moment.month, moment.day
+
+
+def _checked(year: int, month: int, date: int, latest: float) -> str:
+    try:
+        found = datetime.date(year, month, date)
+    except ValueError:
+        return ""
+    if found < _EARLIEST or (latest and found > datetime.date(*_utc(latest + _DAY))):
+        return ""
+    return found.isoformat()
+
+
+def _date(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+    for text in _dates(facts, metas, things):
+        if found := day(text, facts.latest):
+            return found
+    if match := _IN_URL.search(facts.url):
+        return _checked(int(match[1]), int(match[2]), int(match[3]), facts.latest)
+    for line in facts.lines:
+        if len(line) <= _LINE and (found := day(line, facts.latest)):
+            return found
+    return ""
+
+
+def _dates(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -> Iterator[str]:
+    for key in _LD_DATES:
+        for thing in things:
+            if isinstance(value := thing.get(key), str):
+                yield value
+    yield from (metas[name] for name in _PUBLISHED if name in metas)
+    yield from facts.times
+
+
+def _author(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+    sources: Iterable[list[str]] = (
+        *([name for thing in things[:1] for name in _names(thing.get("author"))],),
+        *([name for thing in things for name in _names(thing.get("author") or thing.get("creator"))],),
+        *([metas[name]] for name in _WRITTEN if name in metas),
+        list(facts.authors),
+    )
+    for names in sources:
+        clean = dict.fromkeys(name for name in map(_name, names) if name)
+        if clean:
+            return "; ".join(list(clean)[:_NAMES])
+    return ""
+
+
+def _name(text: str) -> str:
+    name = _BY.sub("", " ".join(text.split())).strip(" ,;|·-")
+    return "" if len(name) > _LONGEST or _ADDRESS.search(name) or not any(map(str.isalpha, name)) else name
+
+
+def _names(value: Any) -> Iterator[str]:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict) and isinstance(one.get("name"), str):
+            yield one["name"]
+
+
+def _licence(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+    said = [thing.get("license") for thing in things]
+    for link in (*facts.licences, *said, *(metas[name] for name in _RIGHTS if name in metas)):
+        if isinstance(link, dict):
+            link = link.get("url") or link.get("@id")
+        if isinstance(link, str) and (link in facts.licences or link.strip().startswith(("http://", "https://"))):
+            return link.strip()
+    return ""
+
+
+def _things(scripts: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The objects of JSON-LD that may be what the page is about: stories first."""
+    found: list[dict[str, Any]] = []
+    for script in scripts:
+        if len(script) > _SCRIPT:
+            continue
+        try:
+            queue = [json.loads(script, strict=False)]
+        except (ValueError, RecursionError):
+            continue
+        while queue and len(found) < _NODES:
+            value = queue.pop(0)
+            if isinstance(value, list):
+                queue.extend(value[:_NODES])
+            elif isinstance(value, dict):
+                found.append(value)
+                queue.extend(value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if isinstance(value.get(key), list | dict))
+    yield from sorted(found, key=_rank)
+
+
+def _rank(thing: dict[str, Any]) -> int:
+    kinds = thing.get("@type")
+    names = [one.lower() for one in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(one, str)]
+    ranks = [rank for rank, story in enumerate(_STORIES) for name in names if story in name]
+    return min(ranks, default=len(_STORIES))

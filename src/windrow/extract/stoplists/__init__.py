@@ -1,0 +1,158 @@
+"""Words that every text of a language is full of. A paragraph with few of them is no sentence: that is how jusText knows a menu.
+
+`lists.zip` holds the lists of jusText 3.0.2 (ATTRIBUTION.md) and two of characters, for Chinese and Japanese, which put no blanks between
+words; tools/make_stoplists.py packs it. A list whose entries are all one character long is counted by character. For other languages
+`make` takes a list from a sample of text.
+"""
+
+import collections
+import functools
+import importlib.resources
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from windrow.config import ConfigError
+
+COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's lists on the Declaration of Human Rights is .49 to .63
+_UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
+_ALIASES = {"nor": "nob", "no": "nob", "cmn": "zho", "zh": "zho", "yue": "zho", "ja": "jpn", "fil": "tgl", "hbs": "hbs", "in": "ind", "iw": "heb"}
+_SAMPLE = 300  # words looked at to guess a language
+_KANA = re.compile("[\u3040-\u30ff]")
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+class Stoplist(msgspec.Struct, frozen=True):
+    words: frozenset[str]
+    by_character: bool = False
+
+    def density(self, text: str) -> float:
+        """Share of the words of a text that are in the list; by character, of its letters and digits."""
+        if not (text.isascii() or unicodedata.is_normalized("NFC", text)):
+            text = unicodedata.normalize("NFC", text)
+        if self.by_character:
+            characters = [one for one in text if one.isalnum()]
+            return sum(map(self.words.__contains__, characters)) / (len(characters) or 1)
+        words = text.lower().split()
+        return sum(map(self.words.__contains__, words)) / (len(words) or 1)
+
+
+@functools.cache
+def languages() -> list[tuple[str, str, str]]:
+    """ISO 639-3 code, ISO 639-1 code where there is one, and jusText's name, of every language that jusText has a list for."""
+    table = _data("languages.tsv").decode()
+    return [(code, short, name) for code, short, name in (line.split("\t") for line in table.splitlines())]
+
+
+@functools.cache
+def code(language: str) -> str:
+    """The ISO 639-3 code of a language we have a list for, from that or another of its names: "en", "eng", "en-GB", "English"; else ""."""
+    names = {name.lower(): code for code, *others in languages() for name in (code, *others) if name}
+    names |= {alias: code for alias, code in _ALIASES.items()} | {code: code for code in _ALIASES.values()}
+    wanted = language.strip().lower().replace("_", "-")
+    return names.get(wanted) or names.get(wanted.replace("-", "_")) or names.get(wanted.partition("-")[0], "")
+
+
+@functools.cache
+def load(language: str) -> Stoplist:
+    known = code(language)
+    if not known:
+        raise ConfigError(f"there is no stop list for '{language}'; make one from a text with 'windrow extract stoplist NAME SAMPLE'")
+    return _stoplist(_member(f"{known}.txt").split("\n"))
+
+
+def read(path: Path) -> Stoplist:
+    """A list of one's own: UTF-8, a word a line, # before a comment."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"cannot read the stop list {path}: {error.strerror}; check the path") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}, line {line}: not UTF-8; save the stop list as UTF-8, a word a line") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line.partition("#")[0].split()) > 1:
+            raise ConfigError(f"{path}, line {number}: {line.strip()!r} is more than a word; write a word a line")
+    found = _stoplist(line.partition("#")[0] for line in text.splitlines())
+    if not found.words:
+        raise ConfigError(f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist'")
+    return found
+
+
+def make(text: str, coverage: float = COVERAGE) -> list[str]:
+    """The most frequent words of a sample, until they cover this share of it; characters where the words are not set apart."""
+    words = text.lower().split()
+    if sum(map(len, words)) > _UNSPACED * len(words):
+        words = list("".join(words))
+    counts = collections.Counter(word for word in words if any(map(str.isalpha, word)))
+    left = coverage * counts.total()
+    found = []
+    for word, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])):
+        if left <= 0:
+            break
+        left -= count
+        found.append(word)
+    return found
+
+
+def guess(texts: Iterable[str], declared: str) -> str:
+    """The language of a page among those with a list, by its most frequent words; "" where there is no telling."""
+    words = _words(texts)
+    by_script = _script("".join(words))
+    if by_script:
+        return by_script
+    hits = collections.Counter(language for word in words for language in _first().get(word, ()))
+    if not hits:
+        return code(declared)
+    best, most = max(hits.items(), key=lambda entry: (entry[1], entry[0]))
+    return code(declared) if hits[code(declared)] >= 0.8 * most else best
+
+
+def _words(texts: Iterable[str]) -> list[str]:
+    """Of the longer texts first: they are the likelier sentences."""
+    words: list[str] = []
+    for text in sorted(texts, key=len, reverse=True):
+        words += text[: 10 * _SAMPLE].lower().split()
+        if len(words) >= _SAMPLE:
+            break
+    return words[:_SAMPLE]
+
+
+def _script(letters: str) -> str:
+    """Chinese and Japanese are known by their characters."""
+    if letters.isascii():
+        return ""
+    kana, han = len(_KANA.findall(letters)), len(_HAN.findall(letters))
+    if 4 * (han + kana) < len(letters):
+        return ""
+    return "jpn" if 10 * kana > han else "zho"
+
+
+@functools.cache
+def _first() -> dict[str, tuple[str, ...]]:
+    """For each of the most frequent words, the languages that have it."""
+    owners: dict[str, list[str]] = {}
+    for line in _member("first.txt").splitlines():
+        language, *words = line.split(" ")
+        for word in words:
+            owners.setdefault(word, []).append(language)
+    return {word: tuple(languages) for word, languages in owners.items()}
+
+
+def _stoplist(lines: Iterable[str]) -> Stoplist:
+    words = frozenset(word for line in lines if (word := line.strip().lower()))
+    return Stoplist(words, by_character=bool(words) and all(len(word) == 1 for word in words))
+
+
+def _member(name: str) -> str:
+    with zipfile.ZipFile(io.BytesIO(_data("lists.zip"))) as archive:
+        return archive.read(name).decode()
+
+
+def _data(name: str) -> bytes:
+    return (importlib.resources.files(__package__) / name).read_bytes()

@@ -1,0 +1,293 @@
+"""Text that was seen before: checksums for exact duplicates, onion's rule over word n-grams for near-duplicate paragraphs.
+
+The rule is that of onion (Pomikálek 2011): a paragraph is a duplicate when more than half of its words lie in n-grams that were met before,
+in an earlier document or earlier in its own, and a short run of new paragraphs beside duplicates goes with them. `grams` is the dear half
+and needs only the document, so a worker process runs it; `settle` needs the table of everything seen and runs in its one owner.
+"""
+
+import functools
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from windrow.judge.table import Table
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Octets = npt.NDArray[np.uint8]
+
+PIECE = 1 << 20  # bytes hashed at once: the arrays below take some 40 times their text
+_BASE_OCTET = 0x9E3779B97F4A7C15  # odd, so each has an inverse modulo 2^64
+_BASE_WORD = 0xD1342543DE82EF95
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_BLANK = 32  # this octet and all below it part words
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """The parameters of onion's rule; the defaults are those it was published with."""
+
+    ngram: int = 7  # words
+    threshold: float = 0.5  # share of a paragraph's words; a duplicate has more
+    smoothing: int = 20  # words of new text between duplicates that go with them; 0: none
+
+
+class Grams(msgspec.Struct, frozen=True, gc=False):
+    """A document as the rule sees it; plain bytes, so that it travels between processes as it is."""
+
+    lengths: bytes  # words of each paragraph, int64
+    hashes: bytes  # of the n-gram that ends at each word, from the n-th word on, uint64
+    repeated: bytes  # whether that n-gram stood earlier in the document, a byte each; empty: none did
+
+
+class Ruling(msgspec.Struct, frozen=True, gc=False):
+    """What the rule says of a document's paragraphs."""
+
+    duplicate: tuple[bool, ...]
+    shares: tuple[float, ...]  # of each paragraph's words, those in n-grams seen before
+    words: int
+    removed: int  # words in duplicate paragraphs
+
+    @property
+    def empty(self) -> bool:
+        """No word is left."""
+        return self.removed == self.words
+
+
+def body_key(body: bytes) -> int:
+    """Equal for equal bodies."""
+    return xxhash.xxh3_64_intdigest(body)
+
+
+def text_key(paragraphs: Sequence[str]) -> int:
+    """Equal for equal clean text."""
+    return xxhash.xxh3_64_intdigest("\n".join(paragraphs).encode("utf-8", "surrogatepass"))
+
+
+def grams(paragraphs: Sequence[str], ngram: int = 7) -> Grams:
+    """The n-grams of a document, paragraph by paragraph. Words are parted by white space; a letter of a script that is written without
+    spaces (Chinese, Japanese, Thai, Lao, Tibetan, Burmese, Khmer) is a word of its own."""
+    return batch([paragraphs], ngram)[0]
+
+
+def batch(documents: Sequence[Sequence[str]], ngram: int = 7) -> list[Grams]:
+    """The same for many documents in one go, which costs less than each by itself."""
+    octets = [_octets(paragraph) for document in documents for paragraph in document]
+    return _slice(octets, [len(document) for document in documents], ngram, True)
+
+
+def batch_tokens(documents: Sequence[Sequence[bytes]], ngram: int = 7) -> list[Grams]:
+    """The same where each paragraph is ready tokens in UTF-8, one a line."""
+    octets = [paragraph.replace(b" ", b"\x7f") for document in documents for paragraph in document]
+    return _slice(octets, [len(document) for document in documents], ngram, False)
+
+
+def settle(table: Table, document: Grams, rule: Rule = Rule()) -> Ruling:
+    """Judges a document's paragraphs by what the table has seen, and adds the n-grams of those that stay."""
+    lengths = np.frombuffer(document.lengths, np.int64)
+    hashes = np.frombuffer(document.hashes, np.uint64)
+    words = int(lengths.sum())
+    found = table.find(hashes)
+    before = found.seen
+    if document.repeated:
+        before = before | np.frombuffer(document.repeated, np.bool_)
+    counts = lengths.tolist()
+    covered = _covered(lengths, before, rule.ngram) if before.any() else [0] * len(counts)
+    duplicate = [bool(count) and part / count > rule.threshold for count, part in zip(counts, covered, strict=True)]
+    _smooth(duplicate, counts, rule.smoothing)
+    removed = sum(count for count, gone in zip(counts, duplicate, strict=True) if gone)
+    if removed < words:
+        kept = np.repeat(~np.array(duplicate), lengths)[rule.ngram - 1 :] if removed else None
+        table.put(found, kept, bool(document.repeated))
+    shares = tuple(part / count if count else 0.0 for count, part in zip(counts, covered, strict=True))
+    return Ruling(tuple(duplicate), shares, words, removed)
+
+
+def _covered(lengths: Numbers, before: Flags, ngram: int) -> list[int]:
+    """How many words of each paragraph lie in a seen n-gram that ends in the same paragraph."""
+    ends = np.cumsum(lengths)
+    words = int(ends[-1])
+    counted = np.zeros(words + 1, np.int64)
+    np.cumsum(before, out=counted[ngram:])
+    reach = np.minimum(np.arange(ngram, ngram + words), np.repeat(ends, lengths))
+    covered = np.zeros(words + 1, np.int64)
+    np.cumsum(counted[reach] > counted[:-1], out=covered[1:])
+    found: list[int] = (covered[ends] - covered[ends - lengths]).tolist()
+    return found
+
+
+def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:
+    """Marks runs of new paragraphs of at most `limit` words between duplicates or the document's ends."""
+    if not limit:
+        return
+    start, run = 0, 0
+    for place in range(len(counts) + 1):
+        if place < len(counts) and not duplicate[place]:
+            run += counts[place]
+            continue
+        if run <= limit:
+            duplicate[start:place] = [True] * (place - start)
+        start, run = place + 1, 0
+
+
+def _slice(octets: list[bytes], sizes: list[int], ngram: int, natural: bool) -> list[Grams]:
+    """One Grams for each run of paragraphs. The n-grams of a run are contiguous, those that reach over its end are left out."""
+    lengths, words = _words(octets, natural)
+    joined = _join(words, ngram)
+    ends = np.cumsum(lengths)
+    made, paragraph, first = [], 0, 0
+    for size in sizes:
+        own = lengths[paragraph : paragraph + size]
+        paragraph += size
+        last = int(ends[paragraph - 1]) if paragraph else 0
+        hashes = joined[first : max(first, last - ngram + 1)]
+        made.append(Grams(own.tobytes(), hashes.tobytes(), _repeated(hashes)))
+        first = last
+    return made
+
+
+def _repeated(hashes: Hashes) -> bytes:
+    """Which hashes stand earlier in the array; empty where none does."""
+    if len(set(hashes.tolist())) == len(hashes):
+        return b""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    repeated = np.zeros(len(hashes), np.bool_)
+    repeated[order[1:][ordered[1:] == ordered[:-1]]] = True
+    return repeated.tobytes()
+
+
+def _octets(paragraph: str) -> bytes:
+    """UTF-8 in which every white space of Unicode is a plain blank."""
+    if paragraph.isascii():
+        return paragraph.encode()
+    return " ".join(paragraph.split()).encode("utf-8", "surrogatepass")
+
+
+def _words(paragraphs: list[bytes], natural: bool) -> tuple[Numbers, Hashes]:
+    """How many words each paragraph has, and the hashes of all words."""
+    counts, hashes = [], []
+    for piece in _pieces(paragraphs):
+        text = np.frombuffer(b"\n" + b"\n".join(piece) + b"\n", np.uint8)
+        before, last = _edges(text, natural)
+        sums = np.cumsum(_OCTETS[text] * _powers(_BASE_OCTET, len(text)), dtype=np.uint64)
+        hashes.append(_mixed((sums[last] - sums[before]) * _inverses(_BASE_OCTET, len(text))[before]))
+        ends = np.cumsum(np.fromiter(map(len, piece), np.int64, len(piece)) + 1)
+        counts.append(np.diff(np.searchsorted(before, ends), prepend=0))
+    if not counts:
+        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    if len(counts) == 1:
+        return counts[0], hashes[0]
+    return _rejoined(paragraphs, counts), np.concatenate(hashes)
+
+
+def _pieces(paragraphs: list[bytes]) -> list[list[bytes]]:
+    """Paragraphs in lots of about PIECE bytes; one that is longer is cut at blanks."""
+    if sum(map(len, paragraphs)) <= PIECE:
+        return [paragraphs] if paragraphs else []
+    pieces: list[list[bytes]] = [[]]
+    size = 0
+    for paragraph in paragraphs:
+        for part in _parts(paragraph):
+            if size + len(part) > PIECE and pieces[-1]:
+                pieces.append([])
+                size = 0
+            pieces[-1].append(part)
+            size += len(part)
+    return pieces
+
+
+def _parts(paragraph: bytes) -> list[bytes]:
+    parts = []
+    while len(paragraph) > PIECE:
+        cut = max(paragraph.rfind(b" ", 0, PIECE), paragraph.rfind(b"\n", 0, PIECE))
+        cut = PIECE if cut <= 0 else cut
+        while cut < len(paragraph) and paragraph[cut] & 0xC0 == 0x80:
+            cut += 1
+        parts.append(paragraph[:cut])
+        paragraph = paragraph[cut:]
+    return [*parts, paragraph]
+
+
+def _rejoined(paragraphs: list[bytes], counts: list[Numbers]) -> Numbers:
+    """The counts of paragraphs some of which were cut into parts."""
+    parts = iter(np.concatenate(counts).tolist())
+    return np.array([sum(next(parts) for _ in _parts(paragraph)) for paragraph in paragraphs], np.int64)
+
+
+def _edges(text: Octets, natural: bool) -> tuple[Numbers, Numbers]:
+    """For each word the place before its first octet, and that of its last."""
+    blank = text <= _BLANK
+    if natural and _UNSPACED_LEADS[text].any():
+        return _letters(text, blank)
+    edges = np.flatnonzero(blank[1:] != blank[:-1])
+    return edges[::2], edges[1::2]
+
+
+def _letters(text: Octets, blank: Flags) -> tuple[Numbers, Numbers]:
+    """The same where some letters are words."""
+    pairs = text[:-1].astype(np.uint16) << 8 | text[1:]
+    letter = np.append(_UNSPACED[pairs], False)
+    starts = letter.copy()
+    starts[3:] |= letter[:-3] & (text[:-3] < 0xF0)
+    starts[4:] |= letter[:-4] & (text[:-4] >= 0xF0)
+    starts[1:] |= blank[:-1]
+    starts &= ~blank
+    ends = ~blank[:-1] & (blank[1:] | starts[1:])
+    return np.flatnonzero(starts) - 1, np.flatnonzero(ends)
+
+
+def _join(words: Hashes, ngram: int) -> Hashes:
+    """The hash of each run of n words: a polynomial in the hashes of its words, from the differences of running sums."""
+    count = len(words) - ngram + 1
+    if count <= 0:
+        return np.zeros(0, np.uint64)
+    sums = np.zeros(len(words) + 1, np.uint64)
+    np.cumsum(words * _powers(_BASE_WORD, len(words)), out=sums[1:])
+    return _mixed((sums[ngram:] - sums[:count]) * _inverses(_BASE_WORD, len(words))[:count])
+
+
+def _mixed(hashes: Hashes) -> Hashes:
+    hashes ^= hashes >> np.uint64(32)
+    hashes *= _MIX
+    hashes ^= hashes >> np.uint64(29)
+    hashes *= _MIX
+    hashes ^= hashes >> np.uint64(32)
+    return hashes
+
+
+def _powers(base: int, size: int) -> Hashes:
+    return _power_table(base, max(16, size.bit_length()))[:size]
+
+
+def _inverses(base: int, size: int) -> Hashes:
+    return _power_table(pow(base, -1, 1 << 64), max(16, size.bit_length()))[:size]
+
+
+@functools.lru_cache(maxsize=32)
+def _power_table(base: int, bits: int) -> Hashes:
+    """1, base, base², … modulo 2^64."""
+    table = np.full(1 << bits, base, np.uint64)
+    table[0] = 1
+    return np.multiply.accumulate(table)
+
+
+def _octet_table() -> Hashes:
+    """A random number for each octet, the same everywhere and for ever: tables and redo files hold what is made of them."""
+    return np.array([xxhash.xxh3_64_intdigest(bytes([octet]), seed=7) for octet in range(256)], np.uint64)
+
+
+def _unspaced() -> Flags:
+    """By the first two octets of a letter in UTF-8: is its script written without spaces?"""
+    flags = np.zeros(1 << 16, np.bool_)
+    for first, last in ((0xE0B8, 0xE0BF), (0xE180, 0xE181), (0xE19E, 0xE19F), (0xE380, 0xE9BF), (0xEFA4, 0xEFAB), (0xF0A0, 0xF0AF)):
+        flags[first : last + 1] = True
+    return flags
+
+
+_OCTETS = _octet_table()
+_UNSPACED = _unspaced()
+_UNSPACED_LEADS = _UNSPACED.reshape(256, 256).any(axis=1)

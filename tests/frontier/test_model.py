@@ -1,0 +1,124 @@
+"""The stores against each other, and a crawl that is killed against one that is not: the same random crawl must come to the same end."""
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.frontier.simulation import Simulation, World, check_politeness, options, settled, task, world
+from windrow.config import Config
+from windrow.data import Reason
+from windrow.frontier import admit, rows
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Next to nothing is held in memory, so that rows are let go and read back all the time."""
+    monkeypatch.setattr(rows, "MOST", 2)
+    monkeypatch.setattr(admit, "RECENT", 5)
+
+
+def drawn(seed: int, **fields: object) -> tuple[World, Config]:
+    """A world and options for it."""
+    rng = random.Random(seed)
+    config = options(
+        delay=rng.choice([0.0, 0.1, 1.0, 5.0]),
+        ip_delay=rng.choice([0.0, 0.5, 2.0]),
+        quantum=rng.choice([1, 3, 500]),
+        open_domains=rng.choice([1, 2, 100]),
+        open_hosts=rng.choice([1, 2, 3, 100]),
+        max_host_urls=rng.choice([0, 0, 5]),
+        max_domain_urls=rng.choice([0, 0, 8]),
+        max_domain_hosts=rng.choice([0, 2, 64]),
+        same_pages=0,
+        **fields,
+    )
+    return world(seed, hosts=rng.choice([1, 5, 12])), config
+
+
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: int) -> None:
+    async def run(directory: Path | None) -> tuple[object, ...]:
+        web, config = drawn(seed, checkpoint=1e9)
+        sim = Simulation(web, config, directory, seed)
+        assert await sim.run()
+        told = (sim.turns, await sim.frontier.counts(), await sim.fates(), [await sim.frontier.ledger(f"d{n}.org") for n in range(6)])
+        await sim.frontier.close()
+        return told
+
+    assert asyncio.run(run(None)) == asyncio.run(run(tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Path, seed: int) -> None:
+    async def run() -> None:
+        rng = random.Random(seed)
+        web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
+        sim = Simulation(web, config, tmp_path, seed)
+        kills = 0
+        while not await sim.run(rng.randint(1, 80) if kills < 12 else 20_000):
+            kills += 1
+            await sim.crash(later=rng.choice([0.0, 0.1, 3.0]), again=rng.choice([1, 2]))
+        check_politeness(sim)
+        counts = await sim.frontier.counts()
+        assert (counts.waiting, counts.in_hand, counts.seen) == (0, 0, len(sim.finished))
+        assert {len(ends) for ends in sim.finished.values()} == {1}
+        await sim.frontier.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("seed", range(300, 330))
+def test_what_a_killed_crawl_finds_is_what_it_had_committed(tmp_path: Path, seed: int) -> None:
+    async def run() -> None:
+        rng = random.Random(seed)
+        web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
+        sim = Simulation(web, config, tmp_path / "killed", seed)
+        for _ in range(4):
+            done = await sim.run(rng.randint(1, 120))
+            await sim.commit()
+            before = settled(await sim.frontier.counts()), await states(sim), await ledgers(sim)
+            await sim.crash(again=rng.choice([1, 2]))
+            assert (settled(await sim.frontier.counts()), await states(sim), await ledgers(sim)) == before
+            if done:
+                break
+        await sim.frontier.close()
+        rebuilt = Simulation(web, config, tmp_path / "rebuilt", seed)
+        rebuilt.frames = sim.frames
+        await rebuilt.replay(rebuilt.frontier)
+        await rebuilt.seed_again()
+        assert (settled(await rebuilt.frontier.counts()), await states(rebuilt), await ledgers(rebuilt)) == before
+        await rebuilt.frontier.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("seed", range(400, 410))
+def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int) -> None:
+    async def run() -> None:
+        rng = random.Random(seed)
+        web = world(seed, hosts=8, kinds=False)
+        sim = Simulation(web, options(delay=0.2, quantum=3, open_domains=2, checkpoint=3.0), tmp_path, seed)
+        while not await sim.run(rng.randint(20, 100)):
+            await sim.crash()
+        assert sim.finished == {text: [Reason.OK] for text in web.reachable()}
+        await sim.frontier.close()
+
+    asyncio.run(run())
+
+
+async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
+    """The fate of every page, as far as it outlives a process."""
+    told: dict[str, tuple[object, ...]] = {}
+    for text, fate in (await sim.fates()).items():
+        if fate is not None:
+            host = sim.world.hosts[task(text).url.host].name
+            waiting = fate.state != "finished"
+            told[text] = (host, "waiting" if waiting else "finished", None if waiting else fate.reason, fate.frame, fate.task)
+    return told
+
+
+async def ledgers(sim: Simulation) -> list[object]:
+    domains = sorted({task(page).url.domain for host in sim.world.hosts.values() for page in host.pages})
+    return [await sim.frontier.ledger(domain) for domain in domains]
