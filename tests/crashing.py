@@ -69,7 +69,7 @@ class Result:
 
 
 def run(arguments: list[str], plan: Plan | None = None) -> Result:
-    """Runs `windrow ARGUMENTS`; the second argument is the directory whose files are watched."""
+    """Runs `windrow ARGUMENTS`; the second argument, where there is one, is the directory whose files are watched."""
     with tempfile.TemporaryDirectory(prefix="windrow-run-") as name:
         order = {"arguments": arguments, "plan": dataclasses.asdict(plan or Plan()), "files": name}
         nursery = _nursery()
@@ -160,7 +160,7 @@ class Disk:
             if half is not None:
                 half()  # a full disk takes what it can
             number = getattr(errno, plan.fail)
-            raise OSError(number, os.strerror(number))
+            raise OSError(number, os.strerror(number), path if verb == "create" else None)
 
     def _note(self, verb: str, path: str) -> None:
         """What is safe from a power loss from now on."""
@@ -330,11 +330,12 @@ def _child(order: dict[str, Any]) -> None:
     files = Path(order["files"])
     for number, name in enumerate(("null", "out", "err")):
         os.dup2(os.open("/dev/null" if not number else files / name, os.O_RDWR | os.O_CREAT), number)
+    trace = (files / "trace").open("w")
     from windrow import cli
     from windrow.crawl import log
 
     plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
-    disk = Disk(plan, Path(order["arguments"][1]))
+    disk = Disk(plan, Path(*order["arguments"][1:2]))
     log.LONGEST = plan.longest or log.LONGEST
     if plan.jump:
         _move_clock(plan.jump, plan.after)
@@ -352,7 +353,8 @@ def _child(order: dict[str, Any]) -> None:
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    (files / "trace").write_text("\n".join(disk.trace))
+    trace.write("\n".join(disk.trace))
+    trace.close()
     os._exit(code)
 
 

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 # Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
 ROWS = (
     ("cli", "__main__"),
-    ("serve", "cluster", "demo"),
+    ("serve", "cluster", "demo", "languages"),
     ("crawl", "batch"),
     ("refine",),
     ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus"),
@@ -30,16 +30,19 @@ ADDRESSES = {
     "isal": ("archive/", "fetch/coding.py", "crawl/log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
+    "numpy": ("extract/lines_model/", "judge/"),
     "publicsuffixlist": ("urls.py",),
+    "py3langid": ("judge/language.py",),
+    "pycld2": ("judge/language.py",),
     "pycurl": ("fetch/client.py",),
     "pyspark": ("batch/engine",),
     "redis": ("frontier/redis.py", "cluster/"),
     "rich": ("cli.py", "crawl/display.py"),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
-    "typer": ("cli.py",),
+    "typer": ("cli.py", "languages.py"),
     "url": ("urls.py",),
     "uvloop": ("cli.py", "crawl/loop.py"),
-    "xxhash": ("urls.py", "extract/html.py"),
+    "xxhash": ("urls.py", "extract/html.py", "judge/duplicates.py", "judge/table.py"),
     "zstandard": ("fetch/coding.py",),
 }
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import windrow
-from windrow import config, demo, seeds
+from windrow import config, demo, languages, seeds
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
@@ -28,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Windrow builds text corpora from the web. Start with `windrow demo`.",
 )
+app.add_typer(languages.app, name="language")
 out = Console(highlight=False, soft_wrap=True, markup=False)
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
@@ -49,8 +50,8 @@ def init(
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} has a crawl.toml already; edit that, or choose another directory")
     found = seeds.read(seed_file)
-    directory.mkdir(parents=True, exist_ok=True)
     options = config.make([*_settings(contact, tld), *(settings or [])], directory)
+    directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.dump(options, changed=True))
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({len(found)} seeds) written.")

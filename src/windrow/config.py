@@ -134,6 +134,72 @@ class Extract:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Language:
+    """Which languages are wanted, and how they are told."""
+
+    accepted: tuple[str, ...] = ()  # languages kept, as ISO 639 codes, tags or English names ("ces", "cs", "Czech"); empty: all
+    recognised: tuple[str, ...] = ()  # languages thought of where a text is short or unclear, look-alikes to drop among them; empty: all
+    models: tuple[str, ...] = ()  # files made by `windrow language train`, for languages that no tool knows
+    min_share: float = 0.5  # share of a page's characters in accepted languages, below which none of it is kept
+    short: int = 120  # characters; a shorter paragraph is foreign only if py3langid agrees
+    read: int = 300  # characters of each paragraph that are read: more changes no answer and costs time
+    second: int = 8  # paragraphs of a page that py3langid is asked about (0.1 ms each); 0: never, and neither about the page
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Quality:
+    """What is running text."""
+
+    min_characters: int = 150  # characters of a page's text, ideographs and kana counted three times: less is a caption or a message
+    min_good: float = 0.0  # share of a page's characters in good paragraphs, where the extractor reports the others too
+    min_letters: float = 0.6  # share of letters in the characters that are not blanks
+    max_digits: float = 0.25  # share of digits in the same
+    max_symbols: float = 0.2  # share of what is neither letter, digit nor punctuation in the same
+    max_repeated_lines: float = 0.4  # share of characters in paragraphs that stand on the page already
+    max_repeated_words: float = 0.6  # share of word triples that stand on the page already, in texts of 200 words and more
+    min_sentences: float = 0.2  # share of characters in paragraphs that are long enough or end like a sentence
+    drop_machine_translations: bool = True  # refuse pages that say a machine translated them
+    soft_404: float = 0.85  # likeness to the host's answer for a page that cannot exist, from which a page is taken for the same; 0: off
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Signals:
+    """What authors ask for beyond robots.txt. Every signal is recorded with its document, whatever the profile."""
+
+    profile: str = "research"  # "research", "training" (leaves out what is reserved from training) or "record-only"
+    honour_peer_ai_blocks: bool = True  # with "training", leave out pages that robots.txt closes to known crawlers of AI companies
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Paragraphs:
+    """The extractor `paragraphs`: jusText's rules. A figure that is not given is that of the preset, named in the order stock, tuned."""
+
+    preset: str = "tuned"  # "stock": jusText 3.0.2 as it comes; "tuned": .85 instead of .68 mean F1 over our data sets
+    language: str = ""  # of the stop list, as ISO 639-3 or 639-1 code; empty: guessed for each page from its commonest words
+    stoplist: str = ""  # a file with a word a line, instead; one of single characters is counted by character
+    max_link_density: float | None = None  # share of a paragraph's characters in links, above which it is bad: .2, .3
+    length_low: int | None = None  # characters below which a paragraph is short, and judged by its neighbours alone: 70, 70
+    length_high: int | None = None  # characters above which a paragraph with stop words is good whatever its neighbours: 200, 120
+    stopwords_low: float | None = None  # share of stop words below which a paragraph is bad: .3, .15
+    stopwords_high: float | None = None  # share of stop words that makes a paragraph good, if it is long, or nearly good: .32, .2
+    max_heading_distance: int | None = None  # characters between a heading and the good paragraph that keeps it: 200, 200
+    headings: bool | None = None  # headings are kept with the text below them: true, true
+    landmarks: bool | None = None  # paragraphs within nav, footer and aside elements are bad: false, true
+    unspaced: float | None = None  # factor on lengths and distance where words are not set apart, as in Chinese: 1, .3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judge:
+    """What was seen before."""
+
+    near_duplicates: bool = True  # drop paragraphs most of whose words were seen before, by onion's rule
+    ngram: int = 7  # words that are compared at once (SpiderLing: 7)
+    threshold: float = 0.5  # share of a paragraph's words in n-grams seen before; a duplicate has more (SpiderLing: 0.5)
+    smoothing: int = 20  # words; so much new text between duplicate paragraphs, or less, goes with them (onion: 20); 0: none
+    table_bytes: int = 2 << 30  # bytes of memory for the n-grams seen, about 7 each; at the bound the older half is forgotten
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Crawl:
     """The driver."""
 
@@ -156,6 +222,11 @@ class Config:
     fetch: Fetch = Fetch()
     archive: Archive = Archive()
     extract: Extract = Extract()
+    paragraphs: Paragraphs = Paragraphs()
+    language: Language = Language()
+    quality: Quality = Quality()
+    signals: Signals = Signals()
+    judge: Judge = Judge()
     crawl: Crawl = Crawl()
 
 
@@ -184,6 +255,22 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "extract.workers": (1, 1024),
     "extract.seconds": (0.01, math.inf),
     "extract.megabytes": (64, math.inf),
+    "language.min_share": (0, 1),
+    "language.read": (60, math.inf),
+    "quality.min_good": (0, 1),
+    "quality.min_letters": (0, 1),
+    "quality.max_digits": (0, 1),
+    "quality.max_symbols": (0, 1),
+    "quality.max_repeated_lines": (0, 1),
+    "quality.max_repeated_words": (0, 1),
+    "quality.min_sentences": (0, 1),
+    "quality.soft_404": (0, 1),
+    "paragraphs.max_link_density": (0, 1),
+    "paragraphs.stopwords_low": (0, 1),
+    "paragraphs.stopwords_high": (0, 1),
+    "judge.ngram": (1, 64),
+    "judge.threshold": (0, 1),
+    "judge.table_bytes": (16 << 20, math.inf),
     "crawl.in_flight": (1, math.inf),
     "crawl.in_flight_bytes": (1, math.inf),
     "crawl.commit_seconds": (0, 3600),
@@ -199,13 +286,15 @@ PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that
     "fetch.accept": (r"[ -~]*", "ASCII"),
     "fetch.accept_language": (r"[ -~]*", "ASCII"),
     "frontier.store": (r"lmdb|memory", "'lmdb' or 'memory'"),
+    "signals.profile": (r"research|training|record-only", "'research', 'training' or 'record-only'"),
+    "paragraphs.preset": (r"stock|tuned", "'stock' or 'tuned'"),
     "archive.prefix": (r"[A-Za-z0-9][A-Za-z0-9._-]*", "usable in file names: letters, digits, '.', '_' and '-'"),
     "crawl.node": (r"[A-Za-z0-9][A-Za-z0-9._]*", "usable in file names: letters, digits, '.' and '_'"),
 }
 REGEXES = ("scope.allow", "scope.deny")
 NAMES = ("scope.tlds", "scope.tlds_denied", "scope.domains", "scope.domains_denied", "scope.hosts", "scope.hosts_denied")
 SUFFIXES = ("scope.skip_suffixes",)
-PATHS = ("fetch.hosts",)  # relative to the directory of crawl.toml
+PATHS = ("fetch.hosts", "paragraphs.stoplist", "language.models")  # relative to the directory of crawl.toml
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -361,7 +450,8 @@ def _value(name: str, written: Written, path: Path) -> Any:
     if name in SUFFIXES:
         return tuple(suffix.lower().removeprefix(".") for suffix in value)
     if name in PATHS and value:
-        return str(path.parent.absolute() / value)
+        here = path.parent.absolute()
+        return tuple(str(here / single) for single in value) if isinstance(value, tuple) else str(here / value)
     return value
 
 

@@ -151,9 +151,10 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False):
     """A block of a page's text."""
 
     text: str  # one line, single blanks
-    kind: str = "good"  # "good", "neargood", "short" or "bad", as jusText has it
+    kind: str = "good"  # "good" or "bad": whether it is of the text; jusText's class
     heading: bool = False
     path: str = ""  # of its element: "html.body.div.p"
+    own: str = ""  # "good", "neargood", "short" or "bad": by itself, before its neighbours were heard; jusText's cfclass
 
 
 class Page(msgspec.Struct, frozen=True):

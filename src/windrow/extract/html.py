@@ -35,6 +35,8 @@ _NOFOLLOW = {"nofollow", "none"}
 _NOINDEX = {"noindex", "none"}
 _WORDS = re.compile(r"[,\s]+")
 _EMPTY = re.compile(r"<(script|style|title|textarea|iframe|noscript|noframes|xmp)\b([^<>]*)/>", re.IGNORECASE)
+_UNCLOSED = re.compile(r"<title\b[^>]*>[^<]*", re.IGNORECASE)
+_HEAD = re.compile(r"</head|<(?:meta|link|script|body|div|p)\b", re.IGNORECASE)  # what a title that was not closed goes on with
 _REFRESH = re.compile(r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL)
 _LANGUAGE = re.compile(r"\s*([A-Za-z0-9_-]{1,35})\s*")
 _RELATIONS = {"canonical", "alternate", "next", "prev"}
@@ -149,10 +151,17 @@ def _parsed(text: str, xhtml: bool) -> turbohtml.Document:
     """XHTML may close a script or a frame in its own tag; to the HTML parser all the rest of the page would then be inside.
 
     Pages that do so and are served as HTML are broken in a browser, but their links are meant: where links were swallowed, we read again.
+    The same holds of a title that is not closed. A shadow root stays in the tree as the template it is, for its text is the page's.
     """
-    document = turbohtml.parse(_EMPTY.sub(r"<\1\2></\1>", text) if xhtml else text, positions=False)
+    if xhtml:
+        text = _EMPTY.sub(r"<\1\2></\1>", text)
+    document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
     if not xhtml and any("<a " in element.text for element in _swallowing(document)):
         return _parsed(text, xhtml=True)
+    title = document.find("title")
+    if title is not None and len(title.text) > _TITLE and _HEAD.search(title.text):
+        closed = _UNCLOSED.sub(r"\g<0></title>", text, count=1)
+        return turbohtml.parse(closed, positions=False, allow_declarative_shadow_roots=False)
     return document
 
 

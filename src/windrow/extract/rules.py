@@ -74,11 +74,11 @@ HINTS = {
 STOPS = ".!?…。！？｡।؟۔"
 COMMAS = ",;:，、；：،"
 
-_VOIDS = "area base basefont bgsound embed frame input keygen link meta param source track wbr"
+_VOIDS = "area base basefont bgsound col embed frame hr input keygen link meta param source track wbr"
 _ELEMENTS = (
     "html head body title address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form "
     "h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu dir nav ol p pre search section summary ul caption colgroup table tbody td "
-    "tfoot th thead tr optgroup option hr col "
+    "tfoot th thead tr optgroup option "
     "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd label map mark marquee meter nobr output picture progress q "
     "rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var slot br img "
     "script style template noscript iframe object applet svg math canvas audio video select datalist button textarea noframes noembed xmp "

@@ -39,7 +39,7 @@ class Admission:
             if key in recent or key in older:
                 continue
             host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
-            if refused is not None and (host is None or host.closed or self._counted or len(url.text) > LONGEST):
+            if refused is not None and (host is None or host.closed or not host.urls or self._counted or len(url.text) > LONGEST):
                 rule = self._refuses(host, url)
                 if rule:
                     refused[rule] = refused.get(rule, 0) + 1
@@ -57,14 +57,18 @@ class Admission:
 
     def _enter(self, host: Host, task: Task) -> Seat | None:
         """Counts a new URL of a host; the host's seat, where it has one."""
-        rows = self._rows
+        rows, meta = self._rows, self._meta
+        domain = rows.domains.get(host.domain) or rows.make_domain(host.domain)
+        if not host.urls:
+            meta.hosts += 1
+            meta.domains += not domain.urls
+            domain.hosts += 1
         host.urls += 1
         host.waiting += 1
-        rows.changed_hosts.add(host.name)
-        domain = rows.domains.get(host.domain) or rows.make_domain(host.domain)
         domain.urls += 1
+        meta.waiting += 1
+        rows.changed_hosts.add(host.name)
         rows.changed_domains.add(domain.name)
-        self._meta.waiting += 1
         if not host.ticket:
             self._line.enter(host)
         seat = self._line.seats.get(host.name)
@@ -82,11 +86,11 @@ class Admission:
         domain = self._rows.domain(url.domain)
         if len(url.text) > LONGEST:
             return "length"
-        if host is None:
+        if host is not None and host.closed:
+            return "host-closed"
+        if host is None or not host.urls:
             if domain is not None and 0 < caps.max_domain_hosts <= domain.hosts:
                 return "domain-hosts"
-        elif host.closed:
-            return "host-closed"
         elif 0 < caps.max_host_urls <= host.urls:
             return "host-urls"
         return "domain-urls" if domain is not None and 0 < caps.max_domain_urls <= domain.urls else ""

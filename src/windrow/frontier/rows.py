@@ -41,19 +41,16 @@ class Rows:
         """The row of a host, made where it is new."""
         row = self.host(url.host)
         if row is None:
-            domain = self.make_domain(url.domain)
-            domain.hosts += 1
-            self._meta.hosts += 1
-            row = self.hosts[url.host] = Host(self._meta.hosts, url.host, url.domain)
+            self._meta.rows += 1
+            row = self.hosts[url.host] = Host(self._meta.rows, url.host, url.domain)
             self.changed_hosts.add(row.name)
-            self.changed_domains.add(domain.name)
         return row
 
     def make_domain(self, name: str) -> Domain:
         row = self.domain(name)
         if row is None:
-            self._meta.domains += 1
-            row = self.domains[name] = Domain(self._meta.domains, name)
+            self._meta.rows += 1
+            row = self.domains[name] = Domain(self._meta.rows, name)
             self.changed_domains.add(name)
         return row
 

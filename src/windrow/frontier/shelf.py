@@ -37,7 +37,7 @@ class Domain(msgspec.Struct, array_like=True):
     id: int
     name: str
     ticket: int = 0
-    hosts: int = 0
+    hosts: int = 0  # with admitted URLs
     listed: int = 0  # hosts with URLs waiting
     urls: int = 0
     pages: int = 0
@@ -53,7 +53,8 @@ class Meta(msgspec.Struct):
     frame: int = 0  # the last frame of the log that the store holds
     seq: int = 0
     ticket: int = 0
-    hosts: int = 0
+    rows: int = 0  # the last number given to a host or a domain
+    hosts: int = 0  # with admitted URLs
     domains: int = 0
     listed: int = 0  # hosts with URLs waiting
     waiting: int = 0

@@ -23,6 +23,9 @@ Octets = npt.NDArray[np.uint8]
 PIECE = 1 << 20  # bytes hashed at once: the arrays below take some 40 times their text
 _BASE_OCTET = 0x9E3779B97F4A7C15  # odd, so each has an inverse modulo 2^64
 _BASE_WORD = 0xD1342543DE82EF95
+_BACK_OCTET = pow(_BASE_OCTET, -1, 1 << 64)
+_BACK_WORD = pow(_BASE_WORD, -1, 1 << 64)
+_LETTER, _WIDE = 1, 2
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _BLANK = 32  # this octet and all below it part words
 
@@ -75,7 +78,7 @@ def grams(paragraphs: Sequence[str], ngram: int = 7) -> Grams:
 
 def batch(documents: Sequence[Sequence[str]], ngram: int = 7) -> list[Grams]:
     """The same for many documents in one go, which costs less than each by itself."""
-    octets = [_octets(paragraph) for document in documents for paragraph in document]
+    octets = [paragraph.encode("utf-8", "surrogatepass") for document in documents for paragraph in document]
     return _slice(octets, [len(document) for document in documents], ngram, True)
 
 
@@ -85,7 +88,7 @@ def batch_tokens(documents: Sequence[Sequence[bytes]], ngram: int = 7) -> list[G
     return _slice(octets, [len(document) for document in documents], ngram, False)
 
 
-def settle(table: Table, document: Grams, rule: Rule = Rule()) -> Ruling:
+def settle(table: Table, document: Grams, rule: Rule) -> Ruling:
     """Judges a document's paragraphs by what the table has seen, and adds the n-grams of those that stay."""
     lengths = np.frombuffer(document.lengths, np.int64)
     hashes = np.frombuffer(document.hashes, np.uint64)
@@ -151,7 +154,8 @@ def _slice(octets: list[bytes], sizes: list[int], ngram: int, natural: bool) -> 
 
 def _repeated(hashes: Hashes) -> bytes:
     """Which hashes stand earlier in the array; empty where none does."""
-    if len(set(hashes.tolist())) == len(hashes):
+    ordered = np.sort(hashes)
+    if not (ordered[1:] == ordered[:-1]).any():
         return b""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
@@ -160,23 +164,19 @@ def _repeated(hashes: Hashes) -> bytes:
     return repeated.tobytes()
 
 
-def _octets(paragraph: str) -> bytes:
-    """UTF-8 in which every white space of Unicode is a plain blank."""
-    if paragraph.isascii():
-        return paragraph.encode()
-    return " ".join(paragraph.split()).encode("utf-8", "surrogatepass")
-
-
 def _words(paragraphs: list[bytes], natural: bool) -> tuple[Numbers, Hashes]:
     """How many words each paragraph has, and the hashes of all words."""
     counts, hashes = [], []
     for piece in _pieces(paragraphs):
         text = np.frombuffer(b"\n" + b"\n".join(piece) + b"\n", np.uint8)
         before, last = _edges(text, natural)
-        sums = np.cumsum(_OCTETS[text] * _powers(_BASE_OCTET, len(text)), dtype=np.uint64)
-        hashes.append(_mixed((sums[last] - sums[before]) * _inverses(_BASE_OCTET, len(text))[before]))
-        ends = np.cumsum(np.fromiter(map(len, piece), np.int64, len(piece)) + 1)
-        counts.append(np.diff(np.searchsorted(before, ends), prepend=0))
+        sums = _OCTETS.take(text)
+        sums *= _powers(_BASE_OCTET, len(text))
+        np.cumsum(sums, out=sums)
+        hashes.append(_mixed((sums.take(last) - sums.take(before)) * _powers(_BACK_OCTET, len(text)).take(before)))
+        ends = np.searchsorted(before, np.cumsum(np.fromiter(map(len, piece), np.int64, len(piece)) + 1))
+        ends[1:] -= ends[:-1].copy()
+        counts.append(ends)
     if not counts:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
     if len(counts) == 1:
@@ -221,16 +221,30 @@ def _rejoined(paragraphs: list[bytes], counts: list[Numbers]) -> Numbers:
 def _edges(text: Octets, natural: bool) -> tuple[Numbers, Numbers]:
     """For each word the place before its first octet, and that of its last."""
     blank = text <= _BLANK
-    if natural and _UNSPACED_LEADS[text].any():
-        return _letters(text, blank)
+    if natural and text.max() >= 0xC2 and _LEADS.take(text).any():
+        pairs = text[:-1].astype(np.uint16) << np.uint16(8) | text[1:]
+        marks = _MARKS.take(pairs)
+        _widen(blank, text, marks, pairs)
+        if (marks & _LETTER).any():
+            return _letters(text, blank, (marks & _LETTER) != 0)
     edges = np.flatnonzero(blank[1:] != blank[:-1])
     return edges[::2], edges[1::2]
 
 
-def _letters(text: Octets, blank: Flags) -> tuple[Numbers, Numbers]:
-    """The same where some letters are words."""
-    pairs = text[:-1].astype(np.uint16) << 8 | text[1:]
-    letter = np.append(_UNSPACED[pairs], False)
+def _widen(blank: Flags, text: Octets, marks: Octets, pairs: npt.NDArray[np.uint16]) -> None:
+    """Marks the blanks of two or three octets too: no-break space, those of typography, the ideographic one."""
+    places = np.flatnonzero(marks & _WIDE)
+    codes = pairs[places].astype(np.uint32) << np.uint32(8) | text[np.minimum(places + 2, len(text) - 1)]
+    two = text[places] == 0xC2
+    codes[two] &= np.uint32(0xFFFF00)
+    found = _BLANKS[np.minimum(np.searchsorted(_BLANKS, codes), len(_BLANKS) - 1)] == codes
+    blank[places[found]] = blank[places[found] + 1] = True
+    blank[places[found & ~two] + 2] = True
+
+
+def _letters(text: Octets, blank: Flags, letters: Flags) -> tuple[Numbers, Numbers]:
+    """The edges of words where some letters are words."""
+    letter = np.append(letters, False)
     starts = letter.copy()
     starts[3:] |= letter[:-3] & (text[:-3] < 0xF0)
     starts[4:] |= letter[:-4] & (text[:-4] >= 0xF0)
@@ -247,24 +261,19 @@ def _join(words: Hashes, ngram: int) -> Hashes:
         return np.zeros(0, np.uint64)
     sums = np.zeros(len(words) + 1, np.uint64)
     np.cumsum(words * _powers(_BASE_WORD, len(words)), out=sums[1:])
-    return _mixed((sums[ngram:] - sums[:count]) * _inverses(_BASE_WORD, len(words))[:count])
+    return _mixed((sums[ngram:] - sums[:count]) * _powers(_BACK_WORD, count))
 
 
 def _mixed(hashes: Hashes) -> Hashes:
+    """Not linear any more, and every bit in the upper half, which the table goes by."""
     hashes ^= hashes >> np.uint64(32)
     hashes *= _MIX
     hashes ^= hashes >> np.uint64(29)
-    hashes *= _MIX
-    hashes ^= hashes >> np.uint64(32)
     return hashes
 
 
 def _powers(base: int, size: int) -> Hashes:
     return _power_table(base, max(16, size.bit_length()))[:size]
-
-
-def _inverses(base: int, size: int) -> Hashes:
-    return _power_table(pow(base, -1, 1 << 64), max(16, size.bit_length()))[:size]
 
 
 @functools.lru_cache(maxsize=32)
@@ -280,14 +289,18 @@ def _octet_table() -> Hashes:
     return np.array([xxhash.xxh3_64_intdigest(bytes([octet]), seed=7) for octet in range(256)], np.uint64)
 
 
-def _unspaced() -> Flags:
-    """By the first two octets of a letter in UTF-8: is its script written without spaces?"""
-    flags = np.zeros(1 << 16, np.bool_)
+def _marks() -> Octets:
+    """By the first two octets of a letter in UTF-8: is its script written without spaces, or may it be a blank?"""
+    marks = np.zeros(1 << 16, np.uint8)
     for first, last in ((0xE0B8, 0xE0BF), (0xE180, 0xE181), (0xE19E, 0xE19F), (0xE380, 0xE9BF), (0xEFA4, 0xEFAB), (0xF0A0, 0xF0AF)):
-        flags[first : last + 1] = True
-    return flags
+        marks[first : last + 1] = _LETTER
+    for blank in _WIDE_BLANKS:
+        marks[int.from_bytes(blank[:2], "big")] |= _WIDE
+    return marks
 
 
 _OCTETS = _octet_table()
-_UNSPACED = _unspaced()
-_UNSPACED_LEADS = _UNSPACED.reshape(256, 256).any(axis=1)
+_WIDE_BLANKS = [chr(code).encode() for code in range(0x80, 0xD800) if chr(code).isspace()]
+_BLANKS = np.array(sorted(int.from_bytes(blank.ljust(3, b"\0"), "big") for blank in _WIDE_BLANKS), np.uint32)
+_MARKS = _marks()
+_LEADS = _MARKS.reshape(256, 256).max(axis=1) > 0

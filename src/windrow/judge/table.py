@@ -1,9 +1,9 @@
 """The n-grams that were seen: a table of fingerprints that grows in place up to a bound, then forgets its older half.
 
-A hash is cut to 48 bits. The first of them choose a bucket of 16 slots, the rest is the fingerprint that is stored in a slot of 32 bits; when the
-table doubles, each bucket parts in two by the first bit of its fingerprints, so nothing else need be remembered. Memory is reserved once and
-touched as the table grows; the doubling is spread over many calls, a bucket for each n-gram added, so that none of them is long.
-Measured: 5.8 to 10.6 bytes an n-gram. Two n-grams are taken for one with a chance of n/2^48, one in three million at 10^8.
+A hash is cut to 48 bits. The first of them choose a bucket of 16 slots, the rest is the fingerprint that a slot of 32 bits holds; when the
+table doubles, each bucket parts in two by the first bit of its fingerprints, so nothing else need be remembered. Memory is reserved once
+and touched as the table grows; the doubling is spread over many calls, a bucket for each n-gram added, so that none of them is long.
+Measured: 5.9 to 11.2 bytes an n-gram. Two n-grams are taken for one with a chance of n/2^48, one in three million at 10^8.
 
 Generations: `young` takes what is new, `old` is only asked. When young is full, it becomes old, and what was old is forgotten.
 """
@@ -27,6 +27,7 @@ BITS = 48  # of a hash that are told apart
 LEAST = 16  # bits that choose the bucket at first: 4 MB
 SLOTS = 16  # of a bucket: one cache line
 LOAD = 0.7  # of the slots; then the table doubles
+LOT = 8192  # n-grams added at once, at most: between two lots the table grows
 STEP = 512  # buckets parted at once, at least: below it the calls cost more than the work
 OVERFLOWN = 0x80  # flag in a bucket's fill: some of its fingerprints are in the stash
 
@@ -43,6 +44,34 @@ class Found(NamedTuple):
     seen: Flags  # is it in either?
 
 
+class Stash:
+    """The few whose bucket was full: in order in an array, the latest in a set until there are enough to merge."""
+
+    def __init__(self, identities: Hashes | None = None) -> None:
+        self.sorted = np.zeros(0, np.uint64) if identities is None else np.sort(identities)
+        self.latest: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self.sorted) + len(self.latest)
+
+    def has(self, identities: Hashes) -> Flags:
+        found = np.fromiter((identity in self.latest for identity in identities.tolist()), np.bool_, len(identities))
+        if len(self.sorted):
+            places = np.minimum(np.searchsorted(self.sorted, identities), len(self.sorted) - 1)
+            found |= self.sorted[places] == identities
+        return found
+
+    def add(self, identities: Hashes) -> None:
+        self.latest.update(identities.tolist())
+        if len(self.latest) > 1024 + len(self.sorted) // 64:
+            self.sorted = self.all()
+            self.latest.clear()
+
+    def all(self) -> Hashes:
+        latest = np.fromiter(self.latest, np.uint64, len(self.latest))
+        return np.sort(np.concatenate([self.sorted, latest]), kind="stable")
+
+
 class Generation:
     """A set of hashes that holds at most `limit` bytes of them."""
 
@@ -52,7 +81,7 @@ class Generation:
         self.fill = np.zeros(1 << self.most, np.uint8)
         self.bits = LEAST
         self.split = 1 << LEAST  # buckets from here on are parted already
-        self.stash: set[int] = set()
+        self.stash = Stash()
         self.count = 0
 
     @property
@@ -62,19 +91,18 @@ class Generation:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use, reserved ones that were never touched aside."""
-        buckets = (1 << self.bits) if not self._parting() else 1 << (self.bits + 1)
-        return buckets * BUCKET_BYTES + len(self.stash) * 100
+        buckets = 1 << self.bits
+        return (buckets + min(buckets, 2 * (buckets - self.split))) * BUCKET_BYTES + 8 * len(self.stash)
 
     def has(self, hashes: Hashes) -> Flags:
         buckets, prints = self._place(hashes >> np.uint64(64 - BITS))
         hits = self.slots.take(buckets, axis=0) == prints[:, None]
         halves = hits.view(np.uint64)  # eight truth values at a time
         found: Flags = (halves[:, 0] | halves[:, 1]) != 0
-        if self.stash:
+        if len(self.stash):
             unsure = np.flatnonzero(self.fill.take(buckets) >= OVERFLOWN)
             if len(unsure):
-                identities = (hashes[unsure] >> np.uint64(64 - BITS)).tolist()
-                found[unsure] |= np.fromiter((identity in self.stash for identity in identities), np.bool_, len(unsure))
+                found[unsure] |= self.stash.has(hashes[unsure] >> np.uint64(64 - BITS))
         return found
 
     def add(self, hashes: Hashes) -> None:
@@ -84,9 +112,45 @@ class Generation:
         if self.bits < self.most and self.count >= self._capacity():
             self._part(max(STEP, len(hashes)))
 
+    def write(self, file: BinaryIO) -> None:
+        """Its state: numbers, then the arrays, then their checksum."""
+        stash = self.stash.all()
+        buckets = self._touched()
+        numbers = np.array([self.bits, self.split, self.count, len(stash)], "<u8").tobytes()
+        check = xxhash.xxh3_64(numbers)
+        file.write(numbers)
+        for array in (self.slots[:buckets], self.fill[:buckets], stash):
+            file.write(array.data)
+            check.update(array.data)
+        file.write(check.digest())
+
+    @classmethod
+    def read(cls, file: BinaryIO, limit: int) -> "Generation":
+        """The inverse of `write`; ValueError where the bytes are not what was written."""
+        numbers = file.read(32)
+        check = xxhash.xxh3_64(numbers)
+        bits, split, count, stashed = np.frombuffer(numbers, "<u8").tolist()
+        if not (LEAST <= bits <= BITS - 8 and 0 < split <= 1 << bits):
+            raise ValueError("impossible numbers")
+        made = cls(max(limit, BUCKET_BYTES << (bits + (split < 1 << bits))))
+        made.bits, made.split, made.count = bits, split, count
+        stash = np.zeros(stashed if stashed <= count else 0, np.uint64)
+        for array in (made.slots[: made._touched()], made.fill[: made._touched()], stash):
+            if file.readinto(array.data.cast("B")) != array.nbytes:  # type: ignore[attr-defined]
+                raise ValueError("cut short")
+            check.update(array.data)
+        if file.read(8) != check.digest():
+            raise ValueError("wrong checksum")
+        made.stash = Stash(stash)
+        return made
+
+    def _touched(self) -> int:
+        """Buckets from the first one on that hold anything."""
+        return 1 << (self.bits + self._parting())
+
     def identities(self) -> Hashes:
         """What it holds, in order, cut to BITS."""
-        parts = [np.fromiter(self.stash, np.uint64, len(self.stash))]
+        parts = [self.stash.all()]
         for low, high, bits in ((0, self.split, self.bits), (2 * self.split, 2 << self.bits, self.bits + 1)):
             for start in range(low, min(high, 1 << self.most), 1 << 16):
                 rows = self.slots[start : min(high, start + (1 << 16))]
@@ -130,7 +194,7 @@ class Generation:
             identities, buckets, prints = identities[lost], buckets[lost], prints[lost]
 
     def _overflow(self, identities: Hashes, buckets: npt.NDArray[np.int64]) -> None:
-        self.stash.update(identities.tolist())
+        self.stash.add(identities)
         self.fill[buckets] |= np.uint8(OVERFLOWN)
 
     def _part(self, count: int) -> None:
@@ -140,10 +204,9 @@ class Generation:
         top = np.uint32(1 << (BITS - self.bits - 1))
         upper = (rows & top) != 0
         rest = np.where(rows != 0, np.maximum(rows & (top - np.uint32(1)), np.uint32(1)), np.uint32(0))
-        parted = np.empty((high - low, 2, SLOTS), np.uint32)
-        parted[:, 0] = np.where(upper, np.uint32(0), rest)
-        parted[:, 1] = np.where(upper, rest, np.uint32(0))
-        parted = parted.reshape(-1, SLOTS)
+        parted = np.empty((2 * (high - low), SLOTS), np.uint32)
+        parted[::2] = np.where(upper, np.uint32(0), rest)
+        parted[1::2] = np.where(upper, rest, np.uint32(0))
         parted.sort(axis=1)  # the empty slots come first, as `_insert` fills from the end
         flags = np.repeat(self.fill[low:high] & np.uint8(OVERFLOWN), 2)
         self.slots[2 * low : 2 * high] = parted
@@ -157,7 +220,118 @@ class Generation:
         self.bits += 1
         self.split = 1 << self.bits
         self.fill[: self.split] &= np.uint8(OVERFLOWN - 1)
-        stashed = np.fromiter(self.stash, np.uint64, len(self.stash))
-        stashed.sort()
-        self.stash = set()
+        stashed, self.stash = self.stash.all(), Stash()
         self._insert(stashed)
+
+
+class Table:
+    """Everything that was seen, in two generations; one owner, no locks."""
+
+    def __init__(self, limit: int = 2 << 30) -> None:
+        """`limit`: bytes of memory for both generations."""
+        self.limit = limit
+        self.young = Generation(limit // 2)
+        self.old: Generation | None = None
+        self.forgotten = 0  # n-grams in generations that were dropped
+        self._added: list[bytes] = []
+
+    def __len__(self) -> int:
+        return self.young.count + (self.old.count if self.old else 0)
+
+    @property
+    def nbytes(self) -> int:
+        return self.young.nbytes + (self.old.nbytes if self.old else 0)
+
+    def find(self, hashes: Hashes) -> Found:
+        young = self.young.has(hashes)
+        return Found(hashes, young, young | self.old.has(hashes) if self.old else young)
+
+    def put(self, found: Found, kept: Flags | None = None, repeated: bool = True) -> None:
+        """Adds what was looked up (where `kept`), unless it is in the young generation. `repeated`: some may be there twice."""
+        wanted = ~found.young if kept is None else kept & ~found.young
+        fresh = found.hashes[wanted]
+        if repeated and len(fresh):
+            fresh = np.sort(fresh)
+            fresh = fresh[np.append(True, fresh[1:] != fresh[:-1])]
+        for start in range(0, len(fresh), LOT):
+            self._add(fresh[start : start + LOT])
+
+    def add(self, hashes: Hashes) -> None:
+        self.put(self.find(hashes))
+
+    def _add(self, fresh: Hashes) -> None:
+        if self.young.full:
+            self.forgotten += self.old.count if self.old else 0
+            self.old, self.young = self.young, Generation(self.limit // 2)
+        self.young.add(fresh)
+        self._added.append(len(fresh).to_bytes(4, "little") + fresh.astype("<u8").view(np.uint8).reshape(-1, 8)[:, 2:].tobytes())
+
+    def take(self) -> bytes:
+        """A record for the redo file: what was added since the last call. Empty where nothing was."""
+        entries = b"".join(self._added)
+        self._added.clear()
+        return len(entries).to_bytes(8, "little") + xxhash.xxh3_64_digest(entries) + entries if entries else b""
+
+    def replay(self, redo: Path, start: int = 0) -> int:
+        """Adds what the redo file holds from an offset on, as it was added then; gives the end of its last whole record. A record that was
+        cut short does not exist. What is there already is not added again."""
+        reached = start
+        for end, hashes in _records(redo, start):
+            self.put(self.find(hashes), None, False)
+            reached = end
+        self._added.clear()
+        return reached
+
+    def digest(self) -> str:
+        """Equal for tables that know the same n-grams in the same generations."""
+        check = xxhash.xxh3_64()
+        for generation in (self.young, self.old):
+            check.update(b"generation" if generation is None else generation.identities().tobytes())
+        return check.hexdigest()
+
+    def save(self, path: Path, redo: int = 0) -> None:
+        """Writes the table, complete or not at all. `redo`: up to which offset of the redo file it is included."""
+        new = path.with_name(path.name + ".new")
+        with new.open("wb") as file:
+            file.write(MAGIC + np.array([redo, self.forgotten, self.old is not None], "<u8").tobytes())
+            for generation in (self.young, self.old):
+                if generation:
+                    generation.write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+
+
+def load(path: Path, limit: int = 2 << 30) -> tuple[Table, int]:
+    """A saved table, and the offset of the redo file from which to replay."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise ValueError("another kind of file, or another version")
+            redo, forgotten, generations = np.frombuffer(file.read(24), "<u8").tolist()
+            table = Table.__new__(Table)
+            table.limit, table.forgotten, table._added = limit, forgotten, []
+            table.young = Generation.read(file, limit // 2)
+            table.old = Generation.read(file, limit // 2) if generations else None
+            return table, redo
+    except ValueError as error:
+        raise ConfigError(f"{path} is not a whole table of n-grams ({error}); move it away, and it is made anew") from None
+
+
+def _records(redo: Path, start: int) -> Iterator[tuple[int, Hashes]]:
+    """The lots of every whole record, each with the end of its record."""
+    with redo.open("rb") as file:
+        file.seek(start)
+        if start < len(REDO) and file.read(len(REDO)) != REDO:
+            raise ConfigError(f"{redo} is not a redo file of n-grams, or of another version; move it away")
+        while len(head := file.read(16)) == 16:
+            entries = file.read(int.from_bytes(head[:8], "little"))
+            if xxhash.xxh3_64_digest(entries) != head[8:]:
+                return
+            end, place = file.tell(), 0
+            while place < len(entries):
+                count = int.from_bytes(entries[place : place + 4], "little")
+                hashes = np.zeros((count, 8), np.uint8)
+                hashes[:, 2:] = np.frombuffer(entries, np.uint8, count * 6, place + 4).reshape(-1, 6)
+                place += 4 + count * 6
+                yield end, hashes.reshape(-1).view("<u8")

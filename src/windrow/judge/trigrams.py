@@ -45,7 +45,7 @@ def train(name: str, text: str) -> Model:
     plain = normalise(text)
     letters = len(plain) - plain.count(" ")
     if letters < LEAST:
-        raise ConfigError(f"the sample for '{name}' has {letters:,} letters; a model needs at least {LEAST:,}: add more text in this language")
+        raise ConfigError(f"the sample for '{name}' has {letters:,} letters; a model needs at least {LEAST:,}: add text in this language")
     bits, spread = _tried(name, plain)
     return Model(FORMAT, VERSION, name, letters, round(bits, 4), round(spread, 4), dict(sorted(count(plain).items())))
 

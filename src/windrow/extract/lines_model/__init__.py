@@ -8,8 +8,8 @@
     measure    how much two texts have in common: bags of words, or of characters where a script has no words, weighed in bytes
     training   pages with gold text in, a model or a table of its quality out
 
-Everything is deterministic: the same pages in the same order give the same model file. `lines` itself (extract/lines.py) needs the first four
-alone; training imports `lines`, never the other way round.
+Everything is deterministic: the same pages in the same order give the same model file. `lines` itself (extract/lines.py) needs the first
+four alone; training imports `lines`, never the other way round.
 
 The paper is DGWC, "A Distributed and Generic Web Crawler". Its numbers are kept as constants where they are used, with its name for them.
 """

@@ -31,8 +31,8 @@ class Cuts(msgspec.Struct, frozen=True):
 def normalised(raw: Array) -> Array:
     """Each feature in [0, 1], relative to its page: the index by the number of lines, the others by the page's largest value.
 
-    Lengths on a scale of logarithms: they spread over three orders of magnitude, and against the longest line of a page an ordinary paragraph
-    would be next to nothing.
+    Lengths on a scale of logarithms: they spread over three orders of magnitude, and against the longest line of a page an ordinary
+    paragraph would be next to nothing.
     """
     scaled = raw.copy()
     if not len(raw):

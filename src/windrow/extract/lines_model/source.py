@@ -4,6 +4,7 @@ Each step is a pass of compiled code over the whole text, and none looks twice a
 it or at the end of the text, so that a page written to be slow costs no more than another of its length.
 """
 
+import functools
 import html
 import re
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
 
 FEATURES = ("Index", "TextLength", "OutputTextLength", "Density", "LinkNum", "ImgNum")
 INDEX, TEXT, OUTPUT, DENSITY, LINKS, IMAGES = range(6)
@@ -175,15 +178,14 @@ def _raw_end(page: str, position: int, name: str) -> int:
 
 def _body(page: str) -> str:
     """What stands between the body tags; without them, what stands behind the head."""
-    start = _body_start.search(page)
-    if start is None:
-        for start in _head_end.finditer(page):
-            pass
+    start = _body_start.search(page) or _last(_head_end, page)
     page = page[start.end() :] if start else page
-    end = None
-    for end in _body_end.finditer(page):
-        pass
+    end = _last(_body_end, page)
     return page[: end.start()] if end else page
+
+
+def _last(pattern: re.Pattern[str], page: str) -> re.Match[str] | None:
+    return functools.reduce(lambda _, match: match, pattern.finditer(page), None)
 
 
 def _unfolded(body: str) -> str:
@@ -241,5 +243,5 @@ def _spans(body: str) -> Iterator[_Span]:
 
 
 def _broken(body: str) -> str:
-    """Lines where the source has them, and around every block besides: what a tool wrote on one line falls into those it would be shown in."""
+    """Lines where the source has them, and around every block besides, as one would write it who breaks his lines."""
     return _block_end.sub(r"\g<0>\n", _block_start.sub("\n<", body))

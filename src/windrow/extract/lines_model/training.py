@@ -1,0 +1,140 @@
+"""Pages with gold text in; a model, or a table of how good models of this kind are, out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+
+from windrow.config import ConfigError
+from windrow.extract import decode, lines
+from windrow.extract.gold import Sample
+from windrow.extract.lines_model import features, measure, source
+from windrow.extract.lines_model.labels import labels
+from windrow.extract.lines_model.measure import Agreement, Bag
+from windrow.extract.lines_model.model import CLASSIFIERS, Model
+from windrow.extract.lines_model.source import Array, Flags
+
+FOLDS = 10
+OTHERS = "(others)"  # sites with too few pages to be tried alone
+_ANSWERABLE = 0.5  # of the gold text that must stand in a page, or the page is not the one that the gold text was made from
+
+
+class Row(msgspec.Struct, frozen=True):
+    """How well the pages of a site were extracted."""
+
+    site: str
+    pages: int
+    left_out: int  # pages that hold less than half of their gold text: no extractor can find the rest
+    precision: float  # mean over pages
+    recall: float  # mean over pages
+    f1: float  # of this precision and this recall, as in the paper's Table II
+    page_f1: float  # mean of each page's own, always a little lower
+
+
+class Labelled(msgspec.Struct, frozen=True):
+    site: str
+    raw: Array
+    topical: Flags
+    texts: list[str]
+    gold: Bag
+    answerable: bool
+
+
+def train(samples: Iterable[Sample], classifier: str = "svm") -> Model:
+    """A model from every answerable page; sites with many pages weigh more than others."""
+    return _trained([page for page in map(labelled, samples) if page.answerable], classifier)
+
+
+def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FOLDS) -> list[Row]:
+    """k-fold cross-validation in each site by itself, and in one more group of the sites with fewer than k pages, which stay whole."""
+    rows = []
+    for site, pages in _sites(map(labelled, samples), folds).items():
+        usable = [page for page in pages if page.answerable]
+        found = [match for learnt, tried in _folds(usable, folds, site) for match in _matches(_trained(learnt, classifier), tried)]
+        rows.append(_row(site, found, len(pages) - len(usable)))
+    return rows
+
+
+def assess(samples: Iterable[Sample], model: Model) -> list[Row]:
+    """A given model on each site, without training."""
+    rows = []
+    for site, pages in _sites(map(labelled, samples), 1).items():
+        usable = [page for page in pages if page.answerable]
+        rows.append(_row(site, list(_matches(model, usable)), len(pages) - len(usable)))
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """For people: a line for each site and one for their mean."""
+    width = max([len("site"), len("mean"), *(len(row.site) for row in rows)])
+    lines = [f"{'site':<{width}}  pages  left out  precision  recall     F1  F1 by page"]
+    for row in [*rows, *([mean(rows)] if len(rows) > 1 else [])]:
+        figures = f"{row.precision:9.3f}  {row.recall:6.3f}  {row.f1:5.3f}  {row.page_f1:10.3f}"
+        lines.append(f"{row.site:<{width}}  {row.pages:5}  {row.left_out:8}  {figures}")
+    return "\n".join(lines)
+
+
+def mean(rows: Sequence[Row]) -> Row:
+    """Over sites, whatever the number of their pages."""
+    figures = [fmean(getattr(row, name) for row in rows) for name in ("precision", "recall", "f1", "page_f1")]
+    return Row("mean", sum(row.pages for row in rows), sum(row.left_out for row in rows), *figures)
+
+
+def labelled(sample: Sample) -> Labelled:
+    content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
+    found = source.lines(decode.decode(sample.body, content_type)[0])
+    topical, gold, texts = labels(found, sample.gold), measure.bag(sample.gold), source.texts(found, True)
+    there = measure.bag("\n".join(text for text, flag in zip(texts, topical, strict=True) if flag))
+    answerable = measure.agreement(there, gold).recall >= _ANSWERABLE
+    site = sample.site or urlsplit(sample.url).hostname or sample.dataset
+    return Labelled(site, found.features, topical, texts, gold, answerable)
+
+
+def _trained(pages: Sequence[Labelled], classifier: str) -> Model:
+    if classifier not in CLASSIFIERS:
+        raise ConfigError(f"there is no classifier {classifier!r}; choose one of {', '.join(CLASSIFIERS)}")
+    filled = [page for page in pages if len(page.raw)]
+    topical = np.concatenate([page.topical for page in filled]) if filled else np.zeros(0, dtype=bool)
+    if not topical.any() or topical.all():
+        raise ConfigError("these pages do not show what main text is: they need lines that stand in their gold text, and others")
+    scaled = [features.normalised(page.raw) for page in filled]
+    at = features.cuts(scaled)
+    fitted = CLASSIFIERS[classifier](features.discretised(np.vstack(scaled), at), topical)
+    return Model(at, fitted, pages=len(filled))
+
+
+def _matches(model: Model, pages: Iterable[Labelled]) -> Iterator[Agreement]:
+    for page in pages:
+        text = "\n".join(page.texts[number] for number in lines.elected(page.raw, model))
+        yield measure.agreement(measure.bag(text), page.gold)
+
+
+def _row(site: str, found: Sequence[Agreement], left_out: int) -> Row:
+    if not found:
+        return Row(site, 0, left_out, 0.0, 0.0, 0.0, 0.0)
+    means = Agreement(fmean(match.precision for match in found), fmean(match.recall for match in found))
+    return Row(site, len(found), left_out, *means, means.f1, fmean(match.f1 for match in found))
+
+
+def _sites(pages: Iterable[Labelled], folds: int) -> dict[str, list[Labelled]]:
+    sites: dict[str, list[Labelled]] = {}
+    for page in pages:
+        sites.setdefault(page.site, []).append(page)
+    big = {site: members for site, members in sites.items() if len(members) >= max(folds, 1)}
+    small = [page for site, members in sites.items() if site not in big for page in members]
+    return {**big, **({OTHERS: small} if small else {})}
+
+
+def _folds(pages: Sequence[Labelled], folds: int, site: str) -> Iterator[tuple[list[Labelled], list[Labelled]]]:
+    """Pages to learn from and pages to try: page by page in turn, or among many sites, site by site."""
+    turns = list(range(len(pages)))
+    if site == OTHERS:
+        places = {name: place for place, name in enumerate(dict.fromkeys(page.site for page in pages))}
+        turns = [places[page.site] for page in pages]
+    for fold in range(min(folds, max(turns, default=-1) + 1)):
+        yield (
+            [page for page, turn in zip(pages, turns, strict=True) if turn % folds != fold],
+            [page for page, turn in zip(pages, turns, strict=True) if turn % folds == fold],
+        )

@@ -1,0 +1,165 @@
+"""jusText's rules: a paragraph is judged by its length, its links and its stop words, and then by the company it keeps.
+
+J. Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011; in the form that jusText 3.0.2 gives them. The preset
+`stock` decides as that program does, `tuned` has other figures, knows HTML 5 and counts languages without blanks by character.
+"""
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow import config
+from windrow.data import Paragraph
+from windrow.extract import rules, stoplists, walk
+from windrow.extract.stoplists import Stoplist
+from windrow.extract.walk import Tree, Walk
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The figures of the rules; what they mean is said in config.Paragraphs."""
+
+    max_link_density: float
+    length_low: int
+    length_high: int
+    stopwords_low: float
+    stopwords_high: float
+    max_heading_distance: int
+    headings: bool
+    landmarks: bool
+    unspaced: float
+
+
+PRESETS = {
+    "stock": Limits(0.2, 70, 200, 0.30, 0.32, 200, headings=True, landmarks=False, unspaced=1.0),
+    "tuned": Limits(0.3, 70, 120, 0.15, 0.20, 200, headings=True, landmarks=True, unspaced=0.3),
+}
+_LANDMARKS = rules.FLAG["nav"] | rules.FLAG["footer"] | rules.FLAG["aside"]
+
+
+def paragraphs(tree: Tree, declared: str, options: config.Paragraphs) -> tuple[Paragraph, ...]:
+    """All paragraphs of a page, good and bad. The tree is spent then. `declared` is the language that the page claims."""
+    stock = options.preset == "stock"
+    page = walk.walk(walk.markup(tree, stock), stock)
+    return classified(page, _stoplist(page, declared, options), limits(options))
+
+
+@functools.lru_cache(16)
+def limits(options: config.Paragraphs) -> Limits:
+    """Those of the preset, changed by the options that were given."""
+    given = {name: getattr(options, name) for name in Limits.__struct_fields__}
+    return msgspec.structs.replace(PRESETS[options.preset], **{name: value for name, value in given.items() if value is not None})
+
+
+def classified(page: Walk, stoplist: Stoplist | None, given: Limits) -> tuple[Paragraph, ...]:
+    """Without a stop list every text has stop words enough."""
+    if stoplist is None:
+        given = msgspec.structs.replace(given, stopwords_low=0.0, stopwords_high=0.0)
+    elif stoplist.by_character:
+        scaled = {name: round(getattr(given, name) * given.unspaced) for name in ("length_low", "length_high", "max_heading_distance")}
+        given = msgspec.structs.replace(given, **scaled)
+    lengths, headings = page.column("chars"), [given.headings and level > 0 for level in page.column("heading")]
+    alone = _alone(page, stoplist, given)
+    kinds = in_context(alone, lengths, headings, given.max_heading_distance)
+    paths = page.paths()
+    rows = zip(page.texts, kinds, headings, page.column("path"), alone, strict=True)
+    return tuple(Paragraph(text, kind, heading, paths[path], own) for text, kind, heading, path, own in rows)
+
+
+def _stoplist(page: Walk, declared: str, options: config.Paragraphs) -> Stoplist | None:
+    if options.stoplist:
+        return _own(options.stoplist)
+    language = options.language or stoplists.guess(page.texts, declared)
+    known = stoplists.code(language)
+    if not known or (options.preset == "stock" and known not in _justext()):
+        return None
+    return stoplists.load(known)
+
+
+@functools.lru_cache(4)
+def _own(path: str) -> Stoplist:
+    return stoplists.read(Path(path))
+
+
+@functools.cache
+def _justext() -> frozenset[str]:
+    """The languages that jusText has a list for."""
+    return frozenset(code for code, _, _ in stoplists.languages())
+
+
+def _alone(page: Walk, stoplist: Stoplist | None, given: Limits) -> list[str]:
+    """The class of each paragraph by itself."""
+    unwanted = _LANDMARKS if given.landmarks else 0
+    found = []
+    for text, length, linked, flags in zip(page.texts, page.column("chars"), page.column("link_chars"), page.column("flags"), strict=True):
+        if linked / length > given.max_link_density or flags & unwanted or "©" in text or "&copy" in text:
+            kind = "bad"
+        elif length < given.length_low:
+            kind = "bad" if linked else "short"
+        else:
+            density = stoplist.density(text) if stoplist else 1.0
+            if density >= given.stopwords_high:
+                kind = "good" if length > given.length_high else "neargood"
+            else:
+                kind = "neargood" if density >= given.stopwords_low else "bad"
+        found.append(kind)
+    return found
+
+
+def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[bool], max_distance: int) -> list[str]:
+    """Good or bad: the short and the nearly good ones take after their neighbours, and headings belong to the text below them."""
+    kinds = _short(alone)
+    _near(kinds)
+    for place, (kind, own, heading) in enumerate(zip(kinds, alone, headings, strict=True)):
+        if heading and kind == "bad" and own != "bad" and _leads(place, kinds, lengths, max_distance):
+            kinds[place] = "good"
+    return kinds
+
+
+def _short(alone: Sequence[str]) -> list[str]:
+    """A short one is good between two good ones, bad between two bad ones, and good where the bad side begins with a nearly good one."""
+    above, below = _neighbours(alone), _neighbours(alone[::-1])[::-1]
+    kinds = list(alone)
+    for place, kind in enumerate(alone):
+        if kind == "short":
+            sides = above[place], below[place]
+            good = all(sure == "good" for sure, _ in sides) or any(
+                (sure, nearest) == ("bad", "neargood") for sure, nearest in sides if sides[0][0] != sides[1][0]
+            )
+            kinds[place] = "good" if good else "bad"
+    return kinds
+
+
+def _neighbours(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """Of each the class of the last sure one before it, and of the last that is not short; the edges of the page are bad."""
+    sure = nearest = "bad"
+    found = []
+    for kind in kinds:
+        found.append((sure, nearest))
+        if kind != "short":
+            nearest = kind
+            sure = sure if kind == "neargood" else kind
+    return found
+
+
+def _near(kinds: list[str]) -> None:
+    """A nearly good one is bad between two bad ones, else good. What was decided above it counts."""
+    below = _neighbours(kinds[::-1])[::-1]
+    above = "bad"
+    for place, kind in enumerate(kinds):
+        if kind == "neargood":
+            kinds[place] = kind = "bad" if above == "bad" and below[place][0] == "bad" else "good"
+        above = kind
+
+
+def _leads(place: int, kinds: Sequence[str], lengths: Sequence[int], max_distance: int) -> bool:
+    """Whether a good paragraph begins within so many characters."""
+    distance = 0
+    for below in range(place + 1, len(kinds)):
+        if distance > max_distance:
+            break
+        if kinds[below] == "good":
+            return True
+        distance += lengths[below]
+    return False

@@ -1,0 +1,257 @@
+"""Which language a page is in, and each of its paragraphs.
+
+Two tools and a rule. CLD2 reads every paragraph by itself: that costs no more than reading the page at once and finds short foreign
+paragraphs, which in one go are taken for their neighbours' language (40 to 60 characters: 99 % found against 71 %). py3langid, ten times
+as slow, is asked where CLD2 is unsure, and before a short paragraph is called foreign: it saves three of four that are not. Models
+trained from samples (`trigrams`) speak for languages that neither knows.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pycld2
+
+from windrow import config
+from windrow.config import ConfigError
+from windrow.judge import codes, trigrams
+from windrow.judge.codes import UNKNOWN
+from windrow.judge.trigrams import Model
+
+_WHOLE = 4000  # characters of a page that are read at once, where its paragraphs say too little by themselves
+_SECOND = 1000  # characters that py3langid reads: beyond, it gets no surer
+_SURE = 0.5  # py3langid's probability from which it is believed: of 1,300 texts of 60 characters 0.1 % are lost and 0.1 % errors saved
+_FOREIGN = 0.7  # the same for a paragraph that CLD2 could not name and that would leave the page
+_NAMED = 60  # characters from which such a paragraph is worth asking about
+_ASKED = 150  # characters of a paragraph that py3langid reads: 0.1 ms
+_IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+_UNREADABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+Answer = tuple[str, float]  # language and how sure, 0 to 1; ("und", 0): unsure
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """The [language] section made ready: see `prepare`."""
+
+    accepted: tuple[str, ...] = ()  # ISO 639-3; empty: all
+    recognised: tuple[str, ...] = ()  # the same; empty: all
+    models: tuple[Model, ...] = ()
+    min_share: float = 0.5
+    short: int = 120
+    read: int = 300
+    second: int = 8
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a text is in."""
+
+    language: str  # ISO 639-3; "und": no letters, or nothing we know
+    score: float  # 0 to 1: share of the text whose language is the page's on its own evidence; py3langid's probability where it decided
+    shares: dict[str, float]  # of the characters, an ideograph for three; greatest first
+    paragraphs: tuple[str, ...]  # language of each
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What remains of a page in the accepted languages."""
+
+    reason: str  # "" where the page is kept, else "language"
+    detail: str  # one line for people
+    paragraphs: tuple[bool, ...]  # which ones are kept
+    dropped: int  # paragraphs in a language that is not accepted
+
+
+def prepare(options: config.Language) -> Settings:
+    """Codes read, models loaded; raises where a language is unknown, or known but told by no tool and no model."""
+    models = tuple(trigrams.read(Path(path)) for path in options.models)
+    accepted = tuple(dict.fromkeys(codes.parse(text) for text in options.accepted))
+    recognised = tuple(dict.fromkeys([*map(codes.parse, options.recognised), *(accepted if options.recognised else ())]))
+    for code in recognised or accepted:
+        _check_known(code, models)
+    return Settings(accepted, recognised, models, options.min_share, options.short, options.read, options.second)
+
+
+def judge(texts: Sequence[str], settings: Settings) -> Finding:
+    """The language of a page and of each of its paragraphs."""
+    read = settings.read
+    answers = [_cld2(text[:read] if len(text) > read else text) for text in texts]
+    if settings.models:
+        answers = [_modelled(text[:read], answer, settings) for text, answer in zip(texts, answers, strict=True)]
+    sizes = list(map(_size, texts))
+    weights = _weights(sizes, answers)
+    total = sum(weights.values())
+    page, score = _page(texts, weights, settings)
+    if len(weights) == 1 and page in weights and UNKNOWN not in answers:
+        return Finding(page, score, {page: 1.0}, tuple(answers))
+    found = _paragraphs(texts, answers, page, settings)
+    shares = {code: weight / total for code, weight in _weights(sizes, found).items()}
+    return Finding(page, score, dict(sorted(shares.items(), key=lambda item: -item[1])), tuple(found))
+
+
+def detect(text: str, settings: Settings | None = None) -> Answer:
+    """The language of one text, line by line."""
+    found = judge([line for line in text.splitlines() if line.strip()], settings or Settings())
+    return found.language, found.score
+
+
+def keep(found: Finding, settings: Settings) -> Kept:
+    """Paragraphs in an accepted language are kept, if they make enough of the page. A page of unknown language is refused too."""
+    if not settings.accepted:
+        return Kept("", found.language, (True,) * len(found.paragraphs), 0)
+    wanted = {code: accepts(code, settings) for code in {*found.shares, *found.paragraphs}}
+    kept = tuple(wanted[code] for code in found.paragraphs)
+    share = sum(share for code, share in found.shares.items() if wanted[code])
+    if share and share >= settings.min_share:
+        return Kept("", found.language, kept, len(kept) - sum(kept))
+    detail = f"{found.language}, {share:.0%} in the accepted languages"
+    return Kept("language", detail, (False,) * len(kept), len(kept))
+
+
+def accepts(code: str, settings: Settings) -> bool:
+    return not settings.accepted or any(_covers(wanted, code) for wanted in settings.accepted)
+
+
+_covers = functools.lru_cache(4096)(codes.covers)
+
+
+@functools.cache
+def known() -> dict[str, tuple[str, ...]]:
+    """Every language that can be told without a model, and by which tools."""
+    found: dict[str, list[str]] = {}
+    labels = [label for name, label in pycld2.LANGUAGES if name in set(pycld2.DETECTED_LANGUAGES)]
+    for tool, names in (("cld2", labels), ("py3langid", _labels())):
+        for code in sorted({codes.label(label) for label in names} - {UNKNOWN}):
+            found.setdefault(code, []).append(tool)
+    return {code: tuple(tools) for code, tools in sorted(found.items())}
+
+
+def _check_known(code: str, models: Iterable[Model]) -> None:
+    told = [*known(), *(model.name for model in models)]
+    if not any(codes.covers(code, one) for one in told):
+        fix = f"train a model (windrow language train {code} SAMPLE -o FILE) and name its file in language.models"
+        raise ConfigError(f"no tool tells {codes.name(code)} ('{code}') from other languages; {fix}")
+
+
+def _cld2(text: str, guess: bool = False) -> str:
+    """CLD2's answer where it is sure of it, or its best guess."""
+    try:
+        sure, _, best = pycld2.detect(text, isPlainText=True, bestEffort=guess)
+    except (pycld2.error, UnicodeEncodeError):  # looking for what it cannot read costs more than being told
+        sure, _, best = pycld2.detect(_UNREADABLE.sub(" ", _without_noncharacters(text)), isPlainText=True, bestEffort=guess)
+    return codes.label(best[0][1]) if sure or guess else UNKNOWN
+
+
+def _without_noncharacters(text: str) -> str:
+    """U+1FFFE, U+1FFFF and their likes of every plane."""
+    return text if text.isascii() else "".join(" " if ord(char) & 0xFFFE == 0xFFFE else char for char in text)
+
+
+def _py3langid(text: str, settings: Settings) -> Answer:
+    label, probability = _identifier(settings.recognised)(text[:_SECOND])
+    return codes.label(label), float(probability)
+
+
+@functools.lru_cache(16)
+def _identifier(recognised: tuple[str, ...]) -> Callable[[str], Answer]:
+    # imported when first needed: it brings numpy and 50 MB, and most pages never ask
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    chosen = [label for label in identifier.labels if any(codes.covers(code, codes.label(label)) for code in recognised)]
+    if chosen:
+        identifier.set_languages(chosen)
+    return cast("Callable[[str], Answer]", identifier.classify)
+
+
+@functools.cache
+def _labels() -> tuple[str, ...]:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return tuple(LanguageIdentifier.from_model_file(MODEL_FILE).labels)
+
+
+def _modelled(text: str, answer: str, settings: Settings) -> str:
+    """A trained model's language where the text fits it; what a tool knows itself, it must have answered itself, or not at all."""
+    best, _ = trigrams.classify(text, settings.models)
+    names = {model.name: model for model in settings.models}
+    told = any(codes.covers(best, one) for one in known())
+    if best not in names or (told and answer != UNKNOWN and answer not in names and not codes.covers(best, answer)):
+        return answer
+    return best if trigrams.fits(text, names[best]) else answer
+
+
+def _weights(sizes: Sequence[int], answers: Sequence[str]) -> dict[str, int]:
+    """Size of the text by language."""
+    weights: dict[str, int] = {}
+    for size, answer in zip(sizes, answers, strict=True):
+        weights[answer] = weights.get(answer, 0) + size
+    return weights
+
+
+def _size(text: str) -> int:
+    """Characters, an ideograph for three: it says as much as three letters, and pages mix the two."""
+    if text.isascii() or 4 * len(text.encode("utf-8", "replace")) < 5 * len(text):  # a quick look first: few ideographs if any
+        return len(text)
+    return len(text) + 2 * len(_IDEOGRAPHS.findall(text))
+
+
+def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> Answer:
+    """The heaviest language; where most of the text has none by itself, that of the whole."""
+    total = sum(weights.values())
+    named = {code: weight for code, weight in weights.items() if code != UNKNOWN}
+    best = max(named, key=lambda code: named[code], default=UNKNOWN)
+    if 2 * sum(named.values()) >= total and _expected(best, total, settings):
+        return best, named[best] / total if total else 0.0
+    whole = "\n".join(texts)[:_WHOLE]
+    answer = _cld2(whole)
+    if answer != UNKNOWN and _expected(answer, total, settings):
+        return answer, weights.get(answer, 0) / total
+    if settings.second and not whole.isspace() and whole:
+        answer, probability = _py3langid(whole, settings)
+        if probability >= _SURE and answer != UNKNOWN:
+            return answer, probability
+    return best, named.get(best, 0) / total if total else 0.0
+
+
+def _expected(code: str, length: int, settings: Settings) -> bool:
+    """Whether the answer is one of the recognised languages; a long text may be in any."""
+    if not settings.recognised or length >= settings.short:
+        return True
+    return any(_covers(one, code) for one in settings.recognised)
+
+
+def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, settings: Settings) -> list[str]:
+    """What CLD2 could not name is in the page's language; what it calls foreign is checked where it is short."""
+    found = []
+    left = settings.second
+    for text, answer in zip(texts, answers, strict=True):
+        if answer != page and left and _doubtful(text, answer, page, settings):
+            left -= 1
+            answer = _checked(text, answer, page, settings)
+        found.append(page if answer == UNKNOWN else answer)
+    return found
+
+
+def _doubtful(text: str, answer: str, page: str, settings: Settings) -> bool:
+    if answer == UNKNOWN:
+        return len(text) >= _NAMED
+    return len(text) < settings.short
+
+
+def _checked(text: str, answer: str, page: str, settings: Settings) -> str:
+    asked = text[:_ASKED]
+    if _kin(answer if answer != UNKNOWN else _cld2(asked, guess=True), page):
+        return page
+    other, probability = _py3langid(asked, settings)
+    if answer == UNKNOWN:
+        return other if probability >= _FOREIGN and not _kin(other, page) else page
+    return page if _kin(other, page) else answer
+
+
+@functools.lru_cache(4096)
+def _kin(one: str, other: str) -> bool:
+    """Of one macrolanguage (Croatian and Bosnian, Bokmål and Nynorsk, Malay and Indonesian): a line of text does not tell them apart."""
+    whole = codes.macro(one) or one
+    return one == other or whole == (codes.macro(other) or other)

@@ -1,0 +1,202 @@
+"""kill -9, of the whole process group, at moments nobody chose: nothing is lost, nothing comes twice, nobody is asked too soon."""
+
+import dataclasses
+import gzip
+import itertools
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import crashing, truth
+from tests.shared import shared
+from tests.world import QUICK, World
+from windrow import config
+
+IN_FLIGHT = 16
+DELAY, IP_DELAY = 0.02, 0.01  # seconds
+
+
+def kill_at_random(directory: Path, moments: list[int], asked: Callable[[], int]) -> list[set[str]]:
+    """Starts a crawl again and again and kills it each time after so many requests. What was committed at each of the kills."""
+    done: list[set[str]] = []
+    chance = random.Random(len(moments))
+    while len(done) < len(moments):
+        process = crashing.launch("crawl", str(directory))
+        wanted = asked() + moments[len(done)]
+        pause = chance.random() * 0.3
+        while asked() < wanted and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(pause)
+        assert process.poll() is None, (len(done), process.communicate())
+        crashing.kill(process)
+        status = crashing.run(["status", str(directory), "--json"])
+        assert status.code == 0, status.err
+        truth.assert_reconciled(status.json, done=False)
+        assert status.json["running"] is False
+        done.append(set(truth.committed(directory)))
+    assert all(before <= after for before, after in itertools.pairwise(done))
+    return done
+
+
+def test_a_crawl_that_is_killed_again_and_again_comes_home_whole(tmp_path: Path) -> None:
+    with World(seed=21, pages=60, hosts=4, kinds=(*QUICK, "flaky")) as world:
+        options = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", f"crawl.in_flight={IN_FLIGHT}", "frontier.checkpoint=0.5")
+        directory = truth.prepare(tmp_path / "crawl", world, *options)
+        done = kill_at_random(directory, [1, 17, 4, 11, 20, 8], lambda: len(world.requests()))
+        before = len(world.requests())
+        last = crashing.run(["crawl", str(directory)])
+        assert last.code == 0, last.err
+        truth.assert_whole(directory, world)
+        truth.assert_reconciled(crashing.run(["status", str(directory), "--json"]).json)
+        assert not {row.url for row in world.requests()[before:]} & done[-1]
+        assert truth.repeats(world.requests()) <= len(done) * IN_FLIGHT
+        truth.assert_polite(world, DELAY, IP_DELAY)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Small:
+    """The small shared web, served by nginx. Its log gives the time when an answer was sent."""
+
+    directory: Path
+    hosts: dict[str, dict[str, object]]
+
+    def requests(self) -> list[tuple[float, str, str, int, str]]:
+        """Time, host, address, status and path of each request, in order."""
+        lines = (self.directory / "access.log").read_text(errors="replace").splitlines()
+        found = re.compile(r'(\S+) (\S+) (\S+) (\d+) \d+ "([^"]*)"')
+        rows = [match.groups() for line in lines if (match := found.match(line))]
+        return sorted((float(row[0]), row[1], row[2], int(row[3]), row[4]) for row in rows)
+
+    def wanted(self, denied: set[str]) -> set[str]:
+        """Pages that are reachable and allowed, on hosts that let us."""
+        rows = [line.split("\t") for line in gzip.decompress((self.directory / "pages.tsv.gz").read_bytes()).decode().splitlines()]
+        names = rows[0]
+        pages = [dict(zip(names, row, strict=False)) for row in rows[1:]]
+        closed = denied | {host for host, facts in self.hosts.items() if facts["behaviour"] == "robots500"}
+        return {
+            f"http://{page['host']}{page['path']}"
+            for page in pages
+            if page["reachable"] == page["allowed"] == "1" and page["host"] not in closed
+        }
+
+
+@pytest.fixture
+def small() -> Iterator[Small]:
+    serve = shared("web/serve")
+    shared("web/small.tar.xz")
+    if shutil.which("nginx") is None:
+        pytest.skip("needs nginx")
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)  # nginx serves it as another user
+        subprocess.run([serve, "start", "small", directory, "8497"], check=True, capture_output=True)
+        yield Small(directory, json.loads((directory / "expected.json").read_text())["hosts"])
+        subprocess.run([serve, "stop", directory], check=True)
+
+
+@pytest.mark.long
+def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_path: Path) -> None:
+    slow = {"sutta.es.test", "sutta.hu.test"}  # they ask for a second between two requests
+    directory = tmp_path / "crawl"
+    directory.mkdir()
+    shutil.copy(small.directory / "seeds.txt", directory)
+    options = [f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", "fetch.allow_private=true", f"fetch.hosts={small.directory / 'hosts'}"]
+    options += [f"crawl.in_flight={IN_FLIGHT}", f"scope.hosts_denied={sorted(slow)}", "frontier.checkpoint=3"]
+    (directory / "crawl.toml").write_text(config.dump(config.make(options, directory), changed=True))
+    chance = random.Random(1)
+    done = kill_at_random(directory, [chance.randint(1, 300) for _ in range(20)], lambda: sum(map(len, truth.frames(directory))))
+    time.sleep(1.5)  # nginx writes its log once a second
+    before = len(small.requests())
+    last = crashing.launch("crawl", str(directory))
+    assert last.communicate(timeout=280) and last.returncode == 0
+    time.sleep(1.5)
+    pages = truth.pages(directory)
+    assert set(pages.values()) == {1}
+    assert not small.wanted(slow) - pages.keys()
+    assert not [url for record in truth.archive(directory) if b"ROBOTS-VIOLATION-MARKER" in record.block for url in [record.url]]
+    rows = small.requests()
+    assert not {f"http://{host}{path}" for _, host, _, _, path in rows[before:]} & done[-1]
+    asked = Counter((host, path) for _, host, _, status, path in rows if status < 429 and path != "/robots.txt")
+    assert sum(asked.values()) - len(asked) <= len(done) * IN_FLIGHT
+    assert_polite(small, rows, slow)
+
+
+def assert_polite(small: Small, rows: list[tuple[float, str, str, int, str]], denied: set[str]) -> None:
+    """nginx notes an answer when the last of it is sent, by a clock that it looks at once a round: a few milliseconds are its own.
+
+    Hosts that send slowly are left out: what was under way at a kill is noted when nginx finds out.
+    """
+    gaps: dict[str, float] = {}
+    last: dict[str, float] = {}
+    for moment, host, *_ in rows:
+        gaps[host] = min(gaps.get(host, 1e9), moment - last.get(host, -1e9))
+        last[host] = moment
+    for host, facts in small.hosts.items():
+        robots = facts["robots"]
+        assert isinstance(robots, dict)
+        if host in gaps and host not in denied and facts["behaviour"] not in ("slow", "stall"):
+            assert gaps[host] >= max(DELAY, robots["crawl_delay"] or 0.0) - 0.004, host
+
+
+def test_a_worker_that_is_killed_costs_no_page(tmp_path: Path) -> None:
+    import psutil
+
+    with World(seed=22, pages=30, hosts=3, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.05")
+        process = crashing.launch("crawl", str(directory))
+        for wanted in (5, 20, 40):
+            while len(world.requests()) < wanted:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            for worker in psutil.Process(process.pid).children():
+                worker.send_signal(signal.SIGKILL)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        truth.assert_whole(directory, world)
+        assert truth.repeats(world.requests()) == 0
+
+
+def test_a_killed_driver_takes_its_workers_along(tmp_path: Path) -> None:
+    import psutil
+
+    with World(seed=23, pages=20, hosts=2, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2")
+        process = crashing.launch("crawl", str(directory))
+        while len(world.requests()) < 4:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        workers = psutil.Process(process.pid).children()
+        assert workers
+        process.kill()  # this one alone
+        process.communicate()
+        gone, alive = psutil.wait_procs(workers, timeout=30)
+        assert len(gone) == len(workers) and not alive
+        assert crashing.run(["crawl", str(directory), "--set", "fetch.delay=0.01"]).code == 0
+        truth.assert_whole(directory, world)
+
+
+def test_a_crawl_that_is_stopped_for_a_while_goes_on_politely(tmp_path: Path) -> None:
+    with World(seed=24, pages=20, hosts=2, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
+        process = crashing.launch("crawl", str(directory))
+        while len(world.requests()) < 8:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        truth.assert_whole(directory, world)
+        assert truth.repeats(world.requests()) == 0
+        truth.assert_polite(world, DELAY, IP_DELAY)

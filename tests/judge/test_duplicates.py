@@ -1,0 +1,141 @@
+import random
+from collections.abc import Sequence
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.judge.onion import Onion, words
+from windrow.judge import duplicates
+from windrow.judge.duplicates import Rule
+from windrow.judge.table import Table
+
+SMALL = 16 << 20  # bytes
+
+few = st.sampled_from(["a", "bb", "ccc", "Übung", "日", "x\u00a0y", "ไทย"])
+paragraph = st.lists(few, max_size=30).map(" ".join)
+document = st.lists(paragraph, max_size=6)
+
+
+def compare(documents: Sequence[Sequence[str]], rule: Rule) -> int:
+    """Both rules over the same documents; how many paragraphs were duplicates."""
+    table, onion, found = Table(SMALL), Onion(rule.ngram, rule.threshold, rule.smoothing), 0
+    for paragraphs in documents:
+        ruling = duplicates.settle(table, duplicates.grams(paragraphs, rule.ngram), rule)
+        expected, shares = onion.judge([words(text) for text in paragraphs])
+        assert list(ruling.duplicate) == expected
+        assert ruling.shares == pytest.approx(shares)
+        assert ruling.words == sum(len(words(text)) for text in paragraphs)
+        assert ruling.removed == sum(len(words(text)) for text, gone in zip(paragraphs, expected, strict=True) if gone)
+        found += sum(expected)
+    assert len(table) == len(onion.seen)
+    return found
+
+
+def corpus(seed: int, count: int) -> list[list[str]]:
+    """Documents that copy sentences and paragraphs from each other and from themselves, changed a little."""
+    chance = random.Random(seed)
+    vocabulary = ["".join(chance.choices("abcdefghijklmnoprstuvzäöčř", k=chance.randint(1, 9))) for _ in range(3000)]
+    stock: list[list[str]] = []
+    documents = []
+    for _ in range(count):
+        made = []
+        for _ in range(chance.randint(0, 12)):
+            if stock and chance.random() < 0.4:
+                text = [word if chance.random() > 0.08 else chance.choice(vocabulary) for word in chance.choice(stock)]
+            else:
+                text = chance.choices(vocabulary, k=chance.choice([0, 1, 5, 8, 20, 60]))
+            stock.append(text)
+            made.append(" ".join(text))
+        documents.append(made)
+    return documents
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(document, max_size=6), st.integers(1, 8), st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.sampled_from([0, 3, 20]))
+def test_every_paragraph_is_judged_as_exact_sets_of_words_judge_it(
+    documents: list[list[str]], ngram: int, threshold: float, smoothing: int
+) -> None:
+    compare(documents, Rule(ngram, threshold, smoothing))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_corpus_of_partial_copies_is_judged_as_exact_sets_judge_it(seed: int) -> None:
+    found = compare(corpus(seed, 400), Rule())
+    assert 300 < found < 2000
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(document, max_size=5))
+def test_a_batch_gives_what_each_document_gives_alone(documents: list[list[str]]) -> None:
+    assert duplicates.batch(documents) == [duplicates.grams(paragraphs) for paragraphs in documents]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text())
+def test_words_are_parted_wherever_unicode_has_a_blank_or_a_script_without_spaces(text: str) -> None:
+    text = text.translate({code: " " for code in range(33)})
+    lengths = np.frombuffer(duplicates.grams([text, "end"]).lengths, np.int64)
+    assert lengths.tolist() == [len(words(text)), 1]
+
+
+def test_a_paragraph_that_is_cut_for_its_length_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [["wort " * 50 + "日本語" * 40, "x" * 500, ""], ["kurz", "a b c d e f g h " * 30]]
+    whole = duplicates.batch(documents)
+    monkeypatch.setattr(duplicates, "PIECE", 64)
+    assert [made.lengths for made in duplicates.batch(documents)][1] == whole[1].lengths
+    assert duplicates.batch([["wort " * 50]]) == [duplicates.grams(["wort " * 50])]
+
+
+def test_tokens_hold_blanks_and_are_compared_whole() -> None:
+    new_york = duplicates.batch_tokens([[b"New York\nis\nbig"]], 2)[0]
+    assert np.frombuffer(new_york.lengths, np.int64).tolist() == [3]
+    plain = duplicates.grams(["in Ostrau liegt viel Schnee"], 3)
+    assert duplicates.batch_tokens([["in\nOstrau\nliegt\nviel\nSchnee".encode()]], 3)[0] == plain
+
+
+def test_exactly_half_is_not_a_duplicate_and_one_word_more_is() -> None:
+    old = "one two three four five six seven"
+    rule = Rule(smoothing=0)
+    for new, gone in (("a b c d e f g", False), ("a b c d e f", True)):
+        table = Table(SMALL)
+        duplicates.settle(table, duplicates.grams([old]), rule)
+        assert duplicates.settle(table, duplicates.grams([f"{old} {new}"]), rule).duplicate == (gone,)
+
+
+def test_the_ngrams_of_removed_paragraphs_are_not_remembered() -> None:
+    table = Table(SMALL)
+    first = " ".join(f"first{number}" for number in range(30))
+    duplicates.settle(table, duplicates.grams([first]), Rule())
+    known = len(table)
+    ruling = duplicates.settle(table, duplicates.grams([first + " and six new words at the end"]), Rule())
+    assert ruling.empty and len(table) == known
+
+
+def test_a_document_repeats_itself() -> None:
+    text = " ".join(f"word{number}" for number in range(40))
+    assert duplicates.settle(Table(SMALL), duplicates.grams([text, text]), Rule()).duplicate == (False, True)
+
+
+def test_a_short_document_goes_with_smoothing_and_stays_without() -> None:
+    short = duplicates.grams(["only a few words"])
+    assert duplicates.settle(Table(SMALL), short, Rule()).empty
+    assert not duplicates.settle(Table(SMALL), short, Rule(smoothing=0)).empty
+
+
+def test_nothing_in_gives_nothing_out() -> None:
+    for paragraphs in ([], [""], ["", " "]):
+        ruling = duplicates.settle(Table(SMALL), duplicates.grams(paragraphs), Rule())
+        assert (ruling.words, ruling.removed, ruling.empty) == (0, 0, True)
+
+
+def test_exact_duplicates_have_equal_keys_and_others_differ() -> None:
+    assert duplicates.body_key(b"<p>a") == duplicates.body_key(b"<p>a") != duplicates.body_key(b"<p>b")
+    assert duplicates.text_key(["a", "b"]) == duplicates.text_key(["a\nb"]) != duplicates.text_key(["ab"])
+    assert 0 <= duplicates.text_key(["\ud800"]) < 1 << 64
+
+
+def test_hashes_are_the_same_on_every_machine_and_in_every_version() -> None:
+    made = duplicates.grams(["The quick brown fox jumps over the lazy dog", "日本語のテキスト"])
+    assert duplicates.text_key([made.hashes.hex(), made.lengths.hex()]) == 0
