@@ -85,7 +85,6 @@ class Fill:
         self._store = store
         self._web = web
         self._frame = 0
-        self._since = 0  # URLs since the last checkpoint
         self.urls = 0
         self.cpu = 0.0
         self.stalls: list[float] = []  # seconds of each checkpoint
@@ -122,11 +121,10 @@ class Fill:
         self._frame += 1
         await self._store.commit(Frame(self._frame, START, (), {}), ("00000", self._frame))
         self.urls += new
-        self._since += new
-        if self._since >= CHECKPOINT:
-            self._since = 0
+        now = START + self.urls / CHECKPOINT * Options().checkpoint
+        if self._store.checkpoint_due(now):
             wall = time.perf_counter()
-            await self._store.checkpoint(START)
+            await self._store.checkpoint(now)
             self.stalls.append(time.perf_counter() - wall)
         self.cpu += time.process_time() - start
 

@@ -27,7 +27,7 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
     "fastwarc": ("archive/",),
-    "isal": ("archive/", "fetch/coding.py", "crawl/log.py"),
+    "isal": ("archive/", "corpus/", "fetch/coding.py", "crawl/log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
     "numpy": ("extract/lines_model/", "judge/"),

@@ -1,21 +1,24 @@
 """The commands. No logic: each reads its arguments, calls one function, and shows what came back."""
 
 import asyncio
+import contextlib
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import windrow
 from windrow import config, demo, languages, seeds
+from windrow.batch import dedup
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
@@ -188,6 +191,36 @@ def rebuild(directory: Directory) -> None:
 
     resumed = asyncio.run(main())
     out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
+
+
+@app.command("dedup")
+def deduplicate(
+    inputs: Annotated[list[Path], typer.Argument(help="Document files, directories of them, or crawls.", metavar="INPUT...")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File, or directory in which each file keeps its name.", metavar="OUT")],
+    level: Annotated[str, typer.Option(help="Remove duplicate paragraphs, or whole documents: paragraph or document.")] = "paragraph",
+    form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical or text; told from each file unless given.")] = "",
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Remove near-duplicate paragraphs from files of documents, by onion's rule. Options of [judge] are changed with --set."""
+    options = dedup.options(level, form, config.make(settings or [], Path()).judge)
+    jobs = dedup.plan(inputs, output, form)
+    with _progress("dedup", dedup.size(jobs)) as watch:
+        summary = dedup.run(jobs, options, watch)
+    if as_json:
+        _print_json(summary)
+    else:
+        out.print(dedup.told(summary, options))
+
+
+@contextlib.contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, if that is a terminal."""
+    notes = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda count: bar.advance(task, count)
 
 
 @app.command("demo")

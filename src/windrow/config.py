@@ -150,14 +150,14 @@ class Language:
 class Quality:
     """What is running text."""
 
-    min_characters: int = 150  # characters of a page's text, ideographs and kana counted three times: less is a caption or a message
+    min_characters: int = 100  # characters of a page's text, ideographs and kana counted three times: less is a caption or a message
     min_good: float = 0.0  # share of a page's characters in good paragraphs, where the extractor reports the others too
-    min_letters: float = 0.6  # share of letters in the characters that are not blanks
-    max_digits: float = 0.25  # share of digits in the same
-    max_symbols: float = 0.2  # share of what is neither letter, digit nor punctuation in the same
-    max_repeated_lines: float = 0.4  # share of characters in paragraphs that stand on the page already
-    max_repeated_words: float = 0.6  # share of word triples that stand on the page already, in texts of 200 words and more
-    min_sentences: float = 0.2  # share of characters in paragraphs that are long enough or end like a sentence
+    min_letters: float = 0.45  # share of letters in the characters that are not blanks
+    max_digits: float = 0.35  # share of digits in the same
+    max_symbols: float = 0.25  # share of what is neither letter, digit nor punctuation in the same
+    max_repeated_lines: float = 0.7  # share of characters in paragraphs that stand on the page already
+    max_repeated_words: float = 0.85  # share of word triples that came before, in texts of 200 words and more; sermons reach 0.75
+    min_sentences: float = 0.03  # share of characters in paragraphs that are long enough or end like a sentence
     drop_machine_translations: bool = True  # refuse pages that say a machine translated them
     soft_404: float = 0.85  # likeness to the host's answer for a page that cannot exist, from which a page is taken for the same; 0: off
 

@@ -10,7 +10,7 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, Host, Simulation, World, check_politeness, options, task, world
 from windrow.data import Counts, Kind, Reason, Robots, Turn
-from windrow.frontier import local
+from windrow.frontier import turns
 
 
 def hosts(turns: list[Turn]) -> list[str]:
@@ -58,7 +58,7 @@ def test_hosts_take_turns(hand: Opener) -> None:
 def test_a_turn_holds_several_pages_only_where_no_delay_lies_between_them(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
-    assert len(crawl.page().tasks) == local.MOST_TASKS
+    assert len(crawl.page().tasks) == turns.MOST
     assert crawl.lease() == []
 
 

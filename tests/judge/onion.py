@@ -1,5 +1,6 @@
 """Onion's rule once more, slowly: exact word n-grams in plain sets, written from its description and sharing nothing with the source."""
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -50,7 +51,7 @@ class Onion:
 
     def smooth(self, duplicate: list[bool], lengths: list[int]) -> None:
         fences = [-1, *(place for place, gone in enumerate(duplicate) if gone), len(duplicate)]
-        for left, right in zip(fences, fences[1:], strict=False):
+        for left, right in itertools.pairwise(fences):
             run = range(left + 1, right)
             if sum(lengths[place] for place in run) <= self.smoothing:
                 for place in run:

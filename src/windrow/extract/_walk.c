@@ -176,6 +176,25 @@ find(const Scan *self, const int kind, Py_ssize_t place, Py_ssize_t end, const c
     return end;
 }
 
+/* Where the next angle bracket stands; the end where there is none. Eight bytes at a time: the two differ in one bit. */
+FOR_EACH_KIND Py_ssize_t
+bracket(const Scan *self, const int kind, Py_ssize_t place)
+{
+    const uint64_t ones = UINT64_MAX / (kind == 1 ? 0xff : kind == 2 ? 0xffff : 0xffffffff);
+    const uint64_t tops = ones << (8 * kind - 1);
+    const char *data = self->data;
+    for (; place + 8 / kind <= self->length; place += 8 / kind) {
+        uint64_t word;
+        memcpy(&word, data + place * kind, 8);
+        word = (word & ~(ones * 2)) ^ (ones * '<');
+        if ((word - ones) & ~word & tops)
+            break;
+    }
+    while (place < self->length && (READ(place) & ~(Py_UCS4)2) != '<')
+        place++;
+    return place;
+}
+
 /* The hints in the value of an attribute. */
 FOR_EACH_KIND int32_t
 hints_in(const Scan *self, const int kind, Span value)
@@ -480,9 +499,9 @@ reference(const Scan *self, const int kind, Py_ssize_t *place)
 FOR_EACH_KIND Py_ssize_t
 read_text(Scan *self, const int kind, Py_ssize_t place)
 {
-    Py_ssize_t end = place;
+    Py_ssize_t end = bracket(self, kind, place);
     while (end < self->length && READ(end) != '<')
-        end++;
+        end = bracket(self, kind, end + 1);
     if (end == place)
         return end;
     if (reserve(&self->text, &self->text_room, (self->text_length + 2 * (end - place)) * kind, 1) < 0)
@@ -587,12 +606,10 @@ read_tag(const Scan *self, const int kind, Py_ssize_t place, Element *element)
             return -1;
     }
     element->name.end = element->attributes.start = place;
-    for (; place < self->length; place++) {
-        Py_UCS4 letter = READ(place);
-        if (letter == '>')
-            break;
-        if (letter == '<' && self->comments && stands_at(self, kind, place, self->length, "<!--"))
+    while ((place = bracket(self, kind, place)) < self->length && READ(place) != '>') {
+        if (self->comments && stands_at(self, kind, place, self->length, "<!--"))
             return -1;
+        place++;
     }
     element->attributes.end = place;
     return place < self->length ? place + 1 : place;

@@ -1,18 +1,16 @@
 """Capture -> Page: links, wishes of the author, language and shape of an HTML page."""
 
-import collections
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
 
 import turbohtml
 import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Link, Page
-from windrow.extract import decode
+from windrow.extract import decode, walk
 
 _HTML = {"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"}
 _UNSURE = {"", "text/xml", "application/xml", "unknown/unknown", "application/unknown", "*/*"}  # types that say too little
@@ -50,16 +48,8 @@ _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8; of digits beyond ASCII the last byte, which costs some letters half of their bytes but no text its hash.
 _VARYING = bytes([*b"0123456789 \t\n\r\f\v", *range(0x90, 0x9A), *range(0xA0, 0xBA)])
 
-# What every page is asked is asked in XPath, compiled once and without an object for each element: 10 µs against 18 for 46 anchors.
-_hrefs = cast("Callable[[turbohtml.Document], list[str]]", turbohtml.XPath("//a/@href"))
-_has_rel = cast("Callable[[turbohtml.Document], bool]", turbohtml.XPath("boolean(//a/@rel)"))
-_swallowing = cast(
-    "Callable[[turbohtml.Document], list[turbohtml.Element]]", turbohtml.XPath("//iframe[text()] | //script[@src and text()]")
-)
-_with_rel = cast("Callable[[turbohtml.Document], list[turbohtml.Element]]", turbohtml.XPath("//a[@rel and @href]"))
-
+# Elements are asked for by tag alone: the parser lists them once, where a selector or an XPath passes over the whole tree each time.
 _Found = dict[str, tuple[str, str]]  # href -> anchor, rel
-_BARE = ("", "")
 
 
 def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> Page:
@@ -70,8 +60,10 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
     return read(capture, max_links, agent, anchors)[0]
 
 
-def read(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> tuple[Page, turbohtml.Document | None]:
-    """The page as `extract` has it and its tree for those who want the text, without scripts and styles; None where it is not HTML."""
+def read(
+    capture: Capture, max_links: int, agent: str = "", anchors: bool = False, stock: bool = False
+) -> tuple[Page, turbohtml.Document | None]:
+    """The page as `extract` has it, and its tree for those who want the text, stripped for the walk; None where it is not HTML."""
     content_type, wishes = _fields(capture.head, agent.lower())
     if capture.encoded or not is_html(content_type, capture.body):
         return Page(nofollow=not wishes.isdisjoint(_NOFOLLOW), noindex=not wishes.isdisjoint(_NOINDEX)), None
@@ -91,7 +83,7 @@ def read(capture: Capture, max_links: int, agent: str = "", anchors: bool = Fals
         links=_links(found, base, capture.task.url.key, max_links),
         nofollow=not wishes.isdisjoint(_NOFOLLOW),
         noindex=not wishes.isdisjoint(_NOINDEX),
-        shape=_shape(document),
+        shape=_shape(document, stock),
     )
     return page, document
 
@@ -156,7 +148,7 @@ def _parsed(text: str, xhtml: bool) -> turbohtml.Document:
     if xhtml:
         text = _EMPTY.sub(r"<\1\2></\1>", text)
     document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
-    if not xhtml and any("<a " in element.text for element in _swallowing(document)):
+    if not xhtml and _swallowed(document):
         return _parsed(text, xhtml=True)
     title = document.find("title")
     if title is not None and len(title.text) > _TITLE and _HEAD.search(title.text):
@@ -181,28 +173,23 @@ def _joined(base: str, href: str) -> str:
 
 def _found(document: turbohtml.Document, anchors: bool) -> _Found:
     """The hrefs of anchors without their fragments, each once: in documentation three of five differ in nothing else."""
-    if anchors:
-        return _found_with_anchors(document)
-    hrefs = [href.partition("#")[0] if "#" in href else href for href in _hrefs(document)]
-    found: _Found = dict.fromkeys(hrefs, _BARE)
-    if _has_rel(document):
-        left = collections.Counter(hrefs)
-        for element in _with_rel(document):
-            href, rel = (element.attr("href") or "").partition("#")[0], (element.attr("rel") or "").lower()
-            if "nofollow" in rel:
-                left[href] -= 1
-                if left[href]:  # another anchor for it does not say so
-                    continue
-            found[href] = ("", rel)
-    return found
-
-
-def _found_with_anchors(document: turbohtml.Document) -> _Found:
     found: _Found = {}
-    for element in document.select("a[href]"):
-        rel = (element.attr("rel") or "").lower()
-        _note(found, element.attr("href") or "", " ".join(element.text.split())[:_ANCHOR], rel)
+    for element in document.find_all("a"):
+        href = element.attr("href")
+        if href is None:
+            continue
+        href = href.partition("#")[0] if "#" in href else href
+        rel = element.attr("rel") or ""
+        known = found.get(href)
+        if known is None or ("nofollow" in known[1] and "nofollow" not in rel.lower()):
+            found[href] = (" ".join(element.text.split())[:_ANCHOR] if anchors else "", rel.lower())
     return found
+
+
+def _swallowed(document: turbohtml.Document) -> bool:
+    return any("<a " in frame.text for frame in document.find_all("iframe")) or any(
+        script.attr("src") is not None and "<a " in script.text for script in document.find_all("script")
+    )
 
 
 def _note(found: _Found, href: str, anchor: str, rel: str) -> None:
@@ -272,9 +259,9 @@ def _language(document: turbohtml.Document) -> str:
     return match[1] if match else ""
 
 
-def _shape(document: turbohtml.Document) -> int:
-    """A hash of the visible text: of a long one both ends, so far that the menu of a site fills neither. The tree is spent after this."""
-    document.remove("script, style")
+def _shape(document: turbohtml.Document, stock: bool) -> int:
+    """A hash of the visible text: of a long one both ends, so far that the menu of a site fills neither. It strips the tree."""
+    walk.strip(document, stock)
     text = document.text
     if len(text) > 2 * _END:
         text = text[:_END] + text[-_END:]

@@ -39,9 +39,9 @@ _LANDMARKS = rules.FLAG["nav"] | rules.FLAG["footer"] | rules.FLAG["aside"]
 
 
 def paragraphs(tree: Tree, declared: str, options: config.Paragraphs) -> tuple[Paragraph, ...]:
-    """All paragraphs of a page, good and bad. The tree is spent then. `declared` is the language that the page claims."""
+    """All paragraphs of a page, good and bad, from its stripped tree. `declared` is the language that the page claims."""
     stock = options.preset == "stock"
-    page = walk.walk(walk.markup(tree, stock), stock)
+    page = walk.walk(walk.markup(tree), stock)
     return classified(page, _stoplist(page, declared, options), limits(options))
 
 

@@ -103,7 +103,7 @@ _RAW = "iframe noframes noembed xmp plaintext"  # written out as it came: could 
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _UNSEEN = re.compile(r"display[ \t\n]*:[ \t\n]*none")
-_MEMORY = 4096  # names of unknown tags, attributes and words of class names remembered, of each
+_MEMORY = 8192  # names of unknown tags, attributes and words of class names remembered, of each
 _LENGTH = 128  # characters of one worth remembering
 _LETTERS = 40  # columns of the kernel's table
 
@@ -115,7 +115,7 @@ class Rules:
     known: dict[str, Info]  # by what follows "<": a tag, or "/" and a tag; of other tags some
     any_link: bool  # an `<a>` without href is a link too
     keep_blanks: bool  # white space alone between two tags separates words
-    selector: str  # what is removed from the tree before it is written out
+    dropped: tuple[str, ...]  # tags removed from the tree before it is written out
 
     def read(self, tag: str) -> Info:
         """What a tag means that is not in the table."""
@@ -152,8 +152,10 @@ def attributes(text: str) -> tuple[int, int]:
 def hints(word: str) -> int:
     """The groups of HINTS that are found in it."""
     found = 0
-    for part in _WORD.findall(word.encode("utf-8", "replace").lower()):  # bytes: only ASCII letters change, as in the kernel
-        found |= _MASKS[part]
+    lowered = word.encode("utf-8", "replace").lower()  # bytes: only ASCII letters change, as in the kernel
+    if _WORD.search(lowered):
+        for part in _WORDS.findall(lowered):
+            found |= _MASKS[part]
     if len(word) <= _LENGTH:
         if len(_HINTS_OF) >= _MEMORY:
             _HINTS_OF.clear()
@@ -184,7 +186,8 @@ def _pattern(words: list[bytes]) -> bytes:
 _HINTS_OF: dict[str, int] = {}
 SEEN: dict[str, tuple[int, int]] = {}  # what `attributes` said before: the elements of a page are much alike
 _MASKS = _masks()
-_WORD = re.compile(b"(?=(" + _pattern(list(_MASKS)) + b"))")
+_WORD = re.compile(_pattern(list(_MASKS)))
+_WORDS = re.compile(b"(?=(" + _WORD.pattern + b"))")  # those that overlap too
 
 
 def automaton() -> tuple[bytes, bytes, bytes]:
@@ -221,12 +224,12 @@ PLAIN = Rules(
     _known(_BLOCKS, _DROPPED, "", "hr col"),
     any_link=False,
     keep_blanks=True,
-    selector=", ".join([*_DROPPED.split(), "template:not([shadowrootmode])"]),
+    dropped=tuple(_DROPPED.split()),
 )
 # jusText 3.0.2 has lxml drop forms and embedded things, which keeps the text of some of them.
 STOCK = Rules(
     _known(_STOCK_BLOCKS, _STOCK_DROPPED, "form iframe embed layer object param base input", "col"),
     any_link=True,
     keep_blanks=False,
-    selector=", ".join([*_STOCK_DROPPED.split(), *_RAW.split()]),
+    dropped=(*_STOCK_DROPPED.split(), *_RAW.split()),
 )

@@ -13,7 +13,9 @@ MAX_BLOCKS = 1 << 18  # then the walk ends
 REACH = 16  # open elements among which an end tag finds its own
 
 _TOKEN = re.compile(r"<([^ >]*)([^>]*)(?:>|\Z)")  # the tag, or "/" and the tag; its attributes
-_STOPS, _COMMAS = STOPS[:3].encode(), COMMAS[:3].encode()
+_MARKED = STOPS[:3].encode() + COMMAS[:3].encode() + b"0123456789"
+_CLASSES = bytes.maketrans(_MARKED, b"...,,,0000000000")
+_UNMARKED = bytes(set(range(256)) - set(_MARKED))
 _WIDE = re.compile(f"[{STOPS[3:]}{COMMAS[3:]}]")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other controls are white space
 _HEADING = FLAG["heading"]
@@ -91,10 +93,13 @@ class _Scan:
                     pieces.append(" ")
                 node = ""
             if kind == _CLOSE:
-                if stack[-1][1] == info[1]:
-                    self.close(len(stack) - 1)
-                else:
+                if stack[-1][1] != info[1]:
                     self.close(self.place(info[1]))
+                elif stack[-1][0] == _INLINE and len(self.resolved) < len(stack):  # the commonest case, at a third of the time
+                    stack.pop()
+                    self.attributes.pop()
+                else:
+                    self.close(len(stack) - 1)
             elif kind == _BLOCK:
                 if pieces or self.tags:
                     self.block()
@@ -217,11 +222,12 @@ class _Scan:
             kind, tag, number, own_flags = self.stack[depth]
             path, container, flags, hints, heading = element
             own_hints = 0
-            if self.attributes[depth]:
-                more, own_hints = rules.SEEN.get(self.attributes[depth]) or rules.attributes(self.attributes[depth])
+            attributes = self.attributes[depth]
+            if attributes:
+                more, own_hints = rules.SEEN.get(attributes) or rules.attributes(attributes)
                 own_flags |= more
             if kind != _CLEAR and depth <= MAX_PATH:
-                path = self.path(path, tag)
+                path = self.paths.get((path, tag)) or self.path(path, tag)
             if kind == _BLOCK:
                 self.containers.append([container, number, depth, len(self.texts), -1, own_hints, own_flags])
                 container = len(self.containers) - 1
@@ -232,21 +238,21 @@ class _Scan:
         return element
 
     def path(self, parent: int, tag: str) -> int:
-        number = self.paths.setdefault((parent, tag), len(self.path_tags))
-        if number == len(self.path_tags):
-            self.path_parents.append(parent)
-            self.path_tags.append(tag)
+        number = self.paths[parent, tag] = len(self.path_tags)
+        self.path_parents.append(parent)
+        self.path_tags.append(tag)
         return number
 
 
 def _marks(text: str) -> tuple[int, int, int]:
-    """Stops, commas and digits. Deleting bytes counts them at twice the speed of a regular expression."""
+    """Stops, commas and digits: all other bytes are deleted at once, which is twice as fast as a regular expression."""
     encoded = text.encode()
-    length = len(encoded)
-    stops = length - len(encoded.translate(None, _STOPS))
-    commas = length - len(encoded.translate(None, _COMMAS))
-    if length != len(text):
-        wide = _WIDE.findall(text)
-        stops += sum(mark in STOPS for mark in wide)
-        commas += sum(mark in COMMAS for mark in wide)
-    return stops, commas, length - len(encoded.translate(None, b"0123456789"))
+    kept = encoded.translate(_CLASSES, _UNMARKED)
+    stops, commas, digits = kept.count(b"."), kept.count(b","), kept.count(b"0")
+    if len(encoded) != len(text):
+        for mark in _WIDE.findall(text):
+            if mark in STOPS:
+                stops += 1
+            else:
+                commas += 1
+    return stops, commas, digits

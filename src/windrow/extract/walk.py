@@ -37,6 +37,8 @@ and every `<a>` is a link.
 
 import dataclasses
 import functools
+import itertools
+from collections.abc import Sequence
 from typing import Protocol
 
 from windrow.extract import scan
@@ -47,7 +49,7 @@ try:
 except ImportError:  # there was no compiler: the twin does it
     _walk = None
 
-__all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "markup", "walk"]
+__all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "markup", "strip", "walk"]
 
 BLOCK = (
     *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
@@ -56,10 +58,17 @@ BLOCK = (
 CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
 
 
+class Node(Protocol):
+    """An element of a parsed page."""
+
+    def attr(self, name: str, /) -> str | None: ...
+    def extract(self) -> object: ...
+
+
 class Tree(Protocol):
     """A parsed page."""
 
-    def remove(self, selector: str, /) -> object: ...
+    def find_all(self, tag: str, /) -> Sequence[Node]: ...
     def serialize(self) -> str: ...
 
 
@@ -91,9 +100,19 @@ def _column(columns: bytes, names: tuple[str, ...], name: str) -> list[int]:
     return memoryview(columns)[place : place + length].cast("i").tolist()
 
 
-def markup(tree: Tree, stock: bool = False) -> str:
-    """The tree written out. It is spent then: scripts, styles and all else without text are removed from it."""
-    tree.remove((STOCK if stock else PLAIN).selector)
+def strip(tree: Tree, stock: bool = False) -> None:
+    """Removes all that is dropped: what is not written out need not be read again.
+
+    Everything is found before anything is removed. The parser lists the elements of a tree once for each change of it.
+    """
+    found = [node for tag in (STOCK if stock else PLAIN).dropped for node in tree.find_all(tag)]
+    templates = [] if stock else [node for node in tree.find_all("template") if node.attr("shadowrootmode") is None]
+    for node in itertools.chain(found, templates):
+        node.extract()
+
+
+def markup(tree: Tree) -> str:
+    """A stripped tree written out."""
     return tree.serialize()
 
 

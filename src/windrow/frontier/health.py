@@ -13,9 +13,14 @@ def delay(host: Host, fetch: config.Fetch) -> float:
     return max(fetch.delay, host.delay, host.pace)
 
 
-def due(host: Host, now: float) -> float:
-    """When a host may be called. A rest that lies further ahead than any host may rest is a clock that jumped."""
+def rested(host: Host, now: float) -> float:
+    """When a host has had its rest. One that lies further ahead than any host may rest is a clock that jumped."""
     return host.until if host.until <= now + FAR else now
+
+
+def due(host: Host, last: float, now: float, fetch: config.Fetch) -> float:
+    """When a host may be called that was last asked then (0: never): after its delay and after its rest, both of which may grow."""
+    return max(last + delay(host, fetch) if last else 0.0, rested(host, now))
 
 
 def judge(host: Host, report: Report, fetch: config.Fetch) -> None:
@@ -31,7 +36,7 @@ def judge(host: Host, report: Report, fetch: config.Fetch) -> None:
     host.pace = retry.pace(reason, host.pace, max(fetch.delay, host.delay), fetch)
     if rule.pauses:
         rest = max(report.time + retry.pause(reason, host.errors, delay(host, fetch), fetch), report.until)
-        host.until = max(due(host, report.time), min(rest, report.time + FAR))
+        host.until = max(rested(host, report.time), min(rest, report.time + FAR))
     closed = retry.closes(reason, host.failures, fetch)
     if closed is not None:
         host.closed = CODES[closed]

@@ -10,7 +10,6 @@ limited number is open: has a group (a domain) or a seat (a host) in memory. Wha
 """
 
 from windrow import config
-from windrow.frontier import health
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Group, Seat
 from windrow.frontier.shelf import Domain, Host, Meta, Shelf
@@ -22,7 +21,6 @@ class Line:
         self._rows = rows
         self._meta = meta
         self._options = options.frontier
-        self._fetch = options.fetch
         self.start = 0.0  # epoch seconds when the crawl went on after a stop: any host may have been asked just before
         self.seats: dict[str, Seat] = {}
         self.groups: dict[str, Group] = {}
@@ -50,7 +48,7 @@ class Line:
             domain.ticket = 0
         self._changed(host, domain)
 
-    def fill(self, now: float) -> list[Seat]:
+    def fill(self) -> list[Seat]:
         """Opens hosts until as many are open as may be: first new domains, then further hosts of open ones, each in turn."""
         opened = []
         while len(self.seats) < self._options.open_hosts:
@@ -58,7 +56,7 @@ class Line:
             if group is None:
                 break
             del self._hungry[group.name]
-            seat = self._open_next(group, now)
+            seat = self._open_next(group)
             if seat is not None:
                 self._hungry[group.name] = group
                 opened.append(seat)
@@ -66,20 +64,20 @@ class Line:
                 self._close_group(group)
         return opened
 
-    def seat(self, host: Host, now: float) -> Seat:
+    def seat(self, host: Host) -> Seat:
         """The seat of a host that is needed for another's sake; opened for that where it has none."""
         group = self.groups.get(host.domain)
         if group is None:
             group = self.groups[host.domain] = Group(host.domain, retiring=True)
-        return self.seats.get(host.name) or self._open(host, group, now)
+        return self.seats.get(host.name) or self._open(host, group)
 
-    def close(self, seat: Seat) -> None:
-        """The host leaves its seat. Where it still has work it goes to the end of the line."""
+    def close(self, seat: Seat, due: float) -> None:
+        """The host leaves its seat, not to be called before it is due. Where it still has work it goes to the end of the line."""
         host, group = seat.host, seat.group
         del self.seats[host.name]
         del group.seats[host.name]
-        if seat.due > host.until:
-            host.until = seat.due
+        if due > host.until:
+            host.until = due
             self._rows.changed_hosts.add(host.name)
         if host.ticket:
             domain = self._rows.make_domain(host.domain)
@@ -125,7 +123,7 @@ class Line:
             return self.groups[name]
         return next(iter(self._hungry.values()), None)
 
-    def _open_next(self, group: Group, now: float) -> Seat | None:
+    def _open_next(self, group: Group) -> Seat | None:
         """Opens the next host of a group; None where it has no more."""
         domain = self._rows.make_domain(group.name)
         while (found := self._shelf.next_host(domain.id, group.cursor)) is not None:
@@ -133,14 +131,11 @@ class Line:
             if name not in self.seats:
                 host = self._rows.host(name)
                 assert host is not None, f"the line names {name}, which has no row"
-                return self._open(host, group, now)
+                return self._open(host, group)
         return None
 
-    def _open(self, host: Host, group: Group, now: float) -> Seat:
-        due = health.due(host, now)
-        if self.start:
-            due = max(due, self.start + health.delay(host, self._fetch))
-        seat = Seat(host, group, due)
+    def _open(self, host: Host, group: Group) -> Seat:
+        seat = Seat(host, group, self.start)
         for rank, _ in self._shelf.head(host.id, (), 1):
             seat.rank = rank
         self.seats[host.name] = group.seats[host.name] = seat
@@ -149,8 +144,8 @@ class Line:
     def _close_group(self, group: Group) -> None:
         """A domain whose seats are gone goes to the end of the line where it still has work, unless it is yet to be reached there."""
         del self.groups[group.name]
-        domain = self._rows.make_domain(group.name)
-        if 0 < domain.ticket <= self._cursor:
+        domain = self._rows.domain(group.name)
+        if domain is not None and 0 < domain.ticket <= self._cursor:
             self._shelf.unlist_domain(domain.ticket)
             self._list_domain(domain)
 

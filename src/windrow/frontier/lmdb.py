@@ -2,8 +2,8 @@
 
 - `urls.dat` holds the URL texts, in the order they were found. A text's offset is the URL's reference: it orders the queue,
   breadth first, and costs six bytes wherever a URL is meant. A retried URL is written again, behind all others.
-- Keys in `seen` and `queue` begin with the host's number: a page's links mostly stay on its host, so the pages of the
-  tree that are touched are few and warm, however large the tree.
+- The table `urls` holds for each host first the keys of its URLs, then its queue: a page's links mostly stay on its host, so the
+  pages of the tree that are touched are few and warm, however large the tree, and a link to any other host touches one, not two.
 - The map is written in place (writemap): a dirty page is a page of the file, not private memory. One write transaction stays open
   from checkpoint to checkpoint; a crash falls back to the last checkpoint, and the log brings the rest.
 - The file is sparse and larger than its contents, see `_fit`; it is cut to its used length on close. Blocks are allocated a
@@ -11,9 +11,11 @@
 """
 
 import contextlib
+import contextlib
 import errno
 import os
 import struct
+import threading
 from collections.abc import Container
 from pathlib import Path
 
@@ -29,11 +31,11 @@ VERSION = 1
 ROOM = 1 << 30  # bytes of map for what is new until the next checkpoint; not of disk
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due
 _PAGE = 4096
-_TABLES = ("seen", "queue", "hosts", "domains", "lines", "line", "robots", "claims", "meta")
+_TABLES = ("urls", "hosts", "domains", "lines", "line", "robots", "claims", "meta")
 
-_KEY = struct.Struct(">IQ")  # host, url key
+_KEY = struct.Struct(">IQ")  # twice the host, url key: what became of a URL
 _ROW = struct.Struct(">HIBI")  # reference (high, low), code, frame
-_SPOT = struct.Struct(">IBHI")  # host, rank, reference (high, low)
+_SPOT = struct.Struct(">IBHI")  # twice the host and one, rank, reference (high, low): a place in its queue
 _TICKET = struct.Struct(">Q")
 _LINE = struct.Struct(">IQ")  # domain, ticket
 
@@ -51,9 +53,10 @@ class LmdbShelf:
             fix = f"if it is damaged, move {directory} away to have it rebuilt from log/"
             raise ConfigError(f"cannot open the store: {error}; {fix}") from None
         self._ahead = _Ahead(self._path)
+        self._early: threading.Thread | None = None
         self._fit()
         self._tables = {name: self._env.open_db(name.encode()) for name in _TABLES}
-        self._seen, self._queue = self._tables["seen"], self._tables["queue"]
+        self._urls = self._tables["urls"]
         self._begin()
         stored = self._txn.get(b"meta", db=self._tables["meta"])
         self.fresh = stored is None
@@ -83,31 +86,31 @@ class LmdbShelf:
         ref = self._texts.length
         high, low = ref >> 32, ref & 0xFFFFFFFF
         put = self._txn.put  # key, value, dupdata, overwrite, append, db: by position, for speed
-        if not put(_KEY.pack(host, task.url.key), _ROW.pack(high, low, 0, 0), True, False, False, self._seen):
+        if not put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), True, False, False, self._urls):
             return 0
         self._texts.append(task, via)
-        put(_SPOT.pack(host, task.priority, high, low), b"", True, True, False, self._queue)
+        put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", True, True, False, self._urls)
         self._ahead.wrote(2)
         return ref
 
     def requeue(self, host: int, task: Task, ref: int) -> int:
         priority, via = self._texts.origin(ref)
-        self._txn.delete(_SPOT.pack(host, priority, ref >> 32, ref & 0xFFFFFFFF), db=self._queue)
+        self._txn.delete(_SPOT.pack(host << 1 | 1, priority, ref >> 32, ref & 0xFFFFFFFF), db=self._urls)
         new = self._texts.append(task, via)
         high, low = new >> 32, new & 0xFFFFFFFF
-        self._txn.put(_KEY.pack(host, task.url.key), _ROW.pack(high, low, 0, 0), db=self._seen)
-        self._txn.put(_SPOT.pack(host, task.priority, high, low), b"", db=self._queue)
+        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), db=self._urls)
+        self._txn.put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", db=self._urls)
         self._ahead.wrote(3)
         return new
 
     def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
-        self._txn.delete(_SPOT.pack(host, task.priority, high, low), db=self._queue)
-        self._txn.put(_KEY.pack(host, task.url.key), _ROW.pack(high, low, code, frame), db=self._seen)
+        self._txn.delete(_SPOT.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
+        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code, frame), db=self._urls)
         self._ahead.wrote(2)
 
     def look(self, host: int, key: int) -> tuple[int, int, int] | None:
-        row = self._txn.get(_KEY.pack(host, key), db=self._seen)
+        row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
         if row is None:
             return None
         high, low, code, frame = _ROW.unpack(row)
@@ -118,8 +121,8 @@ class LmdbShelf:
 
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]:
         spots: list[tuple[int, int]] = []
-        prefix = host.to_bytes(4, "big")
-        with self._txn.cursor(self._queue) as cursor:
+        prefix = (host << 1 | 1).to_bytes(4, "big")
+        with self._txn.cursor(self._urls) as cursor:
             if cursor.set_range(prefix):
                 for spot in cursor.iternext(keys=True, values=False):
                     if spot[:4] != prefix:
@@ -176,8 +179,15 @@ class LmdbShelf:
     def crowded(self) -> bool:
         return (self._pages() - self._pages_before) * _PAGE > MANY
 
+    def prepare(self) -> None:
+        """Writes the pages that are dirty now, in a thread: the checkpoint then has few left to wait for."""
+        if self._early is None:
+            self._early = threading.Thread(target=self._ahead.sync, daemon=True)
+            self._early.start()
+
     def checkpoint(self, meta: Meta) -> None:
         """All until now becomes what a restart finds. Blocks for the sync of the map."""
+        self._wait_for_early()
         length = self._texts.sync()
         self._put("meta", b"meta", msgspec.json.encode((meta, length)))
         try:
@@ -190,12 +200,18 @@ class LmdbShelf:
     def close(self) -> None:
         """Ends without a checkpoint: what came after the last one is in the log."""
         with contextlib.suppress(lmdb.Error):  # a checkpoint that failed has left none
-            self._txn.abort()
+            self._wait_for_early()
+        self._txn.abort()
         used = self._used()
         self._env.close()
         self._ahead.close()
         self._texts.close()
         os.truncate(self._path, used)
+
+    def _wait_for_early(self) -> None:
+        if self._early is not None:
+            self._early.join()
+            self._early = None
 
     def _begin(self) -> None:
         self._txn = self._env.begin(write=True)
@@ -265,6 +281,11 @@ class _Ahead:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
         self._end += self._step
+
+    def sync(self) -> None:
+        """Writes what it can; an error comes again at the commit."""
+        with contextlib.suppress(OSError):
+            os.fdatasync(self._file)
 
     def close(self) -> None:
         os.close(self._file)

@@ -14,12 +14,11 @@ from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Group, Schedule, Seat
 from windrow.frontier.shelf import CODES, REASONS, Host, Meta, Shelf, fate
+from windrow.frontier.turns import Turns
 
-MOST_TASKS = 16  # in one turn, where no delay lies between them
-LONG_TURN = 0.25  # seconds a turn may hold an address for the sake of several tasks
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
-SHORT_RULES = 4096  # characters of robots rules that a seat keeps; longer ones are read from the shelf each time
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
+EARLY = 0.75  # of the time between two checkpoints, after which the next is prepared
 _CHUNK = 1000  # tasks admitted before rows may be let go
 
 
@@ -38,7 +37,7 @@ class LocalFrontier:
         self._schedule = Schedule(options.fetch.ip_delay)
         self._admission = Admission(shelf, self._rows, self._line, self.meta, options.frontier)
         self._refused: dict[str, int] = {}  # of the tasks from outside, which come again at each start
-        self._leases = 0
+        self._turns = Turns(shelf, options.fetch)
         self._leased = 0  # turns out
         self._in_hand = 0  # pages
         if not shelf.fresh:
@@ -72,18 +71,20 @@ class LocalFrontier:
         """The best turns that may be had now, and when to ask again: infinity after the next settling, None when all is done."""
         self._now = now
         self._trim()
-        self._open(now)
+        self._open()
         turns: list[Turn] = []
         while len(turns) < hosts:
             seat = self._schedule.pop(now)
             if seat is not None:
-                turn = self._turn(seat, now)
-                if turn is not None:
-                    turns.append(turn)
+                turn = self._turns.make(seat, now)
+                if turn is None:
+                    self._schedule.free(seat, 0.0)
+                    self._rest(seat)
                     continue
-                self._schedule.free(seat, 0.0)
-                self._rest(seat)
-            elif not self._open(now):  # seats that were closed on the way are for others
+                turns.append(turn)
+                self._leased += 1
+                self._in_hand += len(turn.tasks) if turn.tasks[0].kind is Kind.PAGE else 0
+            elif not self._open():  # seats that were closed on the way are for others
                 break
         if not turns and not self._line.seats:
             return turns, None
@@ -91,90 +92,14 @@ class LocalFrontier:
         assert again < math.inf or self._leased or self._in_hand, "hosts are open, none of them is at work and none waits for time"
         return turns, again
 
-    def _open(self, now: float) -> bool:
-        opened = self._line.fill(now)
+    def _open(self) -> bool:
+        opened = self._line.fill()
         for seat in opened:
-            self._schedule.put(seat, 0.0 if seat.host.closed else seat.due)
+            self._schedule.put(seat, 0.0 if seat.host.closed else self._due(seat))
         return bool(opened)
 
-    def _turn(self, seat: Seat, now: float) -> Turn | None:
-        """What is to be done at a host that is free and due; None where there is nothing."""
-        host = seat.host
-        if host.closed:
-            return self._closed_turn(seat)
-        if not seat.errands and host.waiting <= len(seat.hand):
-            return None
-        seat.due = max(seat.due, health.due(host, now))  # it may have asked for time since it was put into the schedule
-        if seat.due > now or (seat.group.retiring and not seat.errands):
-            return self._page_turn(seat, now, unasked=True) if seat.unasked else None
-        if not seat.address or seat.address_until <= now:
-            seat.address = ""
-            return self._grant(seat, _resolve_task(host))
-        if seat.errands:
-            return self._grant(seat, seat.errands[0])
-        return self._page_turn(seat, now, unasked=False)
-
-    def _closed_turn(self, seat: Seat) -> Turn | None:
-        reason = REASONS[seat.host.closed - 1]
-        if seat.errands:
-            return self._grant(seat, *seat.errands, closed=reason)
-        spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST_TASKS)
-        if not spots:
-            return None
-        tasks = [self._shelf.read(ref, seat.host) for _, ref in spots]
-        self._take(seat, tasks, spots)
-        return self._grant(seat, *tasks, closed=reason)
-
-    def _page_turn(self, seat: Seat, now: float, unasked: bool) -> Turn | None:
-        """The first pages in the queue, or the robots.txt they need; where nothing may be asked, only pages of a closed origin."""
-        host = seat.host
-        room = self._room(host)
-        spots = self._shelf.head(host.id, set(seat.hand.values()), room + 1)
-        tasks = [self._shelf.read(ref, host) for _, ref in spots[:room]]
-        robots = self._robots(seat, tasks, now)
-        if unasked:
-            robots = list(itertools.takewhile(lambda rules: rules.closed, robots))
-        seat.unasked = bool(robots) and robots[0].closed
-        if robots:
-            tasks = tasks[: len(robots)]
-            self._take(seat, tasks, spots)
-            seat.learnt.clear()
-            return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
-        origin = urls.origin(tasks[0].url.text)
-        return None if unasked or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
-
-    def _room(self, host: Host) -> int:
-        """How many tasks a turn holds: several only where they do not hold the address for long."""
-        delay = max(health.delay(host, self._fetch), self._fetch.ip_delay)
-        return MOST_TASKS if delay <= 0 else max(1, min(MOST_TASKS, int(LONG_TURN / delay)))
-
-    def _robots(self, seat: Seat, tasks: Sequence[Task], now: float) -> list[Robots]:
-        """The rules for each task, up to the first whose origin's robots.txt has to be fetched first."""
-        found = []
-        for task in tasks:
-            origin = urls.origin(task.url.text)
-            rules = seat.robots.get(origin) or self._shelf.robots(origin)
-            # None is kept longer than a day: an end that lies further ahead is a clock that jumped.
-            if rules is None or not (now < rules.expires <= now + 2 * health.FAR or origin in seat.learnt):
-                break
-            if len(rules.rules) <= SHORT_RULES:
-                seat.robots[origin] = rules
-            found.append(rules)
-        return found
-
-    def _take(self, seat: Seat, tasks: Sequence[Task], spots: Sequence[tuple[int, int]]) -> None:
-        """Pages go into hand; the seat's rank is that of the first that stays."""
-        for task, (_, ref) in zip(tasks, spots, strict=False):
-            seat.hand[task.url.key] = ref
-        seat.rank = spots[len(tasks)][0] if len(tasks) < len(spots) else 255
-        self._in_hand += len(tasks)
-
-    def _grant(self, seat: Seat, *tasks: Task, robots: tuple[Robots, ...] = (), closed: Reason | None = None) -> Turn:
-        self._leases += 1
-        self._leased += 1
-        seat.lease = self._leases
-        delay = max(health.delay(seat.host, self._fetch), self._fetch.ip_delay)
-        return Turn(seat.host.name, "" if closed else seat.address, tasks, delay, robots, seat.lease, closed)
+    def _due(self, seat: Seat) -> float:
+        return health.due(seat.host, seat.last, self._now, self._fetch)
 
     async def release(self, turn: Turn, unused: Sequence[Task], last: float) -> None:
         """Ends a turn. Tasks that were not tried go back; `last` is when the last request ended, 0 where none was made."""
@@ -187,10 +112,9 @@ class LocalFrontier:
             if seat.hand.pop(task.url.key, 0):
                 self._in_hand -= 1
                 seat.rank = min(seat.rank, task.priority)
-        host, group = seat.host, seat.group
-        rested = last + health.delay(host, self._fetch) if last else 0.0
-        seat.due = max(seat.due, rested, health.due(host, self._now))
+        seat.last = max(seat.last, last)
         if turn.robots:
+            group = seat.group
             group.pages += len(turn.tasks) - len(unused)
             if not group.retiring and self._line.served(group):
                 self._retire(group)
@@ -205,13 +129,13 @@ class LocalFrontier:
         if more and (host.closed or seat.unasked):
             self._schedule.put(seat, 0.0)
         elif seat.errands or (more and not seat.pending and not seat.group.retiring and not self._gives_way(seat)):
-            self._schedule.put(seat, seat.due)
+            self._schedule.put(seat, self._due(seat))
         elif not seat.hand and not seat.pending:
             self._close(seat)
 
     def _gives_way(self, seat: Seat) -> bool:
         """Whether a host has to rest so long that others should have its seat. Its domain is then retired."""
-        if seat.due <= self._now + LONG_REST or seat.hand or len(seat.group.seats) > 1 or not self._line.wanted():
+        if self._due(seat) <= self._now + LONG_REST or seat.hand or len(seat.group.seats) > 1 or not self._line.wanted():
             return False
         self._line.retire(seat.group)
         return True
@@ -226,7 +150,7 @@ class LocalFrontier:
 
     def _close(self, seat: Seat) -> None:
         self._schedule.drop(seat)
-        self._line.close(seat)
+        self._line.close(seat, self._due(seat))
 
     # Settling
 
@@ -337,11 +261,11 @@ class LocalFrontier:
         asked = self._line.seats.get(asking.host) if asking is not None else None
         if asked is not None:
             asked.pending.add(task.via)
-        seat = self._line.seat(self._rows.make_host(task.url), self._now)
+        seat = self._line.seat(self._rows.make_host(task.url))
         seat.errands.append(task)
         seat.rank = 0
         if seat.state in ("waiting", "ready"):
-            self._schedule.put(seat, seat.due)  # again, by its new rank
+            self._schedule.put(seat, self._due(seat))  # again, by its new rank
         else:
             self._rest(seat)
 
@@ -389,7 +313,11 @@ class LocalFrontier:
             self.meta.seq = max(self.meta.seq, report.seq)
 
     def checkpoint_due(self, now: float) -> bool:
-        return now - self._checked >= self._options.checkpoint or self._shelf.crowded()
+        """To be asked often: what can be written beside the work, the store begins to write before a checkpoint is due."""
+        passed = (now - self._checked) / self._options.checkpoint
+        if passed >= EARLY:
+            self._shelf.prepare()
+        return passed >= 1.0 or self._shelf.crowded()
 
     async def checkpoint(self, now: float) -> None:
         """Makes durable what was settled. To be called only when all of it is in a frame that was committed."""
@@ -419,7 +347,7 @@ class LocalFrontier:
     async def ledger(self, domain: str) -> Ledger | None:
         self._trim()
         row = self._rows.domain(domain)
-        if row is None:
+        if row is None or not row.urls:
             return None
         closed = REASONS[row.closed - 1] if row.closed else None
         return Ledger(row.name, row.pages, row.downloaded, row.kept, row.urls, row.hosts, closed)
@@ -443,12 +371,3 @@ class LocalFrontier:
             hosts_waiting=sum(seat.state in ("waiting", "ready") for seat in seats) - ready,
             hosts_backlog=max(0, self.meta.listed - len(self._line.seats)),
         )
-
-
-def _resolve_task(host: Host) -> Task:
-    return Task(Url(f"http://{host.name}/", host.name, host.domain, 0), kind=Kind.RESOLVE)
-
-
-def _robots_task(origin: str, host: Host) -> Task:
-    text = origin + "/robots.txt"
-    return Task(Url(text, host.name, host.domain, urls.key(text)), kind=Kind.ROBOTS, priority=0)

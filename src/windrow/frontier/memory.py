@@ -131,6 +131,9 @@ class MemoryShelf:
     def crowded(self) -> bool:
         return False
 
+    def prepare(self) -> None:
+        pass
+
     def checkpoint(self, meta: Meta) -> None:
         pass
 

@@ -39,14 +39,14 @@ class Seat:
     """An open host."""
 
     __slots__ = (
-        "address", "address_until", "due", "entry", "errands", "group", "hand", "host",
+        "address", "address_until", "entry", "errands", "group", "hand", "host", "last",
         "learnt", "lease", "pending", "place", "rank", "robots", "state", "unasked",
     )  # fmt: skip
 
-    def __init__(self, host: Host, group: Group, due: float) -> None:
+    def __init__(self, host: Host, group: Group, last: float) -> None:
         self.host = host
         self.group = group
-        self.due = due
+        self.last = last  # epoch seconds when it may last have been asked, 0: not that we know
         self.state: State = "idle"
         self.entry = 0
         self.rank = 255

@@ -99,7 +99,8 @@ def covers(wanted: str, found: str) -> bool:
     """
     if wanted == found:
         return True
-    return (wanted == macro(found) and (wanted, found) not in _APART) or _STANDARD.get(wanted) == found
+    whole = macro(found)
+    return (bool(whole) and wanted == whole and (wanted, found) not in _APART) or _STANDARD.get(wanted) == found
 
 
 def macro(code: str) -> str:
@@ -165,16 +166,17 @@ def _by_tag(bare: str) -> str | None:
 def _suggestion(text: str) -> str:
     bare = _plain(text)
     code = _COUNTRIES.get(bare) or _nearest(bare)
-    listed = "'windrow language list' shows all of them"
+    listed = "'windrow language list' shows those that are told apart"
     return f"did you mean '{code}' ({name(code)})? {listed}" if code else f"write an ISO 639 code such as 'ces' or 'cs'; {listed}"
 
 
 def _nearest(bare: str) -> str | None:
-    """Of the languages most people mean, then of all; by name before code, since codes lie close to one another."""
-    known = [language for language in table().values() if language.short]
-    usual = {_plain(written): language.code for language in known for written in language.names}
-    for names in ({**usual, **_COMMON}, {key: value for key, value in _codes().items() if table()[value].short}, _names()):
-        near = difflib.get_close_matches(bare, names, 1, 0.65)
+    """Of the languages most people mean before the rest, by name before code, since codes lie close to one another."""
+    short = [language for language in table().values() if language.short]
+    usual = {**{_plain(written): language.code for language in short for written in language.names}, **_COMMON}
+    known = {key: code for key, code in _codes().items() if table()[code].short}
+    for names, likeness in ((usual, 0.8), (_names(), 0.85), (usual, 0.65), (known, 0.65), (_names(), 0.65)):
+        near = difflib.get_close_matches(bare, names, 1, likeness)
         if near:
             return names[near[0]]
     return None

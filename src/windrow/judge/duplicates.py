@@ -26,6 +26,7 @@ _BASE_WORD = 0xD1342543DE82EF95
 _BACK_OCTET = pow(_BASE_OCTET, -1, 1 << 64)
 _BACK_WORD = pow(_BASE_WORD, -1, 1 << 64)
 _LETTER, _WIDE = 1, 2
+_INNER = bytes(octet if octet > 32 or octet in b"\r\n" else 0xF8 + octet % 8 for octet in range(256))  # no octet of UTF-8 is above F4
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _BLANK = 32  # this octet and all below it part words
 
@@ -51,6 +52,7 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
 
     duplicate: tuple[bool, ...]
     shares: tuple[float, ...]  # of each paragraph's words, those in n-grams seen before
+    lengths: tuple[int, ...]  # words of each paragraph
     words: int
     removed: int  # words in duplicate paragraphs
 
@@ -82,10 +84,16 @@ def batch(documents: Sequence[Sequence[str]], ngram: int = 7) -> list[Grams]:
     return _slice(octets, [len(document) for document in documents], ngram, True)
 
 
-def batch_tokens(documents: Sequence[Sequence[bytes]], ngram: int = 7) -> list[Grams]:
-    """The same where each paragraph is ready tokens in UTF-8, one a line."""
-    octets = [paragraph.replace(b" ", b"\x7f") for document in documents for paragraph in document]
-    return _slice(octets, [len(document) for document in documents], ngram, False)
+def batch_octets(documents: Sequence[Sequence[bytes]], ngram: int, tokens: bool) -> list[Grams]:
+    """The same for paragraphs in UTF-8. `tokens`: each is ready tokens, one a line, as in a vertical file."""
+    octets = [_one_a_line(paragraph) if tokens else paragraph for document in documents for paragraph in document]
+    return _slice(octets, [len(document) for document in documents], ngram, not tokens)
+
+
+def whole(document: Grams) -> Grams:
+    """The document as a single paragraph, to be kept or removed as one."""
+    words = int(np.frombuffer(document.lengths, np.int64).sum())
+    return Grams(np.array([words], np.int64).tobytes(), document.hashes, document.repeated)
 
 
 def settle(table: Table, document: Grams, rule: Rule) -> Ruling:
@@ -106,7 +114,7 @@ def settle(table: Table, document: Grams, rule: Rule) -> Ruling:
         kept = np.repeat(~np.array(duplicate), lengths)[rule.ngram - 1 :] if removed else None
         table.put(found, kept, bool(document.repeated))
     shares = tuple(part / count if count else 0.0 for count, part in zip(counts, covered, strict=True))
-    return Ruling(tuple(duplicate), shares, words, removed)
+    return Ruling(tuple(duplicate), shares, tuple(counts), words, removed)
 
 
 def _covered(lengths: Numbers, before: Flags, ngram: int) -> list[int]:
@@ -134,6 +142,11 @@ def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:
         if run <= limit:
             duplicate[start:place] = [True] * (place - start)
         start, run = place + 1, 0
+
+
+def _one_a_line(paragraph: bytes) -> bytes:
+    """Blanks and tabs are part of a token."""
+    return paragraph.translate(_INNER)
 
 
 def _slice(octets: list[bytes], sizes: list[int], ngram: int, natural: bool) -> list[Grams]:
@@ -201,6 +214,7 @@ def _pieces(paragraphs: list[bytes]) -> list[list[bytes]]:
 
 
 def _parts(paragraph: bytes) -> list[bytes]:
+    """Never within a letter; within a word only if it alone is longer than PIECE."""
     parts = []
     while len(paragraph) > PIECE:
         cut = max(paragraph.rfind(b" ", 0, PIECE), paragraph.rfind(b"\n", 0, PIECE))

@@ -16,22 +16,24 @@ _BLANKS = b" \t\r\n"
 _DIGITS = b"0123456789"
 _MARKS = b".,;:!?'\"()-"  # punctuation of prose
 _SYMBOLS = b"#$%&*+/<=>@[\\]^_`{|}~"
-_WIDE_MARKS = "\u2010-\u201f\u2026\u2032\u2033\u2039\u203a\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u00ab\u00bb\u060c\u061b\u061f\u06d4\u0964"
-_MARK = re.compile(f"[{_WIDE_MARKS}\u00a1\u00bf\u00b7\u0965]")
+_MARK = re.compile(
+    "[\u00a1\u00ab\u00b7\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2010-\u201f\u2026\u2032\u2033\u2039\u203a"
+    "\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]"
+)
 _SYMBOL = re.compile("[\u00a2-\u00a9\u00ac-\u00b1\u00d7\u00f7\u2020-\u2025\u2027-\u2031\u203b-\u2bff\ufffc\ufffd\U0001f000-\U0001faff]")
 _IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDS = tuple(".!?…:;\"'”»。！？」』؟۔।॥།։።")
 _LONG = 100  # characters from which a paragraph is a paragraph, however it ends
 _WORDS = 200  # words from which repetition means something
-_LOOKED = 1000  # words looked at
+_LOOKED = 3000  # characters of a text on which its shape and repetitions are counted
 
-_TRANSLATORS = re.compile(r"google|bing|microsoft|gtranslate|weglot|conveythis|linguise|bablic|translatepress|localize|machine", re.IGNORECASE)
+_TRANSLATORS = re.compile(r"google|bing|microsoft|gtranslate|weglot|conveythis|linguise|bablic|localize|machine|automatic", re.IGNORECASE)
 _TRANSLATED_META = {"x-translated-by", "translated-by", "translation-tool"}
 _TRANSLATED_LANGUAGE = re.compile(r"-x-mtfrom\b|-t-(?:[a-z0-9]+-)*t0\b", re.IGNORECASE)  # Google's mark; RFC 6497
 _TRANSLATED_CLASS = re.compile(r"\btranslated-(?:ltr|rtl)\b")
 _TRANSLATED_ATTRIBUTES = ("data-wg-translated", "data-gt-lang", "data-translated-by", "data-linguise-translated")
 _NOTICES = re.compile(
-    r"(?:machine|automatically|auto)[- ]translated\b|\bautomatic(?:ally)? translation of\b|translated (?:automatically|by (?:a )?machine|by google)"
+    r"\b(?:machine|automatically|auto)[- ]translated\b|\bautomatic translation of\b|\btranslated (?:automatically|by (?:a )?machine)"
     r"|maschinell(?:e|en)? übersetz|automatisch übersetzt|tradui(?:te?|re)s? automatiquement|traduction automatique"
     r"|traducid[oa]s? automáticamente|traducción automática|tradotto automaticamente|traduzione automatica"
     r"|traduzid[oa] automaticamente|tradução automática|автоматическ(?:ий|и) перев|машинный перевод|strojov(?:ě|ý) přelo|strojový překlad"
@@ -56,15 +58,15 @@ def judge(texts: Sequence[str], options: Quality, good: float = 1.0) -> Ruling:
 def scores(texts: Sequence[str]) -> dict[str, float]:
     """The numbers of a text; shares are from 0 to 1."""
     text = "\n".join(texts)
-    words = text.split()
     shape = _shape(text)
+    words = text.count(" ") + len(texts)  # paragraphs are lines with single blanks
     return {
         **shape,
-        "words": float(len(words)),
-        "word_length": (shape["characters"] / len(words)) if words else 0.0,
+        "words": float(words),
+        "word_length": shape["characters"] / words if words else 0.0,
         "paragraph_length": shape["characters"] / len(texts) if texts else 0.0,
         "repeated_lines": repeated_lines(texts),
-        "repeated_words": repeated_words(words),
+        "repeated_words": repeated_words(text[:_LOOKED].split()),
         "sentences": sentences(texts),
     }
 
@@ -101,9 +103,7 @@ def repeated_words(words: Sequence[str]) -> float:
     """Share of the word triples that occurred before; 0 for a short text, in which chance has a say."""
     if len(words) < _WORDS:
         return 0.0
-    looked = words[:_LOOKED]
-    triples = len(looked) - 2
-    return 1 - len(set(zip(looked, looked[1:], looked[2:], strict=False))) / triples
+    return 1 - len(set(zip(words, words[1:], words[2:], strict=False))) / (len(words) - 2)
 
 
 def sentences(texts: Sequence[str]) -> float:
@@ -115,17 +115,18 @@ def sentences(texts: Sequence[str]) -> float:
 
 def _shape(text: str) -> dict[str, float]:
     """Characters (ideographs, kana and hangul count for three), and of those that are not blank the shares of letters, digits, symbols."""
-    data = text.encode("utf-8", "replace")
-    inked = len(text) - _count(data, _BLANKS)
+    looked = text[:_LOOKED]
+    data = looked.encode("utf-8", "replace")
+    inked = len(looked) - _count(data, _BLANKS)
     digits, symbols, marks = (_count(data, kind) for kind in (_DIGITS, _SYMBOLS, _MARKS))
     wide = 0
-    if not text.isascii():
-        symbols += len(_SYMBOL.findall(text))
-        marks += len(_MARK.findall(text))
-        wide = 2 * len(_IDEOGRAPH.findall(text)) if 4 * len(data) >= 5 * len(text) else 0
+    if not looked.isascii():
+        symbols += len(_SYMBOL.findall(looked))
+        marks += len(_MARK.findall(looked))
+        wide = 2 * len(_IDEOGRAPH.findall(looked)) if 4 * len(data) >= 5 * len(looked) else 0
     whole = inked or 1
     return {
-        "characters": float(inked + wide),
+        "characters": (inked + wide) * max(1.0, len(text) / _LOOKED),
         "letters": (inked - digits - symbols - marks) / whole,
         "digits": digits / whole,
         "symbols": symbols / whole,
@@ -153,7 +154,7 @@ def machine_translated(root: Mapping[str, str], fields: Iterable[tuple[str, str]
 
 
 def likeness(texts: Sequence[str], others: Sequence[str]) -> float:
-    """How much two texts have in common, 0 to 1: word triples of both among those of either. What looks like an address or a number is left out.
+    """How much two texts have in common, 0 to 1: word triples of both among those of either, addresses and numbers left out.
 
     A page as like the host's answer for an address that cannot exist as `quality.soft_404` is that answer again.
     """

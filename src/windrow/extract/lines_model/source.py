@@ -73,6 +73,8 @@ _raw_ends = {name: _end_tag(name) for name in RAW}
 def lines(page: str) -> Lines:
     sources = _broken(_without_useless(_unfolded(_body(_without_raw(_clean(page[:_MOST])))))).split("\n")
     outputs = _tag.sub("", "\n".join(sources)).split("\n")
+    if len(outputs) != len(sources):  # a tag with something like a block inside was broken: lines must not run into each other
+        outputs = [_tag.sub("", line) for line in sources]
     marked: list[str] = []
     numbers: list[int] = []
     rows: list[tuple[int, int, int, int]] = []
@@ -82,7 +84,7 @@ def lines(page: str) -> Lines:
         images += output.count(_IMAGE)
         own = len(_squeezed(output)) if output and not output.isspace() else 0
         if own:
-            rows.append((len(_squeezed(sources[number])), own, links, images))
+            rows.append((max(own, len(_squeezed(sources[number]))), own, links, images))
             marked.append(output)
             numbers.append(number)
             links = images = 0

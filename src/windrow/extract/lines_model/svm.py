@@ -69,7 +69,7 @@ class _Problem:
         self._design = np.column_stack([kernel, np.ones(len(kernel))])
         self._norm = np.zeros((len(own) + 1, len(own) + 1))
         self._norm[:-1, :-1] = own
-        self._norm[np.diag_indices_from(self._norm)] += 1e-8  # a basis of lines close together is next to singular
+        self._norm[np.diag_indices_from(self._norm)] += 1e-6  # a basis of lines close together is next to singular
         self._signs = signs
         self._costs = COST * counts
 

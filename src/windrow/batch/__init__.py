@@ -1,0 +1,6 @@
+"""The offline driver: jobs over the files that a crawl, or anyone, left.
+
+A job reads files and writes new ones beside or elsewhere, never over its input: what it writes has a temporary name until it is whole. The
+stages are the same functions that the crawl runs; here they are composed again for files instead of pages. `dedup` is near-duplicate
+removal over document files, by the rule that the crawl applies to each page.
+"""

@@ -1,0 +1,109 @@
+"""What is to be done at a host whose turn it is: an address to find, a robots.txt to fetch, pages to ask for, or pages to end."""
+
+import itertools
+from collections.abc import Sequence
+
+from windrow import config, urls
+from windrow.data import Kind, Reason, Robots, Task, Turn, Url
+from windrow.frontier import health
+from windrow.frontier.schedule import Seat
+from windrow.frontier.shelf import REASONS, Host, Shelf
+
+MOST = 16  # tasks in one turn, where no delay lies between them
+LONG = 0.25  # seconds a turn may hold an address for the sake of several tasks
+SHORT_RULES = 4096  # characters of robots rules that a seat keeps; longer ones are read from the shelf each time
+
+
+class Turns:
+    def __init__(self, shelf: Shelf, fetch: config.Fetch) -> None:
+        self._shelf = shelf
+        self._fetch = fetch
+        self._leases = 0
+
+    def make(self, seat: Seat, now: float) -> Turn | None:
+        """The turn of a seat that is free; None where there is nothing to be done."""
+        host = seat.host
+        if host.closed:
+            return self._closing(seat)
+        if not seat.errands and host.waiting <= len(seat.hand):
+            return None
+        due = health.due(host, seat.last, now, self._fetch)
+        if due > now or (seat.group.retiring and not seat.errands):
+            return self._pages(seat, now, unasked=True) if seat.unasked else None
+        if not seat.address or seat.address_until <= now:
+            seat.address = ""
+            return self._grant(seat, _resolve_task(host))
+        if seat.errands:
+            return self._grant(seat, seat.errands[0])
+        return self._pages(seat, now, unasked=False)
+
+    def _closing(self, seat: Seat) -> Turn | None:
+        """A closed host's tasks, to end with the reason."""
+        reason = REASONS[seat.host.closed - 1]
+        if seat.errands:
+            return self._grant(seat, *seat.errands, closed=reason)
+        spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST)
+        if not spots:
+            return None
+        tasks = [self._shelf.read(ref, seat.host) for _, ref in spots]
+        _take(seat, tasks, spots)
+        return self._grant(seat, *tasks, closed=reason)
+
+    def _pages(self, seat: Seat, now: float, unasked: bool) -> Turn | None:
+        """The first pages in the queue, or the robots.txt they need; where nothing may be asked, only pages of a closed origin."""
+        host = seat.host
+        room = self._room(host)
+        spots = self._shelf.head(host.id, set(seat.hand.values()), room + 1)
+        tasks = [self._shelf.read(ref, host) for _, ref in spots[:room]]
+        robots = self._robots(seat, tasks, now)
+        if unasked:
+            robots = list(itertools.takewhile(lambda rules: rules.closed, robots))
+        seat.unasked = bool(robots) and robots[0].closed
+        if robots:
+            tasks = tasks[: len(robots)]
+            _take(seat, tasks, spots)
+            seat.learnt.clear()
+            return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
+        origin = urls.origin(tasks[0].url.text)
+        return None if unasked or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
+
+    def _room(self, host: Host) -> int:
+        """How many tasks a turn holds: several only where they do not hold the address for long."""
+        delay = max(health.delay(host, self._fetch), self._fetch.ip_delay)
+        return MOST if delay <= 0 else max(1, min(MOST, int(LONG / delay)))
+
+    def _robots(self, seat: Seat, tasks: Sequence[Task], now: float) -> list[Robots]:
+        """The rules for each task, up to the first whose origin's robots.txt has to be fetched first."""
+        found = []
+        for task in tasks:
+            origin = urls.origin(task.url.text)
+            rules = seat.robots.get(origin) or self._shelf.robots(origin)
+            # None is kept longer than a day: an end that lies further ahead is a clock that jumped.
+            if rules is None or not (now < rules.expires <= now + 2 * health.FAR or origin in seat.learnt):
+                break
+            if len(rules.rules) <= SHORT_RULES:
+                seat.robots[origin] = rules
+            found.append(rules)
+        return found
+
+    def _grant(self, seat: Seat, *tasks: Task, robots: tuple[Robots, ...] = (), closed: Reason | None = None) -> Turn:
+        self._leases += 1
+        seat.lease = self._leases
+        delay = max(health.delay(seat.host, self._fetch), self._fetch.ip_delay)
+        return Turn(seat.host.name, "" if closed else seat.address, tasks, delay, robots, seat.lease, closed)
+
+
+def _take(seat: Seat, tasks: Sequence[Task], spots: Sequence[tuple[int, int]]) -> None:
+    """Pages go into hand; the seat's rank is that of the first that stays."""
+    for task, (_, ref) in zip(tasks, spots, strict=False):
+        seat.hand[task.url.key] = ref
+    seat.rank = spots[len(tasks)][0] if len(tasks) < len(spots) else 255
+
+
+def _resolve_task(host: Host) -> Task:
+    return Task(Url(f"http://{host.name}/", host.name, host.domain, 0), kind=Kind.RESOLVE)
+
+
+def _robots_task(origin: str, host: Host) -> Task:
+    text = origin + "/robots.txt"
+    return Task(Url(text, host.name, host.domain, urls.key(text)), kind=Kind.ROBOTS, priority=0)

@@ -1,0 +1,217 @@
+"""What authors and hosts say about the use of a page, beyond Allow and Disallow: read, kept with its source, weighed by profile.
+
+Sources: robots meta elements and X-Robots-Tag (also for our agent alone), noai and noimageai among them; the TDM Reservation Protocol;
+Content-Usage (IETF aipref), in the header and in robots.txt; Content-Signal in robots.txt; licence links, RSL's among them; and robots.txt
+that closes a page to the known crawlers of AI companies. Signals are stored with the document whatever the profile, so that a corpus can be
+filtered again when the rules change. Where two say different things, the more restrictive one counts. This is not legal advice.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from windrow.config import Signals
+
+Pair = tuple[str, str]  # name, value
+
+_VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
+_DIRECTIVES = {
+    *("all", "none", "index", "noindex", "follow", "nofollow", "noarchive", "nocache", "nosnippet", "notranslate"),
+    *("noimageindex", "indexifembedded", "noai", "noimageai", *_VALUED),
+}
+_AGENT = re.compile(r"\s*([A-Za-z0-9_*.-]+)\s*:(.*)", re.DOTALL)
+_MEMBER = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*(?:=\s*(\?[01]|[^;,\s]+))?\s*(?:;[^,]*)?\s*")
+_LICENSE = re.compile(r";\s*rel\s*=\s*(?:\"(?:[^\"]*\s)?license(?:\s[^\"]*)?\"|license(?:[\s;]|$))", re.IGNORECASE)
+_LENGTH = 2000  # characters of a value that are read
+_COUNT = 64  # signals kept of one page
+
+# aipref's "train-ai", its drafts' wider names, Cloudflare's "ai-train": training is among the uses each of them means.
+_TRAINING = {"train-ai", "ai-train", "train-genai", "genai", "ai", "tdm", "bots", "all", "*"}
+_NO = frozenset(("n", "no", "?0"))
+_YES = frozenset(("y", "yes", "?1"))
+_REFUSED = {  # profile -> signals that keep a page out, by name and value
+    "record-only": frozenset[Pair](),
+    "research": frozenset({("noindex", ""), ("noai", "")}),
+    "training": frozenset({("noindex", ""), ("noai", ""), ("tdm-reservation", "1"), ("train-ai", "n")}),
+}
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """One statement."""
+
+    source: str  # "meta", "header" or "robots.txt"; "well-known" for tdmrep.json
+    name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
+    value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
+    field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
+    agent: str = ""  # the agent that is meant, lower case; "" for all
+
+
+def read(headers: Iterable[Pair], metas: Iterable[Pair], agent: str = "") -> tuple[Signal, ...]:
+    """The signals of a response's headers and a page's meta elements, for everybody and for this agent."""
+    found: list[Signal] = []
+    for name, value in headers:
+        found += _header(name.strip().lower(), value[:_LENGTH], agent.lower())
+    for name, content in metas:
+        found += _meta(name.strip().lower(), content[:_LENGTH], agent.lower())
+    return _unique(found)
+
+
+def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
+    """The signals of robots.txt lines such as "content-usage: /a train-ai=n"; of those whose path fits, the longest count."""
+    usages: list[tuple[int, Signal]] = []
+    found: list[Signal] = []
+    for line in lines:
+        field, _, value = line.partition(":")
+        name, value = field.strip().lower(), value.strip()[:_LENGTH]
+        if name in ("content-usage", "content-signal", "content-signals"):
+            scope, rest = _scope(value)
+            if _located(scope, path):
+                usages += [(len(scope), signal) for signal in _uses(rest, "robots.txt", name)]
+        elif name == "license" and value:
+            found.append(Signal("robots.txt", "license", value, name))
+    for name in ("content-usage", "content-signal", "content-signals"):
+        longest = max((length for length, signal in usages if signal.field == name), default=0)
+        found += [signal for length, signal in usages if signal.field == name and length == longest]
+    return _unique(found)
+
+
+def licences(targets: Iterable[str]) -> tuple[Signal, ...]:
+    """The targets of rel=license links, absolute."""
+    return _unique(Signal("meta", "license", target[:_LENGTH], "rel=license") for target in targets if target)
+
+
+def tdm_file(rules: object, path: str) -> tuple[Signal, ...]:
+    """The rule of a decoded /.well-known/tdmrep.json that fits a path best: the longest location."""
+    best: tuple[int, dict[str, object]] | None = None
+    for rule in rules if isinstance(rules, list) else ():
+        if isinstance(rule, dict) and isinstance(rule.get("location"), str) and _located(rule["location"], path):
+            length = len(rule["location"])
+            best = max(best or (-1, {}), (length, rule), key=lambda pair: pair[0])
+    if not best:
+        return ()
+    pairs = [(name, str(best[1][name])) for name in ("tdm-reservation", "tdm-policy") if name in best[1]]
+    return _unique(signal for name, value in pairs for signal in _tdm(name, value, "well-known"))
+
+
+def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
+    """robots.txt closes the page to these crawlers of AI companies, though not to us."""
+    return (Signal("robots.txt", "ai-agents", " ".join(sorted(blocked))[:_LENGTH], "disallow"),) if blocked else ()
+
+
+def refuses(signals: Iterable[Signal], options: Signals) -> str:
+    """What keeps a page out of the corpus under this profile, as "name=value (field)"; "" where nothing does."""
+    refused = set(_REFUSED[options.profile])
+    if options.profile == "training" and options.honour_peer_ai_blocks:
+        refused.add(("ai-agents", ""))
+    for signal in settled(signals):
+        name = "train-ai" if signal.name in _TRAINING else signal.name
+        if (name, signal.value) in refused or (name, "") in refused:
+            return describe(signal)
+    return ""
+
+
+def settled(signals: Iterable[Signal]) -> tuple[Signal, ...]:
+    """Each name once: for TDM the later step (file, header, meta), else the more restrictive statement. "none" is noindex and nofollow."""
+    steps = {"well-known": 0, "header": 1, "meta": 2, "robots.txt": 0}
+    chosen: dict[str, Signal] = {}
+    for signal in _spelt_out(signals):
+        other = chosen.get(signal.name)
+        if signal.name.startswith("tdm-"):
+            if other is None or steps[signal.source] >= steps[other.source]:
+                chosen[signal.name] = signal
+        elif other is None or (signal.value == "n" and other.value != "n"):
+            chosen[signal.name] = signal
+    return tuple(chosen.values())
+
+
+def describe(signal: Signal) -> str:
+    said = f"{signal.name}={signal.value}" if signal.value else signal.name
+    return f"{said} ({signal.source}: {signal.field})" if signal.field else f"{said} ({signal.source})"
+
+
+def _header(name: str, value: str, agent: str) -> list[Signal]:
+    if name == "x-robots-tag":
+        return list(_tagged(value, agent))
+    if name in ("tdm-reservation", "tdm-policy"):
+        return _tdm(name, value, "header")
+    if name == "content-usage":
+        return _uses(value, "header", "Content-Usage")
+    if name == "link":
+        return [Signal("header", "license", target, "Link") for target in _linked(value)]
+    return []
+
+
+def _meta(name: str, content: str, agent: str) -> list[Signal]:
+    if name in ("robots", agent) and name:
+        meant = "" if name == "robots" else name
+        words = (word for word in re.split(r"[,\s]+", content.lower()) if word)
+        return [Signal("meta", *_valued(word), name, meant) for word in words if _valued(word)[0] in _DIRECTIVES]
+    if name in ("tdm-reservation", "tdm-policy"):
+        return _tdm(name, content, "meta")
+    return []
+
+
+def _tagged(value: str, agent: str) -> Iterable[Signal]:
+    """`noindex, nofollow` is for all; behind `name:` everything is for that agent."""
+    meant = ""
+    for part in value.split(","):
+        match = _AGENT.fullmatch(part)
+        if match and match[1].lower() not in _VALUED:
+            meant, part = match[1].lower().replace("*", ""), match[2]
+        name, content = _valued(part.strip().lower())
+        if name in _DIRECTIVES and meant in ("", agent):
+            yield Signal("header", name, content, "X-Robots-Tag", meant)
+
+
+def _valued(word: str) -> Pair:
+    name, _, value = word.partition(":")
+    return name.strip(), value.strip()
+
+
+def _tdm(name: str, value: str, source: str) -> list[Signal]:
+    """A reservation is 0 or 1 and anything else unset; a policy is a URL."""
+    bare = value.strip()
+    fits = bare in ("0", "1") if name == "tdm-reservation" else bare.startswith(("http://", "https://", "/"))
+    return [Signal(source, name, bare, name)] if fits else []
+
+
+def _uses(value: str, source: str, field: str) -> list[Signal]:
+    """A dictionary of structured fields (RFC 9651): "train-ai=n, search=y". What is not y or n says nothing."""
+    found: dict[str, Signal] = {}
+    for part in value.lower().split(","):
+        match = _MEMBER.fullmatch(part)
+        said = "" if not match else "n" if match[2] in _NO else "y" if match[2] in _YES else ""
+        if match and said:
+            found[match[1]] = Signal(source, match[1], said, field)  # a key given twice: the last counts
+    return list(found.values())
+
+
+def _scope(value: str) -> Pair:
+    """The path in front of a usage, "/" where there is none."""
+    first, _, rest = value.partition(" ")
+    return (first, rest) if first.startswith(("/", "*")) and rest else ("/", value)
+
+
+def _located(location: str, path: str) -> bool:
+    """Robots-like: a prefix, "*" for anything, "$" for the end."""
+    pattern = re.escape(location.removesuffix("$")).replace(r"\*", ".*?")
+    return bool(re.match(pattern + ("$" if location.endswith("$") else ""), path))
+
+
+def _linked(value: str) -> list[str]:
+    """Targets of a Link header whose relation is license."""
+    parts = re.findall(r"<([^<>]*)>((?:[^,\"]|\"[^\"]*\")*)", value)
+    return [target.strip() for target, rest in parts if _LICENSE.search(rest)]
+
+
+def _spelt_out(signals: Iterable[Signal]) -> Iterable[Signal]:
+    for signal in signals:
+        yield signal
+        if signal.name == "none":
+            yield msgspec.structs.replace(signal, name="noindex")
+            yield msgspec.structs.replace(signal, name="nofollow")
+
+
+def _unique(signals: Iterable[Signal]) -> tuple[Signal, ...]:
+    return tuple(dict.fromkeys(signals))[:_COUNT]
