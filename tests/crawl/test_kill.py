@@ -123,8 +123,8 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
     time.sleep(1.5)
     pages = truth.pages(directory)
     assert set(pages.values()) == {1}
-    assert not small.wanted(slow) - pages.keys()
-    assert not [url for record in truth.archive(directory) if b"ROBOTS-VIOLATION-MARKER" in record.block for url in [record.url]]
+    assert not {url for url in small.wanted(slow) - pages.keys() if url.removesuffix("index.html") not in pages}, "by one name or the other"
+    assert not [record.url for record in truth.archive(directory) if b"ROBOTS-VIOLATION-MARKER" in record.block]
     rows = small.requests()
     assert not {f"http://{host}{path}" for _, host, _, _, path in rows[before:]} & done[-1]
     asked = Counter((host, path) for _, host, _, status, path in rows if status < 429 and path != "/robots.txt")

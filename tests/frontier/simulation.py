@@ -5,6 +5,7 @@ little later, a log frame every second, a checkpoint when one is due. It notes e
 done when. `crash` ends the process in the middle: what was not in a frame never happened.
 """
 
+import contextlib
 import dataclasses
 import heapq
 import itertools
@@ -186,10 +187,8 @@ class Simulation:
         heapq.heappush(self.events, (time, next(self.numbers), process))
 
     async def resume(self, process: AsyncIterator[float]) -> None:
-        try:
+        with contextlib.suppress(StopAsyncIteration):
             self.push(await anext(process), process)
-        except StopAsyncIteration:
-            pass
 
     async def hold(self, turn: Turn) -> AsyncIterator[float]:
         """A turn: its tasks one after the other. Yields when it goes on."""

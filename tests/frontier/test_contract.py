@@ -8,7 +8,7 @@ import pytest
 
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
-from tests.frontier.simulation import START, Host, Simulation, World, check_politeness, options, task, world
+from tests.frontier.simulation import START, Simulation, check_politeness, options, task, world
 from windrow.data import Counts, Kind, Reason, Robots, Turn
 from windrow.frontier import turns
 

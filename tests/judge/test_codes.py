@@ -71,7 +71,9 @@ def test_an_unknown_language_brings_the_nearest_one(text: str, suggested: str) -
     assert f"did you mean {suggested}?" in str(raised.value)
 
 
-@pytest.mark.parametrize("text", ["", "x", "123", "ces ces ces", "qua1", "quz z", "ces-", "-cs", "cs--CZ", "zz", "q\u00e4a", "\0", "cs-\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "123", "ces ces ces", "qua1", "quz z", "ces-", "-cs", "cs--CZ", "zz", "q\u00e4a", "\0", "cs-\ud800"]
+)
 def test_what_is_no_language_is_refused(text: str) -> None:
     assert codes.find(text) is None
     with pytest.raises(ConfigError):
@@ -108,7 +110,9 @@ def test_macrolanguages_cover_what_people_mean_by_them(wanted: str, found: str, 
     assert codes.covers(wanted, found) is covered
 
 
-@pytest.mark.parametrize(("label", "code"), [("no", "nob"), ("zh-Hant", "zho"), ("iw", "heb"), ("un", "und"), ("zxx", "und"), ("xx-Goth", "got")])
+@pytest.mark.parametrize(
+    ("label", "code"), [("no", "nob"), ("zh-Hant", "zho"), ("iw", "heb"), ("un", "und"), ("zxx", "und"), ("xx-Goth", "got")]
+)
 def test_the_labels_of_the_tools_are_read(label: str, code: str) -> None:
     assert codes.label(label) == code
 

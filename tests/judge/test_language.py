@@ -161,7 +161,10 @@ def test_detect_reads_files_and_standard_input(tmp_path: Path) -> None:
     code, out, _ = run("detect", "--json", str(tmp_path / "a.txt"), "-", stdin="\n".join(declarations.shipped("tr")))
     rows = [json.loads(line) for line in out.splitlines()]
     assert code == 0
-    assert [(row["path"], row["language"], row["name"]) for row in rows] == [(str(tmp_path / "a.txt"), "fra", "French"), ("-", "tur", "Turkish")]
+    assert [(row["path"], row["language"], row["name"]) for row in rows] == [
+        (str(tmp_path / "a.txt"), "fra", "French"),
+        ("-", "tur", "Turkish"),
+    ]
     assert run("detect", stdin="Guten Tag, wie geht es Ihnen heute?")[1] == "-\tdeu\tGerman\t1.00\n"
 
 

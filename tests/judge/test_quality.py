@@ -98,7 +98,9 @@ def test_every_number_of_every_text_is_in_its_range(texts: list[str]) -> None:
         ({}, [], ["Machine translated text has improved a lot since 2016; " * 10], ""),
     ],
 )
-def test_machine_translations_are_known_by_their_marks(root: dict[str, str], fields: list[tuple[str, str]], texts: list[str], marker: str) -> None:
+def test_machine_translations_are_known_by_their_marks(
+    root: dict[str, str], fields: list[tuple[str, str]], texts: list[str], marker: str
+) -> None:
     assert quality.machine_translated(root, fields, texts) == marker
 
 

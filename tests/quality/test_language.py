@@ -61,7 +61,7 @@ def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translat
     chosen = random.Random(5)
     texts = paragraphs(translations)
     found, left, foreign, own = 0, 0, 0, 0
-    for code, whole in texts.items():
+    for code in texts:
         other = chosen.choice([one for one in texts if not same(one, code)])
         mixed = [(chosen.choice(texts[one])[: chosen.choice((40, 60, 100, 200, 400))], one) for one in [code] * 12 + [other] * 3]
         chosen.shuffle(mixed)
@@ -93,7 +93,9 @@ LOOK_ALIKES = [
 
 @pytest.mark.parametrize("names", LOOK_ALIKES, ids="-".join)
 @pytest.mark.parametrize("length", [1000, 60])
-def test_models_of_look_alikes_tell_articles_that_they_have_not_seen(names: tuple[str, ...], length: int, translations: Translations) -> None:
+def test_models_of_look_alikes_tell_articles_that_they_have_not_seen(
+    names: tuple[str, ...], length: int, translations: Translations
+) -> None:
     models = [trigrams.train(name, "\n".join(itertools.chain(*articles(translations, name, seen=True)))) for name in names]
     texts = [(name, " ".join(article)[:length]) for name in names for article in articles(translations, name, seen=False)]
     right = sum(trigrams.classify(text, models)[0] == name for name, text in texts)

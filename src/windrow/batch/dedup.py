@@ -14,7 +14,7 @@ from windrow.config import ConfigError
 from windrow.corpus import formats
 from windrow.corpus.formats import Record
 from windrow.judge import duplicates
-from windrow.judge.duplicates import Grams, Rule
+from windrow.judge.duplicates import Rule, Ruling
 from windrow.judge.table import Table
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
@@ -119,16 +119,17 @@ class Work:
         self.watch(path.stat().st_size - shown)
 
     def _settle(self, records: list[Record], tokens: bool, file: BinaryIO) -> None:
-        grams = iter(duplicates.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens))
-        for record in records:
-            file.write(self._stripped(record, next(grams)) if record.strip else record.raw)
+        grams = duplicates.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
+        if self.options.level == "document":
+            grams = [duplicates.whole(document) for document in grams]
+        rulings = iter(duplicates.settle_all(self.table, grams, self.rule))
+        self.table.take()  # no restart, so no redo file
+        file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
-    def _stripped(self, record: Record, document: Grams) -> bytes:
+    def _stripped(self, record: Record, ruling: Ruling) -> bytes:
         """The document without its duplicates; empty where nothing is left."""
-        whole = self.options.level == "document"
-        ruling = duplicates.settle(self.table, duplicates.whole(document) if whole else document, self.rule)
         summary = self.summary
-        filled = len(record.paragraphs) if whole else sum(map(bool, ruling.lengths))
+        filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))
         gone = sum(1 for length, duplicate in zip(ruling.lengths, ruling.duplicate, strict=True) if length and duplicate)
         summary.documents_in += 1
         summary.paragraphs_in += filled
@@ -164,7 +165,7 @@ def told(summary: Summary, options: Options) -> str:
     if summary.ngrams_forgotten:
         twice = 2 * options.judge.table_bytes
         lines.append(
-            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so that later copies of that text stayed; "
+            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them: later copies of that text stayed; "
             f"with more memory: --set judge.table_bytes={twice}"
         )
     return "\n".join(lines)

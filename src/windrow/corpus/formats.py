@@ -74,7 +74,7 @@ class Stream:
         if ahead:
             return ahead
         try:
-            return b"" if self._broken else self._file.read(CHUNK)
+            return b"" if self._broken else self._file.read1(CHUNK)
         except _BROKEN as error:
             self._broken = str(error) or type(error).__name__
             return b""
@@ -137,8 +137,8 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         os.fsync(plain.fileno())
 
 
-def _packed(mode: str, plain: BinaryIO) -> BinaryIO:
-    return typing.cast(BinaryIO, igzip.IGzipFile("", mode, LEVEL, plain, 0))  # type: ignore[no-untyped-call]
+def _packed(mode: str, plain: BinaryIO) -> io.BufferedReader:
+    return typing.cast(io.BufferedReader, igzip.IGzipFile("", mode, LEVEL, plain, 0))  # type: ignore[no-untyped-call]
 
 
 def _told(stream: Stream) -> str:
@@ -225,8 +225,9 @@ def _json_record(raw: bytes, document: Any) -> Record | None:
         return Record(raw, texts, functools.partial(_strip_paragraphs, document)) if len(texts) == len(found) else None
     for name in TEXTS:
         if isinstance(text := document.get(name), str):
-            pieces = re.split(r"((?:\r?\n[ \t]*)+)", text)
-            return Record(raw, [_octets(piece) for piece in pieces[::2]], functools.partial(_strip_text, document, name, pieces))
+            lines = _octets(text).split(b"\n")
+            paragraphs = [line for line in lines if line and not line.isspace()]
+            return Record(raw, paragraphs, functools.partial(_strip_text, document, name, lines))
     return None
 
 
@@ -242,13 +243,19 @@ def _strip_paragraphs(document: dict[str, Any], kept: Sequence[bool]) -> bytes:
     return _encoded(changed)
 
 
-def _strip_text(document: dict[str, Any], name: str, pieces: list[str], kept: Sequence[bool]) -> bytes:
-    """Each paragraph that stays brings the line ends before it."""
-    left = ""
-    for place, keep in enumerate(kept):
-        if keep:
-            left += (pieces[2 * place - 1] if left else "") + pieces[2 * place]
-    return _encoded({**document, name: left})
+def _strip_text(document: dict[str, Any], name: str, lines: list[bytes], kept: Sequence[bool]) -> bytes:
+    """Each paragraph that stays brings the blank lines before it."""
+    flags = iter(kept)
+    left: list[bytes] = []
+    blank: list[bytes] = []
+    for line in lines:
+        if not line or line.isspace():
+            blank.append(line)
+            continue
+        if next(flags):
+            left += [*blank, line] if left else [line]
+        blank.clear()
+    return _encoded({**document, name: b"\n".join(left).decode("utf-8", "surrogatepass")})
 
 
 def _text(stream: Stream) -> Iterator[Record]:

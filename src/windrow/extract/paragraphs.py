@@ -109,48 +109,48 @@ def _alone(page: Walk, stoplist: Stoplist | None, given: Limits) -> list[str]:
 
 def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[bool], max_distance: int) -> list[str]:
     """Good or bad: the short and the nearly good ones take after their neighbours, and headings belong to the text below them."""
-    kinds = _short(alone)
-    _near(kinds)
-    for place, (kind, own, heading) in enumerate(zip(kinds, alone, headings, strict=True)):
-        if heading and kind == "bad" and own != "bad" and _leads(place, kinds, lengths, max_distance):
+    kinds = _without_short(alone)
+    _settle_near(kinds)
+    for place in [place for place, heading in enumerate(headings) if heading]:
+        if kinds[place] == "bad" and alone[place] != "bad" and _leads(place, kinds, lengths, max_distance):
             kinds[place] = "good"
     return kinds
 
 
-def _short(alone: Sequence[str]) -> list[str]:
-    """A short one is good between two good ones, bad between two bad ones, and good where the bad side begins with a nearly good one."""
-    above, below = _neighbours(alone), _neighbours(alone[::-1])[::-1]
+def _without_short(alone: Sequence[str]) -> list[str]:
+    """Short ones in a row are good between two good ones, bad between two bad ones, and else good if a nearly good one is next to them
+    on the bad side. A nearly good one is no neighbour otherwise; the edges of the page are bad."""
+    places = [-1, *(place for place, kind in enumerate(alone) if kind != "short"), len(alone)]
+    nearest = ["bad", *(alone[place] for place in places[1:-1]), "bad"]
+    above, below = _sure(nearest), _sure(nearest[::-1])[::-1]
     kinds = list(alone)
-    for place, kind in enumerate(alone):
-        if kind == "short":
-            sides = above[place], below[place]
-            good = all(sure == "good" for sure, _ in sides) or any(
-                (sure, nearest) == ("bad", "neargood") for sure, nearest in sides if sides[0][0] != sides[1][0]
+    for number in range(1, len(places)):
+        start, end = places[number - 1] + 1, places[number]
+        if start < end:
+            sides = above[number - 1], below[number]
+            good = sides == ("good", "good") or (
+                sides[0] != sides[1] and nearest[number - 1 if sides[0] == "bad" else number] == "neargood"
             )
-            kinds[place] = "good" if good else "bad"
+            kinds[start:end] = ["good" if good else "bad"] * (end - start)
     return kinds
 
 
-def _neighbours(kinds: Sequence[str]) -> list[tuple[str, str]]:
-    """Of each the class of the last sure one before it, and of the last that is not short; the edges of the page are bad."""
-    sure = nearest = "bad"
-    found = []
-    for kind in kinds:
-        found.append((sure, nearest))
-        if kind != "short":
-            nearest = kind
-            sure = sure if kind == "neargood" else kind
-    return found
+def _sure(kinds: Sequence[str]) -> list[str]:
+    """Of each the last class up to it that is good or bad."""
+    last = "bad"
+    return [last := kind if kind != "neargood" else last for kind in kinds]
 
 
-def _near(kinds: list[str]) -> None:
+def _settle_near(kinds: list[str]) -> None:
     """A nearly good one is bad between two bad ones, else good. What was decided above it counts."""
-    below = _neighbours(kinds[::-1])[::-1]
-    above = "bad"
-    for place, kind in enumerate(kinds):
-        if kind == "neargood":
-            kinds[place] = kind = "bad" if above == "bad" and below[place][0] == "bad" else "good"
-        above = kind
+    near = [place for place, kind in enumerate(kinds) if kind == "neargood"]
+    below = {}
+    for place in reversed(near):
+        following = kinds[place + 1] if place + 1 < len(kinds) else "bad"
+        below[place] = below[place + 1] if following == "neargood" else following
+    for place in near:
+        above = kinds[place - 1] if place else "bad"
+        kinds[place] = "bad" if above == "bad" and below[place] == "bad" else "good"
 
 
 def _leads(place: int, kinds: Sequence[str], lengths: Sequence[int], max_distance: int) -> bool:

@@ -3,7 +3,7 @@
 import itertools
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from windrow.extract import rules
 from windrow.extract.rules import COMMAS, FLAG, STOPS, Info, Kind, Rules
@@ -15,8 +15,8 @@ REACH = 16  # open elements among which an end tag finds its own
 _TOKEN = re.compile(r"<([^ >]*)([^>]*)(?:>|\Z)")  # the tag, or "/" and the tag; its attributes
 _MARKED = STOPS[:3].encode() + COMMAS[:3].encode() + b"0123456789"
 _CLASSES = bytes.maketrans(_MARKED, b"...,,,0000000000")
-_UNMARKED = bytes(set(range(256)) - set(_MARKED))
-_WIDE = re.compile(f"[{STOPS[3:]}{COMMAS[3:]}]")
+_UNMARKED = bytes(set(range(256)) - set(_MARKED + b"\n"))
+_WIDE = [(mark.encode(), b".") for mark in STOPS[3:]] + [(mark.encode(), b",") for mark in COMMAS[3:]]
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other controls are white space
 _HEADING = FLAG["heading"]
 # As plain numbers: comparing with a member of an enum takes three times as long.
@@ -32,8 +32,10 @@ def scan(markup: str, chosen: Rules) -> Scanned:
     scanner = _Scan(chosen)
     scanner.run(uncommented(markup))
     scanner.close(0)
-    columns = _columns(scanner.blocks), _columns(scanner.containers)
-    return scanner.texts, *columns, _columns([scanner.path_parents]), scanner.path_tags
+    columns = list(zip(*scanner.blocks, strict=True))
+    columns[4:4] = _marks(scanner.texts)
+    containers = zip(*scanner.containers, strict=True)
+    return scanner.texts, _packed(columns), _packed(containers), _packed([scanner.path_parents]), scanner.path_tags
 
 
 def uncommented(markup: str) -> str:
@@ -47,9 +49,10 @@ def uncommented(markup: str) -> str:
     return "".join([*kept, markup[end:]]) if kept else markup
 
 
-def _columns(rows: list[tuple[int, ...]] | list[list[int]]) -> bytes:
-    """A column after the other. A third of the time of an array."""
-    return struct.pack(f"{sum(map(len, rows))}i", *itertools.chain.from_iterable(zip(*rows, strict=True)))
+def _packed(columns: Iterable[Sequence[int]]) -> bytes:
+    """One after the other, in a third of the time of an array."""
+    numbers = list(itertools.chain.from_iterable(columns))
+    return struct.pack(f"{len(numbers)}i", *numbers)
 
 
 class _Scan:
@@ -208,7 +211,7 @@ class _Scan:
         if text and len(self.texts) < MAX_BLOCKS:
             place = self.places[-1]
             path, container, flags, hints, heading = self.resolved[place] if place < len(self.resolved) else self.resolve(place)
-            counts = len(text), text.count(" ") + 1, self.link_chars, self.links, *_marks(text), self.tags, self.breaks, self.images
+            counts = len(text), text.count(" ") + 1, self.link_chars, self.links, self.tags, self.breaks, self.images
             self.blocks.append((*counts, self.stack[place][2], place, path, container, heading, flags, hints))
             self.texts.append(text)
             self.images = 0
@@ -244,15 +247,11 @@ class _Scan:
         return number
 
 
-def _marks(text: str) -> tuple[int, int, int]:
-    """Stops, commas and digits: all other bytes are deleted at once, which is twice as fast as a regular expression."""
-    encoded = text.encode()
-    kept = encoded.translate(_CLASSES, _UNMARKED)
-    stops, commas, digits = kept.count(b"."), kept.count(b","), kept.count(b"0")
-    if len(encoded) != len(text):
-        for mark in _WIDE.findall(text):
-            if mark in STOPS:
-                stops += 1
-            else:
-                commas += 1
-    return stops, commas, digits
+def _marks(texts: list[str]) -> tuple[list[int], list[int], list[int]]:
+    """Stops, commas and digits of each text. All other bytes of the page are deleted at once."""
+    encoded = "\n".join(texts).encode()
+    if not encoded.isascii():
+        for mark, plain in _WIDE:
+            encoded = encoded.replace(mark, plain)
+    kept = encoded.translate(_CLASSES, _UNMARKED).split(b"\n") if texts else []
+    return [marks.count(b".") for marks in kept], [marks.count(b",") for marks in kept], [marks.count(b"0") for marks in kept]

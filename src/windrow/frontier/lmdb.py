@@ -11,7 +11,6 @@
 """
 
 import contextlib
-import contextlib
 import errno
 import os
 import struct
@@ -199,9 +198,9 @@ class LmdbShelf:
 
     def close(self) -> None:
         """Ends without a checkpoint: what came after the last one is in the log."""
+        self._wait_for_early()
         with contextlib.suppress(lmdb.Error):  # a checkpoint that failed has left none
-            self._wait_for_early()
-        self._txn.abort()
+            self._txn.abort()
         used = self._used()
         self._env.close()
         self._ahead.close()

@@ -44,16 +44,13 @@ class Texts:
     def append(self, task: Task, via: int) -> int:
         text = task.url.text.encode()
         ref = self.length
-        self._buffer += _HEAD.pack(
-            task.priority,
-            min(task.depth, 65535),
-            min(task.distance, 255),
-            min(task.redirects, 255),
-            min(task.attempt, 255),
-            via >> 32,
-            via & 0xFFFFFFFF,
-            len(text),
-        )
+        place = (via >> 32, via & 0xFFFFFFFF, len(text))
+        try:
+            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, task.attempt, *place)
+        except struct.error:  # a count beyond what a record can say stays at the most it can
+            depth, distance = min(task.depth, 65535), min(task.distance, 255)
+            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), min(task.attempt, 255), *place)
+        self._buffer += head
         self._buffer += text
         self.length = ref + _HEAD.size + len(text)
         if len(self._buffer) > _BUFFER:

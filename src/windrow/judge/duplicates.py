@@ -6,6 +6,7 @@ and needs only the document, so a worker process runs it; `settle` needs the tab
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import msgspec
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from windrow.judge.table import Table
+from windrow.judge.table import Found, Table
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
@@ -98,36 +99,104 @@ def whole(document: Grams) -> Grams:
 
 def settle(table: Table, document: Grams, rule: Rule) -> Ruling:
     """Judges a document's paragraphs by what the table has seen, and adds the n-grams of those that stay."""
-    lengths = np.frombuffer(document.lengths, np.int64)
-    hashes = np.frombuffer(document.hashes, np.uint64)
-    words = int(lengths.sum())
-    found = table.find(hashes)
-    before = found.seen
-    if document.repeated:
-        before = before | np.frombuffer(document.repeated, np.bool_)
-    counts = lengths.tolist()
-    covered = _covered(lengths, before, rule.ngram) if before.any() else [0] * len(counts)
-    duplicate = [bool(count) and part / count > rule.threshold for count, part in zip(counts, covered, strict=True)]
-    _smooth(duplicate, counts, rule.smoothing)
-    removed = sum(count for count, gone in zip(counts, duplicate, strict=True) if gone)
-    if removed < words:
-        kept = np.repeat(~np.array(duplicate), lengths)[rule.ngram - 1 :] if removed else None
-        table.put(found, kept, bool(document.repeated))
-    shares = tuple(part / count if count else 0.0 for count, part in zip(counts, covered, strict=True))
-    return Ruling(tuple(duplicate), shares, tuple(counts), words, removed)
+    return settle_all(table, [document], rule)[0]
 
 
-def _covered(lengths: Numbers, before: Flags, ngram: int) -> list[int]:
-    """How many words of each paragraph lie in a seen n-gram that ends in the same paragraph."""
-    ends = np.cumsum(lengths)
-    words = int(ends[-1])
-    counted = np.zeros(words + 1, np.int64)
-    np.cumsum(before, out=counted[ngram:])
-    reach = np.minimum(np.arange(ngram, ngram + words), np.repeat(ends, lengths))
-    covered = np.zeros(words + 1, np.int64)
-    np.cumsum(counted[reach] > counted[:-1], out=covered[1:])
-    found: list[int] = (covered[ends] - covered[ends - lengths]).tolist()
-    return found
+def settle_all(table: Table, documents: Sequence[Grams], rule: Rule) -> list[Ruling]:
+    """The same for documents one after the other, at less cost: the table is asked once, and once added to."""
+    lot = _Lot(table, documents, rule.ngram)
+    rulings = []
+    for number, document in enumerate(documents):
+        counts = np.frombuffer(document.lengths, np.int64).tolist()
+        covered = lot.covered(number)
+        duplicate = [part > 0 and part / count > rule.threshold for count, part in zip(counts, covered, strict=True)]
+        _smooth(duplicate, counts, rule.smoothing)
+        shares = tuple([part / count if part else 0.0 for count, part in zip(counts, covered, strict=True)])
+        removed = sum(itertools.compress(counts, duplicate))
+        lot.keep(number, duplicate if removed else None)
+        rulings.append(Ruling(tuple(duplicate), shares, tuple(counts), sum(counts), removed))
+    lot.put()
+    return rulings
+
+
+class _Lot:
+    """Documents that are judged together: what the table knew of them before, and what they know of each other."""
+
+    def __init__(self, table: Table, documents: Sequence[Grams], ngram: int) -> None:
+        self.table, self.ngram = table, ngram
+        self.lengths = [np.frombuffer(document.lengths, np.int64) for document in documents]
+        self.grams = [0, *itertools.accumulate(len(document.hashes) // 8 for document in documents)]
+        self.found = table.find(np.frombuffer(b"".join([document.hashes for document in documents]), np.uint64))
+        self.repeated = any(document.repeated for document in documents)
+        self.before = self.found.seen.copy()
+        for number, document in enumerate(documents):
+            if document.repeated:
+                self.before[self._slice(number)] |= np.frombuffer(document.repeated, np.bool_)
+        self.shared = _shared(self.found) if len(documents) > 1 else None
+        self.kept = np.ones(len(self.before), np.bool_)
+        self.added: set[int] = set()  # of the shared ones, those that a document of this lot brought in
+        self.paragraphs = [0, *itertools.accumulate(map(len, self.lengths))]
+        self.counts = self._count(self.lengths, [self.before[self._slice(number)] for number in range(len(documents))])
+
+    def covered(self, number: int) -> list[int]:
+        """How many words of each paragraph lie in a seen n-gram that ends in the same paragraph."""
+        own = self._slice(number)
+        if self.shared is not None and self.added and self.shared[own].any():
+            places = np.flatnonzero(self.shared[own])
+            hits = [identity in self.added for identity in self.found.hashes[own][places].tolist()]
+            if any(hits):
+                before = self.before[own]
+                before[places[hits]] = True
+                return self._count([self.lengths[number]], [before])
+        return self.counts[self.paragraphs[number] : self.paragraphs[number + 1]]
+
+    def keep(self, number: int, duplicate: list[bool] | None) -> None:
+        own = self._slice(number)
+        if duplicate is not None:
+            self.kept[own] = np.repeat(~np.array(duplicate), self.lengths[number])[self.ngram - 1 :]
+        if self.shared is not None:
+            self.added.update(self.found.hashes[own][self.shared[own] & self.kept[own]].tolist())
+
+    def put(self) -> None:
+        self.table.put(self.found, self.kept, self.repeated or self.shared is not None)
+
+    def _slice(self, number: int) -> slice:
+        return slice(self.grams[number], self.grams[number + 1])
+
+    def _count(self, lengths: list[Numbers], before: list[Flags]) -> list[int]:
+        """For the paragraphs of some documents: words that a seen n-gram reaches, which ends at them or after them in their paragraph."""
+        if not any(flags.any() for flags in before):
+            return [0] * sum(map(len, lengths))
+        paragraphs = np.concatenate(lengths)
+        ends = np.cumsum(paragraphs)
+        words = int(ends[-1])
+        ended = np.zeros(words, np.bool_)
+        start = 0
+        for own, flags in zip(lengths, before, strict=True):
+            length = int(own.sum())
+            ended[start + self.ngram - 1 : start + length] = flags
+            start += length
+        counted = np.zeros(words + 1, np.int64)
+        np.cumsum(ended, out=counted[1:])
+        reach = np.minimum(np.arange(self.ngram, self.ngram + words), np.repeat(ends, paragraphs))
+        covered = np.zeros(words + 1, np.int64)
+        np.cumsum(counted.take(reach) > counted[:-1], out=covered[1:])
+        found: list[int] = (covered.take(ends) - covered.take(ends - paragraphs)).tolist()
+        return found
+
+
+def _shared(found: Found) -> Flags | None:
+    """Which of the hashes new to the table stand in several places; None: none do."""
+    fresh = np.flatnonzero(~found.seen)
+    hashes = found.hashes[fresh]
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    same = ordered[1:] == ordered[:-1]
+    if not same.any():
+        return None
+    shared = np.zeros(len(found.hashes), np.bool_)
+    shared[fresh[order[1:][same]]] = shared[fresh[order[:-1][same]]] = True
+    return shared
 
 
 def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:

@@ -25,7 +25,9 @@ _WHOLE = 4000  # characters of a page that are read at once, where its paragraph
 _LEAST = 1500  # characters read of a page that has as many: of few paragraphs, more is read
 _SECOND = 1000  # characters that py3langid reads: beyond, it gets no surer
 _SURE = 0.5  # py3langid's probability from which it is believed: of 1,300 texts of 60 characters 0.1 % are lost and 0.1 % errors saved
-_FOREIGN = 0.7  # the same for a paragraph that CLD2 could not name and that would leave the page
+_FOREIGN = (
+    0.7  # the same where CLD2 says otherwise of a short text, and for a paragraph that it could not name and that would leave the page
+)
 _NAMED = 60  # characters from which such a paragraph is worth asking about
 _ASKED = 150  # characters of a paragraph that py3langid reads: 0.1 ms
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
@@ -202,6 +204,8 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     """The heaviest language; where most of the text has none by itself, that of the whole."""
     total = sum(weights.values())
     named = {code: weight for code, weight in weights.items() if code != UNKNOWN}
+    if 0 < total <= settings.short and settings.second:
+        return _brief("\n".join(texts), named, settings)
     best = max(named, key=lambda code: named[code], default=UNKNOWN)
     if 2 * sum(named.values()) >= total and _expected(best, total, settings):
         return best, named[best] / total if total else 0.0
@@ -216,6 +220,20 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     return best, named.get(best, 0) / total if total else 0.0
 
 
+def _brief(text: str, named: dict[str, int], settings: Settings) -> Answer:
+    """Of a line or two both tools are asked, and py3langid has the last word on languages it knows."""
+    best = max(named, key=lambda code: named[code], default=UNKNOWN)
+    answer, probability = _py3langid(text, settings)
+    known_to_both = best == UNKNOWN or len(known().get(best, ())) == 2
+    if (
+        answer != UNKNOWN
+        and probability >= (_SURE if best == UNKNOWN else _FOREIGN)
+        and (known_to_both or not _expected(best, 0, settings))
+    ):
+        return answer, probability
+    return best, named.get(best, 0) / sum(map(_size, text.splitlines())) if best != UNKNOWN else 0.0
+
+
 def _expected(code: str, length: int, settings: Settings) -> bool:
     """Whether the answer is one of the recognised languages; a long text may be in any."""
     if not settings.recognised or length >= settings.short:
@@ -227,9 +245,9 @@ def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, setting
     """What CLD2 could not name is in the page's language; what it calls foreign is checked where it is short."""
     found = []
     left = settings.second
-    lost = not accepts(page, settings)  # then only what might be kept is worth a second look
+    kept = accepts(page, settings)
     for text, answer in zip(texts, answers, strict=True):
-        if answer != page and left and _doubtful(text, answer, settings) and not (lost and not accepts(answer, settings)):
+        if answer != page and left and _doubtful(text, answer, settings) and _matters(answer, kept, settings):
             left -= 1
             answer = _checked(text, answer, page, settings)
         found.append(page if answer == UNKNOWN else answer)
@@ -240,6 +258,11 @@ def _doubtful(text: str, answer: str, settings: Settings) -> bool:
     if answer == UNKNOWN:
         return len(text) >= _NAMED
     return len(text) < settings.short
+
+
+def _matters(answer: str, kept: bool, settings: Settings) -> bool:
+    """Whether it makes a difference which of the two a paragraph is in, where only some languages are accepted."""
+    return not settings.accepted or accepts(answer, settings) != kept
 
 
 def _checked(text: str, answer: str, page: str, settings: Settings) -> str:

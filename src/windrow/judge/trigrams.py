@@ -1,7 +1,8 @@
 """Language models of character trigrams, trained from a sample of text: for languages and look-alikes that no tool tells apart.
 
 A model gives each character its probability after the two before it, as seen in the sample; where a trigram was not seen, the
-bigram and the single character speak (Witten and Bell 1991). What a model has learnt is the counts alone; that is what a file holds.
+bigram and the single character speak (Kneser and Ney 1995: of five smoothings tried, the one that told look-alikes best and did not
+favour the smaller sample). What a model has learnt is the counts alone; that is what a file holds.
 """
 
 import collections
@@ -9,7 +10,7 @@ import functools
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,6 +23,7 @@ LEAST = 2000  # letters of a sample; below, models of close languages are not to
 _CHUNK = 100  # characters of a piece on which a model is tried out while it is trained
 _FOLDS = 5
 _ALPHABET = 2000  # characters that might come; a letter never seen has this share of what is left
+_DISCOUNT = 0.75  # taken from every count that was seen, for those that were not
 _LIMIT = 1 << 17  # trigrams not in the sample whose probability is remembered
 _OTHER = re.compile(r"[\W\d_]+")
 
@@ -161,11 +163,11 @@ class _Table(dict[str, float]):
     def __init__(self, trigrams: Counts) -> None:
         super().__init__()
         self._trigrams = trigrams
-        self._bigrams = _folded(trigrams, 1, 3)
-        self._singles = _folded(self._bigrams, 1, 2)
+        self._bigrams = collections.Counter(gram[1:] for gram in trigrams)  # in how many trigrams, not how often
+        self._singles = collections.Counter(gram[1] for gram in self._bigrams)
         self._after_two = _contexts(trigrams, 2)
         self._after_one = _contexts(self._bigrams, 1)
-        self._seen = sum(self._singles.values())
+        self._kinds = len(self._bigrams)
 
     def __missing__(self, gram: str) -> float:
         found = math.log2(self._probability(gram))
@@ -174,22 +176,21 @@ class _Table(dict[str, float]):
         return found
 
     def _probability(self, gram: str) -> float:
-        kinds = len(self._singles)
-        one = (self._singles.get(gram[2], 0) + kinds / _ALPHABET) / (self._seen + kinds)
-        total, kinds = self._after_one.get(gram[1], (0, 1))
-        two = (self._bigrams.get(gram[1:], 0) + kinds * one) / (total + kinds)
-        total, kinds = self._after_two.get(gram[:2], (0, 1))
-        return (self._trigrams.get(gram, 0) + kinds * two) / (total + kinds)
+        letters = len(self._singles)
+        one = (self._singles[gram[2]] + letters / _ALPHABET) / (self._kinds + letters)
+        two = _discounted(self._bigrams[gram[1:]], self._after_one.get(gram[1]), one)
+        return _discounted(self._trigrams.get(gram, 0), self._after_two.get(gram[:2]), two)
 
 
-def _folded(grams: Counts, start: int, end: int) -> Counts:
-    whole: Counts = {}
-    for gram, number in grams.items():
-        whole[gram[start:end]] = whole.get(gram[start:end], 0) + number
-    return whole
+def _discounted(number: int, context: tuple[int, int] | None, shorter: float) -> float:
+    """What is taken from every count goes to the shorter context's opinion."""
+    if context is None:
+        return shorter
+    total, kinds = context
+    return (max(number - _DISCOUNT, 0.0) + _DISCOUNT * kinds * shorter) / total
 
 
-def _contexts(grams: Counts, length: int) -> dict[str, tuple[int, int]]:
+def _contexts(grams: Mapping[str, int], length: int) -> dict[str, tuple[int, int]]:
     """How often each context was seen, and how many different characters came after it."""
     found: dict[str, tuple[int, int]] = {}
     for gram, number in grams.items():

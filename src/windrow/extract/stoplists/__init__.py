@@ -22,7 +22,8 @@ from windrow.config import ConfigError
 COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's lists on the Declaration of Human Rights is .49 to .63
 _UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
 _ALIASES = {"nor": "nob", "no": "nob", "cmn": "zho", "zh": "zho", "yue": "zho", "ja": "jpn", "fil": "tgl", "hbs": "hbs", "in": "ind", "iw": "heb"}
-_SAMPLE = 300  # words looked at to guess a language
+_SAMPLE = 200  # words and characters looked at to guess a language
+_CLEAR = 0.2  # share of the commonest words of the declared language, from which there is no doubt
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -101,16 +102,19 @@ def make(text: str, coverage: float = COVERAGE) -> list[str]:
 
 
 def guess(texts: Iterable[str], declared: str) -> str:
-    """The language of a page among those with a list, by its most frequent words; "" where there is no telling."""
+    """The language of a page among those with a list, by its commonest words; "" where there is no telling."""
     words = _words(texts)
-    by_script = _script("".join(words))
+    by_script = _script("".join(words)[:_SAMPLE])
     if by_script:
         return by_script
-    hits = collections.Counter(language for word in words for language in _first().get(word, ()))
-    if not hits:
-        return code(declared)
-    best, most = max(hits.items(), key=lambda entry: (entry[1], entry[0]))
-    return code(declared) if hits[code(declared)] >= 0.8 * most else best
+    claimed = code(declared)
+    if claimed and sum(map(_commonest(claimed).__contains__, words)) >= _CLEAR * len(words):
+        return claimed
+    hits: dict[str, int] = {}
+    for word, count in collections.Counter(words).items():
+        for language in _owners().get(word, ()):
+            hits[language] = hits.get(language, 0) + count
+    return max(hits, key=lambda language: (hits[language], language == claimed, language)) if hits else claimed
 
 
 def _words(texts: Iterable[str]) -> list[str]:
@@ -134,14 +138,19 @@ def _script(letters: str) -> str:
 
 
 @functools.cache
-def _first() -> dict[str, tuple[str, ...]]:
-    """For each of the most frequent words, the languages that have it."""
+def _owners() -> dict[str, tuple[str, ...]]:
+    """For each of the commonest words of all languages, those that have it."""
     owners: dict[str, list[str]] = {}
     for line in _member("first.txt").splitlines():
         language, *words = line.split(" ")
         for word in words:
             owners.setdefault(word, []).append(language)
     return {word: tuple(languages) for word, languages in owners.items()}
+
+
+@functools.cache
+def _commonest(language: str) -> frozenset[str]:
+    return frozenset(word for word, languages in _owners().items() if language in languages)
 
 
 def _stoplist(lines: Iterable[str]) -> Stoplist:

@@ -1,0 +1,159 @@
+"""Near-duplicate removal: CPU per million tokens and memory per n-gram, against plain Python sets and, where it is installed, onion itself.
+
+    python benchmarks/dedup.py [--tokens 3000000] [--json]
+
+The text is made here: words by Zipf's law, and a share of the paragraphs copied from earlier ones with some words changed. All peers read the same
+documents and must agree on every paragraph.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from tests.judge.onion import Onion  # noqa: E402
+from windrow import config  # noqa: E402
+from windrow.batch import dedup  # noqa: E402
+from windrow.judge import duplicates  # noqa: E402
+from windrow.judge.duplicates import Rule  # noqa: E402
+from windrow.judge.table import Table  # noqa: E402
+
+Documents = list[list[str]]
+
+
+def make(tokens: int, copied: float) -> Documents:
+    chance = random.Random(1)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyzäöü", k=chance.randint(2, 11))) for _ in range(200_000)]
+    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(len(words))))
+    documents: Documents = []
+    stock: list[list[str]] = []
+    made = 0
+    while made < tokens:
+        paragraphs = []
+        for _ in range(chance.randint(3, 25)):
+            if stock and chance.random() < copied:
+                paragraph = [word if chance.random() > 0.03 else "changed" for word in chance.choice(stock)]
+            else:
+                paragraph = chance.choices(words, cum_weights=weights, k=chance.randint(5, 90))
+                stock.append(paragraph)
+            made += len(paragraph)
+            paragraphs.append(" ".join(paragraph))
+        documents.append(paragraphs)
+    return documents
+
+
+def cpu(job: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = job()
+    return time.process_time() - start, result
+
+
+def resident() -> int:
+    """Bytes of memory in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
+    """As in a crawl: a document at a time, hashed in a worker, settled by the owner."""
+    spent, grams = cpu(lambda: [duplicates.grams(paragraphs) for paragraphs in documents])
+    numbers["worker"] = spent
+    before, table, rule = resident(), Table(), Rule()
+
+    def settle() -> Iterator[bool]:
+        for document in grams:
+            yield from duplicates.settle(table, document, rule).duplicate
+            table.take()
+
+    numbers["owner"], verdicts = cpu(lambda: list(settle()))
+    numbers["ngrams"] = len(table)
+    numbers["table_bytes_per_ngram"] = table.nbytes / len(table)
+    numbers["resident_bytes_per_ngram"] = (resident() - before) / len(table)
+    return list(verdicts)
+
+
+def python_sets(documents: Documents, numbers: dict[str, float]) -> list[bool]:
+    before, onion = resident(), Onion()
+    spent, verdicts = cpu(lambda: [gone for paragraphs in documents for gone in onion.judge([text.split() for text in paragraphs])[0]])
+    numbers["sets"] = spent
+    numbers["sets_resident_bytes_per_ngram"] = (resident() - before) / len(onion.seen)
+    return list(verdicts)
+
+
+def command(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
+    """The whole of `windrow dedup`: read jsonl, judge, write jsonl."""
+    given = place / "in.jsonl"
+    given.write_text("".join(json.dumps({"text": "\n".join(paragraphs)}, ensure_ascii=False) + "\n" for paragraphs in documents))
+    jobs = dedup.plan([given], place / "out.jsonl")
+    numbers["command"], _ = cpu(lambda: dedup.run(jobs, dedup.options("paragraph", "", config.Judge()), lambda count: None))
+    numbers["command_megabytes_per_second"] = given.stat().st_size / 1e6 / numbers["command"]
+
+
+def onion(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
+    """The tool itself over the same text as a vertical file."""
+    given = place / "in.vert"
+    with given.open("w") as file:
+        for paragraphs in documents:
+            text = "".join("<p>\n" + paragraph.replace(" ", "\n") + "\n</p>\n" for paragraph in paragraphs)
+            file.write(f"<doc>\n{text}</doc>\n")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with (place / "onion.vert").open("wb") as out:
+        subprocess.run(["onion", "-sq", "-n", "7", given], stdout=out, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    numbers["onion"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
+    millions = tokens / 1e6
+    print(f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept; CPU seconds per million tokens:")
+    ours = numbers["worker"] + numbers["owner"]
+    for name, spent in (
+        ("windrow, as in a crawl", ours),
+        ("windrow dedup, jsonl to jsonl", numbers["command"]),
+        ("plain Python sets", numbers["sets"]),
+        ("onion", numbers.get("onion")),
+    ):
+        if spent is not None:
+            print(f"  {name:32} {spent / millions:7.3f}   {spent / ours:6.2f}×")
+    print(
+        f"a document: {numbers['worker'] / documents * 1e6:.0f} µs in the worker, {numbers['owner'] / documents * 1e6:.0f} µs in the owner"
+    )
+    print(f"windrow dedup: {numbers['command_megabytes_per_second']:.1f} MB/s")
+    print(f"bytes per n-gram: table {numbers['table_bytes_per_ngram']:.1f}, resident {numbers['resident_bytes_per_ngram']:.1f}; ", end="")
+    print(f"Python sets {numbers['sets_resident_bytes_per_ngram']:.0f} ({numbers['disagreeing']:.0f} paragraphs judged otherwise)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokens", type=int, default=3_000_000)
+    parser.add_argument("--copied", type=float, default=0.3, help="share of paragraphs that are copies")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    documents = make(options.tokens, options.copied)
+    tokens = sum(len(text.split()) for paragraphs in documents for text in paragraphs)
+    numbers: dict[str, float] = {"tokens": tokens, "documents": len(documents)}
+    verdicts = windrow(documents, numbers)
+    with tempfile.TemporaryDirectory() as place:
+        command(documents, Path(place), numbers)
+        if shutil.which("onion"):
+            onion(documents, Path(place), numbers)
+    numbers["disagreeing"] = sum(ours != theirs for ours, theirs in zip(verdicts, python_sets(documents, numbers), strict=True))
+    if options.json:
+        print(json.dumps(numbers, indent=2))
+    else:
+        show(numbers, tokens, len(documents))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.judge.onion import Onion, words
+from windrow import config
+from windrow.batch import dedup
+from windrow.config import ConfigError
+
+chance = random.Random(5)
+VOCABULARY = ["".join(chance.choices("abcdefghijklmnopqrstuvwyzěščř", k=chance.randint(1, 8))) for _ in range(2000)]
+
+
+def text(count: int = 40) -> str:
+    return " ".join(chance.choices(VOCABULARY, k=count))
+
+
+def corpus(count: int) -> list[list[str]]:
+    """Documents of paragraphs, some of them copies with a word changed."""
+    stock, documents = [text() for _ in range(9)], []
+    for _ in range(count):
+        paragraphs = []
+        for _ in range(chance.randint(1, 6)):
+            copied = chance.choice(stock).replace(chance.choice(VOCABULARY), "changed")
+            paragraphs.append(copied if chance.random() < 0.3 else text(chance.choice([3, 25, 60])))
+        stock.append(chance.choice(paragraphs))
+        documents.append(paragraphs)
+    return documents
+
+
+def expected(documents: list[list[str]]) -> list[list[str]]:
+    """What onion leaves."""
+    onion, left = Onion(), []
+    for paragraphs in documents:
+        duplicate, _ = onion.judge([words(paragraph) for paragraph in paragraphs])
+        kept = [paragraph for paragraph, gone in zip(paragraphs, duplicate, strict=True) if not gone]
+        if kept:
+            left.append(kept)
+    return left
+
+
+def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
+    level, form = options.pop("level", "paragraph"), options.pop("form", "")
+    jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form)
+    return dedup.run(jobs, dedup.options(level, form, config.Judge(**{"table_bytes": 16 << 20, **options})), lambda count: None)
+
+
+def jsonl(path: Path, documents: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents))
+    return path
+
+
+def lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+DOCUMENTS = corpus(300)
+LEFT = expected(DOCUMENTS)
+
+
+def test_the_corpus_of_these_tests_has_something_to_remove() -> None:
+    assert 50 < sum(map(len, DOCUMENTS)) - sum(map(len, LEFT)) < 600
+    assert len(LEFT) < len(DOCUMENTS)
+
+
+def test_jsonl_with_paragraphs_keeps_every_other_field(tmp_path: Path) -> None:
+    documents = [
+        {"url": f"http://a.example/{number}", "paragraphs": [{"text": each, "kind": "good"} for each in paragraphs], "place": {"offset": 7}}
+        for number, paragraphs in enumerate(DOCUMENTS)
+    ]
+    summary = run(jsonl(tmp_path / "in.jsonl", documents), tmp_path / "out.jsonl")
+    found = lines(tmp_path / "out.jsonl")
+    assert [[each["text"] for each in document["paragraphs"]] for document in found] == LEFT
+    assert all(list(document) == ["url", "paragraphs", "place"] and document["place"] == {"offset": 7} for document in found)
+    assert summary.documents_in == 300 and summary.documents_out == len(LEFT) == 300 - summary.documents_removed
+    assert summary.paragraphs_in == sum(map(len, DOCUMENTS)) and summary.paragraphs_out == sum(map(len, LEFT))
+    assert summary.tokens_in == sum(len(each.split()) for paragraphs in DOCUMENTS for each in paragraphs)
+    assert summary.tokens_out == sum(len(each.split()) for paragraphs in LEFT for each in paragraphs)
+    assert summary.tokens_removed == summary.tokens_in - summary.tokens_out
+
+
+@pytest.mark.parametrize("name", ["text", "raw_content", "content"])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_jsonl_with_text_has_a_paragraph_a_line(tmp_path: Path, name: str, between: str) -> None:
+    documents = [{"id": number, name: between.join(paragraphs), "metadata": {}} for number, paragraphs in enumerate(DOCUMENTS)]
+    run(jsonl(tmp_path / "in.jsonl", documents), tmp_path / "out.jsonl")
+    assert [document[name] for document in lines(tmp_path / "out.jsonl")] == [between.join(paragraphs) for paragraphs in LEFT]
+
+
+def prevertical(documents: list[list[str]]) -> str:
+    return "".join(
+        '<doc id="1" title="a &lt; b">\n' + "".join(f'<p class="good">\n{each}\n</p>\n' for each in paragraphs) + "</doc>\n"
+        for paragraphs in documents
+    )
+
+
+def test_prevertical_keeps_its_structures(tmp_path: Path) -> None:
+    (tmp_path / "in.prevert").write_text(prevertical(DOCUMENTS))
+    run(tmp_path / "in.prevert", tmp_path / "out.prevert")
+    assert (tmp_path / "out.prevert").read_text() == prevertical(LEFT)
+
+
+def vertical(documents: list[list[str]]) -> str:
+    made = '<?xml version="1.0"?>\n<corpus>\n'
+    for paragraphs in documents:
+        made += '<doc id="1">\n<div>\n'
+        for each in paragraphs:
+            made += "<p>\n<s>\n" + "".join(f"{word}\tTAG\t{word}-x\n<g/>\n" for word in each.split()) + "</s>\n</p>\n"
+        made += "</div>\n</doc>\n"
+    return made + "</corpus>\n"
+
+
+def test_vertical_keeps_its_structures_and_columns(tmp_path: Path) -> None:
+    (tmp_path / "in.vert").write_text(vertical(DOCUMENTS))
+    run(tmp_path / "in.vert", tmp_path / "out.vert")
+    assert (tmp_path / "out.vert").read_text() == vertical(LEFT)
+
+
+def test_a_vertical_without_paragraphs_is_judged_by_document(tmp_path: Path) -> None:
+    one, two = text(30), text(30)
+    made = ["<doc>\n" + each.replace(" ", "\n") + "\n</doc>\n" for each in (one, two, one)]
+    (tmp_path / "in.vert").write_text("".join(made))
+    summary = run(tmp_path / "in.vert", tmp_path / "out.vert")
+    assert (tmp_path / "out.vert").read_text() == "".join(made[:2])
+    assert (summary.documents_in, summary.documents_removed, summary.tokens_in) == (3, 1, 90)
+
+
+def test_plain_text_is_parted_by_blank_lines(tmp_path: Path) -> None:
+    paragraphs = [text(20) + "\n" + text(20) for _ in range(5)]
+    for end, blank in (("\n", "\n\n"), ("\r\n", "\r\n \r\n")):
+        given = [each.replace("\n", end) for each in [*paragraphs, paragraphs[1], *paragraphs[:1], text(40)]]
+        (tmp_path / "in.txt").write_bytes((blank.join(given) + end).encode())
+        summary = run(tmp_path / "in.txt", tmp_path / "out.txt")
+        assert (tmp_path / "out.txt").read_bytes() == ("\n\n".join([*given[:5], given[7]]) + "\n").encode()
+        assert (summary.documents_in, summary.paragraphs_in, summary.paragraphs_removed) == (1, 8, 2)
+
+
+def test_a_file_without_duplicates_comes_out_byte_for_byte(tmp_path: Path) -> None:
+    for name, content in {
+        "a.jsonl": '{ "text" : "' + text() + '",  "n": 1.50, "big": 123456789012345678901234567890}\n',
+        "a.prevert": "\n<doc>\n\n<p>\n" + text() + "\n</p>\n\n</doc>\n\n",
+        "a.vert": "<doc>\n<p>\n" + text().replace(" ", "\n") + "\n</p>\n</doc>\n",
+        "a.txt": "\n\n  " + text(),
+    }.items():
+        (tmp_path / name).write_text(content)
+        summary = run(tmp_path / name, tmp_path / f"out-{name}")
+        assert (tmp_path / f"out-{name}").read_text() == content, name
+        assert (summary.documents_in, summary.tokens_in) == (1, 40)
+
+
+def test_whole_documents_are_removed_at_document_level(tmp_path: Path) -> None:
+    old, new = text(60), text(50)
+    documents = [{"text": old}, {"text": f"{new}\n{old}"}, {"text": f"{text(70)}\n{old}"}]
+    summary = run(jsonl(tmp_path / "in.jsonl", documents), tmp_path / "out.jsonl", level="document")
+    assert lines(tmp_path / "out.jsonl") == [documents[0], documents[2]]
+    assert (summary.documents_removed, summary.paragraphs_in, summary.paragraphs_removed) == (1, 5, 2)
+
+
+def test_gzip_in_and_out_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+    half = len(DOCUMENTS) // 2
+    for name, part in (("a", DOCUMENTS[:half]), ("b", DOCUMENTS[half:])):
+        plain = jsonl(tmp_path / name, [{"text": "\n".join(paragraphs)} for paragraphs in part]).read_bytes()
+        (tmp_path / f"{name}.jsonl.gz").write_bytes(gzip.compress(plain[:1000]) + gzip.compress(plain[1000:]))
+    inputs = [tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz"]
+    before = [path.read_bytes() for path in inputs]
+    run(inputs, tmp_path / "out.jsonl.gz")
+    run(inputs, tmp_path / "again.jsonl.gz")
+    found = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()).decode().splitlines()
+    assert [json.loads(line)["text"] for line in found] == ["\n".join(paragraphs) for paragraphs in LEFT]
+    assert (tmp_path / "out.jsonl.gz").read_bytes() == (tmp_path / "again.jsonl.gz").read_bytes()
+    assert [path.read_bytes() for path in inputs] == before
+
+
+def test_a_directory_keeps_its_names_and_one_table(tmp_path: Path) -> None:
+    crawl = tmp_path / "crawl"
+    for name in ("ces", "deu"):
+        (crawl / "corpus" / name).mkdir(parents=True)
+        jsonl(crawl / "corpus" / name / "00000.jsonl", [{"text": old} for old in (DOCUMENTS[0][0] + text(), text())])
+    (crawl / "crawl.toml").write_text("")
+    same = text(90)
+    jsonl(crawl / "corpus" / "ces" / "00001.jsonl", [{"text": same}])
+    jsonl(crawl / "corpus" / "deu" / "00001.jsonl", [{"text": same}])
+    assert run(crawl, tmp_path / "out").files == 4
+    assert lines(tmp_path / "out" / "ces" / "00001.jsonl") == [{"text": same}]
+    assert (tmp_path / "out" / "deu" / "00001.jsonl").read_text() == ""
+
+
+def test_several_files_become_one_if_the_output_is_named_like_one(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        jsonl(tmp_path / f"{name}.jsonl", [{"text": f"{name} {text()}"}])
+    run([tmp_path / "b.jsonl", tmp_path / "a.jsonl"], tmp_path / "out.jsonl")
+    assert [document["text"][0] for document in lines(tmp_path / "out.jsonl")] == ["b", "a"]
+    run([tmp_path / "b.jsonl", tmp_path / "a.jsonl"], tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.jsonl", "b.jsonl"]
+
+
+def test_what_the_table_forgets_is_counted_and_said(tmp_path: Path) -> None:
+    documents = [{"text": " ".join(f"{number}.{word}" for word in range(50_000))} for number in range(40)]
+    summary = run(jsonl(tmp_path / "in.jsonl", [*documents, documents[0]]), tmp_path / "out.jsonl")
+    assert summary.ngrams_forgotten > 0 and summary.documents_out == 41
+    assert "judge.table_bytes=33554432" in dedup.told(summary, dedup.options("paragraph", "", config.Judge(table_bytes=16 << 20)))
+
+
+def test_python_s_own_json_is_read(tmp_path: Path) -> None:
+    same = text()
+    (tmp_path / "in.jsonl").write_text(f'\ufeff{{"score": NaN, "text": "\\ud83d {same}"}}\n\n{{"text": "{same}"}}')
+    run(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == (tmp_path / "in.jsonl").read_text().splitlines()[0] + "\n"
+
+
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "cut.jsonl": (b'{"text": "a b"}\n{"text": "a', "line 2: not a JSON document"),
+    "list.jsonl": (b'{"text": "a b"}\n\n["text"]\n', "line 3: a JSON document without 'paragraphs' or text"),
+    "other.jsonl": (b'{"url": "http://a.example/"}\n', "line 1: a JSON document without 'paragraphs' or text"),
+    "number.jsonl": (b'{"text": 7}\n', "line 1: a JSON document without 'paragraphs' or text"),
+    "paragraphs.jsonl": (b'{"paragraphs": [7]}\n', "line 1: a JSON document without 'paragraphs' or text"),
+    "words.jsonl": (b"just words\n", "line 1: 'just words' does not begin a jsonl file"),
+    "latin.txt": (b"one\ntwo\n caf\xe9\n", "line 3: not UTF-8"),
+    "latin.vert": (b"<doc>\n<p>\none\n</p>\n</doc>\n<doc>\n<p>\ncaf\xe9\n</p>\n</doc>\n", "line 8: not UTF-8"),
+    "image.txt": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1: not text"),
+    "table.parquet": (b"PAR1\x15\x04", "line 1: not text"),
+    "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3) + gzip.compress(b"{}" * 99)[:-9], "line 4: the gzip data breaks off here"),
+    "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data breaks off here"),
+    "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data breaks off here"),
+    "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data breaks off here"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_or_foreign_file_is_named_with_its_line_and_nothing_is_left_behind(tmp_path: Path, name: str) -> None:
+    content, message = BROKEN[name]
+    (tmp_path / name).write_bytes(content)
+    jsonl(tmp_path / "good.jsonl", [{"text": text()}])
+    output = tmp_path / ("out.txt" if name.endswith(".parquet") else "out")
+    for inputs in ([tmp_path / name], [tmp_path / "good.jsonl", tmp_path / name]):
+        with pytest.raises(ConfigError, match=message) as caught:
+            run(inputs, output)
+        assert f"{tmp_path / name}, line" in str(caught.value) and "\n" not in str(caught.value)
+        assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (name, "good.jsonl")] == []
+    assert (tmp_path / name).read_bytes() == content
+
+
+def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
+    one = jsonl(tmp_path / "one.jsonl", [{"text": text()}])
+    (tmp_path / "more").mkdir()
+    two = jsonl(tmp_path / "more" / "one.jsonl", [{"text": text()}])
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "words.txt").write_text(text())
+    for inputs, output, message in (
+        ([one], one, "would be written over"),
+        ([one], tmp_path, "would be written over"),
+        ([one, two], tmp_path / "out", "two input files have the name one.jsonl"),
+        ([tmp_path / "more"], tmp_path / "more" / "out", "lies in the input"),
+        ([tmp_path / "empty"], tmp_path / "out", "there are no document files"),
+        ([one, tmp_path / "words.txt"], tmp_path / "out.jsonl", "several formats cannot be joined"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            run(inputs, output)
+    with pytest.raises(FileNotFoundError):
+        run(tmp_path / "missing.jsonl", tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize(("level", "form"), [("sentence", ""), ("paragraph", "xml")])
+def test_an_unknown_level_or_format_is_refused(level: str, form: str) -> None:
+    with pytest.raises(ConfigError, match="is unknown; it must be one of"):
+        dedup.options(level, form, config.Judge())
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "windrow.cli", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_path: Path) -> None:
+    given = jsonl(tmp_path / "in.jsonl", [{"text": "\n".join(paragraphs)} for paragraphs in DOCUMENTS])
+    done = command("dedup", given, "-o", tmp_path / "out.jsonl", "--json", "--set", "judge.table_bytes=16777216")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["documents_in"], summary["documents_out"]) == (300, len(LEFT)) and summary["tokens_removed"] > 0
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{')
+    failed = command("dedup", given, "-o", tmp_path / "out.jsonl")
+    assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and f"{given}, line 2: " in failed.stderr
+    assert len(lines(tmp_path / "out.jsonl")) == len(LEFT)
