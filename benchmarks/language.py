@@ -84,6 +84,7 @@ def mixed(texts: dict[str, list[str]]) -> list[Row]:
     """Share of foreign paragraphs found, and of own ones left: by Windrow, and by CLD2 from its ranges of bytes."""
     chosen = random.Random(5)
     pages = []
+    texts = {code: [text for text in paragraphs if len(text) >= 40] for code, paragraphs in texts.items()}
     for code, own in texts.items():
         other = chosen.choice([one for one in texts if not same(one, code)])
         lines = [

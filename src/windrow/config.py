@@ -196,7 +196,7 @@ class Judge:
     ngram: int = 7  # words that are compared at once (SpiderLing: 7)
     threshold: float = 0.5  # share of a paragraph's words in n-grams seen before; a duplicate has more (SpiderLing: 0.5)
     smoothing: int = 20  # words; so much new text between duplicate paragraphs, or less, goes with them (onion: 20); 0: none
-    table_bytes: int = 2 << 30  # bytes of memory for the n-grams seen, about 7 each; at the bound the older half is forgotten
+    table_bytes: int = 2_200_000_000  # bytes for the n-grams seen, 6 to 11 each, taken as needed; when full, the older half is forgotten
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

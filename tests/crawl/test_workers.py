@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, Extract
+from windrow.config import Config, ConfigError, Extract
 from windrow.crawl import wire, workers
 from windrow.crawl.workers import Lost, Pool, Refined
 from windrow.data import Capture, Page, Reason, Task
@@ -168,7 +168,7 @@ def test_in_this_process_a_bug_is_an_answer_too(monkeypatch: pytest.MonkeyPatch)
 
 def test_workers_that_cannot_start_end_the_crawl_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "PROGRAM", (sys.executable, "-c", "raise SystemExit(7)"))
-    with pytest.raises(RuntimeError, match="exit code 7"):
+    with pytest.raises(ConfigError, match="exit code 7"):
         refine([b""])
 
 

@@ -145,14 +145,14 @@ def test_counts_too_large_to_keep_stay_at_the_most(tmp_path: Path) -> None:
     do(crawl.store.close())
 
 
+def full(file: int, offset: int, length: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def test_a_full_disk_is_an_error_that_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Hand(opened(tmp_path))
     crawl.add("http://a.org/1")
     crawl.checkpoint()
-
-    def full(file: int, offset: int, length: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(OSError, match=r"No space left on device.*data\.mdb"):
         for start in range(0, 1_000_000, 1000):
@@ -162,6 +162,23 @@ def test_a_full_disk_is_an_error_that_harms_nothing(tmp_path: Path, monkeypatch:
     store = opened(tmp_path)
     assert do(store.counts()).seen == 1
     do(store.close())
+
+
+def test_after_a_full_disk_the_same_report_can_be_settled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = Hand(opened(tmp_path, delay=0.0))
+    crawl.add("http://a.org/1")
+    turn = crawl.page()
+    links = [task(f"http://h{number}.org/") for number in range(5000)]
+    before = do(crawl.store.counts())
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space left on device"):
+            crawl.settle(turn.tasks[0], found=links)
+        assert do(crawl.store.counts()) == before
+    monkeypatch.undo()
+    assert len(crawl.settle(turn.tasks[0], found=links).found) == 5000
+    assert do(crawl.store.counts()).seen == 5001
+    do(crawl.store.close())
 
 
 def test_blocks_are_there_before_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

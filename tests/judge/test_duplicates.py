@@ -138,3 +138,25 @@ def test_exact_duplicates_have_equal_keys_and_others_differ() -> None:
 def test_hashes_are_the_same_on_every_machine_and_in_every_version() -> None:
     made = duplicates.grams(["The quick brown fox jumps over the lazy dog", "日本語のテキスト"])
     assert duplicates.text_key([made.hashes.hex(), made.lengths.hex()]) == 2924217137227632437
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("lot", [2, 7, 100])
+def test_documents_settled_together_fare_as_one_after_the_other(seed: int, lot: int) -> None:
+    documents = duplicates.batch(corpus(seed, 200))
+    alone, together = Table(SMALL), Table(SMALL)
+    expected = [duplicates.settle(alone, document, Rule()) for document in documents]
+    found = []
+    for start in range(0, len(documents), lot):
+        found += duplicates.settle_all(together, documents[start : start + lot], Rule())
+    assert found == expected
+    assert together.digest() == alone.digest()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(document, max_size=6), st.sampled_from([0, 3]))
+def test_documents_settled_together_fare_alike_whatever_they_hold(documents: list[list[str]], smoothing: int) -> None:
+    rule, made = Rule(3, 0.5, smoothing), duplicates.batch(documents, 3)
+    alone, together = Table(SMALL), Table(SMALL)
+    assert duplicates.settle_all(together, made, rule) == [duplicates.settle(alone, each, rule) for each in made]
+    assert together.digest() == alone.digest()

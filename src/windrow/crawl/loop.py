@@ -103,6 +103,7 @@ class Crawl:
         self._committing = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
         self._stopping = ""
+        self._asked_to_stop = False  # by a signal: then even a full disk is not waited for
         self._over = False  # no more group commits but the last
         self._paused = False
         self._broken: BaseException | None = None
@@ -131,6 +132,7 @@ class Crawl:
         if self._stopping:
             for task in (*self._turns, *self._pages):
                 task.cancel()
+        self._asked_to_stop = self._asked_to_stop or why == "stopped"
         self._stopping = self._stopping or why
         self._wake.set()
         self._room.set()
@@ -436,7 +438,7 @@ class Crawl:
         try:
             return write()
         except OSError as error:
-            if error.errno in _FULL and not self._stopping:
+            if error.errno in _FULL and not self._asked_to_stop and self._broken is None:
                 self._paused = True
                 return None
             raise self._unwritable(error) from error

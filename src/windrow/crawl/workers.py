@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 import windrow
-from windrow.config import Config
+from windrow.config import Config, ConfigError
 from windrow.crawl import wire
 from windrow.crawl.wire import Answer, Lost
 from windrow.data import Capture, Reason
@@ -107,7 +107,7 @@ class Pool:
         self._waiting: collections.deque[_Job] = collections.deque()
         self._suspects: collections.deque[_Job] = collections.deque()
         self._failed_spawns = 0
-        self._error: RuntimeError | None = None  # no worker could be started; nothing will be read any more
+        self._error: ConfigError | None = None  # no worker could be started; nothing will be read any more
         self._lingering: asyncio.TimerHandle | None = None
         self._clock: asyncio.Task[None] | None = None
         self._started: asyncio.Future[None] | None = None
@@ -172,7 +172,8 @@ class Pool:
         if self._failed_spawns <= _SPAWNS:
             self._spawn()
             return
-        self._error = RuntimeError(f"no worker could be started: {failure}; extract.megabytes is {self._config.extract.megabytes}")
+        megabytes = self._config.extract.megabytes
+        self._error = ConfigError(f"no worker could be started: {failure}; if it wants memory, raise extract.megabytes, which is {megabytes}")
         waiting = [job.answer for job in (*self._suspects, *self._waiting)]
         for future in (*waiting, self._started):
             if future is not None and not future.done():

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { INLINE, LINK, BLOCK, VOID, IMAGE, BREAK, VOID_BLOCK, CLOSE, VOID_CLEAR, CLEAR, DROP };
+enum { INLINE, LINK, BLOCK, VOID, IMAGE, BREAK, VOID_BLOCK, UNLINK, CLOSE, VOID_CLEAR, CLEAR, DROP };
 enum { SPACE = 1, CONTROL = 2, STOP = 4, COMMA = 8, DIGIT = 16, MARKUP = 32 };
 enum { CHARS, WORDS, LINK_CHARS, LINKS, STOPS, COMMAS, DIGITS, TAGS, BREAKS, IMAGES, COUNTS };
 enum { TAG = COUNTS, DEPTH, PATH, CONTAINER, HEADING, FLAGS, HINTS, BLOCK_COLUMNS };
@@ -23,14 +23,14 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 
 typedef struct {
     char name[NAME_LENGTH];
-    int length, kind;
+    int length, kind, end_kind; /* of the start tag and the end tag */
     int32_t number, flags;
     PyObject *text; /* NULL: the slot is free */
 } Tag;
 
 typedef struct {
     Tag tags[SLOTS];
-    int any_link, keep_blanks, max_path, max_blocks, reach;
+    int stock, max_path, max_blocks, reach;
     int32_t link, hidden, heading; /* bits */
     uint8_t ascii[128];            /* classes of characters */
     uint8_t pages[256];            /* high bytes that marks beyond ASCII have */
@@ -50,8 +50,7 @@ typedef struct {
     const Tag *tag; /* NULL: an unknown one */
     Span name, attributes;
     int kind;
-    int block;  /* place of the nearest block element, this one included */
-    int linked; /* whether the nearest <a> links */
+    int block; /* place of the nearest block element, this one included */
     int32_t path, container, flags, hints, heading; /* once resolved: its own and those above it */
 } Element;
 
@@ -82,10 +81,10 @@ typedef struct {
     Py_ssize_t text_length, text_room;
     int32_t counts[COUNTS];
     int pending; /* a blank goes before the next character */
-    int counted; /* this link was */
+    int linked;  /* in a link */
     int broken;  /* the last thing was a <br> */
 
-    int any, solid, first_blank, last_blank; /* of the text since the last tag that counts */
+    int any, solid, first_blank, last_blank; /* of the node: the text since the last tag that is not seen through */
     int32_t node_length;                     /* with single blanks and none at the ends */
 } Scan;
 
@@ -399,34 +398,34 @@ emit(Scan *self, const int kind)
     return 0;
 }
 
+/* A node is over. */
+static void
+end_node(Scan *self)
+{
+    if (self->solid && self->linked) {
+        self->counts[LINK_CHARS] += self->node_length;
+        if (self->rules->stock)
+            self->counts[LINK_CHARS] += self->first_blank + self->last_blank;
+        self->counts[LINKS]++;
+    }
+    self->any = self->solid = self->first_blank = self->last_blank = 0;
+    self->node_length = 0;
+}
+
 /* What was gathered is a block. */
 FOR_EACH_KIND int
 boundary(Scan *self, const int kind)
 {
     int result = 0;
+    end_node(self);
     if (self->text_length > 0 && self->block_count < self->rules->max_blocks)
         result = emit(self, kind);
     int32_t images = self->counts[IMAGES];
     memset(self->counts, 0, sizeof(self->counts));
     self->counts[IMAGES] = images;
     self->text_length = 0;
-    self->pending = self->counted = self->broken = 0;
+    self->pending = self->broken = 0;
     return result;
-}
-
-/* The text since the last tag that counts is over. */
-static void
-end_node(Scan *self)
-{
-    if (self->solid && self->stack[self->depth - 1].linked) {
-        self->counts[LINK_CHARS] += self->node_length;
-        if (!self->rules->keep_blanks)
-            self->counts[LINK_CHARS] += self->first_blank + self->last_blank;
-        self->counts[LINKS] += !self->counted;
-        self->counted = 1;
-    }
-    self->any = self->solid = self->first_blank = self->last_blank = 0;
-    self->node_length = 0;
 }
 
 FOR_EACH_KIND int
@@ -455,7 +454,7 @@ add(Scan *self, const int kind, Py_UCS4 letter)
     if (class & SPACE) {
         self->first_blank |= !self->any;
         self->any = self->last_blank = 1;
-        if (self->rules->keep_blanks || self->solid)
+        if (!self->rules->stock || self->solid)
             self->pending = 1;
         return;
     }
@@ -518,18 +517,14 @@ read_text(Scan *self, const int kind, Py_ssize_t place)
     return end;
 }
 
-FOR_EACH_KIND int
-open_element(Scan *self, const int kind, const Element *element)
+static int
+open_element(Scan *self, const Element *element)
 {
     if (reserve(&self->stack, &self->stack_room, self->depth + 1, sizeof(Element)) < 0)
         return -1;
     Element *top = &self->stack[self->depth];
     *top = *element;
     top->block = element->kind == BLOCK ? (int)self->depth : top[-1].block;
-    top->linked = top[-1].linked;
-    if (element->kind == LINK)
-        top->linked =
-            self->rules->any_link || find(self, kind, element->attributes.start, element->attributes.end, " href=\"") < element->attributes.end;
     self->depth++;
     return 0;
 }
@@ -569,28 +564,41 @@ place_of(const Scan *self, const int kind, const Tag *tag, Span name)
     return self->depth;
 }
 
+FOR_EACH_KIND int
+line_break(Scan *self, const int kind)
+{
+    if (self->broken) {
+        if (boundary(self, kind) < 0)
+            return -1;
+    }
+    else {
+        self->counts[BREAKS]++;
+        self->pending = self->any = self->last_blank = 1;
+    }
+    self->broken = 1;
+    return 0;
+}
+
 /* A start tag inside a block. */
 FOR_EACH_KIND int
 inline_tag(Scan *self, const int kind, const Element *element)
 {
+    if (self->rules->stock || element->kind == LINK)
+        end_node(self);
     self->counts[TAGS]++;
     if (element->kind == BREAK) {
-        if (self->broken) {
-            if (boundary(self, kind) < 0)
-                return -1;
-        }
-        else {
-            self->pending = 1;
-            self->counts[BREAKS]++;
-        }
-        self->broken = 1;
-        return 0;
+        int result = line_break(self, kind);
+        if (self->rules->stock)
+            end_node(self);
+        return result;
     }
     self->broken = 0;
     self->counts[IMAGES] += element->kind == IMAGE;
-    if (element->kind == LINK)
-        self->counted = 0;
-    return element->kind <= LINK ? open_element(self, kind, element) : 0;
+    if (element->kind == LINK) {
+        Span all = element->attributes;
+        self->linked = self->rules->stock || find(self, kind, all.start, all.end, " href=\"") < all.end;
+    }
+    return element->kind <= LINK && self->rules->stock ? open_element(self, element) : 0;
 }
 
 /* The tag at this place, in `element`; returns where it ends, -1 where there is a comment in it. */
@@ -623,10 +631,10 @@ identify(const Scan *self, const int kind, Element *element)
     if (first == '/')
         element->name.start++;
     element->tag = known(self, kind, element->name);
-    if (first == '/')
-        element->kind = CLOSE;
-    else if (element->tag != NULL)
-        element->kind = element->tag->kind;
+    if (element->tag != NULL)
+        element->kind = first == '/' ? element->tag->end_kind : element->tag->kind;
+    else if (first == '/')
+        element->kind = self->rules->stock ? CLOSE : VOID_CLEAR;
     else
         element->kind = first == '!' || first == '?' ? VOID_CLEAR : INLINE;
 }
@@ -652,23 +660,26 @@ drop(const Scan *self, const int kind, Py_ssize_t place, const Tag *tag)
             return -1;
         identify(self, kind, &element);
         if (element.tag == tag)
-            inside += element.kind == CLOSE ? -1 : 1;
+            inside += READ(element.name.start - 1) == '/' ? -1 : 1;
     }
     return place;
 }
 
-/* Anything but a comment or a tag that ends no text. */
+/* Any tag that is not cleared or dropped. */
 FOR_EACH_KIND int
 act(Scan *self, const int kind, const Element *element)
 {
-    end_node(self);
     switch (element->kind) {
-    case CLOSE:
-        return close_elements(self, kind, place_of(self, kind, element->tag, element->name));
     case BLOCK:
-        return boundary(self, kind) < 0 ? -1 : open_element(self, kind, element);
+        return boundary(self, kind) < 0 ? -1 : open_element(self, element);
     case VOID_BLOCK:
         return boundary(self, kind);
+    case UNLINK:
+    case CLOSE:
+        end_node(self);
+        if (element->kind == UNLINK)
+            self->linked = 0;
+        return close_elements(self, kind, place_of(self, kind, element->tag, element->name));
     default:
         return inline_tag(self, kind, element);
     }
@@ -705,13 +716,12 @@ run(Scan *self, const int kind)
                 return COMMENT_IN_TAG;
         }
         else if (element.kind == CLEAR) {
-            if (open_element(self, kind, &element) < 0)
+            if (open_element(self, &element) < 0)
                 return FAILED;
         }
         else if (element.kind != VOID_CLEAR && act(self, kind, &element) < 0)
             return FAILED;
     }
-    end_node(self);
     return close_elements(self, kind, 0) < 0 ? FAILED : DONE;
 }
 
@@ -843,8 +853,8 @@ set_tags(Rules *rules, PyObject *tags)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tags); i++) {
         PyObject *name;
-        int tag_kind, number, flags;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(tags, i), "iUii:tag", &tag_kind, &name, &number, &flags))
+        int start, end, number, flags;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(tags, i), "Uiiii:tag", &name, &start, &end, &number, &flags))
             return -1;
         Py_ssize_t length;
         const char *letters = PyUnicode_AsUTF8AndSize(name, &length);
@@ -857,7 +867,8 @@ set_tags(Rules *rules, PyObject *tags)
         Tag *tag = slot_of(rules, letters, (int)length);
         memcpy(tag->name, letters, (size_t)length);
         tag->length = (int)length;
-        tag->kind = tag_kind;
+        tag->kind = start;
+        tag->end_kind = end;
         tag->number = number;
         tag->flags = flags;
         tag->text = Py_NewRef(name);
@@ -931,9 +942,9 @@ compile_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(rules);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "O!(pp)(iii)(iii)(UU)(y*y*y*):compile", &PyList_Type, &tags, &rules->any_link, &rules->keep_blanks,
-                          &rules->max_path, &rules->max_blocks, &rules->reach, &rules->link, &rules->hidden, &rules->heading, &stops,
-                          &commas, &letters, &next, &found)) {
+    if (!PyArg_ParseTuple(arguments, "O!p(iii)(iii)(UU)(y*y*y*):compile", &PyList_Type, &tags, &rules->stock, &rules->max_path,
+                          &rules->max_blocks, &rules->reach, &rules->link, &rules->hidden, &rules->heading, &stops, &commas, &letters,
+                          &next, &found)) {
         Py_DECREF(capsule);
         return NULL;
     }
@@ -950,8 +961,7 @@ compile_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"compile", compile_rules, METH_VARARGS,
-     "compile(tags, (any_link, keep_blanks), (max_path, max_blocks, reach), (link, hidden, heading), (stops, commas), "
-     "(letters, next, found)) -> rules"},
+     "compile(tags, stock, (max_path, max_blocks, reach), (link, hidden, heading), (stops, commas), (letters, next, found)) -> rules"},
     {"scan", scan, METH_VARARGS, "scan(markup, rules, comments) -> what scan.scan returns; None where a comment stands inside a tag"},
     {NULL, NULL, 0, NULL},
 };

@@ -38,7 +38,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", model: Model | No
     page, document = html.read(capture, max_links, agent)
     if document is None:
         return page
-    text, _ = decode.decode(capture.body, capture.header("content-type") or "")
+    text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
     return msgspec.structs.replace(page, paragraphs=paragraphs(text, model or default()))
 
 

@@ -7,22 +7,24 @@ import functools
 import itertools
 import operator
 import re
+from collections.abc import Iterable
 
 
 class Kind(enum.IntEnum):
     """What a tag does. The kernel has the same numbers, in this order."""
 
     INLINE = 0
-    LINK = 1  # inline; it links if it has an href, or in any case where Rules.any_link
+    LINK = 1  # `<a>`
     BLOCK = 2  # a boundary before and after it
     VOID = 3  # inline, without an end tag
     IMAGE = 4
     BREAK = 5
     VOID_BLOCK = 6
-    CLOSE = 7  # an end tag
-    VOID_CLEAR = 8  # as if it were not there
-    CLEAR = 9  # as if its tags were not there
-    DROP = 10  # gone with all that is in it
+    UNLINK = 7  # `</a>`
+    CLOSE = 8  # an end tag
+    VOID_CLEAR = 9  # as if it were not there
+    CLEAR = 10  # as if its tags were not there
+    DROP = 11  # gone with all that is in it
 
 
 FLAGS = (
@@ -34,10 +36,10 @@ _HIDDEN, _LINK = FLAG["hidden"], FLAG["link"]
 _FLAGGED = {
     "list": "li dd dt",
     "table": "td th caption",
-    "quote": "blockquote q",
-    "code": "pre code samp kbd listing",
+    "quote": "blockquote",
+    "code": "pre listing",
     "nav": "nav menu",
-    "form": "form fieldset legend label",
+    "form": "form fieldset legend",
     "figure": "figure figcaption",
     "details": "details summary",
     "heading": "h1 h2 h3 h4 h5 h6",
@@ -89,14 +91,14 @@ TAGS = ("", *_ELEMENTS.split())  # the place of a tag is its number
 _BLOCKS = (
     "html body address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
     "header hgroup legend li listing main menu dir nav ol p pre search section summary ul caption colgroup table tbody td tfoot th thead tr "
-    "optgroup option frameset"
+    "optgroup option frameset hr col"
 )
 _DROPPED = (
     "head title script style noscript iframe object applet svg canvas audio video select datalist button textarea noframes noembed xmp plaintext"
 )
 _STOCK_BLOCKS = (
     "blockquote body caption center colgroup dd div dl dt fieldset h1 h2 h3 h4 h5 h6 legend li optgroup option p pre table td tfoot th thead "
-    "tr ul"
+    "tr ul col"
 )
 _STOCK_DROPPED = "head applet button script select style textarea"
 _RAW = "iframe noframes noembed xmp plaintext"  # written out as it came: could be taken for tags
@@ -112,17 +114,21 @@ Info = tuple[int, str, int, int]  # kind, tag, its number, flags
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rules:
+    """What the walk does. As jusText does (`stock`): inline elements have a place in paths, blanks alone between two tags are lost, every
+    `<a>` is a link. Else inline tags are seen through, but for links, and an `<a>` is a link if it has an href."""
+
+    stock: bool
     known: dict[str, Info]  # by what follows "<": a tag, or "/" and a tag; of other tags some
-    any_link: bool  # an `<a>` without href is a link too
-    keep_blanks: bool  # white space alone between two tags separates words
     dropped: tuple[str, ...]  # tags removed from the tree before it is written out
 
     def read(self, tag: str) -> Info:
         """What a tag means that is not in the table."""
-        if tag[:1] == "/":
-            info = (int(Kind.CLOSE), tag[1:], 0, 0)
-        else:
-            info = (int(Kind.VOID_CLEAR if tag[:1] in ("!", "?") else Kind.INLINE), tag, 0, 0)
+        kind = Kind.INLINE
+        if tag[:1] in ("!", "?") or (tag[:1] == "/" and not self.stock):
+            kind = Kind.VOID_CLEAR
+        elif tag[:1] == "/":
+            kind = Kind.CLOSE
+        info = (int(kind), tag.removeprefix("/"), 0, 0)
         if len(self.known) < _MEMORY and len(tag) <= _LENGTH:
             self.known[tag] = info
         return info
@@ -170,23 +176,19 @@ def _masks() -> dict[bytes, int]:
     return {word: sum(bit for bit, words in groups if any(part in word for part in words)) for word in every}
 
 
-def _pattern(words: list[bytes]) -> bytes:
+def pattern(words: Iterable[str]) -> str:
     """A regular expression for the longest of the words at a place, branching by letter: a third of the time of a plain alternation."""
-    branches = [
-        re.escape(bytes([letter])) + _pattern([word[1:] for word in rest])
-        for letter, rest in itertools.groupby(sorted(filter(None, words)), lambda word: word[0])
-        for rest in [list(rest)]
-    ]
+    letters = itertools.groupby(sorted(filter(None, words := list(words))), lambda word: word[0])
+    branches = [re.escape(letter) + pattern(word[1:] for word in rest) for letter, rest in letters]
     if not branches:
-        return b""
-    inside = branches[0] if len(branches) == 1 else b"(?:" + b"|".join(branches) + b")"
-    return b"(?:" + inside + b")?" if b"" in words else inside
+        return ""
+    return f"(?:{'|'.join(branches)})" + ("?" if "" in words else "")
 
 
 _HINTS_OF: dict[str, int] = {}
 SEEN: dict[str, tuple[int, int]] = {}  # what `attributes` said before: the elements of a page are much alike
 _MASKS = _masks()
-_WORD = re.compile(_pattern(list(_MASKS)))
+_WORD = re.compile(pattern(word.decode() for word in _MASKS).encode())
 _WORDS = re.compile(b"(?=(" + _WORD.pattern + b"))")  # those that overlap too
 
 
@@ -205,31 +207,27 @@ def automaton() -> tuple[bytes, bytes, bytes]:
     return bytes(letters.get(byte, 0) for byte in bytes(range(128)).lower()), following.tobytes(), found.tobytes()
 
 
-def _known(blocks: str, dropped: str, clear: str, void_blocks: str) -> dict[str, Info]:
+def _known(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Info]:
     """The table of tags. Later lines go before earlier ones."""
+    voids = _VOIDS.split()
     kinds = dict.fromkeys(TAGS[1:], Kind.INLINE)
-    kinds.update(dict.fromkeys(blocks.split(), Kind.BLOCK))
-    kinds.update(dict.fromkeys(_VOIDS.split(), Kind.VOID))
-    kinds.update(dict.fromkeys(void_blocks.split(), Kind.VOID_BLOCK))
-    kinds.update({tag: Kind.VOID_CLEAR if tag in _VOIDS.split() else Kind.CLEAR for tag in clear.split()})
+    kinds.update(dict.fromkeys(voids, Kind.VOID))
+    kinds.update({tag: Kind.VOID_BLOCK if tag in voids else Kind.BLOCK for tag in blocks.split()})
+    kinds.update({tag: Kind.VOID_CLEAR if tag in voids else Kind.CLEAR for tag in clear.split()})
     kinds.update(dict.fromkeys(dropped.split(), Kind.DROP))
     kinds.update({"br": Kind.BREAK, "img": Kind.IMAGE, "a": Kind.LINK})
-    known = {tag: (int(kinds[tag]), tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in enumerate(TAGS) if tag}
-    return known | {f"/{tag}": (int(Kind.CLOSE), tag, 0, 0) for tag in TAGS if tag}
+    ends = {tag: Kind.CLOSE if stock or kind is Kind.BLOCK else Kind.VOID_CLEAR for tag, kind in kinds.items()} | {"a": Kind.UNLINK}
+    numbered = [(number, tag) for number, tag in enumerate(TAGS) if tag]
+    known = {tag: (int(kinds[tag]), tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in numbered}
+    return known | {f"/{tag}": (int(ends[tag]), tag, number, 0) for number, tag in numbered}
 
 
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
 
-PLAIN = Rules(
-    _known(_BLOCKS, _DROPPED, "", "hr col"),
-    any_link=False,
-    keep_blanks=True,
-    dropped=tuple(_DROPPED.split()),
-)
+PLAIN = Rules(False, _known(False, _BLOCKS, _DROPPED, ""), dropped=tuple(_DROPPED.split()))
 # jusText 3.0.2 has lxml drop forms and embedded things, which keeps the text of some of them.
 STOCK = Rules(
-    _known(_STOCK_BLOCKS, _STOCK_DROPPED, "form iframe embed layer object param base input", "col"),
-    any_link=True,
-    keep_blanks=False,
+    True,
+    _known(True, _STOCK_BLOCKS, _STOCK_DROPPED, "form iframe embed layer object param base input"),
     dropped=(*_STOCK_DROPPED.split(), *_RAW.split()),
 )

@@ -128,11 +128,10 @@ def walk(markup: str, stock: bool = False) -> Walk:
 @functools.cache
 def _compiled(stock: bool) -> object:
     """The kernel's form of the tables."""
-    chosen = STOCK if stock else PLAIN
-    tags = [info for tag, info in chosen.known.items() if not tag.startswith("/") and info[2]]
+    known = (STOCK if stock else PLAIN).known
     return _walk.compile(
-        tags,
-        (chosen.any_link, chosen.keep_blanks),
+        [(tag, known[tag][0], known[f"/{tag}"][0], number, known[tag][3]) for number, tag in enumerate(TAGS) if tag],
+        stock,
         (scan.MAX_PATH, scan.MAX_BLOCKS, scan.REACH),
         (FLAG["link"], FLAG["hidden"], FLAG["heading"]),
         (STOPS, COMMAS),

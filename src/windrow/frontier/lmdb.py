@@ -30,6 +30,7 @@ VERSION = 1
 ROOM = 1 << 30  # bytes of map for what is new until the next checkpoint; not of disk
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due
 _PAGE = 4096
+_COMMIT = 256  # writes that a commit may need of its own, for the list of free pages
 _TABLES = ("urls", "hosts", "domains", "lines", "line", "robots", "claims", "meta")
 
 _KEY = struct.Struct(">IQ")  # twice the host, url key: what became of a URL
@@ -54,6 +55,7 @@ class LmdbShelf:
         self._ahead = _Ahead(self._path)
         self._early: threading.Thread | None = None
         self._fit()
+        self.reserve(_COMMIT)
         self._tables = {name: self._env.open_db(name.encode()) for name in _TABLES}
         self._urls = self._tables["urls"]
         self._begin()
@@ -89,7 +91,6 @@ class LmdbShelf:
             return 0
         self._texts.append(task, via)
         put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", True, True, False, self._urls)
-        self._ahead.wrote(2)
         return ref
 
     def requeue(self, host: int, task: Task, ref: int) -> int:
@@ -99,14 +100,12 @@ class LmdbShelf:
         high, low = new >> 32, new & 0xFFFFFFFF
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), db=self._urls)
         self._txn.put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", db=self._urls)
-        self._ahead.wrote(3)
         return new
 
     def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
         self._txn.delete(_SPOT.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code, frame), db=self._urls)
-        self._ahead.wrote(2)
 
     def look(self, host: int, key: int) -> tuple[int, int, int] | None:
         row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
@@ -164,16 +163,16 @@ class LmdbShelf:
         return _robots.decode(row) if row else None
 
     def save_robots(self, robots: Robots) -> None:
-        row = _encode(robots)
-        self._ahead.wrote(len(row) // _PAGE)
-        self._put("robots", robots.origin.encode(), row)
+        self._put("robots", robots.origin.encode(), _encode(robots))
 
     def claim(self, digest: int, key: int) -> int:
         row = _TICKET.pack(digest)
         if self._txn.put(row, _TICKET.pack(key), overwrite=False, db=self._tables["claims"]):
-            self._ahead.wrote(1)
             return key
         return int.from_bytes(self._txn.get(row, db=self._tables["claims"]) or b"", "big")
+
+    def reserve(self, writes: int) -> None:
+        self._ahead.reserve(writes)
 
     def crowded(self) -> bool:
         return (self._pages() - self._pages_before) * _PAGE > MANY
@@ -187,10 +186,12 @@ class LmdbShelf:
     def checkpoint(self, meta: Meta) -> None:
         """All until now becomes what a restart finds. Blocks for the sync of the map."""
         self._wait_for_early()
+        self.reserve(_COMMIT)
         length = self._texts.sync()
         self._put("meta", b"meta", msgspec.json.encode((meta, length)))
         try:
             self._txn.commit()
+            self._turn_over()
             self._fit()
         except (lmdb.Error, OSError) as error:  # there is no transaction any more: whatever it was, only a new start helps
             raise OSError(errno.EIO, str(error), str(self._path)) from error
@@ -216,6 +217,11 @@ class LmdbShelf:
         self._txn = self._env.begin(write=True)
         self._pages_before = self._pages()
 
+    def _turn_over(self) -> None:
+        """LMDB does not reuse the pages that the last commit freed. A second, small one makes them the last but one's: the file stays smaller."""
+        with self._env.begin(write=True) as txn:
+            txn.put(b"turned over", b"", db=self._tables["meta"])
+
     def _fit(self) -> None:
         """Between two checkpoints a page is copied at most once: a map of twice the used pages, with room for new ones, never fills."""
         used = self._used()
@@ -234,52 +240,66 @@ class LmdbShelf:
 
     def _put(self, table: str, key: bytes, value: bytes) -> None:
         self._txn.put(key, value, db=self._tables[table])
-        self._ahead.wrote(1)
 
     def _delete(self, table: str, key: bytes) -> None:
         self._txn.delete(key, db=self._tables[table])
-        self._ahead.wrote(1)
 
 
 class _Ahead:
     """Blocks of the file, allocated ahead of the pages that the open transaction takes from its end.
 
-    A write into a map for which the disk has no block is a SIGBUS. A block that cannot be allocated here is an OSError.
+    A write into a map for which the disk has no block is a SIGBUS. A block that cannot be allocated here is an OSError, before
+    anything was changed. How far the transaction got is seen in the file: pages are taken in order, and each begins with its number.
     """
 
-    _CHECK = 256  # writes between two looks; each takes a few pages, so they stay within half of the least that is ahead
-    _MOST = 8 << 20
-    _LEAST = 1 << 20
+    _WRITE = 2 * _PAGE  # bytes of new pages that a write may take: a copied leaf, now and then a split or a branch
+    _LEAST, _MOST = 1 << 20, 8 << 20  # bytes allocated at once
+    _LIMIT = 64 << 20  # bytes allocated for one call, however many writes it announces
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        self._writes = 0
-        self._end = 0
-        self._step = 0
+        self._taken = 0  # up to here pages are in use
+        self._end = 0  # up to here blocks are allocated
+        self._free = 0  # bytes before the end that no write so far can have taken
+        self._step = self._LEAST
 
     def start(self, used: int) -> None:
         """A transaction begins, which takes new pages from here on."""
+        self._taken = used
+        self._end = max(self._end, used)
+        self._free = self._end - used
         self._step = min(max(2 * used, self._LEAST), self._MOST)
-        self._end = used
-        self._extend()
 
-    def wrote(self, count: int) -> None:
-        self._writes += count
-        if self._writes >= self._CHECK:
-            self._writes = 0
-            # A page that was taken begins with its number; these are the first of the second half and two behind it.
-            places = (self._end - self._step // 2, self._end - self._step // 4, self._end - _PAGE)
-            if any(any(os.pread(self._file, 8, place)) for place in places):
-                self._extend()
+    def reserve(self, writes: int) -> None:
+        need = min(writes * self._WRITE, self._LIMIT)
+        if need > self._free:
+            self._look()
+            if need > self._free:
+                self._allocate(max(need - self._free, self._step))
+        self._free -= need
 
-    def _extend(self) -> None:
+    def _look(self) -> None:
+        """Finds the first page that is not in use."""
+        low, high = self._taken // _PAGE, self._end // _PAGE
+        while low < high:
+            middle = (low + high) // 2
+            if any(os.pread(self._file, 8, middle * _PAGE)):
+                low = middle + 1
+            else:
+                high = middle
+        self._taken = low * _PAGE
+        self._free = self._end - self._taken
+
+    def _allocate(self, length: int) -> None:
+        length += -length % _PAGE
         try:
-            os.posix_fallocate(self._file, self._end, self._step)
+            os.posix_fallocate(self._file, self._end, length)
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
-        self._end += self._step
+        self._end += length
+        self._free += length
 
     def sync(self) -> None:
         """Writes what it can; an error comes again at the commit."""

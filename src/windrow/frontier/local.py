@@ -19,7 +19,8 @@ from windrow.frontier.turns import Turns
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
 EARLY = 0.75  # of the time between two checkpoints, after which the next is prepared
-_CHUNK = 1000  # tasks admitted before rows may be let go
+_CHUNK = 100  # tasks admitted at a time
+_WRITES = 4  # of the shelf, for a new task: its key, its place in the queue, its host's and its domain's place in the line
 
 
 class LocalFrontier:
@@ -52,7 +53,7 @@ class LocalFrontier:
         new: list[Task] = []
         tasks = iter(tasks)
         while chunk := list(itertools.islice(tasks, _CHUNK)):
-            self._trim()
+            self._begin(_WRITES * len(chunk))
             new += self._admit(chunk, 0, self._refused)
         return new
 
@@ -62,15 +63,17 @@ class LocalFrontier:
             self._rest(seat)
         return new
 
-    def _trim(self) -> None:
+    def _begin(self, writes: int) -> None:
+        """Comes before every operation: nobody holds a row, and where the disk is full nothing has been changed yet."""
         self._rows.trim(self._line.seats, self._line.groups)
+        self._shelf.reserve(writes)
 
     # Leasing
 
     async def lease(self, hosts: int, now: float) -> tuple[list[Turn], float | None]:
         """The best turns that may be had now, and when to ask again: infinity after the next settling, None when all is done."""
         self._now = now
-        self._trim()
+        self._begin(_WRITES * _CHUNK)
         self._open()
         turns: list[Turn] = []
         while len(turns) < hosts:
@@ -106,10 +109,11 @@ class LocalFrontier:
         seat = self._line.seats.get(turn.host)
         if seat is None or seat.lease != turn.lease or seat.state != "leased":
             return
+        self._begin(_WRITES * len(seat.group.seats))
         self._leased -= 1
         self._schedule.free(seat, last)
         for task in unused:
-            if seat.hand.pop(task.url.key, 0):
+            if task.kind is Kind.PAGE and seat.hand.pop(task.url.key, 0):
                 self._in_hand -= 1
                 seat.rank = min(seat.rank, task.priority)
         seat.last = max(seat.last, last)
@@ -158,7 +162,7 @@ class LocalFrontier:
         """Takes in what became of tasks. Returns the reports as the log keeps them: with the links that were new."""
         settled = []
         for report in reports:
-            self._trim()
+            self._begin(_writes(report))
             settled.append(self._settle(report, frame, live=True))
         return settled
 
@@ -168,10 +172,10 @@ class LocalFrontier:
             return
         self._wait_once()
         for start in range(0, len(frame.seeds), _CHUNK):
-            self._trim()
+            self._begin(_WRITES * _CHUNK)
             self._admit(frame.seeds[start : start + _CHUNK], 0, None)
         for report in frame.reports:
-            self._trim()
+            self._begin(_writes(report))
             self._settle(report, frame.number, live=False)
         await self.commit(frame, log)
 
@@ -300,6 +304,7 @@ class LocalFrontier:
         return msgspec.structs.replace(before, expires=robots.expires)
 
     async def claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        self._begin(len(pairs))
         return [self._shelf.claim(digest, key) for digest, key in pairs]
 
     # Durability
@@ -332,7 +337,7 @@ class LocalFrontier:
     # Questions
 
     async def find(self, url: Url) -> Fate | None:
-        self._trim()
+        self._begin(0)
         host = self._rows.host(url.host)
         row = self._shelf.look(host.id, url.key) if host is not None else None
         if host is None or row is None:
@@ -345,7 +350,7 @@ class LocalFrontier:
         return fate(task, code, frame, host.closed)
 
     async def ledger(self, domain: str) -> Ledger | None:
-        self._trim()
+        self._begin(0)
         row = self._rows.domain(domain)
         if row is None or not row.urls:
             return None
@@ -371,3 +376,9 @@ class LocalFrontier:
             hosts_waiting=sum(seat.state in ("waiting", "ready") for seat in seats) - ready,
             hosts_backlog=max(0, self.meta.listed - len(self._line.seats)),
         )
+
+
+def _writes(report: Report) -> int:
+    """How many writes of the shelf a report may need."""
+    pages = len(report.robots.rules) >> 12 if report.robots is not None else 0
+    return 8 + _WRITES * len(report.found) + pages

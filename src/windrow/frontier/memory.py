@@ -128,6 +128,9 @@ class MemoryShelf:
     def claim(self, digest: int, key: int) -> int:
         return self._claims.setdefault(digest, key)
 
+    def reserve(self, writes: int) -> None:
+        pass
+
     def crowded(self) -> bool:
         return False
 

@@ -55,10 +55,12 @@ class Rows:
         return row
 
     def save(self) -> None:
-        """Writes what changed, in the order of the names: neighbours share pages of the tree."""
+        """Writes what changed, in the order of the names: neighbours share pages of the tree. If it fails nothing is lost."""
         for name in sorted(self.changed_hosts):
+            self._shelf.reserve(1)
             self._shelf.save_host(self.hosts[name])
         for name in sorted(self.changed_domains):
+            self._shelf.reserve(1)
             self._shelf.save_domain(self.domains[name])
         self.changed_hosts.clear()
         self.changed_domains.clear()

@@ -8,7 +8,8 @@ its models are loaded, and the same text always gets the same answer, in a crawl
   Recognised and accepted languages are two lists, so that a look-alike is known for what it is and dropped.
 - `quality`: running text or not; machine translations by their marks; "not found" pages by likeness to a probe.
 - `signals`: what authors ask for, read into records with their source, enforced by profile.
-- `duplicates`: what stands in the corpus already. It alone depends on other pages, and has one owner per node.
+- `duplicates`: what stands in the corpus already. It alone depends on other pages: the workers make hashes, and one owner per node asks
+  and fills the `table` of all that was seen, in the order of the pages, and saves it.
 
 What a judge finds goes into the log and the corpus under its own name, refused or not.
 """

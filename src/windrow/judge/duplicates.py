@@ -143,7 +143,7 @@ class _Lot:
         own = self._slice(number)
         if self.shared is not None and self.added and self.shared[own].any():
             places = np.flatnonzero(self.shared[own])
-            hits = [identity in self.added for identity in self.found.hashes[own][places].tolist()]
+            hits = [identity in self.added for identity in self.found.identities[own][places].tolist()]
             if any(hits):
                 before = self.before[own]
                 before[places[hits]] = True
@@ -155,10 +155,15 @@ class _Lot:
         if duplicate is not None:
             self.kept[own] = np.repeat(~np.array(duplicate), self.lengths[number])[self.ngram - 1 :]
         if self.shared is not None:
-            self.added.update(self.found.hashes[own][self.shared[own] & self.kept[own]].tolist())
+            places = (self.shared[own] & self.kept[own]).nonzero()[0]
+            identities = self.found.identities[own].take(places).tolist()
+            for place, identity in zip(places.tolist(), identities, strict=True):
+                if identity in self.added:
+                    self.kept[self.grams[number] + place] = False  # it goes into the table once
+                self.added.add(identity)
 
     def put(self) -> None:
-        self.table.put(self.found, self.kept, self.repeated or self.shared is not None)
+        self.table.put(self.found, self.kept, self.repeated and self.shared is None)
 
     def _slice(self, number: int) -> slice:
         return slice(self.grams[number], self.grams[number + 1])
@@ -186,17 +191,31 @@ class _Lot:
 
 
 def _shared(found: Found) -> Flags | None:
-    """Which of the hashes new to the table stand in several places; None: none do."""
-    fresh = np.flatnonzero(~found.seen)
-    hashes = found.hashes[fresh]
-    order = np.argsort(hashes)
-    ordered = hashes[order]
+    """Which of those new to the table stand in several places; None: none do."""
+    fresh = (~found.seen).nonzero()[0]
+    identities = found.identities.take(fresh)
+    crowded = _crowded(identities)
+    order = crowded[np.argsort(identities.take(crowded))]
+    ordered = identities.take(order)
     same = ordered[1:] == ordered[:-1]
     if not same.any():
         return None
-    shared = np.zeros(len(found.hashes), np.bool_)
+    shared = np.zeros(len(found.seen), np.bool_)
     shared[fresh[order[1:][same]]] = shared[fresh[order[:-1][same]]] = True
     return shared
+
+
+def _crowded(identities: Hashes) -> Numbers:
+    """The places of those that fall together when thrown into four times as many boxes: all that are equal, and few others to sort."""
+    boxes = np.empty(1 << (4 * len(identities)).bit_length(), np.int64)
+    own = np.arange(len(identities))
+    box = (identities & np.uint64(len(boxes) - 1)).view(np.int64)
+    boxes[box] = own
+    last = boxes.take(box)
+    pushed = (last != own).nonzero()[0]
+    crowded = np.zeros(len(identities), np.bool_)
+    crowded[pushed] = crowded[last.take(pushed)] = True
+    return crowded.nonzero()[0]
 
 
 def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:

@@ -6,11 +6,12 @@ as slow, is asked where CLD2 is unsure, and before a short paragraph is called f
 trained from samples (`trigrams`) speak for languages that neither knows.
 """
 
+import copy
 import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import msgspec
 import pycld2
@@ -22,12 +23,12 @@ from windrow.judge.codes import UNKNOWN
 from windrow.judge.trigrams import Model
 
 _WHOLE = 4000  # characters of a page that are read at once, where its paragraphs say too little by themselves
+_TINY = 12  # characters of a paragraph in ASCII that nobody can name: a number, a name; CLD2 would still take 3 µs
 _LEAST = 1500  # characters read of a page that has as many: of few paragraphs, more is read
 _SECOND = 1000  # characters that py3langid reads: beyond, it gets no surer
 _SURE = 0.5  # py3langid's probability from which it is believed: of 1,300 texts of 60 characters 0.1 % are lost and 0.1 % errors saved
-_FOREIGN = (
-    0.7  # the same where CLD2 says otherwise of a short text, and for a paragraph that it could not name and that would leave the page
-)
+_BRIEF = 0.3  # the same for a line of text that CLD2 cannot name: the score says how far to trust it
+_FOREIGN = 0.7  # the same where it contradicts: CLD2 on a short text, or the page around a paragraph that CLD2 could not name
 _NAMED = 60  # characters from which such a paragraph is worth asking about
 _ASKED = 150  # characters of a paragraph that py3langid reads: 0.1 ms
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
@@ -79,7 +80,7 @@ def prepare(options: config.Language) -> Settings:
 def judge(texts: Sequence[str], settings: Settings) -> Finding:
     """The language of a page and of each of its paragraphs."""
     read = max(settings.read, _LEAST // max(1, len(texts)))
-    answers = [_cld2(text[:read] if len(text) > read else text) for text in texts]
+    answers = [_cld2(text[:read]) if len(text) >= _TINY or not text.isascii() else UNKNOWN for text in texts]
     if settings.models:
         answers = [_modelled(text[:read], answer, settings) for text, answer in zip(texts, answers, strict=True)]
     sizes = list(map(_size, texts))
@@ -123,16 +124,21 @@ _covers = functools.lru_cache(4096)(codes.covers)
 def known() -> dict[str, tuple[str, ...]]:
     """Every language that can be told without a model, and by which tools."""
     found: dict[str, list[str]] = {}
-    labels = [label for name, label in pycld2.LANGUAGES if name in set(pycld2.DETECTED_LANGUAGES)]
-    for tool, names in (("cld2", labels), ("py3langid", _labels())):
-        for code in sorted({codes.label(label) for label in names} - {UNKNOWN}):
+    for tool, told in (("cld2", _told_by_cld2()), ("py3langid", {codes.label(label) for label in _whole().labels} - {UNKNOWN})):
+        for code in told:
             found.setdefault(code, []).append(tool)
     return {code: tuple(tools) for code, tools in sorted(found.items())}
 
 
+@functools.cache
+def _told_by_cld2() -> frozenset[str]:
+    names = set(pycld2.DETECTED_LANGUAGES)
+    return frozenset(codes.label(label) for name, label in pycld2.LANGUAGES if name in names) - {UNKNOWN}
+
+
 def _check_known(code: str, models: Iterable[Model]) -> None:
-    told = [*known(), *(model.name for model in models)]
-    if not any(codes.covers(code, one) for one in told):
+    quick = [*_told_by_cld2(), *(model.name for model in models)]  # py3langid takes a moment to load
+    if not any(codes.covers(code, one) for one in quick) and not any(codes.covers(code, one) for one in known()):
         fix = f"train a model (windrow language train {code} SAMPLE -o FILE) and name its file in language.models"
         raise ConfigError(f"no tool tells {codes.name(code)} ('{code}') from other languages; {fix}")
 
@@ -152,27 +158,27 @@ def _without_noncharacters(text: str) -> str:
 
 
 def _py3langid(text: str, settings: Settings) -> Answer:
-    label, probability = _identifier(settings.recognised)(text[:_SECOND])
+    label, probability = _identifier(settings.recognised).classify(text[:_SECOND])
     return codes.label(label), float(probability)
 
 
 @functools.lru_cache(16)
-def _identifier(recognised: tuple[str, ...]) -> Callable[[str], Answer]:
-    # imported when first needed: it brings numpy and 50 MB, and most pages never ask
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    chosen = [label for label in identifier.labels if any(codes.covers(code, codes.label(label)) for code in recognised)]
-    if chosen:
-        identifier.set_languages(chosen)
-    return cast("Callable[[str], Answer]", identifier.classify)
+def _identifier(recognised: tuple[str, ...]) -> Any:
+    """py3langid's, restricted to the recognised languages that it knows."""
+    chosen = [label for label in _whole().labels if any(codes.covers(code, codes.label(label)) for code in recognised)]
+    if not chosen:
+        return _whole()
+    identifier = copy.copy(_whole())
+    identifier.set_languages(chosen)
+    return identifier
 
 
 @functools.cache
-def _labels() -> tuple[str, ...]:
+def _whole() -> Any:
+    # imported when first needed: it brings numpy and 110 MB, and takes half a second
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return tuple(LanguageIdentifier.from_model_file(MODEL_FILE).labels)
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _modelled(text: str, answer: str, settings: Settings) -> str:
@@ -205,7 +211,7 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     total = sum(weights.values())
     named = {code: weight for code, weight in weights.items() if code != UNKNOWN}
     if 0 < total <= settings.short and settings.second:
-        return _brief("\n".join(texts), named, settings)
+        return _brief(texts, weights, settings)
     best = max(named, key=lambda code: named[code], default=UNKNOWN)
     if 2 * sum(named.values()) >= total and _expected(best, total, settings):
         return best, named[best] / total if total else 0.0
@@ -220,18 +226,14 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     return best, named.get(best, 0) / total if total else 0.0
 
 
-def _brief(text: str, named: dict[str, int], settings: Settings) -> Answer:
+def _brief(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> Answer:
     """Of a line or two both tools are asked, and py3langid has the last word on languages it knows."""
-    best = max(named, key=lambda code: named[code], default=UNKNOWN)
-    answer, probability = _py3langid(text, settings)
-    known_to_both = best == UNKNOWN or len(known().get(best, ())) == 2
-    if (
-        answer != UNKNOWN
-        and probability >= (_SURE if best == UNKNOWN else _FOREIGN)
-        and (known_to_both or not _expected(best, 0, settings))
-    ):
+    best = max((code for code in weights if code != UNKNOWN), key=lambda code: weights[code], default=UNKNOWN)
+    answer, probability = _py3langid("\n".join(texts), settings)
+    yields = best == UNKNOWN or len(known().get(best, ())) == 2 or not _expected(best, 0, settings)
+    if answer != UNKNOWN and yields and probability >= (_BRIEF if best == UNKNOWN else _FOREIGN):
         return answer, probability
-    return best, named.get(best, 0) / sum(map(_size, text.splitlines())) if best != UNKNOWN else 0.0
+    return best, weights[best] / sum(weights.values()) if best != UNKNOWN else 0.0
 
 
 def _expected(code: str, length: int, settings: Settings) -> bool:

@@ -33,13 +33,26 @@ OVERFLOWN = 0x80  # flag in a bucket's fill: some of its fingerprints are in the
 
 MAGIC = b"windrow seen 1\n\0"  # 16 bytes
 REDO = b"windrow redo 1\n\0"
+_LAST = np.arange(SLOTS - 1, SLOTS - 257, -1)  # by the fill of a bucket: its last free slot
 BUCKET_BYTES = SLOTS * 4 + 1
+DEFAULT = 2_200_000_000  # bytes: 188 million n-grams in each generation
+
+
+class Places(NamedTuple):
+    """Where some identities belong in a generation, as long as it has not grown."""
+
+    buckets: npt.NDArray[np.int64]
+    prints: Prints
+
+    def at(self, chosen: npt.NDArray[np.int64]) -> "Places":
+        return Places(self.buckets.take(chosen), self.prints.take(chosen))
 
 
 class Found(NamedTuple):
     """Where a document's n-grams stand, so that adding them need not look again."""
 
-    hashes: Hashes
+    identities: Hashes  # the upper BITS of their hashes
+    places: Places  # in the young generation
     young: Flags  # is it in the young generation?
     seen: Flags  # is it in either?
 
@@ -94,23 +107,23 @@ class Generation:
         buckets = 1 << self.bits
         return (buckets + min(buckets, 2 * (buckets - self.split))) * BUCKET_BYTES + 8 * len(self.stash)
 
-    def has(self, hashes: Hashes) -> Flags:
-        buckets, prints = self._place(hashes >> np.uint64(64 - BITS))
+    def has(self, identities: Hashes, places: Places) -> Flags:
+        buckets, prints = places
         hits = self.slots.take(buckets, axis=0) == prints[:, None]
         halves = hits.view(np.uint64)  # eight truth values at a time
         found: Flags = (halves[:, 0] | halves[:, 1]) != 0
         if len(self.stash):
             unsure = np.flatnonzero(self.fill.take(buckets) >= OVERFLOWN)
             if len(unsure):
-                found[unsure] |= self.stash.has(hashes[unsure] >> np.uint64(64 - BITS))
+                found[unsure] |= self.stash.has(identities[unsure])
         return found
 
-    def add(self, hashes: Hashes) -> None:
-        """Adds hashes that are not in it, each once."""
-        self._insert(hashes >> np.uint64(64 - BITS))
-        self.count += len(hashes)
+    def add(self, identities: Hashes, places: Places) -> None:
+        """Adds identities that are not in it, each once."""
+        self._insert(identities, places)
+        self.count += len(identities)
         if self.bits < self.most and self.count >= self._capacity():
-            self._part(max(STEP, len(hashes)))
+            self._part(max(STEP, len(identities)))
 
     def write(self, file: BinaryIO) -> None:
         """Its state: numbers, then the arrays, then their checksum."""
@@ -164,20 +177,21 @@ class Generation:
     def _parting(self) -> bool:
         return self.split < 1 << self.bits
 
-    def _place(self, identities: Hashes) -> tuple[npt.NDArray[np.int64], Prints]:
+    def place(self, identities: Hashes) -> Places:
         """Bucket and fingerprint; 0 marks an empty slot, so 1 stands for both."""
         rest = BITS - self.bits
         buckets = (identities >> np.uint64(rest)).view(np.int64)
-        prints = (identities & np.uint64((1 << rest) - 1)).astype(np.uint32)
+        prints = identities.astype(np.uint32)
+        prints &= np.uint32((1 << rest) - 1)
         if self._parting():
             parted = buckets >= self.split
             buckets = np.where(parted, (identities >> np.uint64(rest - 1)).view(np.int64), buckets)
             prints = np.where(parted, prints & np.uint32((1 << (rest - 1)) - 1), prints)
-        return buckets, np.maximum(prints, np.uint32(1))
+        return Places(buckets, np.maximum(prints, np.uint32(1)))
 
-    def _insert(self, identities: Hashes) -> None:
+    def _insert(self, identities: Hashes, places: Places) -> None:
         """Writes each to the last free slot of its bucket. Where two met in one slot, the one overwritten tries again."""
-        buckets, prints = self._place(identities)
+        buckets, prints = places
         flat = self.slots.reshape(-1)
         while len(buckets):
             used = self.fill.take(buckets)
@@ -185,10 +199,12 @@ class Generation:
                 room = used < SLOTS
                 self._overflow(identities[~room], buckets[~room])
                 identities, buckets, prints, used = identities[room], buckets[room], prints[room], used[room]
-            places = buckets * SLOTS + (SLOTS - 1 - used.astype(np.int64))
-            flat[places] = prints
-            self.fill[buckets] = used + np.uint8(1)
-            lost = np.flatnonzero(flat.take(places) != prints)
+            slots = buckets * SLOTS
+            slots += _LAST.take(used)
+            flat[slots] = prints
+            used += np.uint8(1)
+            self.fill[buckets] = used
+            lost = (flat.take(slots) != prints).nonzero()[0]
             if not len(lost):
                 return
             identities, buckets, prints = identities[lost], buckets[lost], prints[lost]
@@ -221,13 +237,13 @@ class Generation:
         self.split = 1 << self.bits
         self.fill[: self.split] &= np.uint8(OVERFLOWN - 1)
         stashed, self.stash = self.stash.all(), Stash()
-        self._insert(stashed)
+        self._insert(stashed, self.place(stashed))
 
 
 class Table:
     """Everything that was seen, in two generations; one owner, no locks."""
 
-    def __init__(self, limit: int = 2 << 30) -> None:
+    def __init__(self, limit: int = DEFAULT) -> None:
         """`limit`: bytes of memory for both generations."""
         self.limit = limit
         self.young = Generation(limit // 2)
@@ -243,28 +259,34 @@ class Table:
         return self.young.nbytes + (self.old.nbytes if self.old else 0)
 
     def find(self, hashes: Hashes) -> Found:
-        young = self.young.has(hashes)
-        return Found(hashes, young, young | self.old.has(hashes) if self.old else young)
+        identities = hashes >> np.uint64(64 - BITS)
+        places = self.young.place(identities)
+        young = self.young.has(identities, places)
+        seen = young | self.old.has(identities, self.old.place(identities)) if self.old else young
+        return Found(identities, places, young, seen)
 
     def put(self, found: Found, kept: Flags | None = None, repeated: bool = True) -> None:
-        """Adds what was looked up (where `kept`), unless it is in the young generation. `repeated`: some may be there twice."""
-        wanted = ~found.young if kept is None else kept & ~found.young
-        fresh = found.hashes[wanted]
-        if repeated and len(fresh):
-            fresh = np.sort(fresh)
-            fresh = fresh[np.append(True, fresh[1:] != fresh[:-1])]
-        for start in range(0, len(fresh), LOT):
-            self._add(fresh[start : start + LOT])
+        """Adds what was just found (where `kept`), unless it is in the young generation. `repeated`: some may be there twice."""
+        wanted = (~found.young if kept is None else kept > found.young).nonzero()[0]
+        fresh = found.identities.take(wanted)
+        if repeated or len(fresh) > LOT or self.young.full:
+            if repeated and len(fresh):
+                fresh = np.sort(fresh)
+                fresh = fresh[np.append(True, fresh[1:] != fresh[:-1])]
+            for start in range(0, len(fresh), LOT):
+                self._add(fresh[start : start + LOT], None)
+        elif len(fresh):
+            self._add(fresh, found.places.at(wanted))
 
     def add(self, hashes: Hashes) -> None:
         self.put(self.find(hashes))
 
-    def _add(self, fresh: Hashes) -> None:
+    def _add(self, fresh: Hashes, places: Places | None) -> None:
         if self.young.full:
             self.forgotten += self.old.count if self.old else 0
             self.old, self.young = self.young, Generation(self.limit // 2)
-        self.young.add(fresh)
-        self._added.append(len(fresh).to_bytes(4, "little") + fresh.astype("<u8").view(np.uint8).reshape(-1, 8)[:, 2:].tobytes())
+        self.young.add(fresh, self.young.place(fresh) if places is None else places)
+        self._added.append(len(fresh).to_bytes(4, "little") + fresh.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :6].tobytes())
 
     def take(self) -> bytes:
         """A record for the redo file: what was added since the last call. Empty where nothing was."""
@@ -302,7 +324,7 @@ class Table:
         new.replace(path)
 
 
-def load(path: Path, limit: int = 2 << 30) -> tuple[Table, int]:
+def load(path: Path, limit: int = DEFAULT) -> tuple[Table, int]:
     """A saved table, and the offset of the redo file from which to replay."""
     try:
         with path.open("rb") as file:

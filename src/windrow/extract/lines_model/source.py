@@ -21,6 +21,7 @@ FEATURES = ("Index", "TextLength", "OutputTextLength", "Density", "LinkNum", "Im
 INDEX, TEXT, OUTPUT, DENSITY, LINKS, IMAGES = range(6)
 
 _MOST = 1 << 23  # characters of a page that are read: what is longer is no page
+_MOST_LINES = 1 << 16
 _CONTAINERS = ("form", "fieldset", "object")  # of the useless elements, those that some sites put around all they have
 
 # Table I of the paper: 22 elements and the comment. In the first, nothing is markup before their own end tag; the last have no content.
@@ -39,7 +40,8 @@ _body_start = re.compile(r"<body(?=[\s/>])" + _REST, re.IGNORECASE)
 _body_end = re.compile(r"</body(?=[\s/>])", re.IGNORECASE)
 _head_end = re.compile(r"</(?:head|title)\s*>", re.IGNORECASE)
 _blank = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#8194|#8195|#12288|#x0*a0|#x0*3000);?", re.IGNORECASE)
-_folded = re.compile(r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST)  # a tag with a line end, or something like a tag, inside
+_folded = re.compile(r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST)  # a tag with a line end, or something like a tag, before its first >
+_closed_early = re.compile(r"""=\s*+(?:"[^"<>\n]*+>|'[^'<>\n]*+>)""")  # a > in quotes: behind it may come anything
 _useless = re.compile(r"<(/?)(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE)
 _block_start = re.compile(r"<(?=" + _BLOCKS + r"[\s/>])", re.IGNORECASE)
 _block_end = re.compile(r"(?:</" + _BLOCKS + r"\s*+>|<br(?=[\s/>])[^>]*+>)(?!\n)", re.IGNORECASE)
@@ -71,8 +73,8 @@ _raw_ends = {name: _end_tag(name) for name in RAW}
 
 
 def lines(page: str) -> Lines:
-    sources = _broken(_without_useless(_unfolded(_body(_without_raw(_clean(page[:_MOST])))))).split("\n")
-    outputs = _tag.sub("", "\n".join(sources)).split("\n")
+    broken = _broken(_without_useless(_unfolded(_body(_without_raw(_clean(page[:_MOST]))))))
+    sources, outputs = broken.split("\n"), _tag.sub("", broken).split("\n")
     if len(outputs) != len(sources):  # a tag with something like a block inside was broken: lines must not run into each other
         outputs = [_tag.sub("", line) for line in sources]
     marked: list[str] = []
@@ -80,14 +82,18 @@ def lines(page: str) -> Lines:
     rows: list[tuple[int, int, int, int]] = []
     links = images = 0  # since the last text line: those of lines without text are counted with the next that has some
     for number, output in enumerate(outputs):
+        if not output or output.isspace():
+            continue
         links += output.count(_LINK)
         images += output.count(_IMAGE)
-        own = len(_squeezed(output)) if output and not output.isspace() else 0
+        own = len(_squeezed(output))
         if own:
             rows.append((max(own, len(_squeezed(sources[number]))), own, links, images))
             marked.append(output)
             numbers.append(number)
             links = images = 0
+            if len(rows) == _MOST_LINES:
+                break
     return Lines(marked, _features(rows), numbers, sources)
 
 
@@ -191,13 +197,14 @@ def _last(pattern: re.Pattern[str], page: str) -> re.Match[str] | None:
 
 
 def _unfolded(body: str) -> str:
-    """White space that needs no entity, and every tag on one line."""
-    return _folded.sub(_on_one_line, _blank.sub(" ", body))
+    """White space that needs no entity, every tag on one line, and nothing inside one that looks like another."""
+    body = _blank.sub(" ", body)
+    return (_tag if _closed_early.search(body) else _folded).sub(_on_one_line, body)
 
 
 def _on_one_line(match: re.Match[str]) -> str:
     tag = match[0]
-    return tag[0] + tag[1:].replace("\n", " ").replace("<", " ")
+    return "<" + tag[1:].replace("\n", " ").replace("<", " ") if "\n" in tag or "<" in tag[1:] else tag
 
 
 class _Span(NamedTuple):

@@ -14,6 +14,7 @@ from windrow.extract.lines_model.source import Array, Flags
 GAMMA = 1.0  # of the kernel exp(-γ |x - y|²)
 COST = 3.0  # C
 BASIS = 160  # lines
+_AT_ONCE = 4096  # lines, so that a page of very many takes no more memory than another
 _STEPS = 50
 _DIGITS = 6  # of weights in the model
 
@@ -34,8 +35,9 @@ def fit(rows: Array, topical: Flags) -> Svm:
 
 
 def decide(machine: Svm, rows: Array) -> Flags:
-    kernel = _kernel(rows, np.array(machine.basis).reshape(-1, rows.shape[1]), machine.gamma)
-    return np.asarray(kernel @ np.array(machine.weights) + machine.bias > 0)
+    basis, weights = np.array(machine.basis).reshape(-1, rows.shape[1]), np.array(machine.weights)
+    parts = [rows[start : start + _AT_ONCE] for start in range(0, max(len(rows), 1), _AT_ONCE)]
+    return np.concatenate([_kernel(part, basis, machine.gamma) @ weights + machine.bias > 0 for part in parts])
 
 
 def _distinct(rows: Array, topical: Flags) -> tuple[Array, Array, Array]:

@@ -1,0 +1,84 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from windrow.config import ConfigError
+from windrow.corpus import formats
+
+VERTICAL = "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n<doc>\nx\ty\n</doc>\n"
+PREVERTICAL = "<doc>\n<p>\nOne line of text\n</p>\n<div>\n<p>\nand one\n</p>\n</div>\n</doc>\n"
+TEXT = "one paragraph\nof two lines\n\n\nanother\n"
+JSON = '{"text": "one\\n\\ntwo"}\n\n{"paragraphs": ["three", {"text": "four"}]}\n'
+SAMPLES = {"vertical": VERTICAL, "prevertical": PREVERTICAL, "text": TEXT, "jsonl": JSON}
+PARAGRAPHS = {
+    "vertical": [[], [b"New York\tNP\nis\tVB\n", b"big\tJJ\n"], [], [b"x\ty\n"]],
+    "prevertical": [[b"One line of text\n", b"and one\n"]],
+    "text": [[b"one paragraph\nof two lines", b"another"]],
+    "jsonl": [[b"one", b"two"], [b"three", b"four"]],
+}
+
+
+@pytest.mark.parametrize("form", SAMPLES)
+@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 8, 1 << 20])
+@pytest.mark.parametrize("packed", [False, True])
+def test_documents_and_paragraphs_do_not_depend_on_how_a_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int, packed: bool
+) -> None:
+    monkeypatch.setattr(formats, "CHUNK", chunk)
+    raw = SAMPLES[form].encode()
+    (tmp_path / "file").write_bytes(gzip.compress(raw) if packed else raw)
+    assert formats.tell(tmp_path / "file") == form
+    records = [record for record, _ in formats.read(tmp_path / "file")]
+    assert [record.paragraphs for record in records] == PARAGRAPHS[form]
+    assert b"".join(record.raw for record in records) == raw.replace(b"\n\n{", b"\n{")
+
+
+@pytest.mark.parametrize("form", SAMPLES)
+def test_a_document_is_written_without_the_paragraphs_that_go(tmp_path: Path, form: str) -> None:
+    (tmp_path / "file").write_text(SAMPLES[form])
+    record = next(record for record, _ in formats.read(tmp_path / "file") if record.strip)
+    assert record.strip is not None
+    assert (
+        record.strip([False, True])
+        == {
+            "vertical": b"<doc id='1'>\n<p>\nbig\tJJ\n</p>\n</doc>\n",
+            "prevertical": b"<doc>\n<div>\n<p>\nand one\n</p>\n</div>\n</doc>\n",
+            "text": b"another\n",
+            "jsonl": b'{"text":"two"}\n',
+        }[form]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("a.vert", "<doc>\n<p>\nword\n</p>\n</doc>\n", "vertical"),
+        ("a.prevert", "<doc>\n<p>\nword\n</p>\n</doc>\n", "prevertical"),
+        ("a.prevert.gz", "", "prevertical"),
+        ("a.vert", "only\ntokens\n", "vertical"),
+        ("a", "", "text"),
+        ("a.jsonl", "", "jsonl"),
+        ("a.txt", '\ufeff {"text": "by its content"}\n', "jsonl"),
+        ("a.txt", "a < b and <p> is a tag\n", "text"),
+    ],
+)
+def test_a_format_is_told_from_the_content_then_from_the_name(tmp_path: Path, name: str, content: str, form: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert formats.tell(tmp_path / name) == form
+
+
+def test_a_document_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "MOST", 1000)
+    monkeypatch.setattr(formats, "CHUNK", 100)
+    (tmp_path / "a.vert").write_text("<doc>\n" + "word\n" * 1000)
+    with pytest.raises(ConfigError, match=r"a\.vert, line 1: more than"):
+        list(formats.read(tmp_path / "a.vert"))
+
+
+def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "TEXT_MOST", 50)
+    (tmp_path / "a.txt").write_text(text := "\n\n".join(["some words on a line\nand on another"] * 9))
+    records = [record for record, _ in formats.read(tmp_path / "a.txt")]
+    assert [len(record.paragraphs) for record in records] == [2, 2, 2, 2, 1]
+    assert b"".join(record.raw for record in records).decode() == text

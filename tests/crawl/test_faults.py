@@ -1,0 +1,269 @@
+"""Whatever a server does touches its URL or its host, never the crawl, and ends in a reason."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import crashing, truth, web
+from tests.web import Reply, Site
+from windrow import config
+from windrow.data import Reason
+
+FAST = (
+    "fetch.delay=0",
+    "fetch.ip_delay=0",
+    "fetch.backoff=0.01",
+    "fetch.max_backoff=0.05",
+    "fetch.header_timeout=0.7",
+    "fetch.timeout=1.2",
+    "fetch.max_bytes=300000",
+    "fetch.allow_private=true",
+    "fetch.hosts=hosts",
+    "crawl.commit_seconds=0.1",
+)
+STATUSES = (204, 300, 304, 400, 401, 402, 403, 404, 405, 410, 418, 429, 451, 500, 501, 502, 503, 504, 599)
+REASONS = {reason.value for reason in Reason}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with web.serve(("127.0.0.1", "127.0.0.2")) as served:
+        yield served
+
+
+def crawl(site: Site, directory: Path, seeds: list[str], *options: str) -> dict[str, dict[str, Any]]:
+    """Crawls the seeds to the end; the last line of the log on each URL. Every URL that was seen has one end."""
+    directory.mkdir(exist_ok=True)
+    (directory / "seeds.txt").write_text("\n".join(seeds))
+    site.hosts_file(directory / "hosts")
+    (directory / "crawl.toml").write_text(config.dump(config.make([*FAST, *options], directory), changed=True))
+    result = crashing.run(["crawl", str(directory)])
+    assert (result.code, result.err) == (0, ""), result.err
+    truth.assert_reconciled(crashing.run(["status", str(directory), "--json"]).json)
+    assert set(truth.committed(directory).values()) == {1}
+    lines = [line for frame in truth.frames(directory) for line in frame[1:] if line.get("kind", 0) == 0]
+    assert {line["reason"] for line in lines} <= REASONS
+    for subset in truth.SUBSETS:
+        truth.archive(directory, subset)  # every digest
+    return {line["url"]: line for line in lines}
+
+
+def host(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()) + ".test"
+
+
+# What comes of each: where an answer can be kept it is, where it makes no sense it is refused, and a host that only fails is tried again.
+ENDS = {
+    "ok": "no-length long-body length-twice length-list chunked chunk-extension chunk-trailer header-fold header-latin header-none "
+    "header-lf version-1.0 early body-204 empty gzip x-gzip deflate deflate-raw br zstd gzip-twice gzip-thrice gzip-empty gzip-cut gzip-not "
+    "gzip-checksum gzip-chunked coding-unknown coding-charset in-pieces poison poison-late poison-bytes poison-chunk poison-length poison-204 "
+    "slow-close endless endless-chunks big bomb drip-body stall status-bare chunk-and-length short-body reset-body chunk-no-end gzip-short",
+    "redirect": "redirect-userinfo redirect-port redirect-self redirect-there redirect-back redirect redirect-grow redirect-metadata",
+    "bad-redirect": "redirect-none redirect-empty redirect-file redirect-script redirect-data",
+    "protocol": "garbage http09 header-many header-long header-nul header-cr length-conflict endless-header status-word redirect-two",
+    "disconnect": "close reset short-empty partial-header",
+    "timeout": "silent drip-header stall-empty",
+}
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], list[web.Request]]:
+    """Every misbehaviour that has a name, each on a host of its own beside a page that is all right, crawled at once."""
+    names = [*web.RAW, *web.BAD]
+    with web.serve() as site:
+        for name in names:
+            site.page(host(name), "/good")
+        site.page("site.test", "/")
+        seeds = [f"http://{host(name)}/{path}" for name in names for path in (f"bad/{name}", "good")]
+        found = crawl(site, tmp_path_factory.mktemp("matrix") / "crawl", seeds)
+        return found, site.log
+
+
+def test_every_misbehaviour_ends_in_a_reason(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+    found, _ = matrix
+    ends = {name: found[f"http://{host(name)}/bad/{name}"]["reason"] for name in [*web.RAW, *web.BAD]}
+    expected = {name: reason for reason, names in ENDS.items() for name in names.split()}
+    assert {name: ends[name] for name in expected} == expected
+
+
+def test_no_misbehaviour_touches_a_page_beside_it(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+    found, _ = matrix
+    assert {line["reason"] for url, line in found.items() if url.endswith("/good")} == {"ok"}
+
+
+def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+    _, log = matrix
+    asked = [(request.host, request.path) for request in log]
+    assert max(map(asked.count, set(asked))) <= 9
+
+
+def test_each_status_is_an_end(site: Site, tmp_path: Path) -> None:
+    for status in STATUSES:
+        site.page(f"s{status}.test", "/", b"sorry", status)
+    found = crawl(site, tmp_path / "crawl", [f"http://s{status}.test/" for status in STATUSES])
+    ends = {status: found[f"http://s{status}.test/"]["reason"] for status in STATUSES}
+    assert {status for status, reason in ends.items() if reason == "forbidden"} == {401, 402, 403, 451}
+    assert {status for status, reason in ends.items() if reason == "not-found"} == {404, 410}
+    assert {status for status, reason in ends.items() if reason == "server-error"} == {500, 501, 502, 503, 504, 599}
+    assert ends[429] == "throttled" and ends[204] == "ok" and ends[304] == ends[300] == "bad-status"
+    assert {len(site.requests(f"s{status}.test", "/")) for status in (401, 402, 403, 404, 410, 451)} == {1}, "final, never worked around"
+
+
+def test_a_host_that_never_answers_is_given_up(site: Site, tmp_path: Path) -> None:
+    site.raw("dead.test", "/robots.txt", web.whole(b"", 404))
+    pages = [f"http://dead.test/bad/close?n={number}" for number in range(40)]
+    found = crawl(site, tmp_path / "crawl", pages)
+    assert {found[url]["reason"] for url in pages} <= {"disconnect", "host-dead"}
+    assert [found[url]["reason"] for url in pages].count("host-dead") > 20
+    assert len(site.requests("dead.test")) < 20
+
+
+ROBOTS: dict[str, tuple[Reply | bytes, bool]] = {  # what robots.txt answers, and whether pages may then be asked for
+    "200-empty": (Reply(b""), True),
+    "200-allows": (Reply(b"User-agent: *\nDisallow: /other"), True),
+    "200-disallows": (Reply(b"User-agent: *\nDisallow: /"), False),
+    "200-disallows-us": (Reply(b"User-agent: windrow\nDisallow: /\n\nUser-agent: *\nDisallow:"), False),
+    "200-html": (Reply(b"<!doctype html><title>Not robots</title><p>Disallow: /</p>"), True),
+    "200-binary": (Reply(bytes(range(256)) * 10), True),
+    "200-bom": (Reply(b"\xef\xbb\xbfUser-agent: *\nDisallow: /"), False),
+    "200-huge": (Reply(b"User-agent: *\nDisallow: /\n" + b"# filler\n" * 100_000), False),
+    "400": (Reply(status=400), True),
+    "401": (Reply(status=401), True),
+    "403": (Reply(status=403), True),
+    "404": (Reply(status=404), True),
+    "410": (Reply(status=410), True),
+    "429": (Reply(status=429), False),
+    "429-later": (Reply(status=429, headers=(("Retry-After", "0"),)), False),
+    "500": (Reply(status=500), False),
+    "503": (Reply(status=503), False),
+    "503-later": (Reply(status=503, headers=(("Retry-After", "0"),)), False),
+    "slow": (Reply(seconds=30.0), False),
+    "close": (web.RAW["close"], False),
+    "garbage": (web.RAW["garbage"], False),
+    "cut": (web.head(200, [("Content-Length", "1000")]) + b"User-agent: *\nDisallow:", False),
+    "to-allowing": (Reply(status=301, headers=(("Location", "http://rules.test/allowing"),)), True),
+    "to-forbidding": (Reply(status=301, headers=(("Location", "http://rules.test/forbidding"),)), False),
+    "to-broken": (Reply(status=302, headers=(("Location", "http://rules.test/broken"),)), False),
+    "to-missing": (Reply(status=302, headers=(("Location", "http://rules.test/missing"),)), True),
+    "to-nowhere": (Reply(status=302, headers=(("Location", "http://nowhere.test/"),)), False),
+    "to-metadata": (Reply(status=302, headers=(("Location", "http://169.254.169.254/robots.txt"),)), False),
+    "to-file": (Reply(status=302, headers=(("Location", "file:///etc/passwd"),)), True),
+    "to-itself": (Reply(status=302, headers=(("Location", "/robots.txt"),)), True),
+    "five-hops": (Reply(status=302, headers=(("Location", "http://rules.test/hop/4"),)), False),
+    "six-hops": (Reply(status=302, headers=(("Location", "http://rules.test/hop/5"),)), True),
+}
+
+
+def test_robots_txt_decides_whatever_it_answers(site: Site, tmp_path: Path) -> None:
+    for name, (answer, _) in ROBOTS.items():
+        site.page(f"r-{name}.test", "/page")
+        if isinstance(answer, bytes):
+            site.raw(f"r-{name}.test", "/robots.txt", answer)
+        else:
+            site.script(f"r-{name}.test", "/robots.txt", [answer])
+    site.at["rules.test"] = "127.0.0.2"
+    site.robots("rules.test", "")
+    site.page("rules.test", "/allowing", b"User-agent: *\nDisallow:")
+    site.page("rules.test", "/forbidding", b"User-agent: *\nDisallow: /page")
+    site.page("rules.test", "/broken", status=500)
+    site.page("rules.test", "/hop/0", b"User-agent: *\nDisallow: /")
+    for hop in range(1, 6):
+        site.page("rules.test", f"/hop/{hop}", b"", 302, [("Location", f"/hop/{hop - 1}")])
+    found = crawl(site, tmp_path / "crawl", [f"http://r-{name}.test/page" for name in ROBOTS])
+    asked = {name: len(site.requests(f"r-{name}.test", "/page")) for name in ROBOTS}
+    assert asked == {name: int(allowed) for name, (_, allowed) in ROBOTS.items()}
+    ends = {name: found[f"http://r-{name}.test/page"]["reason"] for name in ROBOTS}
+    rules = {"200-disallows", "200-disallows-us", "200-bom", "200-huge", "to-forbidding", "five-hops"}
+    assert {name for name, reason in ends.items() if reason == "robots"} == rules
+    assert {ends[name] for name, (_, allowed) in ROBOTS.items() if not allowed and name not in rules} == {"robots-unreachable"}
+
+
+def test_a_strict_crawl_takes_a_forbidden_robots_txt_for_a_closed_door(site: Site, tmp_path: Path) -> None:
+    for status in (401, 403, 404):
+        site.page(f"r{status}.test", "/page")
+        site.robots(f"r{status}.test", "", status)
+    seeds = [f"http://r{status}.test/page" for status in (401, 403, 404)]
+    crawl(site, tmp_path / "crawl", seeds, "fetch.forbidden_robots_closes=true")
+    assert [len(site.requests(f"r{status}.test", "/page")) for status in (401, 403, 404)] == [0, 0, 1]
+
+
+def test_a_redirect_is_followed_like_a_link_and_checked_like_one(site: Site, tmp_path: Path) -> None:
+    site.robots("b.test", "User-agent: *\nDisallow: /private")
+    site.robots("closed.test", "", 500)
+    targets = {
+        "file": "file:///etc/passwd",
+        "ftp": "ftp://b.test/",
+        "script": "javascript:alert(1)",
+        "data": "data:text/html,hello",
+        "forbidden": "http://b.test/private/1",
+        "closed": "http://closed.test/",
+        "metadata": "http://169.254.169.254/latest/",
+        "mapped": "http://[::ffff:169.254.169.254]/",
+        "zero": "http://0.0.0.0/",
+        "decimal": "http://3232235777/",
+        "private": "http://10.0.0.1/",
+        "port": "http://b.test:22/",
+        "good": "http://b.test/good",
+        "image": "http://b.test/picture.jpg",
+    }
+    for name, target in targets.items():
+        site.page("a.test", f"/{name}", b"", 302, [("Location", target)])
+    site.page("b.test", "/good")
+    found = crawl(site, tmp_path / "crawl", [f"http://a.test/{name}" for name in targets])
+    ends = {name: found[f"http://a.test/{name}"]["reason"] for name in targets}
+    assert {name for name, reason in ends.items() if reason == "bad-redirect"} == {"file", "ftp", "script", "data"}
+    assert {reason for name, reason in ends.items() if name not in ("file", "ftp", "script", "data")} == {"redirect"}
+    assert found["http://b.test/good"]["reason"] == "ok"
+    assert found["http://b.test/private/1"]["reason"] == "robots"
+    assert found["http://closed.test/"]["reason"] == "robots-unreachable"
+    blocked = {url for url, line in found.items() if line["reason"] == "blocked-address"}
+    assert blocked == {
+        "http://169.254.169.254/latest/",
+        "http://[::ffff:a9fe:a9fe]/",
+        "http://0.0.0.0/",
+        "http://192.168.1.1/",
+        "http://10.0.0.1/",
+    }, "without a contact nothing but loopback is called"
+    assert not site.requests("b.test", "/private/1") and not site.requests("closed.test", "/")
+
+
+def test_chains_and_loops_of_redirects_end(site: Site, tmp_path: Path) -> None:
+    site.at["a.test"] = "127.0.0.1"
+    seeds = ["http://a.test/bad/redirect-chain?left=10", "http://a.test/bad/redirect-chain?left=31", "http://a.test/bad/redirect-there"]
+    found = crawl(site, tmp_path / "crawl", [*seeds, "http://a.test/bad/redirect-grow"])
+    assert found["http://a.test/bad/redirect-chain?left=0"]["reason"] == "ok"
+    assert found["http://a.test/bad/redirect-chain?left=21"]["reason"] == "too-many-redirects"
+    assert "http://a.test/bad/redirect-chain?left=20" not in found
+    assert found["http://a.test/bad/redirect-there"]["reason"] == found["http://a.test/bad/redirect-back"]["reason"] == "redirect"
+    assert max(len(url) for url in found) <= 2048
+    assert len(site.requests("a.test", "/bad/redirect-there")) == 1
+
+
+def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, tmp_path: Path) -> None:
+    site.page("a.test", "/", b"".join(b"<a href=/%d>page</a>" % number for number in range(5)))
+    for number in range(5):
+        site.page("a.test", f"/{number}")
+    heavy = b"<p>" + b"".join(b"<a href=/%d/%d><b>" % (number, number) for number in range(25_000))
+    site.page("b.test", "/", heavy)
+    options = ("extract.seconds=0.02", "fetch.max_bytes=10000000", "extract.max_links=1000000")
+    found = crawl(site, tmp_path / "crawl", ["http://a.test/", "http://b.test/"], *options)
+    assert found["http://b.test/"]["reason"] == "parse-timeout"
+    assert [found[f"http://a.test/{number}"]["reason"] for number in range(5)] == ["ok"] * 5
+    assert truth.pages(tmp_path / "crawl")["http://b.test/"] == 1, "archived all the same"
+    assert len(site.requests("b.test", "/")) == 1
+
+
+def test_a_proxy_named_in_the_environment_is_not_asked(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.page("a.test", "/")
+    site.page("proxy.test", "/")
+    site.hosts_file(tmp_path / "hosts")
+    (tmp_path / "seeds.txt").write_text("http://a.test/")
+    (tmp_path / "crawl.toml").write_text(config.dump(config.make(list(FAST), tmp_path), changed=True))
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.2:{site.port}")
+    process = crashing.launch("crawl", str(tmp_path))
+    assert "ok 1" in process.communicate(timeout=60)[0]
+    assert {request.path for request in site.log} == {"/robots.txt", "/"}

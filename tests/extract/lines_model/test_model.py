@@ -1,0 +1,72 @@
+"""The model file: what is written is read, and what is broken is named with its place."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from windrow.config import ConfigError
+from windrow.extract.lines_model import bayes, features, model, svm, tree
+from windrow.extract.lines_model.features import Cuts
+from windrow.extract.lines_model.model import Model
+
+CUTS = Cuts((0.0,) * 6, (0.4,) * 6, (1.0,) * 6)
+
+
+def lines() -> tuple[np.ndarray, np.ndarray]:
+    scaled = np.random.default_rng(1).random((300, 6))
+    return scaled, scaled[:, 1] > 0.5
+
+
+@pytest.mark.parametrize("name", model.CLASSIFIERS)
+def test_what_is_written_is_read_and_decides_alike(name: str, tmp_path: Path) -> None:
+    scaled, topical = lines()
+    trained = Model(CUTS, model.CLASSIFIERS[name](features.discretised(scaled, CUTS), topical), pages=3)
+    model.save(trained, tmp_path / "model.json")
+    again = model.load(tmp_path / "model.json")
+    assert again == trained
+    assert (again.topical(scaled) == trained.topical(scaled)).all()
+
+
+def test_the_shipped_model_is_whole_and_small() -> None:
+    shipped = model.shipped()
+    assert isinstance(shipped.classifier, svm.Svm)
+    assert shipped.pages > 1000
+    assert (Path(model.__file__).parents[1] / "models" / "lines.json").stat().st_size < 50_000
+
+
+GOOD = model.msgspec.json.encode(Model(CUTS, bayes.Bayes(0.0, [[0.0] * 3] * 6)))
+SVM = model.msgspec.json.encode(Model(CUTS, svm.Svm(1.0, 0.0, [1.0, 2.0], [[0.0] * 18] * 2)))
+TREE = model.msgspec.json.encode(Model(CUTS, tree.Tree(tree.Split(3, 0.5, tree.Leaf(True), tree.Leaf(False)))))
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b"", "truncated"),
+        (GOOD[:-9], "truncated"),
+        (b"[" * 100000, "is no model"),
+        (GOOD.replace(b"0.4", b"x", 1), "byte"),
+        (GOOD.replace(b"0.4", b'"x"', 1), "$.cuts.mean[0]"),
+        (GOOD.replace(b'"version":1', b'"version":2'), "$.version"),
+        (GOOD.replace(b"[0.4,", b"[", 1), "$.cuts.mean"),
+        (GOOD.replace(b'"bayes"', b'"oracle"'), "$.classifier"),
+        (GOOD.replace(b"[0.0,0.0,0.0],", b"", 1), "$.classifier.evidence"),
+        (GOOD.replace(b"[0.0,0.0,0.0],", b"[0.0,0.0],", 1), "$.classifier.evidence[0]"),
+        (SVM.replace(b"[1.0,2.0]", b"[1.0]"), "$.classifier.weights"),
+        (SVM.replace(b"[[0.0,", b"[["), "$.classifier.basis[0]"),
+        (TREE.replace(b'"column":3', b'"column":18'), "$.classifier.root.column"),
+    ],
+)
+def test_a_broken_model_is_named_with_the_place(data: bytes, place: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.json"
+    file.write_bytes(data)
+    with pytest.raises(ConfigError) as error:
+        model.load(file)
+    assert str(file) in str(error.value)
+    assert place in str(error.value)
+
+
+def test_a_missing_model_is_named_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere.json.*windrow extract train"):
+        model.load(tmp_path / "nowhere.json")

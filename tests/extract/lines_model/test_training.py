@@ -1,0 +1,134 @@
+"""Labels, D29's measure, training and k-fold evaluation, on pages made for it."""
+
+import random
+
+import pytest
+
+from windrow.config import ConfigError
+from windrow.extract import lines
+from windrow.extract.gold import Sample
+from windrow.extract.lines_model import labels, measure, source, training
+
+WORDS = "rain river stone field winter letter garden evening window market travel engine minister harvest silver narrow".split()
+
+
+def sentence(generator: random.Random, least: int, most: int) -> str:
+    return " ".join(generator.choice(WORDS) for _ in range(generator.randint(least, most))) + "."
+
+
+def sample(number: int, site: str = "site") -> Sample:
+    """A page with a menu, an article of some paragraphs and a footer; the gold text is the article."""
+    generator = random.Random(number)
+    gold = [sentence(generator, 12, 60) for _ in range(generator.randint(4, 9))]
+    menu = [f"<li><a href='/{item}'>{item}</a> |</li>" for item in WORDS]
+    article = [f"<p>{text}</p>" for text in gold]
+    footer = ["<div>", "<p>Copyright</p>", *menu, "</div>"]
+    html = "\n".join(["<html><body>", *menu, f"<h1>Number {number}</h1>", *article, *footer, "</body></html>"])
+    return Sample(f"{site}-{number}", "made", html.encode(), "\n".join(gold), site=site, encoding="utf-8")
+
+
+def flags(html: str, gold: str) -> list[bool]:
+    return [bool(flag) for flag in labels.labels(source.lines(html), gold)]
+
+
+def test_lines_that_stand_in_the_gold_text_are_topical() -> None:
+    gold = "The minister said on Tuesday that the harvest was good.\nShort.\nAnother line of the text, which is long enough."
+    html = "<p>Menu and navigation of this site</p><p>The minister <b>said</b> on&nbsp;Tuesday that the harvest was good.</p><p>Short.</p><p>Or.</p>"
+    assert flags(html, gold) == [False, True, True, False]
+
+
+def test_holes_where_links_were_do_not_matter() -> None:
+    gold = "Die Regierung in Berlin hat gestern in Potsdam ein neues Gesetz zur Ernte beschlossen."
+    html = "<p>Die Regierung in <a>Berlin</a> hat gestern in <a>Potsdam</a> ein neues Gesetz zur Ernte beschlossen.</p>"
+    assert flags(html, gold) == [True]
+
+
+def test_chinese_lines_are_labelled_too() -> None:
+    gold = "青岛市在城市社区设置近3000个志愿服务站点，为游客们提供志愿服务。"
+    assert flags(f"<p>　　{gold}</p><p>责任编辑：季丽亚，未经许可不得转载本网站内容</p>", gold) == [True, False]
+
+
+def test_precision_and_recall_weigh_words_by_bytes() -> None:
+    found, gold = measure.bag("one three three"), measure.bag("three one one seven")
+    assert (measure.size(found), measure.size(gold)) == (13, 16)
+    match = measure.agreement(found, gold)
+    assert match == (8 / 13, 8 / 16)
+    assert match.f1 == pytest.approx(2 * 8 / (13 + 16))
+
+
+def test_scripts_without_blanks_are_counted_by_character() -> None:
+    assert measure.bag("青岛 2018年") == {"青": 1, "岛": 1, "2018": 1, "年": 1}
+    assert measure.agreement(measure.bag("青岛"), measure.bag("青山")) == (0.5, 0.5)
+
+
+def test_nothing_found_where_nothing_is_to_be_found_is_perfect() -> None:
+    nothing, text = measure.bag(" . "), measure.bag("text")
+    assert measure.agreement(nothing, nothing) == (1, 1)
+    assert measure.agreement(nothing, text) == (0, 0)
+    assert measure.agreement(text, nothing) == (0, 0)
+    assert measure.agreement(nothing, text).f1 == 0
+
+
+@pytest.mark.parametrize("classifier", ["svm", "bayes", "tree"])
+def test_a_model_finds_the_article_of_pages_it_has_not_seen(classifier: str) -> None:
+    model = training.train(map(sample, range(20)), classifier)
+    assert model.pages == 20
+    unseen = sample(99)
+    assert [one.text for one in lines.paragraphs(unseen.body.decode(), model)][-4:] == unseen.gold.splitlines()[-4:]
+
+
+def test_pages_that_are_not_those_of_their_gold_text_are_left_out() -> None:
+    refused = Sample("x", "made", b"<body><h1>403 Forbidden</h1></body>", sample(1).gold, site="site")
+    rows = training.evaluate([*map(sample, range(20)), refused], folds=5)
+    assert [(row.site, row.pages, row.left_out) for row in rows] == [("site", 20, 1)]
+    assert training.train([*map(sample, range(20)), refused]).pages == 20
+
+
+def test_each_page_is_tried_once_and_not_by_a_model_that_has_learnt_from_it() -> None:
+    pages = [training.labelled(sample(number)) for number in range(13)]
+    folds = list(training._folds(pages, 5, "site"))
+    assert len(folds) == 5
+    assert sorted(id(page) for _, tried in folds for page in tried) == sorted(map(id, pages))
+    for learnt, tried in folds:
+        assert len(learnt) + len(tried) == 13
+        assert not {id(page) for page in learnt} & {id(page) for page in tried}
+
+
+def test_small_sites_are_tried_together_and_each_stays_whole() -> None:
+    samples = [sample(number, site=f"s{number // 3}") for number in range(12)] + [sample(number, site="big") for number in range(20, 26)]
+    rows = training.evaluate(samples, "bayes", folds=4)
+    assert [(row.site, row.pages) for row in rows] == [("big", 6), (training.OTHERS, 12)]
+    pages = [training.labelled(one) for one in samples[:12]]
+    for learnt, tried in training._folds(pages, 4, training.OTHERS):
+        assert not {page.site for page in learnt} & {page.site for page in tried}
+
+
+def test_evaluation_of_easy_pages_finds_them_easy() -> None:
+    row = training.evaluate(map(sample, range(30)), folds=10)[0]
+    assert row.f1 > 0.95
+    assert row.f1 == pytest.approx(2 * row.precision * row.recall / (row.precision + row.recall))
+
+
+def test_a_given_model_is_tried_without_training() -> None:
+    model = training.train(map(sample, range(20)), "tree")
+    rows = training.assess([sample(number, site=f"s{number % 2}") for number in range(40, 50)], model)
+    assert [(row.site, row.pages) for row in rows] == [("s0", 5), ("s1", 5)]
+
+
+def test_the_table_has_a_line_for_each_site_and_one_for_their_mean() -> None:
+    rows = [training.Row("a", 3, 0, 0.5, 1.0, 0.667, 0.6), training.Row("bb", 1, 2, 1.0, 1.0, 1.0, 1.0)]
+    table = training.table(rows).splitlines()
+    assert [line.split()[0] for line in table] == ["site", "a", "bb", "mean"]
+    assert table[3].split() == ["mean", "4", "2", "0.750", "1.000", "0.834", "0.800"]
+    assert len(training.table(rows[:1]).splitlines()) == 2
+
+
+def test_an_unknown_classifier_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no classifier 'forest'; choose one of svm, bayes, tree"):
+        training.train(map(sample, range(3)), "forest")
+
+
+@pytest.mark.parametrize("samples", [[], [Sample("x", "made", b"", "")], [Sample("x", "made", b"<p>one</p>", "other text")]])
+def test_pages_that_teach_nothing_are_refused(samples: list[Sample]) -> None:
+    with pytest.raises(ConfigError, match="do not show what main text is"):
+        training.train(samples)
