@@ -105,7 +105,7 @@ _RAW = "iframe noframes noembed xmp plaintext"  # written out as it came: could 
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _UNSEEN = re.compile(r"display[ \t\n]*:[ \t\n]*none")
-_MEMORY = 8192  # names of unknown tags, attributes and words of class names remembered, of each
+_MEMORY = 16384  # names of unknown tags, attributes and words of class names remembered, of each
 _LENGTH = 128  # characters of one worth remembering
 _LETTERS = 40  # columns of the kernel's table
 

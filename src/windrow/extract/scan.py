@@ -34,7 +34,9 @@ _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # th
 _MARKED = STOPS[:3].encode() + COMMAS[:3].encode() + b"0123456789"
 _CLASSES = bytes.maketrans(_MARKED, b"...,,,0000000000")
 _UNMARKED = bytes(set(range(256)) - set(_MARKED + b"\n"))
-_WIDE = [(mark.encode(), b".") for mark in STOPS[3:]] + [(mark.encode(), b",") for mark in COMMAS[3:]]
+_WIDE: dict[bytes, list[tuple[bytes, bytes]]] = {}  # by their first two bytes
+for _mark, _plain in [(mark, b".") for mark in STOPS[3:]] + [(mark, b",") for mark in COMMAS[3:]]:
+    _WIDE.setdefault(_mark.encode()[:2], []).append((_mark.encode(), _plain))
 
 Scanned = tuple[list[str], bytes, bytes, bytes, list[str]]  # texts, blocks, containers; of each path its parent and its last tag
 _Element = tuple[int, int, int, int, int]  # path, container; flags, hints and heading with all above it
@@ -114,30 +116,46 @@ class Scanner:
 
     def segment(self, text: str) -> None:
         """What is between two boundaries."""
-        if "<" not in text:
-            self.pieces.append(text if "&" not in text else _unescaped(text))
-        elif text.count("<") != text.count(">") or _ODD.search(text) or ("<br" in text and _TWO_BREAKS.search(text)):
-            self.tokens(text)
-        else:
-            self.tags = text.count("<") - text.count("</")
+        tags = breaks = links = link_chars = 0
+        if "<" in text:
+            tags = text.count("<")
+            if tags != text.count(">") or _ODD.search(text) or ("<br" in text and _TWO_BREAKS.search(text)):
+                self.tokens(text)
+                self.block()
+                return
+            tags -= text.count("</")
             if "<img" in text:
                 self.images += text.count("<img ") + text.count("<img>")
             if "<br" in text:
-                text, self.breaks = _LINE_BREAK.subn(" ", text)
+                text, breaks = _LINE_BREAK.subn(" ", text)
             if "<a" in text or "</a>" in text:
-                self.anchors(text)
+                text, link_chars, links = self.anchors(text)
             else:
-                self.pieces.append(_unescaped(_ANY.sub("", text)))
-        self.block()
+                text = _ANY.sub("", text)
+        text = " ".join((_unescaped(text) if "&" in text else text).split())
+        if self.linked and not links and text:
+            link_chars, links = len(text), 1
+        if text:
+            self.emit(text, (link_chars, links, tags, breaks))
 
-    def anchors(self, text: str) -> None:
+    def anchors(self, text: str) -> tuple[str, int, int]:
+        """The text without tags; characters in links, and links with text."""
+        kept = []
+        link_chars = links = 0
         parts = _ANCHOR.split(text)
         parts += ("", "")
         for piece, tag, attributes in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if piece:
-                self.pieces.append(_unescaped(_ANY.sub("", piece)))
+                if "<" in piece:
+                    piece = _ANY.sub("", piece)
+                kept.append(piece)
+                if self.linked:
+                    length = len(" ".join((_unescaped(piece) if "&" in piece else piece).split()))
+                    link_chars += length
+                    links += length > 0
             if tag:
-                self.link(tag == "a" and ' href="' in attributes)
+                self.linked = tag == "a" and ' href="' in attributes
+        return "".join(kept), link_chars, links
 
     def tokens(self, markup: str) -> None:
         """From tag to tag."""
@@ -265,23 +283,28 @@ class Scanner:
     def block(self) -> None:
         """A boundary: what was gathered is a block."""
         self.broken = False
-        if not self.pieces:
-            self.tags = 0
-            return
-        text = " ".join("".join(self.pieces).split())
-        self.count_link()
-        self.pieces.clear()
-        self.link_start = 0
+        if self.pieces:
+            self.count_link()
+            text = " ".join("".join(self.pieces).split())
+            self.pieces.clear()
+            self.link_start = 0
+            if text:
+                self.emit(text, (self.link_chars, self.links, self.tags, self.breaks))
+        self.link_chars = self.links = self.tags = self.breaks = 0
+
+    def emit(self, text: str, counts: tuple[int, int, int, int]) -> None:
+        """`counts`: characters in links, links, tags, breaks."""
         if not text.isprintable():
             text = " ".join(_CONTROL.sub("", text).split())
-        if text and len(self.texts) < MAX_BLOCKS:
+            if not text:
+                return
+        if len(self.texts) < MAX_BLOCKS:
             place = self.places[-1]
             path, container, flags, hints, heading = self.resolved[place] if place < len(self.resolved) else self.resolve(place)
-            counts = len(text), text.count(" ") + 1, self.link_chars, self.links, self.tags, self.breaks, self.images
-            self.blocks.append((*counts, self.stack[place][2], place, path, container, heading, flags, hints))
+            place_columns = self.stack[place][2], place, path, container, heading, flags, hints
+            self.blocks.append((len(text), text.count(" ") + 1, *counts, self.images, *place_columns))
             self.texts.append(text)
             self.images = 0
-        self.link_chars = self.links = self.tags = self.breaks = 0
 
     def resolve(self, place: int) -> _Element:
         """What is known of an open element. Each is asked once, so that depth costs nothing."""
@@ -322,8 +345,10 @@ def _marks(texts: list[str]) -> tuple[list[int], list[int], list[int]]:
     """Stops, commas and digits of each text. All other bytes of the page are deleted at once."""
     encoded = "\n".join(texts).encode()
     if not encoded.isascii():
-        for mark, plain in _WIDE:
-            encoded = encoded.replace(mark, plain)
+        for lead, wide in _WIDE.items():
+            if lead in encoded:
+                for mark, plain in wide:
+                    encoded = encoded.replace(mark, plain)
     kept = encoded.translate(_CLASSES, _UNMARKED).split(b"\n") if texts else []
     return [marks.count(b".") for marks in kept], [marks.count(b",") for marks in kept], [marks.count(b"0") for marks in kept]
 

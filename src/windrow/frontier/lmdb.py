@@ -71,17 +71,17 @@ class LmdbShelf:
 
     def load_host(self, name: str) -> Host | None:
         row = self._txn.get(name.encode(), db=self._tables["hosts"])
-        return _host.decode(row) if row else None
+        return _read_host(name, row) if row else None
 
     def save_host(self, host: Host) -> None:
-        self._put("hosts", host.name.encode(), _encode(host))
+        self._put("hosts", host.name.encode(), _written_host(host))
 
     def load_domain(self, name: str) -> Domain | None:
         row = self._txn.get(name.encode(), db=self._tables["domains"])
-        return _domain.decode(row) if row else None
+        return _read_domain(name, row) if row else None
 
     def save_domain(self, domain: Domain) -> None:
-        self._put("domains", domain.name.encode(), _encode(domain))
+        self._put("domains", domain.name.encode(), _encode(msgspec.structs.replace(domain, name="")))
 
     def add(self, host: int, task: Task, via: int) -> int:
         ref = self._texts.length
@@ -314,6 +314,26 @@ _encode = msgspec.msgpack.Encoder().encode
 _host = msgspec.msgpack.Decoder(Host)
 _domain = msgspec.msgpack.Decoder(Domain)
 _robots = msgspec.msgpack.Decoder(Robots)
+
+
+def _written_host(host: Host) -> bytes:
+    """A host's name is its key, and the end of its name its domain: of that the length is kept."""
+    length = len(host.domain) if host.name.endswith(host.domain) else 0
+    return bytes([length]) + _encode(msgspec.structs.replace(host, name="", domain="" if length else host.domain))
+
+
+def _read_host(name: str, row: bytes) -> Host:
+    host = _host.decode(row[1:])
+    host.name = name
+    if row[0]:
+        host.domain = name[-row[0] :]
+    return host
+
+
+def _read_domain(name: str, row: bytes) -> Domain:
+    domain = _domain.decode(row)
+    domain.name = name
+    return domain
 
 
 def _decode_meta(stored: bytes, directory: Path) -> tuple[Meta, int]:

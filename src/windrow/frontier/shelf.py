@@ -14,12 +14,23 @@ REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 is "waiting"
 
 
-class Host(msgspec.Struct, array_like=True):
+# Rows are many and most of their fields are at rest: what is at its default is not stored, and names are one letter.
+_HOST = dict(
+    zip(
+        "id name domain ticket urls waiting errors failures robots_tries pace delay until closed shapes".split(),
+        "inmtuwefrpdlcs",
+        strict=True,
+    )
+)
+_DOMAIN = dict(zip("id name ticket hosts listed urls pages downloaded kept closed".split(), "inthlupdkc", strict=True))
+
+
+class Host(msgspec.Struct, omit_defaults=True, rename=_HOST):
     """One host's row. Mutable: the frontier holds the rows it works on and writes them back in bulk."""
 
     id: int
-    name: str
-    domain: str
+    name: str = ""
+    domain: str = ""
     ticket: int = 0  # place in the line of its domain's hosts; 0: not in it, no URL waits
     urls: int = 0  # admitted
     waiting: int = 0  # in the queue, those in hand included
@@ -33,9 +44,9 @@ class Host(msgspec.Struct, array_like=True):
     shapes: dict[int, int] = {}  # the page shapes seen most, and how often
 
 
-class Domain(msgspec.Struct, array_like=True):
+class Domain(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
     id: int
-    name: str
+    name: str = ""
     ticket: int = 0
     hosts: int = 0  # with admitted URLs
     listed: int = 0  # hosts with URLs waiting
