@@ -300,6 +300,12 @@ class _Transaction:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
+    def __enter__(self) -> "_Transaction":
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        self._real.abort() if kind else self.commit()
+
     def commit(self) -> None:
         self._store.commit(self._real)
 

@@ -52,9 +52,17 @@ WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
     "unknown option": (write("crawl.toml", "[fetch]\ndely = 3\n"), [], ["unknown option 'fetch.dely'", "did you mean 'fetch.delay'?"]),
     "unknown section": (write("crawl.toml", "[fech]\ndelay = 3\n"), [], ["unknown section [fech]", "did you mean [fetch]?"]),
     "a wrong value": (write("crawl.toml", '[fetch]\ndelay = "5"\n'), [], ["option 'fetch.delay'", "must be a number"]),
-    "a misspelt --set": (lambda _: None, ["--set", "fetch.dely=3"], ["unknown option 'fetch.dely' in --set", "did you mean 'fetch.delay'?"]),
+    "a misspelt --set": (
+        lambda _: None,
+        ["--set", "fetch.dely=3"],
+        ["unknown option 'fetch.dely' in --set", "did you mean 'fetch.delay'?"],
+    ),
     "a --set without a value": (lambda _: None, ["--set", "fetch.delay"], ["has no value", "section.option=value"]),
-    "a bad seed line": (write("seeds.txt", "http://a.test/\nftp://b.test/\n"), [], ["seeds.txt, line 2", "'ftp://b.test/'", "put # before"]),
+    "a bad seed line": (
+        write("seeds.txt", "http://a.test/\nftp://b.test/\n"),
+        [],
+        ["seeds.txt, line 2", "'ftp://b.test/'", "put # before"],
+    ),
     "no seeds": (write("seeds.txt", "# none yet\n"), [], ["holds no URL", "write at least one"]),
     "no seed list": (remove("seeds.txt"), [], ["there is no seed list", "seeds.txt"]),
     "seeds out of scope": (lambda _: None, ["--set", 'scope.tlds=["cz"]'], ["every seed", "is refused by [scope]"]),
@@ -106,7 +114,18 @@ def test_a_command_that_is_not_understood_ends_with_code_2(arguments: list[str])
 def test_init_makes_a_directory_that_can_be_crawled(tmp_path: Path) -> None:
     place = tmp_path / "new" / "crawl"
     (tmp_path / "list.txt").write_text("# two seeds\nexample.org\nhttps://example.net/page#part\n")
-    arguments = ["init", str(place), "--seeds", str(tmp_path / "list.txt"), "--contact", "https://example.org/bot", "--tld", "cz", "--tld", "sk"]
+    arguments = [
+        "init",
+        str(place),
+        "--seeds",
+        str(tmp_path / "list.txt"),
+        "--contact",
+        "https://example.org/bot",
+        "--tld",
+        "cz",
+        "--tld",
+        "sk",
+    ]
     result = crashing.run([*arguments, "--set", "fetch.delay=7"])
     assert result.code == 0, result.err
     assert (place / "seeds.txt").read_text() == "http://example.org/\nhttps://example.net/page\n"

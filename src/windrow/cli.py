@@ -195,7 +195,7 @@ def rebuild(directory: Directory) -> None:
 
 @app.command("dedup")
 def deduplicate(
-    inputs: Annotated[list[Path], typer.Argument(help="Document files, directories of them, or crawls.", metavar="INPUT...")],
+    inputs: Annotated[list[Path], typer.Argument(help="Document files, directories of them, or crawls.", metavar="INPUT")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File, or directory in which each file keeps its name.", metavar="OUT")],
     level: Annotated[str, typer.Option(help="Remove duplicate paragraphs, or whole documents: paragraph or document.")] = "paragraph",
     form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical or text; told from each file unless given.")] = "",

@@ -124,10 +124,18 @@ def lose_power_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("error", "first"), [("ENOSPC", 9), ("EDQUOT", 20)])
-def test_a_crawl_waits_for_room_on_a_full_disk_and_goes_on(error: str, first: int, world: World, tmp_path: Path) -> None:
+FULL = [
+    Plan(fail="ENOSPC", first=9, count=2, longest=SHORT),
+    Plan(fail="EDQUOT", first=20, count=2, longest=SHORT),
+    Plan(fail="ENOSPC", first=2, count=1, only="/state/", longest=SHORT),
+    Plan(fail="ENOSPC", first=2, count=3, verbs=("posix_fallocate",), longest=SHORT),
+]
+
+
+@pytest.mark.parametrize("plan", FULL, ids=["archive and log", "over quota", "store", "store's map"])
+def test_a_crawl_waits_for_room_on_a_full_disk_and_goes_on(plan: Plan, world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
-    full = crawl(directory, Plan(fail=error, first=first, count=2, longest=SHORT))
+    full = crawl(directory, plan)
     assert full.code == 0, full.err
     assert_kept(directory, world, deaths=0)
 

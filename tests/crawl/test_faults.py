@@ -17,6 +17,7 @@ FAST = (
     "fetch.ip_delay=0",
     "fetch.backoff=0.01",
     "fetch.max_backoff=0.05",
+    "fetch.max_crawl_delay=0.05",
     "fetch.header_timeout=0.7",
     "fetch.timeout=1.2",
     "fetch.max_bytes=300000",

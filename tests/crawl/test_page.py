@@ -129,7 +129,16 @@ def test_the_target_of_a_redirect_is_a_task_like_a_link_one_hop_on() -> None:
 
 @pytest.mark.parametrize(
     "location",
-    ["", "file:///etc/passwd", "ftp://a.test/", "javascript:alert(1)", "data:text/html,hello", "gopher://a.test/", "s3://bucket/", "http://"],
+    [
+        "",
+        "file:///etc/passwd",
+        "ftp://a.test/",
+        "javascript:alert(1)",
+        "data:text/html,hello",
+        "gopher://a.test/",
+        "s3://bucket/",
+        "http://",
+    ],
 )
 def test_a_redirect_to_what_is_not_a_web_page_goes_nowhere(location: str) -> None:
     report = page.answered(moved(location), SCOPE, 10)
@@ -176,7 +185,13 @@ def test_a_robots_txt_that_is_there_or_moved_to_nowhere_ends_here() -> None:
 def test_a_failure_is_a_report_that_says_whether_it_is_tried_again() -> None:
     failure = Failure(Task(url()), Reason.TIMEOUT, "no whole header", NOW, 20.0, 17)
     report = page.failed(failure)
-    assert (report.reason, report.detail, report.time, report.seconds, report.downloaded) == (Reason.TIMEOUT, "no whole header", NOW, 20.0, 17)
+    assert (report.reason, report.detail, report.time, report.seconds, report.downloaded) == (
+        Reason.TIMEOUT,
+        "no whole header",
+        NOW,
+        20.0,
+        17,
+    )
     assert not report.final and report.place is None
     assert page.failed(Failure(Task(url(), Kind.ROBOTS), Reason.TIMEOUT, "", NOW)).final, "robots.txt has a table of its own"
 

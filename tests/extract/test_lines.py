@@ -86,7 +86,7 @@ class Told:
         return self._answer
 
 
-LONG = '<p>' + "word " * 60 + "</p>"
+LONG = "<p>" + "word " * 60 + "</p>"
 LINK = "- " + "<a>link</a>" * 5
 
 
@@ -140,7 +140,11 @@ def test_links_inside_the_text_are_kept_or_deleted() -> None:
 
 
 def test_a_paragraph_written_on_several_lines_is_one() -> None:
-    wrapped = article().replace(PROSE[0], PROSE[0].replace(", the", ",\n   the")).replace(PROSE[2], "<b>" + PROSE[2].replace(";", ";\n\n") + "</b>")
+    wrapped = (
+        article()
+        .replace(PROSE[0], PROSE[0].replace(", the", ",\n   the"))
+        .replace(PROSE[2], "<b>" + PROSE[2].replace(";", ";\n\n") + "</b>")
+    )
     assert [one.text for one in lines.paragraphs(wrapped, lines.default())] == list(PROSE)
 
 
@@ -149,7 +153,9 @@ def test_a_heading_in_the_text_is_one() -> None:
     assert [one.heading for one in lines.paragraphs(page, lines.default())] == [False, False, False, True, False]
 
 
-@pytest.mark.parametrize("page", ["", "<", "<body>", "\0", "<body></body>", "text", "<p>" * 5000, "\ud800", "<a>" * 5000 + "x", "x\n" * 70000])
+@pytest.mark.parametrize(
+    "page", ["", "<", "<body>", "\0", "<body></body>", "text", "<p>" * 5000, "\ud800", "<a>" * 5000 + "x", "x\n" * 70000]
+)
 def test_any_page_has_a_main_text_perhaps_none(page: str) -> None:
     for one in lines.paragraphs(page, lines.default()):
         assert one.text

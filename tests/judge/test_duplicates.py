@@ -75,7 +75,6 @@ def test_a_batch_gives_what_each_document_gives_alone(documents: list[list[str]]
 @settings(max_examples=300, deadline=None)
 @given(st.text())
 def test_words_are_parted_wherever_unicode_has_a_blank_or_a_script_without_spaces(text: str) -> None:
-    text = text.translate({code: " " for code in range(33)})
     lengths = np.frombuffer(duplicates.grams([text, "end"]).lengths, np.int64)
     assert lengths.tolist() == [len(words(text)), 1]
 
@@ -92,6 +91,13 @@ def test_tokens_hold_blanks_and_are_compared_whole() -> None:
     assert np.frombuffer(new_york.lengths, np.int64).tolist() == [3]
     plain = duplicates.grams(["in Ostrau liegt viel Schnee"], 3)
     assert duplicates.batch_octets([[b"in\nOstrau\nliegt\nviel\nSchnee"]], 3, True)[0] == plain
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.binary(max_size=40), max_size=3), max_size=3), st.booleans())
+def test_octets_that_are_no_text_do_no_harm(documents: list[list[bytes]], tokens: bool) -> None:
+    made = duplicates.batch_octets(documents, 2, tokens)
+    assert [len(each.lengths) // 8 for each in made] == list(map(len, documents))
 
 
 def test_exactly_half_is_not_a_duplicate_and_one_word_more_is() -> None:

@@ -123,3 +123,10 @@ def test_likeness_is_symmetric_and_whole_for_equal_texts() -> None:
     assert quality.likeness(one, one) == 1.0
     assert quality.likeness(one, []) == 0.0
     assert quality.likeness([], []) == 1.0
+
+
+@pytest.mark.parametrize("text", ["a" * 10**6, "1/" * 10**5, "-t-" * 10**5, " ." * 10**5, "人" * 10**6])
+def test_a_hostile_text_takes_no_longer_than_linear_time(text: str) -> None:
+    assert quality.judge([text], OPTIONS).reason in ("", "digits", "letters", "symbols", "repeated-words")
+    assert quality.likeness([text], [text]) == 1.0
+    assert quality.machine_translated({"lang": text, "class": text}, [("generator", text)], [text]) == ""

@@ -166,3 +166,32 @@ def test_no_header_or_meta_breaks_the_reader(value: str, content: str) -> None:
 def test_a_page_cannot_fill_the_log_with_signals() -> None:
     found = signals.read([("Content-Usage", ",".join(f"use{number}=n" for number in range(5000)))], [])
     assert len(found) <= 64
+
+
+@pytest.mark.parametrize(
+    ("location", "path", "fits"),
+    [
+        ("/", "/a", True),
+        ("/a", "/b", False),
+        ("/a$", "/a", True),
+        ("/a$", "/ab", False),
+        ("/*.pdf$", "/x.pdf.pdf", True),
+        ("/*.pdf$", "/x.pdfs", False),
+        ("*", "/anything", True),
+        ("*$", "/anything", True),
+        ("/a*b*c", "/a-c-b-c", True),
+        ("/a*b*c", "/a-c-b", False),
+        ("/ab*b$", "/ab", False),
+        ("/**x", "/x", True),
+        ("/" + "*a" * 400 + "c$", "/" + "a" * 2000, False),
+    ],
+)
+def test_a_path_fits_a_location_with_stars(location: str, path: str, fits: bool) -> None:
+    assert bool(signals.robots([f"content-usage: {location} train-ai=n"], path)) is fits
+    assert bool(signals.tdm_file([{"location": location, "tdm-reservation": 1}], path)) is fits
+
+
+def test_texts_of_a_million_characters_take_no_longer_than_linear_time() -> None:
+    for value in ("a" * 10**6, "," * 10**6, "<" * 10**6, '"' * 10**6, "a:" * 10**6):
+        headers = [(name, value) for name in ("x-robots-tag", "content-usage", "link", "tdm-policy")]
+        assert len(signals.read(headers, [("robots", value)], "windrow")) <= 64

@@ -8,10 +8,11 @@ commit) happens here, on the loop's thread; only syncing files is done beside it
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import platform
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -144,7 +145,7 @@ class Crawl:
         for task in tasks:
             rule = self._scope.refuses(task.url)
             if rule:
-                self._frontier.meta.refused[rule] = self._frontier.meta.refused.get(rule, 0) + 1
+                self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: they come again at each start
             else:
                 kept.append(task)
         if not kept:
@@ -162,7 +163,7 @@ class Crawl:
             now = self._clock.now()
             self._check_limits(now)
             free = 0 if self._paused or self._stopping or self._enough() else self._options.fetch.connections - len(self._turns)
-            turns, again = await self._frontier.lease(free, now) if free > 0 else ([], float("inf"))
+            turns, again = await self._lease(free, now) if free > 0 else ([], math.inf)
             for turn in turns:
                 task = asyncio.create_task(self._hold(turn))
                 self._turns.add(task)
@@ -171,6 +172,13 @@ class Crawl:
                 self._stopping = "done"
             elif not self._stopping:
                 await self._nap(1.0 if again is None else again - self._clock.now())
+
+    async def _lease(self, free: int, now: float) -> tuple[list[Turn], float | None]:
+        try:
+            return await self._frontier.lease(free, now)
+        except OSError as error:
+            self._wait_for_room(error)
+            return [], math.inf
 
     def _check_limits(self, now: float) -> None:
         limits = self._options.crawl
@@ -233,7 +241,15 @@ class Crawl:
                         await self._settle(refusal)
                     done += 1
         finally:
-            await self._frontier.release(turn, turn.tasks[done:], last)
+            await self._release(turn, turn.tasks[done:], last)
+
+    async def _release(self, turn: Turn, unused: Sequence[Task], last: float) -> None:
+        while True:
+            try:
+                return await self._frontier.release(turn, unused, last)
+            except OSError as error:
+                self._wait_for_room(error)
+                await asyncio.sleep(1.0)
 
     async def _ready(self, due: float, kind: Kind) -> bool:
         """Waits until the next request may be made; False where the turn is to end without it."""
@@ -292,9 +308,9 @@ class Crawl:
         if outcome.task.kind is Kind.ROBOTS:
             await self._take_robots(outcome, now)
         elif isinstance(outcome, Failure):
-            self._slots_pending += 1
             self._requested -= 1
             await self._settle(page.failed(steady(outcome, now)))
+            self._slots_pending += 1
         else:
             report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
@@ -310,9 +326,9 @@ class Crawl:
         origin = page.asking(outcome.task)
         if isinstance(outcome, Failure):
             failure = steady(outcome, now)
-            self._slots_pending += 1
             verdict = robots.verdict(origin, failure, self._options.fetch, self._agent)
             await self._settle(msgspec.structs.replace(page.failed(failure), robots=verdict))
+            self._slots_pending += 1
             return
         seen = steady(outcome, now)
         report = page.answered(seen, self._scope, self._options.fetch.max_redirects)
@@ -345,18 +361,31 @@ class Crawl:
         return members if earlier is None else self._writer.revisit(capture, earlier)
 
     async def _keep(self, report: Report, members: archive.Members) -> None:
-        """Archives the capture behind a report and settles it. From here to the frame nothing waits: the order is fixed."""
+        """Settles a report and archives the capture behind it. Once it is settled nothing waits until it is pending: a frame has all
+        of it or nothing."""
         if not report.final and members.subset == "warc":
             members = msgspec.structs.replace(members, subset="diagnostics")  # it will be asked for again
+        settled = await self._settled(report)
         self._seq += 1
         place = self._writer.append(members, self._seq)
         if self._revisits is not None:
             self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
         self._slots_pending += 1
-        await self._settle(page.archived(report, self._seq, place, members.digest))
+        self._note(page.archived(settled, self._seq, place, members.digest))
 
     async def _settle(self, report: Report) -> None:
-        [settled] = await self._frontier.settle([report], self._frame)
+        self._note(await self._settled(report))
+
+    async def _settled(self, report: Report) -> Report:
+        """The report as the log keeps it. The frontier fails before it changes anything, so a full disk is waited for."""
+        while True:
+            try:
+                return (await self._frontier.settle([report], self._frame))[0]
+            except OSError as error:
+                self._wait_for_room(error)
+                await asyncio.sleep(1.0)
+
+    def _note(self, settled: Report) -> None:
         if settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK:
             self._pending.append(settled)
             self.tally.add(settled)
@@ -434,14 +463,18 @@ class Crawl:
         return self._log.append(log.encode(frame))
 
     def _try(self, write: Callable[[], _T]) -> _T | None:
-        """None where the disk is full: the crawl pauses, and this is to be tried again. Any other error ends it."""
+        """None where the disk is full."""
         try:
             return write()
         except OSError as error:
-            if error.errno in _FULL and not self._asked_to_stop and self._broken is None:
-                self._paused = True
-                return None
+            self._wait_for_room(error)
+            return None
+
+    def _wait_for_room(self, error: OSError) -> None:
+        """Pauses the crawl where the disk is full; what failed is to be tried again. Any other error ends it."""
+        if error.errno not in _FULL or self._asked_to_stop or self._broken is not None:
             raise self._unwritable(error) from error
+        self._paused = True
 
     def _unwritable(self, error: OSError) -> ConfigError:
         place = error.filename or self._directory
@@ -530,7 +563,11 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
             )
         clock = Clock()
         resumed = await recover.resume(directory, options, clock.now())
-        crawl = Crawl(directory, options, resumed, clock)
+        try:
+            crawl = Crawl(directory, options, resumed, clock)
+        except BaseException:
+            await resumed.frontier.close()
+            raise
         watch(crawl, resumed)
         return await crawl.run(tasks)
 

@@ -173,7 +173,9 @@ class Pool:
             self._spawn()
             return
         megabytes = self._config.extract.megabytes
-        self._error = ConfigError(f"no worker could be started: {failure}; if it wants memory, raise extract.megabytes, which is {megabytes}")
+        self._error = ConfigError(
+            f"no worker could be started: {failure}; if it wants memory, raise extract.megabytes, which is {megabytes}"
+        )
         waiting = [job.answer for job in (*self._suspects, *self._waiting)]
         for future in (*waiting, self._started):
             if future is not None and not future.done():

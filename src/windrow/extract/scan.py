@@ -116,7 +116,8 @@ class Scanner:
 
     def segment(self, text: str) -> None:
         """What is between two boundaries."""
-        tags = breaks = links = link_chars = 0
+        tags = breaks = link_chars = links = 0
+        linked = self.linked
         if "<" in text:
             tags = text.count("<")
             if tags != text.count(">") or _ODD.search(text) or ("<br" in text and _TWO_BREAKS.search(text)):
@@ -129,13 +130,14 @@ class Scanner:
             if "<br" in text:
                 text, breaks = _LINE_BREAK.subn(" ", text)
             if "<a" in text or "</a>" in text:
+                linked = False  # it is counted there
                 text, link_chars, links = self.anchors(text)
             else:
                 text = _ANY.sub("", text)
         text = " ".join((_unescaped(text) if "&" in text else text).split())
-        if self.linked and not links and text:
-            link_chars, links = len(text), 1
         if text:
+            if linked:
+                link_chars, links = len(text), 1
             self.emit(text, (link_chars, links, tags, breaks))
 
     def anchors(self, text: str) -> tuple[str, int, int]:

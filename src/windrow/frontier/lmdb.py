@@ -218,7 +218,7 @@ class LmdbShelf:
         self._pages_before = self._pages()
 
     def _turn_over(self) -> None:
-        """LMDB does not reuse the pages that the last commit freed. A second, small one makes them the last but one's: the file stays smaller."""
+        """LMDB does not reuse the pages that the last commit freed, only those of earlier ones: a second, small one keeps the file small."""
         with self._env.begin(write=True) as txn:
             txn.put(b"turned over", b"", db=self._tables["meta"])
 
@@ -253,7 +253,7 @@ class _Ahead:
     """
 
     _WRITE = 2 * _PAGE  # bytes of new pages that a write may take: a copied leaf, now and then a split or a branch
-    _LEAST, _MOST = 1 << 20, 8 << 20  # bytes allocated at once
+    _LEAST, _MOST = 1 << 20, 4 << 20  # bytes allocated at once
     _LIMIT = 64 << 20  # bytes allocated for one call, however many writes it announces
 
     def __init__(self, path: Path) -> None:

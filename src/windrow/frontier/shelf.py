@@ -15,14 +15,34 @@ CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 is "waitin
 
 
 # Rows are many and most of their fields are at rest: what is at its default is not stored, and names are one letter.
-_HOST = dict(
-    zip(
-        "id name domain ticket urls waiting errors failures robots_tries pace delay until closed shapes".split(),
-        "inmtuwefrpdlcs",
-        strict=True,
-    )
-)
-_DOMAIN = dict(zip("id name ticket hosts listed urls pages downloaded kept closed".split(), "inthlupdkc", strict=True))
+_HOST = {
+    "id": "i",
+    "name": "n",
+    "domain": "m",
+    "ticket": "t",
+    "urls": "u",
+    "waiting": "w",
+    "errors": "e",
+    "failures": "f",
+    "robots_tries": "r",
+    "pace": "p",
+    "delay": "d",
+    "until": "l",
+    "closed": "c",
+    "shapes": "s",
+}
+_DOMAIN = {
+    "id": "i",
+    "name": "n",
+    "ticket": "t",
+    "hosts": "h",
+    "listed": "l",
+    "urls": "u",
+    "pages": "p",
+    "downloaded": "d",
+    "kept": "k",
+    "closed": "c",
+}
 
 
 class Host(msgspec.Struct, omit_defaults=True, rename=_HOST):

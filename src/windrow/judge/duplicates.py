@@ -27,9 +27,7 @@ _BASE_WORD = 0xD1342543DE82EF95
 _BACK_OCTET = pow(_BASE_OCTET, -1, 1 << 64)
 _BACK_WORD = pow(_BASE_WORD, -1, 1 << 64)
 _LETTER, _WIDE = 1, 2
-_INNER = bytes(octet if octet > 32 or octet in b"\r\n" else 0xF8 + octet % 8 for octet in range(256))  # no octet of UTF-8 is above F4
 _MIX = np.uint64(0xD6E8FEB86659FD93)
-_BLANK = 32  # this octet and all below it part words
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -87,7 +85,7 @@ def batch(documents: Sequence[Sequence[str]], ngram: int = 7) -> list[Grams]:
 
 def batch_octets(documents: Sequence[Sequence[bytes]], ngram: int, tokens: bool) -> list[Grams]:
     """The same for paragraphs in UTF-8. `tokens`: each is ready tokens, one a line, as in a vertical file."""
-    octets = [_one_a_line(paragraph) if tokens else paragraph for document in documents for paragraph in document]
+    octets = [paragraph for document in documents for paragraph in document]
     return _slice(octets, [len(document) for document in documents], ngram, not tokens)
 
 
@@ -205,15 +203,15 @@ def _shared(found: Found) -> Flags | None:
     return shared
 
 
-def _crowded(identities: Hashes) -> Numbers:
+def _crowded(hashes: Hashes) -> Numbers:
     """The places of those that fall together when thrown into four times as many boxes: all that are equal, and few others to sort."""
-    boxes = np.empty(1 << (4 * len(identities)).bit_length(), np.int64)
-    own = np.arange(len(identities))
-    box = (identities & np.uint64(len(boxes) - 1)).view(np.int64)
+    boxes = np.empty(1 << (4 * len(hashes)).bit_length(), np.int64)
+    own = np.arange(len(hashes))
+    box = (hashes & np.uint64(len(boxes) - 1)).view(np.int64)
     boxes[box] = own
     last = boxes.take(box)
     pushed = (last != own).nonzero()[0]
-    crowded = np.zeros(len(identities), np.bool_)
+    crowded = np.zeros(len(hashes), np.bool_)
     crowded[pushed] = crowded[last.take(pushed)] = True
     return crowded.nonzero()[0]
 
@@ -230,11 +228,6 @@ def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:
         if run <= limit:
             duplicate[start:place] = [True] * (place - start)
         start, run = place + 1, 0
-
-
-def _one_a_line(paragraph: bytes) -> bytes:
-    """Blanks and tabs are part of a token."""
-    return paragraph.translate(_INNER)
 
 
 def _slice(octets: list[bytes], sizes: list[int], ngram: int, natural: bool) -> list[Grams]:
@@ -255,20 +248,21 @@ def _slice(octets: list[bytes], sizes: list[int], ngram: int, natural: bool) -> 
 
 def _repeated(hashes: Hashes) -> bytes:
     """Which hashes stand earlier in the array; empty where none does."""
-    ordered = np.sort(hashes)
-    if not (ordered[1:] == ordered[:-1]).any():
+    crowded = _crowded(hashes)
+    order = crowded[np.argsort(hashes.take(crowded), kind="stable")]
+    ordered = hashes.take(order)
+    again = order[1:][ordered[1:] == ordered[:-1]]
+    if not len(again):
         return b""
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
     repeated = np.zeros(len(hashes), np.bool_)
-    repeated[order[1:][ordered[1:] == ordered[:-1]]] = True
+    repeated[again] = True
     return repeated.tobytes()
 
 
 def _words(paragraphs: list[bytes], natural: bool) -> tuple[Numbers, Hashes]:
     """How many words each paragraph has, and the hashes of all words."""
     counts, hashes = [], []
-    for piece in _pieces(paragraphs):
+    for piece in _pieces(paragraphs, natural):
         text = np.frombuffer(b"\n" + b"\n".join(piece) + b"\n", np.uint8)
         before, last = _edges(text, natural)
         sums = _OCTETS.take(text)
@@ -282,17 +276,17 @@ def _words(paragraphs: list[bytes], natural: bool) -> tuple[Numbers, Hashes]:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
     if len(counts) == 1:
         return counts[0], hashes[0]
-    return _rejoined(paragraphs, counts), np.concatenate(hashes)
+    return _rejoined(paragraphs, natural, counts), np.concatenate(hashes)
 
 
-def _pieces(paragraphs: list[bytes]) -> list[list[bytes]]:
-    """Paragraphs in lots of about PIECE bytes; one that is longer is cut at blanks."""
+def _pieces(paragraphs: list[bytes], natural: bool) -> list[list[bytes]]:
+    """Paragraphs in lots of about PIECE bytes; one that is longer is cut between words."""
     if sum(map(len, paragraphs)) <= PIECE:
         return [paragraphs] if paragraphs else []
     pieces: list[list[bytes]] = [[]]
     size = 0
     for paragraph in paragraphs:
-        for part in _parts(paragraph):
+        for part in _parts(paragraph, natural):
             if size + len(part) > PIECE and pieces[-1]:
                 pieces.append([])
                 size = 0
@@ -301,11 +295,11 @@ def _pieces(paragraphs: list[bytes]) -> list[list[bytes]]:
     return pieces
 
 
-def _parts(paragraph: bytes) -> list[bytes]:
+def _parts(paragraph: bytes, natural: bool) -> list[bytes]:
     """Never within a letter; within a word only if it alone is longer than PIECE."""
     parts = []
     while len(paragraph) > PIECE:
-        cut = max(paragraph.rfind(b" ", 0, PIECE), paragraph.rfind(b"\n", 0, PIECE))
+        cut = max(paragraph.rfind(b" ", 0, PIECE) if natural else 0, paragraph.rfind(b"\n", 0, PIECE))
         cut = PIECE if cut <= 0 else cut
         while cut < len(paragraph) and paragraph[cut] & 0xC0 == 0x80:
             cut += 1
@@ -314,42 +308,42 @@ def _parts(paragraph: bytes) -> list[bytes]:
     return [*parts, paragraph]
 
 
-def _rejoined(paragraphs: list[bytes], counts: list[Numbers]) -> Numbers:
+def _rejoined(paragraphs: list[bytes], natural: bool, counts: list[Numbers]) -> Numbers:
     """The counts of paragraphs some of which were cut into parts."""
     parts = iter(np.concatenate(counts).tolist())
-    return np.array([sum(next(parts) for _ in _parts(paragraph)) for paragraph in paragraphs], np.int64)
+    return np.array([sum(next(parts) for _ in _parts(paragraph, natural)) for paragraph in paragraphs], np.int64)
 
 
 def _edges(text: Octets, natural: bool) -> tuple[Numbers, Numbers]:
     """For each word the place before its first octet, and that of its last."""
-    blank = text <= _BLANK
-    if natural and text.max() >= 0xC2 and _LEADS.take(text).any():
-        pairs = text[:-1].astype(np.uint16) << np.uint16(8) | text[1:]
-        marks = _MARKS.take(pairs)
-        _widen(blank, text, marks, pairs)
-        if (marks & _LETTER).any():
-            return _letters(text, blank, (marks & _LETTER) != 0)
+    blank = _BLANK.take(text) if natural else text == 10
+    if natural and len(leads := _LEADS.take(text).nonzero()[0]):
+        marks = _MARKS.take(text.take(leads).astype(np.uint16) << np.uint16(8) | text.take(leads + 1))
+        _widen(blank, text, leads[(marks & _WIDE) != 0])
+        letters = leads[(marks & _LETTER) != 0]
+        if len(letters):
+            return _letters(text, blank, letters)
     edges = np.flatnonzero(blank[1:] != blank[:-1])
     return edges[::2], edges[1::2]
 
 
-def _widen(blank: Flags, text: Octets, marks: Octets, pairs: npt.NDArray[np.uint16]) -> None:
+def _widen(blank: Flags, text: Octets, places: Numbers) -> None:
     """Marks the blanks of two or three octets too: no-break space, those of typography, the ideographic one."""
-    places = np.flatnonzero(marks & _WIDE)
-    codes = pairs[places].astype(np.uint32) << np.uint32(8) | text[np.minimum(places + 2, len(text) - 1)]
-    two = text[places] == 0xC2
-    codes[two] &= np.uint32(0xFFFF00)
-    found = _BLANKS[np.minimum(np.searchsorted(_BLANKS, codes), len(_BLANKS) - 1)] == codes
-    blank[places[found]] = blank[places[found] + 1] = True
-    blank[places[found & ~two] + 2] = True
+    for step in (1, 2):
+        codes = np.zeros(len(places), np.uint32)
+        for octet in range(step + 1):
+            codes |= text.take(places + octet, mode="clip").astype(np.uint32) << np.uint32(16 - 8 * octet)
+        found = places[_BLANKS.take(np.searchsorted(_BLANKS, codes), mode="clip") == codes]
+        for octet in range(step + 1):
+            blank[found + octet] = True
 
 
-def _letters(text: Octets, blank: Flags, letters: Flags) -> tuple[Numbers, Numbers]:
-    """The edges of words where some letters are words."""
-    letter = np.append(letters, False)
-    starts = letter.copy()
-    starts[3:] |= letter[:-3] & (text[:-3] < 0xF0)
-    starts[4:] |= letter[:-4] & (text[:-4] >= 0xF0)
+def _letters(text: Octets, blank: Flags, places: Numbers) -> tuple[Numbers, Numbers]:
+    """The edges of words where letters at some places are words."""
+    starts = np.zeros(len(text) + 1, np.bool_)
+    starts[places] = True
+    starts[np.minimum(places + np.where(text.take(places) < 0xF0, 3, 4), len(text))] = True
+    starts = starts[:-1]
     starts[1:] |= blank[:-1]
     starts &= ~blank
     ends = ~blank[:-1] & (blank[1:] | starts[1:])
@@ -402,6 +396,7 @@ def _marks() -> Octets:
 
 
 _OCTETS = _octet_table()
+_BLANK = np.array([octet < 128 and chr(octet).isspace() for octet in range(256)])
 _WIDE_BLANKS = [chr(code).encode() for code in range(0x80, 0xD800) if chr(code).isspace()]
 _BLANKS = np.array(sorted(int.from_bytes(blank.ljust(3, b"\0"), "big") for blank in _WIDE_BLANKS), np.uint32)
 _MARKS = _marks()

@@ -41,7 +41,7 @@ _NOTICES = re.compile(
     re.IGNORECASE,
 )
 _NOTICE = 300  # characters of a paragraph that can be such a notice; longer ones speak about translation
-_NUMBERS = re.compile(r"\S*[\d/]\S*")
+_NUMBER = re.compile(r"[\d/]")
 
 
 class Ruling(msgspec.Struct, frozen=True):
@@ -142,7 +142,7 @@ def machine_translated(root: Mapping[str, str], fields: Iterable[tuple[str, str]
 
     `root` are the attributes of <html>, `fields` the names and values of meta elements and response headers.
     """
-    if _TRANSLATED_LANGUAGE.search(root.get("lang", "")):
+    if _TRANSLATED_LANGUAGE.search(root.get("lang", "")[:100]):
         return "lang"
     if _TRANSLATED_CLASS.search(root.get("class", "")) or any(name in root for name in _TRANSLATED_ATTRIBUTES):
         return "html"
@@ -163,7 +163,7 @@ def likeness(texts: Sequence[str], others: Sequence[str]) -> float:
 
 
 def _triples(texts: Sequence[str]) -> set[tuple[str, ...]]:
-    words = _NUMBERS.sub("", " ".join(texts).lower()).split()
+    words = [word for word in " ".join(texts).lower().split() if not _NUMBER.search(word)]
     if len(words) < 3:
         return {tuple(words)} if words else set()
     return set(zip(words, words[1:], words[2:], strict=False))

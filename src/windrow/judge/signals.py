@@ -194,9 +194,22 @@ def _scope(value: str) -> Pair:
 
 
 def _located(location: str, path: str) -> bool:
-    """Robots-like: a prefix, "*" for anything, "$" for the end."""
-    pattern = re.escape(location.removesuffix("$")).replace(r"\*", ".*?")
-    return bool(re.match(pattern + ("$" if location.endswith("$") else ""), path))
+    """Robots-like: a prefix, "*" for anything, "$" for the end. Piece by piece: many stars would take a regex for ever."""
+    first, *rest = location.removesuffix("$").split("*")
+    if not rest:
+        return path == first if location.endswith("$") else path.startswith(first)
+    place = len(first) if path.startswith(first) else -1
+    for piece in rest[:-1]:
+        place = place if place < 0 else _after(path, piece, place)
+    if location.endswith("$"):
+        return 0 <= place <= len(path) - len(rest[-1]) and path.endswith(rest[-1])
+    return place >= 0 and _after(path, rest[-1], place) >= 0
+
+
+def _after(path: str, piece: str, place: int) -> int:
+    """Where the piece ends that comes first after this place; -1 where there is none."""
+    found = path.find(piece, place)
+    return found + len(piece) if found >= 0 else -1
 
 
 def _linked(value: str) -> list[str]:

@@ -79,7 +79,9 @@ def test_links_and_images_are_counted_before_links_are_deleted() -> None:
 
 
 def test_links_in_other_useless_elements_are_counted_too() -> None:
-    assert counts(page("text <form><a>x</a> <select><option>y</select></form> that is longer than what the form holds, much longer")) == [(1, 0)]
+    assert counts(page("text <form><a>x</a> <select><option>y</select></form> that is longer than what the form holds, much longer")) == [
+        (1, 0)
+    ]
 
 
 def test_links_of_lines_without_text_are_counted_with_the_next_line_that_has_some() -> None:
@@ -121,7 +123,12 @@ def test_attributes_may_hold_what_looks_like_tags() -> None:
 
 
 def test_an_element_that_never_ends_is_deleted_alone() -> None:
-    assert texts(page('<a name="top">', "<p>one</p>", "<label>two", "<textarea>three", "<iframe>four <a>link</a>")) == ["one", "two", "three", "four"]
+    assert texts(page('<a name="top">', "<p>one</p>", "<label>two", "<textarea>three", "<iframe>four <a>link</a>")) == [
+        "one",
+        "two",
+        "three",
+        "four",
+    ]
 
 
 def test_a_script_or_comment_that_never_ends_takes_the_rest() -> None:

@@ -74,7 +74,8 @@ def test_a_model_finds_the_article_of_pages_it_has_not_seen(classifier: str) -> 
     model = training.train(map(sample, range(20)), classifier)
     assert model.pages == 20
     unseen = sample(99)
-    assert [one.text for one in lines.paragraphs(unseen.body.decode(), model)][-4:] == unseen.gold.splitlines()[-4:]
+    texts = [one.text for one in lines.paragraphs(unseen.body.decode(), model)]
+    assert set(unseen.gold.splitlines()) <= set(texts) <= {*unseen.gold.splitlines(), "Number 99", "Copyright"}
 
 
 def test_pages_that_are_not_those_of_their_gold_text_are_left_out() -> None:

@@ -29,7 +29,7 @@ def decide(model: Bayes, rows: Array) -> Flags:
 
 def _scopes(rows: Array) -> Codes:
     """(lines, features): the number of each feature's scope, the only one that is not 0."""
-    return np.asarray(rows.reshape(len(rows), -1, len(SCOPES)).argmax(axis=2))
+    return np.asarray(rows.reshape(len(rows), rows.shape[1] // len(SCOPES), len(SCOPES)).argmax(axis=2))
 
 
 def _shares(chosen: Codes) -> Array:

@@ -42,7 +42,7 @@ _head_end = re.compile(r"</(?:head|title)\s*>", re.IGNORECASE)
 _blank = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#8194|#8195|#12288|#x0*a0|#x0*3000);?", re.IGNORECASE)
 _folded = re.compile(r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST)  # a tag with a line end, or something like a tag, before its first >
 _closed_early = re.compile(r"""=\s*+(?:"[^"<>\n]*+>|'[^'<>\n]*+>)""")  # a > in quotes: behind it may come anything
-_useless = re.compile(r"<(/?)(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE)
+_useless = re.compile(r"<(/?)(?=[abefilmops])(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE)
 _block_start = re.compile(r"<(?=" + _BLOCKS + r"[\s/>])", re.IGNORECASE)
 _block_end = re.compile(r"(?:</" + _BLOCKS + r"\s*+>|<br(?=[\s/>])[^>]*+>)(?!\n)", re.IGNORECASE)
 _tag = re.compile(r"<[a-zA-Z/!?]" + _REST)

@@ -6,8 +6,11 @@ steps, for the loss is a quadratic wherever the lines inside the margin stay the
 generator.
 """
 
+from typing import TypeVar
+
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from windrow.extract.lines_model.source import Array, Flags
 
@@ -17,6 +20,8 @@ BASIS = 160  # lines
 _AT_ONCE = 4096  # lines, so that a page of very many takes no more memory than another
 _STEPS = 50
 _DIGITS = 6  # of weights in the model
+
+_Real = TypeVar("_Real", npt.NDArray[np.float32], npt.NDArray[np.float64])
 
 
 class Svm(msgspec.Struct, frozen=True, tag="svm", tag_field="kind"):
@@ -35,8 +40,10 @@ def fit(rows: Array, topical: Flags) -> Svm:
 
 
 def decide(machine: Svm, rows: Array) -> Flags:
-    basis, weights = np.array(machine.basis).reshape(-1, rows.shape[1]), np.array(machine.weights)
-    parts = [rows[start : start + _AT_ONCE] for start in range(0, max(len(rows), 1), _AT_ONCE)]
+    """In single precision, whose exponential is ten times as fast."""
+    basis = np.array(machine.basis, dtype=np.float32).reshape(-1, rows.shape[1])
+    weights, short = np.array(machine.weights, dtype=np.float32), rows.astype(np.float32)
+    parts = [short[start : start + _AT_ONCE] for start in range(0, max(len(rows), 1), _AT_ONCE)]
     return np.concatenate([_kernel(part, basis, machine.gamma) @ weights + machine.bias > 0 for part in parts])
 
 
@@ -59,7 +66,7 @@ def _basis(rows: Array, signs: Array, counts: Array) -> Array:
     return np.unique(rows[chosen], axis=0)
 
 
-def _kernel(rows: Array, basis: Array, gamma: float) -> Array:
+def _kernel(rows: _Real, basis: _Real, gamma: float) -> _Real:
     squares = (rows**2).sum(axis=1)[:, None] + (basis**2).sum(axis=1) - 2 * (rows @ basis.T)
     return np.asarray(np.exp(-gamma * np.maximum(squares, 0)))
 
