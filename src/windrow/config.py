@@ -222,10 +222,6 @@ class Config:
     fetch: Fetch = Fetch()
     archive: Archive = Archive()
     extract: Extract = Extract()
-    paragraphs: Paragraphs = Paragraphs()
-    language: Language = Language()
-    quality: Quality = Quality()
-    signals: Signals = Signals()
     judge: Judge = Judge()
     crawl: Crawl = Crawl()
 
@@ -255,19 +251,6 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "extract.workers": (1, 1024),
     "extract.seconds": (0.01, math.inf),
     "extract.megabytes": (64, math.inf),
-    "language.min_share": (0, 1),
-    "language.read": (60, math.inf),
-    "quality.min_good": (0, 1),
-    "quality.min_letters": (0, 1),
-    "quality.max_digits": (0, 1),
-    "quality.max_symbols": (0, 1),
-    "quality.max_repeated_lines": (0, 1),
-    "quality.max_repeated_words": (0, 1),
-    "quality.min_sentences": (0, 1),
-    "quality.soft_404": (0, 1),
-    "paragraphs.max_link_density": (0, 1),
-    "paragraphs.stopwords_low": (0, 1),
-    "paragraphs.stopwords_high": (0, 1),
     "judge.ngram": (1, 64),
     "judge.threshold": (0, 1),
     "judge.table_bytes": (16 << 20, math.inf),
@@ -286,15 +269,13 @@ PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that
     "fetch.accept": (r"[ -~]*", "ASCII"),
     "fetch.accept_language": (r"[ -~]*", "ASCII"),
     "frontier.store": (r"lmdb|memory", "'lmdb' or 'memory'"),
-    "signals.profile": (r"research|training|record-only", "'research', 'training' or 'record-only'"),
-    "paragraphs.preset": (r"stock|tuned", "'stock' or 'tuned'"),
     "archive.prefix": (r"[A-Za-z0-9][A-Za-z0-9._-]*", "usable in file names: letters, digits, '.', '_' and '-'"),
     "crawl.node": (r"[A-Za-z0-9][A-Za-z0-9._]*", "usable in file names: letters, digits, '.' and '_'"),
 }
 REGEXES = ("scope.allow", "scope.deny")
 NAMES = ("scope.tlds", "scope.tlds_denied", "scope.domains", "scope.domains_denied", "scope.hosts", "scope.hosts_denied")
 SUFFIXES = ("scope.skip_suffixes",)
-PATHS = ("fetch.hosts", "paragraphs.stoplist", "language.models")  # relative to the directory of crawl.toml
+PATHS = ("fetch.hosts",)  # relative to the directory of crawl.toml
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:

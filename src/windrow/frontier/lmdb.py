@@ -7,14 +7,13 @@
 - The map is written in place (writemap): a dirty page is a page of the file, not private memory. One write transaction stays open
   from checkpoint to checkpoint; a crash falls back to the last checkpoint, and the log brings the rest.
 - The file is sparse and larger than its contents, see `_fit`; it is cut to its used length on close. Blocks are allocated a
-  little ahead of use (`_Ahead`), for in a map a full disk is not an error but the end of the process.
+  little ahead of use (`ahead`), for in a map a full disk is not an error but the end of the process.
 """
 
 import contextlib
 import errno
 import os
 import struct
-import threading
 from collections.abc import Container
 from pathlib import Path
 
@@ -23,13 +22,13 @@ import msgspec
 
 from windrow.config import ConfigError
 from windrow.data import Robots, Task
+from windrow.frontier.ahead import PAGE, Ahead
 from windrow.frontier.shelf import Domain, Host, Meta
 from windrow.frontier.texts import Texts
 
 VERSION = 1
 ROOM = 1 << 30  # bytes of map for what is new until the next checkpoint; not of disk
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due
-_PAGE = 4096
 _COMMIT = 256  # writes that a commit may need of its own, for the list of free pages
 _TABLES = ("urls", "hosts", "domains", "lines", "line", "robots", "claims", "meta")
 
@@ -52,8 +51,7 @@ class LmdbShelf:
         except lmdb.Error as error:
             fix = f"if it is damaged, move {directory} away to have it rebuilt from log/"
             raise ConfigError(f"cannot open the store: {error}; {fix}") from None
-        self._ahead = _Ahead(self._path)
-        self._early: threading.Thread | None = None
+        self._ahead = Ahead(self._path)
         self._fit()
         self.reserve(_COMMIT)
         self._tables = {name: self._env.open_db(name.encode()) for name in _TABLES}
@@ -175,17 +173,10 @@ class LmdbShelf:
         self._ahead.reserve(writes)
 
     def crowded(self) -> bool:
-        return (self._pages() - self._pages_before) * _PAGE > MANY
-
-    def prepare(self) -> None:
-        """Writes the pages that are dirty now, in a thread: the checkpoint then has few left to wait for."""
-        if self._early is None:
-            self._early = threading.Thread(target=self._ahead.sync, daemon=True)
-            self._early.start()
+        return (self._pages() - self._pages_before) * PAGE > MANY
 
     def checkpoint(self, meta: Meta) -> None:
         """All until now becomes what a restart finds. Blocks for the sync of the map."""
-        self._wait_for_early()
         self.reserve(_COMMIT)
         length = self._texts.sync()
         self._put("meta", b"meta", msgspec.json.encode((meta, length)))
@@ -199,7 +190,6 @@ class LmdbShelf:
 
     def close(self) -> None:
         """Ends without a checkpoint: what came after the last one is in the log."""
-        self._wait_for_early()
         with contextlib.suppress(lmdb.Error):  # a checkpoint that failed has left none
             self._txn.abort()
         used = self._used()
@@ -208,17 +198,12 @@ class LmdbShelf:
         self._texts.close()
         os.truncate(self._path, used)
 
-    def _wait_for_early(self) -> None:
-        if self._early is not None:
-            self._early.join()
-            self._early = None
-
     def _begin(self) -> None:
         self._txn = self._env.begin(write=True)
         self._pages_before = self._pages()
 
     def _turn_over(self) -> None:
-        """LMDB does not reuse the pages that the last commit freed, only those of earlier ones: a second, small one keeps the file small."""
+        """LMDB does not reuse the pages that the last commit freed, only those of earlier ones; a second, small one keeps it small."""
         with self._env.begin(write=True) as txn:
             txn.put(b"turned over", b"", db=self._tables["meta"])
 
@@ -231,7 +216,7 @@ class LmdbShelf:
         self._ahead.start(used)
 
     def _used(self) -> int:
-        return int(self._env.info()["last_pgno"] + 1) * _PAGE
+        return int(self._env.info()["last_pgno"] + 1) * PAGE
 
     def _pages(self) -> int:
         """Pages of all tables as they now are."""
@@ -243,71 +228,6 @@ class LmdbShelf:
 
     def _delete(self, table: str, key: bytes) -> None:
         self._txn.delete(key, db=self._tables[table])
-
-
-class _Ahead:
-    """Blocks of the file, allocated ahead of the pages that the open transaction takes from its end.
-
-    A write into a map for which the disk has no block is a SIGBUS. A block that cannot be allocated here is an OSError, before
-    anything was changed. How far the transaction got is seen in the file: pages are taken in order, and each begins with its number.
-    """
-
-    _WRITE = 2 * _PAGE  # bytes of new pages that a write may take: a copied leaf, now and then a split or a branch
-    _LEAST, _MOST = 1 << 20, 4 << 20  # bytes allocated at once
-    _LIMIT = 64 << 20  # bytes allocated for one call, however many writes it announces
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        self._taken = 0  # up to here pages are in use
-        self._end = 0  # up to here blocks are allocated
-        self._free = 0  # bytes before the end that no write so far can have taken
-        self._step = self._LEAST
-
-    def start(self, used: int) -> None:
-        """A transaction begins, which takes new pages from here on."""
-        self._taken = used
-        self._end = max(self._end, used)
-        self._free = self._end - used
-        self._step = min(max(2 * used, self._LEAST), self._MOST)
-
-    def reserve(self, writes: int) -> None:
-        need = min(writes * self._WRITE, self._LIMIT)
-        if need > self._free:
-            self._look()
-            if need > self._free:
-                self._allocate(max(need - self._free, self._step))
-        self._free -= need
-
-    def _look(self) -> None:
-        """Finds the first page that is not in use."""
-        low, high = self._taken // _PAGE, self._end // _PAGE
-        while low < high:
-            middle = (low + high) // 2
-            if any(os.pread(self._file, 8, middle * _PAGE)):
-                low = middle + 1
-            else:
-                high = middle
-        self._taken = low * _PAGE
-        self._free = self._end - self._taken
-
-    def _allocate(self, length: int) -> None:
-        length += -length % _PAGE
-        try:
-            os.posix_fallocate(self._file, self._end, length)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-                raise OSError(error.errno, error.strerror, str(self._path)) from None
-        self._end += length
-        self._free += length
-
-    def sync(self) -> None:
-        """Writes what it can; an error comes again at the commit."""
-        with contextlib.suppress(OSError):
-            os.fdatasync(self._file)
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 _encode = msgspec.msgpack.Encoder().encode

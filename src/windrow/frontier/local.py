@@ -18,7 +18,6 @@ from windrow.frontier.turns import Turns
 
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
-EARLY = 0.75  # of the time between two checkpoints, after which the next is prepared
 _CHUNK = 100  # tasks admitted at a time
 _WRITES = 4  # of the shelf, for a new task: its key, its place in the queue, its host's and its domain's place in the line
 
@@ -318,11 +317,7 @@ class LocalFrontier:
             self.meta.seq = max(self.meta.seq, report.seq)
 
     def checkpoint_due(self, now: float) -> bool:
-        """To be asked often: what can be written beside the work, the store begins to write before a checkpoint is due."""
-        passed = (now - self._checked) / self._options.checkpoint
-        if passed >= EARLY:
-            self._shelf.prepare()
-        return passed >= 1.0 or self._shelf.crowded()
+        return now - self._checked >= self._options.checkpoint or self._shelf.crowded()
 
     async def checkpoint(self, now: float) -> None:
         """Makes durable what was settled. To be called only when all of it is in a frame that was committed."""

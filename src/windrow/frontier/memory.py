@@ -134,9 +134,6 @@ class MemoryShelf:
     def crowded(self) -> bool:
         return False
 
-    def prepare(self) -> None:
-        pass
-
     def checkpoint(self, meta: Meta) -> None:
         pass
 

@@ -124,7 +124,6 @@ class Shelf(Protocol):
 
     def reserve(self, writes: int) -> None: ...  # before so many: raises OSError where the disk has no room for them
     def crowded(self) -> bool: ...  # a checkpoint should come soon
-    def prepare(self) -> None: ...  # one will come soon
     def checkpoint(self, meta: Meta) -> None: ...
     def close(self) -> None: ...
 

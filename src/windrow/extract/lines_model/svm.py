@@ -17,7 +17,7 @@ from windrow.extract.lines_model.source import Array, Flags
 GAMMA = 1.0  # of the kernel exp(-γ |x - y|²)
 COST = 3.0  # C
 BASIS = 160  # lines
-_AT_ONCE = 4096  # lines, so that a page of very many takes no more memory than another
+_AT_ONCE = 48  # lines: so few that BLAS does not wake its other threads, which spin for longer than they work
 _STEPS = 50
 _DIGITS = 6  # of weights in the model
 
