@@ -34,6 +34,6 @@ def test_every_command_that_a_page_shows_exists(page: Path) -> None:
         if name.startswith("-"):
             continue
         assert name in commands, line
-        options = {option for parameter in commands[name].params for option in parameter.opts}
-        options |= {option for sub in getattr(commands[name], "commands", {}).values() for parameter in sub.params for option in parameter.opts}
+        shown = [commands[name], *getattr(commands[name], "commands", {}).values()]
+        options = {option for command in shown for parameter in command.params for option in parameter.opts}
         assert [word for word in arguments if word.startswith("--") and word.partition("=")[0] not in options] == [], line

@@ -26,7 +26,6 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
-    "fastwarc": ("archive/",),
     "isal": ("archive/", "corpus/", "fetch/coding.py", "crawl/log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves

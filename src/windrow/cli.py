@@ -18,7 +18,6 @@ from rich.table import Table
 
 import windrow
 from windrow import config, demo, languages, seeds
-from windrow.batch import dedup
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
@@ -203,6 +202,8 @@ def deduplicate(
     as_json: Json = False,
 ) -> None:
     """Remove near-duplicate paragraphs from files of documents, by onion's rule. Options of [judge] are changed with --set."""
+    from windrow.batch import dedup  # with numpy: 85 ms and 25 MB that a crawl does not need
+
     options = dedup.options(level, form, config.make(settings or [], Path()).judge)
     jobs = dedup.plan(inputs, output, form)
     with _progress("dedup", dedup.size(jobs)) as watch:
