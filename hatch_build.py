@@ -1,4 +1,4 @@
-"""Builds the C kernel of the text walk, where there is a compiler. Without one the package is whole too: a twin in Python takes its place."""
+"""Builds the C kernel of the text walk where there is a compiler. Without one the package is whole too: a twin in Python stands in."""
 
 import shlex
 import shutil
@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCE = Path("src/windrow/extract/_walk.c")
 
 
-class KernelHook(BuildHookInterface):  # type: ignore[misc,type-arg]  # hatchling is there at build time only
+class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there at build time only
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -154,13 +154,13 @@ class Crawl:
         start = time.process_time()
         turns, _ = await self._store.lease(256, self._now)
         self.cpu += time.process_time() - start
-        work = [(turn, list(self._reports(turn))) for turn in turns]
-        start = time.process_time()
-        for turn, reports in work:
+        for turn in turns:
+            reports = list(self._reports(turn))  # made when they are needed, as a crawl does
+            start = time.process_time()
             for report in reports:
                 await self._store.settle([report], 1 << 30)
             await self._store.release(turn, (), self._now)
-        self.cpu += time.process_time() - start
+            self.cpu += time.process_time() - start
         self.pages += sum(len(turn.tasks) for turn in turns if turn.robots)
 
     def _reports(self, turn: Turn) -> Iterator[Report]:

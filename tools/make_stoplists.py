@@ -21,7 +21,7 @@ CHARACTERS = 160  # of Chinese: half of any text
 # Of those that Chinese simplified, the older forms, which Taiwan and Hong Kong write.
 TRADITIONAL = dict(
     zip(
-        "这个们来时会对说国为过还后发动现开经学问长样点无见没两关进实应员间东车马书话语让给请认谁当么将从种头变战与业产电总结条处难务机门场资达运别", 
+        "这个们来时会对说国为过还后发动现开经学问长样点无见没两关进实应员间东车马书话语让给请认谁当么将从种头变战与业产电总结条处难务机门场资达运别",
         "這個們來時會對說國為過還後發動現開經學問長樣點無見沒兩關進實應員間東車馬書話語讓給請認誰當麼將從種頭變戰與業產電總結條處難務機門場資達運別",
         strict=True,
     )

@@ -56,24 +56,24 @@ def die_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
     return True
 
 
-def operations(world: World, directory: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a crawl does to its files, in order: much the same each time."""
-    whole = crawl(truth.prepare(directory, world))
+    whole = crawl(truth.prepare(tmp_path_factory.mktemp("trace") / "crawl", shared))
     assert whole.code == 0, whole.err
-    world.reset()
-    shutil.rmtree(directory)
     return whole.trace
 
 
 # What is done for the first time, for the last, and in between: a directory, the store, a frame, a checkpoint, a roll-over, the end.
-@pytest.mark.parametrize("at", [2, 24, 50, 90])
+@pytest.mark.parametrize("at", [24, 50, 90])
 def test_a_crawl_that_dies_before_an_operation_loses_nothing(at: int, world: World, tmp_path: Path) -> None:
     assert die_and_go_on(truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, longest=SHORT))
 
 
 @pytest.mark.parametrize(("verb", "file"), [("pwrite", "warc/"), ("write", "log/")])
-def test_a_crawl_that_dies_in_the_middle_of_a_write_loses_nothing(verb: str, file: str, world: World, tmp_path: Path) -> None:
-    trace = operations(world, tmp_path / "crawl")
+def test_a_crawl_that_dies_in_the_middle_of_a_write_loses_nothing(
+    verb: str, file: str, trace: list[str], world: World, tmp_path: Path
+) -> None:
     places = [number for number, entry in enumerate(trace, 1) if entry.startswith(f"{verb} {file}")]
     plan = Plan(at=places[len(places) // 2], how="half", longest=SHORT)
     assert die_and_go_on(truth.prepare(tmp_path / "crawl", world), world, plan)
@@ -96,9 +96,9 @@ def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(worl
     twin = tmp_path / "twin"
     shutil.copytree(directory, twin)
     deaths = 0
-    for at in (4, 9, 13, 16, 20):
+    for at in (9, 14, 18):
         deaths += crawl(directory, Plan(at=at, how="half")).code == DEAD
-    assert deaths >= 3
+    assert deaths == 3
     results = [crawl(directory), crawl(twin)]
     assert [result.code for result in results] == [0, 0]
     assert truth.frames(directory) == truth.frames(twin)
@@ -107,7 +107,7 @@ def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(worl
     assert statuses[0] == statuses[1]
 
 
-@pytest.mark.parametrize("at", [45, 70, 98])
+@pytest.mark.parametrize("at", [45, 98])
 def test_a_power_loss_loses_nothing_that_was_committed(at: int, world: World, tmp_path: Path) -> None:
     lose_power_and_go_on(truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, how="half", power=at, longest=SHORT))
 
@@ -128,7 +128,7 @@ FULL = [
     Plan(fail="ENOSPC", first=9, count=2, longest=SHORT),
     Plan(fail="EDQUOT", first=20, count=2, longest=SHORT),
     Plan(fail="ENOSPC", first=2, count=1, only="/state/", longest=SHORT),
-    Plan(fail="ENOSPC", first=2, count=3, verbs=("posix_fallocate",), longest=SHORT),
+    Plan(fail="ENOSPC", first=3, count=3, verbs=("posix_fallocate",), longest=SHORT),
 ]
 
 
@@ -156,12 +156,11 @@ def test_a_nearly_full_disk_pauses_a_crawl_until_there_is_room(world: World, tmp
     "plan",
     [
         Plan(fail="EIO", first=9),
-        Plan(fail="EIO", first=4, verbs=("fsync",), count=1),
         Plan(fail="EIO", first=2, verbs=("fsync",), only="/log/", count=1),
         Plan(fail="ENOSPC", first=3, verbs=("fsync",), only="/warc/", count=1),
-        Plan(fail="EIO", first=2, verbs=("commit",), count=1),
+        Plan(fail="EIO", first=4, verbs=("commit",), count=1),
     ],
-    ids=["every write", "a sync", "the log's sync", "a sync for want of room", "the store's commit"],
+    ids=["every write", "the log's sync", "a sync for want of room", "the store's commit"],
 )
 def test_a_broken_disk_ends_a_crawl_with_one_sentence_and_loses_nothing(plan: Plan, world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
@@ -201,8 +200,7 @@ def test_a_crawl_may_die_before_every_operation(part: int, world: World, tmp_pat
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
-def test_a_crawl_may_die_in_the_middle_of_every_write(part: int, world: World, tmp_path: Path) -> None:
-    trace = operations(world, tmp_path / "crawl")
+def test_a_crawl_may_die_in_the_middle_of_every_write(part: int, trace: list[str], world: World, tmp_path: Path) -> None:
     writes = [at for at, entry in enumerate(trace, 1) if entry.startswith(WRITES)]
     for at in writes[part :: len(PARTS)]:
         die_and_go_on(truth.prepare(tmp_path / str(at), world), world, Plan(at=at, how="half", longest=SHORT))
@@ -240,9 +238,9 @@ def test_the_power_may_go_at_every_operation(part: int, world: World, tmp_path: 
 @pytest.mark.long
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
 @pytest.mark.parametrize("part", range(3))
-def test_every_write_may_fail(part: int, error: str, world: World, tmp_path: Path) -> None:
+def test_every_write_may_fail(part: int, error: str, trace: list[str], world: World, tmp_path: Path) -> None:
     """Once, whichever it is: a full disk is waited for, a broken one ends the crawl and the next run goes on."""
-    writes = sum(entry.startswith(WRITES) for entry in operations(world, tmp_path / "crawl"))
+    writes = sum(entry.startswith(WRITES) for entry in trace)
     for first in range(part + 1, writes, 3):
         directory = truth.prepare(tmp_path / str(first), world)
         result = crawl(directory, Plan(fail=error, first=first, count=1, longest=SHORT))

@@ -26,12 +26,13 @@ FAST = (
     "crawl.commit_seconds=0.1",
 )
 STATUSES = (204, 300, 304, 400, 401, 402, 403, 404, 405, 410, 418, 429, 451, 500, 501, 502, 503, 504, 599)
+ADDRESSES = [f"127.0.0.{number}" for number in range(1, 33)]  # one is asked for one thing at a time
 REASONS = {reason.value for reason in Reason}
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    with web.serve(("127.0.0.1", "127.0.0.2")) as served:
+    with web.serve(ADDRESSES) as served:
         yield served
 
 
@@ -74,9 +75,10 @@ ENDS = {
 def matrix(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], list[web.Request]]:
     """Every misbehaviour that has a name, each on a host of its own beside a page that is all right, crawled at once."""
     names = [*web.RAW, *web.BAD]
-    with web.serve() as site:
-        for name in names:
+    with web.serve(ADDRESSES) as site:
+        for number, name in enumerate(names):
             site.page(host(name), "/good")
+            site.at[host(name)] = ADDRESSES[number % len(ADDRESSES)]
         site.page("site.test", "/")
         seeds = [f"http://{host(name)}/{path}" for name in names for path in (f"bad/{name}", "good")]
         found = crawl(site, tmp_path_factory.mktemp("matrix") / "crawl", seeds)
@@ -102,8 +104,9 @@ def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(matrix: tupl
 
 
 def test_each_status_is_an_end(site: Site, tmp_path: Path) -> None:
-    for status in STATUSES:
+    for number, status in enumerate(STATUSES):
         site.page(f"s{status}.test", "/", b"sorry", status)
+        site.at[f"s{status}.test"] = ADDRESSES[number]
     found = crawl(site, tmp_path / "crawl", [f"http://s{status}.test/" for status in STATUSES])
     ends = {status: found[f"http://s{status}.test/"]["reason"] for status in STATUSES}
     assert {status for status, reason in ends.items() if reason == "forbidden"} == {401, 402, 403, 451}
@@ -159,8 +162,9 @@ ROBOTS: dict[str, tuple[Reply | bytes, bool]] = {  # what robots.txt answers, an
 
 
 def test_robots_txt_decides_whatever_it_answers(site: Site, tmp_path: Path) -> None:
-    for name, (answer, _) in ROBOTS.items():
+    for number, (name, (answer, _)) in enumerate(ROBOTS.items()):
         site.page(f"r-{name}.test", "/page")
+        site.at[f"r-{name}.test"] = ADDRESSES[number]
         if isinstance(answer, bytes):
             site.raw(f"r-{name}.test", "/robots.txt", answer)
         else:

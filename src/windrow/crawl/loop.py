@@ -119,6 +119,8 @@ class Crawl:
             self._add_seeds(await self._frontier.add(self._admissible(tasks)))
             await self._work()
             await self._finish_turns()
+        except Exception as error:  # after a failed commit others fail too: the first says why
+            self._broken = self._broken or error
         finally:
             self._over = True
             self._full.set()

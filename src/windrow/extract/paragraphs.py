@@ -144,7 +144,7 @@ def _sure(kinds: Sequence[str]) -> list[str]:
 def _settle_near(kinds: list[str]) -> None:
     """A nearly good one is bad between two bad ones, else good. What was decided above it counts."""
     near = [place for place, kind in enumerate(kinds) if kind == "neargood"]
-    below = {}
+    below: dict[int, str] = {}
     for place in reversed(near):
         following = kinds[place + 1] if place + 1 < len(kinds) else "bad"
         below[place] = below[place + 1] if following == "neargood" else following

@@ -48,7 +48,8 @@ _FLAGGED = {
 
 # A group is found where one of its words stands anywhere in the lower-cased value of a class, id, role or itemprop. At most 31 groups.
 HINTS = {
-    "body": "articlebody article-body article_body post-content entry-content story-body post-body bodytext body-text main-content maincontent",
+    "body": "articlebody article-body article_body post-content entry-content story-body post-body bodytext body-text main-content "
+    "maincontent",
     "content": "article content entry post story main text blog",
     "nav": "nav menu breadcrumb crumb pagin pager tabs",
     "header": "header masthead topbar top-bar",
@@ -77,28 +78,24 @@ STOPS = ".!?…。！？｡।؟۔"
 COMMAS = ",;:，、；：،"
 
 _VOIDS = "area base basefont bgsound col embed frame hr input keygen link meta param source track wbr"
-_ELEMENTS = (
-    "html head body title address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu dir nav ol p pre search section summary ul caption colgroup table tbody td "
-    "tfoot th thead tr optgroup option "
-    "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd label map mark marquee meter nobr output picture progress q "
-    "rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var slot br img "
-    "script style template noscript iframe object applet svg math canvas audio video select datalist button textarea noframes noembed xmp "
-    "plaintext frameset layer " + _VOIDS
-)
-TAGS = ("", *_ELEMENTS.split())  # the place of a tag is its number
-
 _BLOCKS = (
-    "html body address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
-    "header hgroup legend li listing main menu dir nav ol p pre search section summary ul caption colgroup table tbody td tfoot th thead tr "
-    "optgroup option frameset hr col"
+    "html body address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form "
+    "h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu dir nav ol p pre search section summary ul "
+    "caption colgroup table tbody td tfoot th thead tr optgroup option frameset hr col"
 )
 _DROPPED = (
-    "head title script style noscript iframe object applet svg canvas audio video select datalist button textarea noframes noembed xmp plaintext"
+    "head title script style noscript iframe object applet svg canvas audio video select datalist button textarea "
+    "noframes noembed xmp plaintext"
 )
+_PHRASES = (
+    "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd label map mark marquee math meter nobr output picture "
+    "progress q rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var slot template layer br img"
+)
+TAGS = ("", *dict.fromkeys(f"{_BLOCKS} {_DROPPED} {_PHRASES} {_VOIDS}".split()))  # the place of a tag is its number
+
 _STOCK_BLOCKS = (
-    "blockquote body caption center colgroup dd div dl dt fieldset h1 h2 h3 h4 h5 h6 legend li optgroup option p pre table td tfoot th thead "
-    "tr ul col"
+    "blockquote body caption center colgroup dd div dl dt fieldset h1 h2 h3 h4 h5 h6 legend li optgroup option p pre table td "
+    "tfoot th thead tr ul col"
 )
 _STOCK_DROPPED = "head applet button script select style textarea"
 _RAW = "iframe noframes noembed xmp plaintext"  # written out as it came: could be taken for tags

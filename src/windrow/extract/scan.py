@@ -28,7 +28,6 @@ _ANCHOR = re.compile(rf"<(/?a){_TAG}")
 _ANY = re.compile(r"<[^>]*(?:>|\Z)")
 _LINE_BREAK = re.compile(r"<br(?: [^>]*)?>")
 _TWO_BREAKS = re.compile(r"<br(?: [^>]*)?>(?:\s|&nbsp;|</[^>]*>)*<br[ >]")
-_ODD = re.compile(r"<[!?]")
 
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other controls are white space
 _MARKED = STOPS[:3].encode() + COMMAS[:3].encode() + b"0123456789"
@@ -45,10 +44,11 @@ _Tokens = Iterator[tuple[str, str, str]]  # text, tag, attributes
 
 def scan(markup: str, chosen: Rules) -> Scanned:
     scanner = Scanner(chosen)
-    if chosen.stock:
-        scanner.tokens(uncommented(markup))
+    markup = uncommented(markup)
+    if chosen.stock or markup.count("<") != markup.count(">"):  # broken pages have "<" in the names of tags and attributes
+        scanner.tokens(markup)
     else:
-        scanner.segments(uncommented(markup))
+        scanner.segments(markup)
     return scanner.found()
 
 
@@ -85,7 +85,7 @@ class Scanner:
 
     def found(self) -> Scanned:
         self.close(0)
-        columns = list(zip(*self.blocks, strict=True))
+        columns: list[Sequence[int]] = list(zip(*self.blocks, strict=True))
         columns[4:4] = _marks(self.texts)
         containers = zip(*self.containers, strict=True)
         return self.texts, _packed(columns), _packed(containers), _packed([self.path_parents]), self.path_tags
@@ -119,12 +119,11 @@ class Scanner:
         tags = breaks = link_chars = links = 0
         linked = self.linked
         if "<" in text:
-            tags = text.count("<")
-            if tags != text.count(">") or _ODD.search(text) or ("<br" in text and _TWO_BREAKS.search(text)):
+            if "<!" in text or "<?" in text or ("<br" in text and _TWO_BREAKS.search(text)):
                 self.tokens(text)
                 self.block()
                 return
-            tags -= text.count("</")
+            tags = text.count("<") - text.count("</")
             if "<img" in text:
                 self.images += text.count("<img ") + text.count("<img>")
             if "<br" in text:

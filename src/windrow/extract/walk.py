@@ -47,7 +47,7 @@ from windrow.extract.rules import COMMAS, FLAG, FLAGS, HINTS, PLAIN, STOCK, STOP
 try:
     from windrow.extract import _walk
 except ImportError:  # there was no compiler: the twin does it
-    _walk = None
+    _walk = None  # type: ignore[assignment]
 
 __all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "Tree", "Walk", "markup", "strip", "walk"]
 
@@ -122,6 +122,7 @@ def walk(markup: str, stock: bool = False) -> Walk:
     if _walk is None:
         return Walk(*scan.scan(markup, chosen))
     found = _walk.scan(markup, _compiled(stock), True) or _walk.scan(scan.uncommented(markup), _compiled(stock), False)
+    assert found is not None  # None means a comment inside a tag, and now there is none
     return Walk(*found)
 
 

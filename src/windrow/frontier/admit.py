@@ -23,7 +23,7 @@ class Admission:
         self._meta = meta
         self._caps = caps
         self._counted = caps.max_host_urls > 0 or caps.max_domain_urls > 0
-        self._known = array("Q", bytes(8 * SLOTS))  # the key that was last seen at its slot
+        self._known = array("Q", bytes(8 * SLOTS))  # the last two keys seen of each pair of slots
 
     def admit(self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None) -> tuple[list[Task], list[Seat]]:
         """Enters the tasks that are new. Returns them, and the seats that got work.
@@ -36,7 +36,8 @@ class Admission:
         for task in tasks:
             url = task.url
             key = url.key
-            if known[key & mask] == key:
+            slot = key & mask
+            if known[slot] == key or known[slot ^ 1] == key:
                 continue
             host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
             if refused is not None and (host is None or host.closed or not host.urls or self._counted or len(url.text) > LONGEST):
@@ -45,7 +46,8 @@ class Admission:
                     refused[rule] = refused.get(rule, 0) + 1
                     continue
             host = host or self._rows.make_host(url)
-            known[key & mask] = key
+            known[slot ^ 1] = known[slot]
+            known[slot] = key
             if self._shelf.add(host.id, task, via):
                 new.append(task)
                 seat = self._enter(host, task)

@@ -21,23 +21,23 @@ class Ahead:
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._taken = 0  # up to here pages are in use
         self._end = 0  # up to here blocks are allocated
-        self._free = 0  # bytes before the end that no write so far can have taken
+        self.writes = 0  # since it was last looked where pages are in use; counted by who writes
         self._step = self._LEAST
 
     def start(self, used: int) -> None:
         """A transaction begins, which takes new pages from here on."""
         self._taken = used
         self._end = max(self._end, used)
-        self._free = self._end - used
+        self.writes = 0
         self._step = min(max(2 * used, self._LEAST), self._MOST)
 
     def reserve(self, writes: int) -> None:
+        """Makes sure that so many more find their blocks."""
         need = min(writes * self._WRITE, self._LIMIT)
-        if need > self._free:
+        if self._taken + self.writes * self._WRITE + need > self._end:
             self._look()
-            if need > self._free:
-                self._allocate(max(need - self._free, self._step))
-        self._free -= need
+            if self._taken + need > self._end:
+                self._allocate(max(self._taken + need - self._end, self._step))
 
     def _look(self) -> None:
         """Finds the first page that is not in use."""
@@ -49,7 +49,7 @@ class Ahead:
             else:
                 high = middle
         self._taken = low * PAGE
-        self._free = self._end - self._taken
+        self.writes = 0
 
     def _allocate(self, length: int) -> None:
         length += -length % PAGE
@@ -59,7 +59,6 @@ class Ahead:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
         self._end += length
-        self._free += length
 
     def close(self) -> None:
         os.close(self._file)

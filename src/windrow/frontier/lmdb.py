@@ -89,6 +89,7 @@ class LmdbShelf:
             return 0
         self._texts.append(task, via)
         put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", True, True, False, self._urls)
+        self._ahead.writes += 2
         return ref
 
     def requeue(self, host: int, task: Task, ref: int) -> int:
@@ -98,12 +99,14 @@ class LmdbShelf:
         high, low = new >> 32, new & 0xFFFFFFFF
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), db=self._urls)
         self._txn.put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", db=self._urls)
+        self._ahead.writes += 3
         return new
 
     def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
         self._txn.delete(_SPOT.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code, frame), db=self._urls)
+        self._ahead.writes += 2
 
     def look(self, host: int, key: int) -> tuple[int, int, int] | None:
         row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
@@ -166,6 +169,7 @@ class LmdbShelf:
     def claim(self, digest: int, key: int) -> int:
         row = _TICKET.pack(digest)
         if self._txn.put(row, _TICKET.pack(key), overwrite=False, db=self._tables["claims"]):
+            self._ahead.writes += 1
             return key
         return int.from_bytes(self._txn.get(row, db=self._tables["claims"]) or b"", "big")
 
@@ -225,9 +229,11 @@ class LmdbShelf:
 
     def _put(self, table: str, key: bytes, value: bytes) -> None:
         self._txn.put(key, value, db=self._tables[table])
+        self._ahead.writes += 1 + len(value) // PAGE
 
     def _delete(self, table: str, key: bytes) -> None:
         self._txn.delete(key, db=self._tables[table])
+        self._ahead.writes += 1
 
 
 _encode = msgspec.msgpack.Encoder().encode

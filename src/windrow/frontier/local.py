@@ -72,7 +72,7 @@ class LocalFrontier:
     async def lease(self, hosts: int, now: float) -> tuple[list[Turn], float | None]:
         """The best turns that may be had now, and when to ask again: infinity after the next settling, None when all is done."""
         self._now = now
-        self._begin(_WRITES * _CHUNK)
+        self._begin(_WRITES * 16)
         self._open()
         turns: list[Turn] = []
         while len(turns) < hosts:

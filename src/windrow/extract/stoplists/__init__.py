@@ -21,7 +21,7 @@ from windrow.config import ConfigError
 
 COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's lists on the Declaration of Human Rights is .49 to .63
 _UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
-_ALIASES = {"nor": "nob", "no": "nob", "cmn": "zho", "zh": "zho", "yue": "zho", "ja": "jpn", "fil": "tgl", "hbs": "hbs", "in": "ind", "iw": "heb"}
+_ALIASES = {"zho": ("zh", "cmn", "yue"), "jpn": ("ja",), "nob": ("no", "nor"), "tgl": ("fil",), "ind": ("in",), "heb": ("iw",)}
 _SAMPLE = 200  # words and characters looked at to guess a language
 _CLEAR = 0.2  # share of the commonest words of the declared language, from which there is no doubt
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -54,7 +54,7 @@ def languages() -> list[tuple[str, str, str]]:
 def code(language: str) -> str:
     """The ISO 639-3 code of a language we have a list for, from that or another of its names: "en", "eng", "en-GB", "English"; else ""."""
     names = {name.lower(): code for code, *others in languages() for name in (code, *others) if name}
-    names |= {alias: code for alias, code in _ALIASES.items()} | {code: code for code in _ALIASES.values()}
+    names |= {alias: code for code, aliases in _ALIASES.items() for alias in (code, *aliases)}
     wanted = language.strip().lower().replace("_", "-")
     return names.get(wanted) or names.get(wanted.replace("-", "_")) or names.get(wanted.partition("-")[0], "")
 
@@ -76,10 +76,11 @@ def read(path: Path) -> Stoplist:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}, line {line}: not UTF-8; save the stop list as UTF-8, a word a line") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        if len(line.partition("#")[0].split()) > 1:
-            raise ConfigError(f"{path}, line {number}: {line.strip()!r} is more than a word; write a word a line")
-    found = _stoplist(line.partition("#")[0] for line in text.splitlines())
+    lines = [written.partition("#")[0] for written in text.splitlines()]
+    for number, written in enumerate(lines, 1):
+        if len(written.split()) > 1:
+            raise ConfigError(f"{path}, line {number}: {written.strip()!r} is more than a word; write a word a line")
+    found = _stoplist(lines)
     if not found.words:
         raise ConfigError(f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist'")
     return found
