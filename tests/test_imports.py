@@ -26,6 +26,7 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
+    "justext": ("extract/peers.py",),
     "isal": ("archive/", "corpus/", "fetch/coding.py", "crawl/log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
@@ -36,7 +37,9 @@ ADDRESSES = {
     "pycurl": ("fetch/client.py",),
     "pyspark": ("batch/engine",),
     "redis": ("frontier/redis.py", "cluster/"),
+    "resiliparse": ("extract/peers.py",),
     "rich": ("cli.py", "crawl/display.py"),
+    "trafilatura": ("extract/peers.py",),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
     "typer": ("cli.py", "languages.py"),
     "url": ("urls.py",),

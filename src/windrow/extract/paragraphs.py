@@ -4,7 +4,9 @@ J. Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011
 `stock` decides as that program does, `tuned` has other figures, knows HTML 5 and counts languages without blanks by character.
 """
 
+import bisect
 import functools
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -111,9 +113,8 @@ def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[
     """Good or bad: the short and the nearly good ones take after their neighbours, and headings belong to the text below them."""
     kinds = _without_short(alone)
     _settle_near(kinds)
-    for place in [place for place, heading in enumerate(headings) if heading]:
-        if kinds[place] == "bad" and alone[place] != "bad" and _leads(place, kinds, lengths, max_distance):
-            kinds[place] = "good"
+    if "good" in kinds and True in headings:
+        _keep_headings(kinds, alone, [place for place, heading in enumerate(headings) if heading], (lengths, max_distance))
     return kinds
 
 
@@ -153,13 +154,13 @@ def _settle_near(kinds: list[str]) -> None:
         kinds[place] = "bad" if above == "bad" and below[place] == "bad" else "good"
 
 
-def _leads(place: int, kinds: Sequence[str], lengths: Sequence[int], max_distance: int) -> bool:
-    """Whether a good paragraph begins within so many characters."""
-    distance = 0
-    for below in range(place + 1, len(kinds)):
-        if distance > max_distance:
-            break
-        if kinds[below] == "good":
-            return True
-        distance += lengths[below]
-    return False
+def _keep_headings(kinds: list[str], alone: Sequence[str], places: list[int], distance: tuple[Sequence[int], int]) -> None:
+    """A heading that is not bad by itself is good if a good paragraph begins within so many characters below it."""
+    lengths, max_distance = distance
+    starts = [0, *itertools.accumulate(lengths)]
+    good = [place for place, kind in enumerate(kinds) if kind == "good"]
+    for place in places:
+        if kinds[place] == "bad" and alone[place] != "bad":
+            following = bisect.bisect_right(good, place)
+            if following < len(good) and starts[good[following]] - starts[place + 1] <= max_distance:
+                kinds[place] = "good"
