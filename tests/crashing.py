@@ -14,6 +14,7 @@ import contextlib
 import dataclasses
 import errno
 import functools
+import importlib
 import io
 import itertools
 import json
@@ -129,9 +130,9 @@ class Disk:
             setattr(os, name, functools.partial(self._on_descriptor, name))
         for name in NAMED:
             setattr(os, name, functools.partial(self._on_path, name))
-        os.open = self._open  # type: ignore[assignment]
+        os.open = self._open
         io.open = builtins.open = functools.partial(self._open_file, io.open)  # type: ignore[assignment]
-        lmdb.open = functools.partial(_Store, self, lmdb.open)  # type: ignore[attr-defined]
+        lmdb.open = functools.partial(_Store, self, lmdb.open)  # type: ignore[assignment]
 
     def step(self, verb: str, path: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
         """One operation. `half` is the same, done by half."""
@@ -365,9 +366,7 @@ def _child(order: dict[str, Any]) -> None:
 
 
 def _main() -> None:
-    from windrow import cli
-
-    assert cli.main
+    importlib.import_module("windrow.cli")
     for line in sys.stdin:
         order = json.loads(line)
         pid = os.fork()

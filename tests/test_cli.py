@@ -1,6 +1,7 @@
 """The commands as people meet them: what they print, what they leave, and one sentence where something is wrong."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def remove(name: str) -> Callable[[Path], object]:
 
 WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
     "no crawl.toml": (remove("crawl.toml"), [], ["has no crawl.toml", "windrow init"]),
-    "no directory": (lambda directory: [path.unlink() for path in directory.iterdir()] and directory.rmdir(), [], ["has no crawl.toml"]),
+    "no directory": (shutil.rmtree, [], ["has no crawl.toml"]),
     "not TOML": (write("crawl.toml", "[fetch\n"), [], ["crawl.toml, line 1", "is not TOML"]),
     "unknown option": (write("crawl.toml", "[fetch]\ndely = 3\n"), [], ["unknown option 'fetch.dely'", "did you mean 'fetch.delay'?"]),
     "unknown section": (write("crawl.toml", "[fech]\ndelay = 3\n"), [], ["unknown section [fech]", "did you mean [fetch]?"]),

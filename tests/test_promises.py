@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text()
 
 
-def tests(*files: str) -> dict[str, str]:
+def sources(*files: str) -> dict[str, str]:
     """The source of each test of these files by name, decorators included."""
     texts = [path.read_text() for file in files for path in ROOT.glob(f"tests/{file}")]
     parts = [part for text in texts for part in re.split(r"\n\n\n", text)]
@@ -16,14 +16,14 @@ def tests(*files: str) -> dict[str, str]:
 
 def test_every_test_that_a_promise_names_exists() -> None:
     named = set(re.findall(r"`(test_\w+)`", PAGE))
-    assert named and not named - tests("**/test_*.py").keys()
+    assert named and not named - sources("**/test_*.py").keys()
 
 
 def test_every_test_that_kills_or_crashes_stands_beside_a_promise() -> None:
-    ours = tests("crawl/test_crash.py", "crawl/test_kill.py").keys()
+    ours = sources("crawl/test_crash.py", "crawl/test_kill.py").keys()
     assert not {name for name in ours if f"`{name}`" not in PAGE}
 
 
 def test_what_takes_long_is_said_to() -> None:
-    marked = {name for name, text in tests("crawl/*.py").items() if "@pytest.mark.long" in text}
+    marked = {name for name, text in sources("crawl/*.py").items() if "@pytest.mark.long" in text}
     assert marked == set(re.findall(r"`(test_\w+)` \(long\)", PAGE))

@@ -256,7 +256,7 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "judge.table_bytes": (16 << 20, math.inf),
     "crawl.in_flight": (1, math.inf),
     "crawl.in_flight_bytes": (1, math.inf),
-    "crawl.commit_seconds": (0, 3600),
+    "crawl.commit_seconds": (0.01, 3600),
     "crawl.commit_pages": (1, math.inf),
 }
 PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that is said

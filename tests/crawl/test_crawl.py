@@ -1,11 +1,14 @@
 """Whole crawls, from the seeds to the end, judged by what the servers saw and what the archive holds."""
 
 import contextlib
+import fcntl
 import io
 import itertools
 import os
+import pty
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -222,6 +225,31 @@ def test_a_second_crawl_of_the_same_directory_is_refused(world: World, tmp_path:
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert crawl(directory, "--set", "fetch.delay=0.01").code == 0
+    truth.assert_whole(directory, world)
+
+
+def test_a_look_at_the_lock_does_not_keep_a_crawl_from_starting(world: World, tmp_path: Path) -> None:
+    directory = truth.prepare(tmp_path / "crawl", world)
+    with (directory / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)  # as `status` does
+        threading.Timer(0.1, lambda: fcntl.flock(file, fcntl.LOCK_UN)).start()
+        assert crawl(directory, "--max-pages", "1").code == 0
+
+
+def test_on_a_terminal_a_crawl_shows_how_it_goes(world: World, tmp_path: Path) -> None:
+    directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.05")
+    ours, theirs = pty.openpty()
+    process = crashing.launch("crawl", str(directory), stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed
+        while data := os.read(ours, 4096):
+            shown += data
+    os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "nothing is left to crawl" in out
+    for word in (b"pages", b"queue", b"hosts", b"requests/s", b"Ctrl-C stops cleanly"):
+        assert word in shown
     truth.assert_whole(directory, world)
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests import crashing, truth
@@ -153,8 +154,6 @@ def assert_polite(small: Small, rows: list[tuple[float, str, str, int, str]], de
 
 
 def test_a_worker_that_is_killed_costs_no_page(tmp_path: Path) -> None:
-    import psutil
-
     with World(seed=22, pages=30, hosts=3, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.05")
         process = crashing.launch("crawl", str(directory))
@@ -171,8 +170,6 @@ def test_a_worker_that_is_killed_costs_no_page(tmp_path: Path) -> None:
 
 
 def test_a_killed_driver_takes_its_workers_along(tmp_path: Path) -> None:
-    import psutil
-
     with World(seed=23, pages=20, hosts=2, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2")
         process = crashing.launch("crawl", str(directory))

@@ -167,7 +167,7 @@ def test_user_names_and_passwords_are_not_carried_along() -> None:
 
 def test_a_robots_txt_that_moved_is_asked_for_there_on_behalf_of_its_origin() -> None:
     task = Task(url("http://a.test/robots.txt"), Kind.ROBOTS)
-    hops = []
+    hops: list[Task] = []
     while (onward := page.moved_robots(capture(301, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
         hops.append(onward)
         task = onward

@@ -16,7 +16,7 @@ from windrow.frontier import admit, rows
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Next to nothing is held in memory, so that rows are let go and read back all the time."""
     monkeypatch.setattr(rows, "MOST", 2)
-    monkeypatch.setattr(admit, "SLOTS", 4)
+    monkeypatch.setattr(admit, "RECENT", 5)
 
 
 def drawn(seed: int, **fields: object) -> tuple[World, Config]:

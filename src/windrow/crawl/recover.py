@@ -7,6 +7,7 @@ so a crash in here is like any other.
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,16 +40,25 @@ def lock(directory: Path) -> Iterator[None]:
     """Holds the crawl directory. The kernel lets go of the lock when the process ends, however it ends."""
     handle = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _take(handle):
             holder = os.pread(handle, 100, 0).decode(errors="replace").strip() or "unknown"
-            raise ConfigError(f"{directory} is being crawled by process {holder}; stop it first, or use another directory") from None
+            raise ConfigError(f"{directory} is being crawled by process {holder}; stop it first, or use another directory")
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode(), 0)
         yield
     finally:
         os.close(handle)
+
+
+def _take(handle: int) -> bool:
+    """`status` holds the lock too, for an instant, to see whether it is held: so one refusal is none."""
+    for _ in range(10):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(0.05)
+    return False
 
 
 def check_version(directory: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from windrow import config
-from windrow.data import Paragraph
-from windrow.extract import rules, stoplists, walk
+from windrow.data import Capture, Page, Paragraph
+from windrow.extract import html, rules, stoplists, walk
 from windrow.extract.stoplists import Stoplist
 from windrow.extract.walk import Tree, Walk
 
@@ -37,7 +37,16 @@ PRESETS = {
     "stock": Limits(0.2, 70, 200, 0.30, 0.32, 200, headings=True, landmarks=False, unspaced=1.0),
     "tuned": Limits(0.3, 70, 120, 0.15, 0.20, 200, headings=True, landmarks=True, unspaced=0.3),
 }
+_DEFAULT = config.Paragraphs()
 _LANDMARKS = rules.FLAG["nav"] | rules.FLAG["footer"] | rules.FLAG["aside"]
+
+
+def extract(capture: Capture, max_links: int, agent: str = "", options: config.Paragraphs = _DEFAULT) -> Page:
+    """As html.extract, with all paragraphs of the page, each called good or bad."""
+    page, tree = html.read(capture, max_links, agent, stock=options.preset == "stock")
+    if tree is None:
+        return page
+    return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.language, options))
 
 
 def paragraphs(tree: Tree, declared: str, options: config.Paragraphs) -> tuple[Paragraph, ...]:

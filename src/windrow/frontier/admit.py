@@ -1,6 +1,5 @@
 """Which tasks are new, and which of those the caps let in."""
 
-from array import array
 from collections.abc import Iterable
 
 from windrow import config
@@ -10,7 +9,7 @@ from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Seat
 from windrow.frontier.shelf import Host, Meta, Shelf
 
-SLOTS = 1 << 19  # a power of two: keys remembered to save a look into the shelf, 8 bytes each
+RECENT = 100_000  # keys remembered to save a look into the shelf, twice over; some 75 bytes each
 LONGEST = 65_535  # characters of a URL that a shelf can keep
 SHAPES = 8  # page shapes counted per host
 
@@ -23,7 +22,8 @@ class Admission:
         self._meta = meta
         self._caps = caps
         self._counted = caps.max_host_urls > 0 or caps.max_domain_urls > 0
-        self._known = array("Q", bytes(8 * SLOTS))  # the last two keys seen of each pair of slots
+        self._recent: set[int] = set()
+        self._older: set[int] = set()
 
     def admit(self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None) -> tuple[list[Task], list[Seat]]:
         """Enters the tasks that are new. Returns them, and the seats that got work.
@@ -32,12 +32,14 @@ class Admission:
         """
         new: list[Task] = []
         seats: list[Seat] = []
-        known, mask = self._known, len(self._known) - 1
+        recent, older = self._recent, self._older
         for task in tasks:
             url = task.url
             key = url.key
-            slot = key & mask
-            if known[slot] == key or known[slot ^ 1] == key:
+            if key in recent:
+                continue
+            if key in older:
+                recent.add(key)
                 continue
             host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
             if refused is not None and (host is None or host.closed or not host.urls or self._counted or len(url.text) > LONGEST):
@@ -46,13 +48,14 @@ class Admission:
                     refused[rule] = refused.get(rule, 0) + 1
                     continue
             host = host or self._rows.make_host(url)
-            known[slot ^ 1] = known[slot]
-            known[slot] = key
+            recent.add(key)
             if self._shelf.add(host.id, task, via):
                 new.append(task)
                 seat = self._enter(host, task)
                 if seat is not None:
                     seats.append(seat)
+        if len(recent) > RECENT:
+            self._older, self._recent = recent, set()
         return new, seats
 
     def _enter(self, host: Host, task: Task) -> Seat | None:
