@@ -192,6 +192,63 @@ def rebuild(directory: Directory) -> None:
     out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
 
 
+@app.command("extract")
+def extract(
+    files: Annotated[list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")] = None,
+    extractor: Annotated[str, typer.Option(help="paragraphs (jusText's rules) or lines (a trained line classifier).")] = "paragraphs",
+    language: Annotated[str, typer.Option(help="Language of the stop list; told from each page unless given.")] = "",
+    preset: Annotated[str, typer.Option(help="Of paragraphs: tuned, or stock for jusText's own figures.")] = "tuned",
+    form: Annotated[str, typer.Option("--format", help="text or jsonl: path, title, date, language, text.")] = "text",
+) -> None:
+    """Print the main text of HTML files."""
+    from windrow.extract import files as pages
+
+    if form not in ("text", "jsonl"):
+        raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
+    chosen = pages.extractor(extractor, language, preset)
+    for name in files or ["-"]:
+        found = pages.row(name, sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes(), chosen)
+        line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
+        sys.stdout.buffer.write(line + b"\n")
+
+
+Pages = Annotated[Path, typer.Argument(help="A folder or tar file of html/ID.html with gold/ID.txt, or a folder of such.", metavar="PAGES")]
+
+
+@app.command("extract evaluate", hidden=True)
+def evaluate_extractors(
+    pages: Pages,
+    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "paragraphs,lines",
+    peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
+    folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Measure extractors on pages with gold text."""
+    from windrow.extract import files
+    from windrow.extract.lines_model import training
+
+    if folds:
+        found = files.cross_validated(pages, extractor, folds)
+        _print_json(found) if as_json else out.print(training.table(found))
+        return
+    rows = files.evaluated(pages, [name for name in extractor.split(",") if name], [name for name in peers.split(",") if name])
+    _print_json(rows) if as_json else out.print(files.table(rows))
+
+
+@app.command("extract train", hidden=True)
+def train_extractor(
+    pages: Pages,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", metavar="MODEL")],
+    extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
+    classifier: Annotated[str, typer.Option(help="svm, bayes or tree.")] = "svm",
+) -> None:
+    """Train an extractor on pages with gold text."""
+    from windrow.extract import files
+
+    files.train(pages, extractor, classifier, output)
+    out.print(f"{output} written")
+
+
 @app.command("dedup")
 def deduplicate(
     inputs: Annotated[list[Path], typer.Argument(help="Document files, directories of them, or crawls.", metavar="INPUT")],
@@ -284,6 +341,8 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
 
 def main() -> None:
     """Runs a command; what the user can mend is one sentence and exit code 2."""
+    if sys.argv[1:3] in (["extract", "evaluate"], ["extract", "train"]):
+        sys.argv[1:3] = [" ".join(sys.argv[1:3])]  # `extract` itself takes files, so these cannot be commands below it
     try:
         app(prog_name="windrow")
     except ConfigError as error:

@@ -185,6 +185,15 @@ def test_a_clock_that_jumps_changes_nothing(jump: float, world: World, tmp_path:
     assert len(robots) == len({row.host for row in robots}), "rules that were fetched are believed"
 
 
+@pytest.mark.parametrize("jump", [-3600.0, -366 * 86400.0])
+def test_a_clock_that_is_set_back_before_a_crawl_goes_on_holds_nobody_up(jump: float, world: World, tmp_path: Path) -> None:
+    directory = truth.prepare(tmp_path / "crawl", world)
+    assert crashing.run(["crawl", str(directory), "--max-pages", "8"]).code == 0
+    after = crawl(directory, Plan(jump=jump, longest=SHORT))
+    assert after.code == 0, after.err
+    assert_kept(directory, world, deaths=0)
+
+
 PARTS = range(8)  # the sweeps are cut in slices, so that none takes longer than a test may
 
 

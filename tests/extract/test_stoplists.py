@@ -17,7 +17,8 @@ def test_a_language_has_many_names(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "code"), [("no", "nob"), ("zh-Hant-TW", "zho"), ("ja", "jpn"), ("Norwegian_Bokmal", "nob"), ("West Frisian", ""), ("tlh", ""), ("", "")]
+    ("name", "code"),
+    [("no", "nob"), ("zh-Hant-TW", "zho"), ("ja", "jpn"), ("Norwegian_Bokmal", "nob"), ("West Frisian", ""), ("tlh", ""), ("", "")],
 )
 def test_aliases_lead_to_the_list_and_nothing_leads_nowhere(name: str, code: str) -> None:
     assert stoplists.code(name) == code
@@ -100,5 +101,5 @@ def test_a_bad_list_is_named_with_its_line(content: bytes, message: str, tmp_pat
 
 
 def test_a_missing_list_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot read the stop list .*: No such file"):
+    with pytest.raises(ConfigError, match=r"cannot read the stop list .*: No such file"):
         stoplists.read(tmp_path / "none.txt")

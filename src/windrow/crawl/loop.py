@@ -37,16 +37,20 @@ _T = TypeVar("_T")
 _Outcome = TypeVar("_Outcome", Capture, Failure)
 
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
+_DAY = 86400.0
 _JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
 _TICK = 0.001  # seconds by which the server's clock may read a delay shorter than ours
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class Clock:
-    """Epoch seconds that never go back or jump while the process runs."""
+    """Epoch seconds that never go back or jump while the process runs, nor, where it went on from one, behind its last commit."""
 
-    def __init__(self) -> None:
-        self._offset = time.time() - time.monotonic()
+    def __init__(self, last: float = 0.0) -> None:
+        now = time.time()
+        if now < last < now + _DAY:  # it was set back meanwhile; a commit further ahead was dated by a clock that was wrong
+            now = last
+        self._offset = now - time.monotonic()
 
     def now(self) -> float:
         return time.monotonic() + self._offset
@@ -563,7 +567,7 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
                 f"{directory} has {free >> 20} MiB free, less than crawl.min_free_bytes ({options.crawl.min_free_bytes >> 20} MiB); "
                 "free some space, or lower the option"
             )
-        clock = Clock()
+        clock = Clock(recover.last_commit(directory))
         resumed = await recover.resume(directory, options, clock.now())
         try:
             crawl = Crawl(directory, options, resumed, clock)

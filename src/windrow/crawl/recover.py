@@ -109,6 +109,11 @@ def _write(path: Path, text: str) -> None:
     log.sync_directory(path.parent)
 
 
+def last_commit(directory: Path) -> float:
+    """When the log was last written to, by the system's clock of then; 0 where there is none."""
+    return max((path.stat().st_mtime for path in (directory / "log").glob("*.jsonl.gz")), default=0.0)
+
+
 def set_state_aside(directory: Path) -> Path | None:
     """Makes room for a state built anew; the old one is kept under another name."""
     state = directory / "state"

@@ -9,8 +9,13 @@ A host is leased when it and its address are both due and unheld. A host without
 origin without rules its robots.txt; a robots.txt that moved to another host is fetched there, as an errand, while the asking
 origin waits. A closed host's tasks are handed out with the reason, so that each ends in the log like any other.
 
-`local` decides, over a shelf that remembers: `memory` or `lmdb`. What a failure means is in `retry`, which links are admitted in
-`scope`; both are pure. The store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
+`local` leases and settles. It is made of `admit` (what is new and fits the caps), `line` (which hosts are open), `schedule` (which of
+them is due), `turns` (what is to be done there) and `rows` (their accounts), over a shelf that remembers: `memory` or `lmdb`.
+What a failure means is in `retry`, what it does to its host in `health`, which links are admitted in `scope`; these are pure. The
+store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
+
+Every task of a turn comes back: by `settle`, or by `release` as unused. An operation that fails because the disk is full (OSError)
+has changed nothing and may be repeated.
 """
 
 from collections.abc import Iterable, Sequence
