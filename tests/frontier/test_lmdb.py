@@ -175,9 +175,24 @@ def test_after_a_full_disk_the_same_report_can_be_settled_again(tmp_path: Path, 
         with pytest.raises(OSError, match="No space left on device"):
             crawl.settle(turn.tasks[0], found=links)
         assert do(crawl.store.counts()) == before
+    crawl.release(turn, last=crawl.now)
     monkeypatch.undo()
     assert len(crawl.settle(turn.tasks[0], found=links).found) == 5000
     assert do(crawl.store.counts()).seen == 5001
+    do(crawl.store.close())
+
+
+def test_while_the_disk_is_full_no_turns_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = Hand(opened(tmp_path, delay=0.0))
+    crawl.add("http://a.org/1")
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        while True:
+            crawl.add(*[f"http://a.org/{number}" for number in range(do(crawl.store.counts()).seen, 1_000_000)])
+    assert crawl.lease() == []
+    assert crawl.again == crawl.now + 1.0
+    monkeypatch.undo()
+    assert len(crawl.lease()) == 1
     do(crawl.store.close())
 
 

@@ -503,7 +503,7 @@ read_text(Scan *self, const int kind, Py_ssize_t place)
         end = bracket(self, kind, end + 1);
     if (end == place)
         return end;
-    if (reserve(&self->text, &self->text_room, (self->text_length + 2 * (end - place)) * kind, 1) < 0)
+    if (reserve(&self->text, &self->text_room, (self->text_length + end - place + 1) * kind, 1) < 0) /* 1: a blank that is pending */
         return -1;
     while (place < end) {
         Py_UCS4 letter = READ(place);

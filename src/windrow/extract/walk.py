@@ -13,12 +13,12 @@ BLOCK, the columns of `blocks`:
     chars       length of the text
     words       parts of the text between blanks
     link_chars  characters of it inside `<a href>`
-    links       `<a href>` elements with text in the block; one that goes on into the next block counts there again
+    links       runs of such characters: a link that goes on into the next block counts there again
     stops       . ! ? and their like         commas   , ; : and their like         digits   0-9
     tags        start tags inside the block  breaks   `<br>` inside it             images   `<img>` since the block before
-    tag         place in TAGS of the block element, the nearest block-level element around it; 0: another
-    depth       elements above and with it: `<html>` has 1
-    path        number of its path of tags, by which equal paths of one page are known; `page.path(block)` writes it out
+    tag         place in TAGS of the block element, the nearest block-level element around it; 0: the page itself
+    depth       block-level elements above and with it: `<html>` has 1
+    path        number of its path of tags, by which equal paths of one page are known; `page.paths()` writes them out
     container   its row in the containers
     heading     1-6 within h1-h6, else 0
     flags       bits, by place in FLAGS, of the block element and all above it
@@ -26,13 +26,13 @@ BLOCK, the columns of `blocks`:
 
 CONTAINER, the columns of `containers`; one row for each block-level element that holds text, in the order of the page:
 
-    parent      row of the next container above it, always a smaller number; -1: none
+    parent      row of the next container above it, always a smaller number; -1 in the first row, which is the page itself
     tag, depth  as above
     first, end  its text is that of the blocks first to end - 1: sums over a container are differences of running sums
     hints, flags  of its own attributes and tag alone
 
 `stock=True` splits and drops as jusText does, with its slips: blank text between two inline elements is lost, `<section>` is no boundary,
-and every `<a>` is a link.
+and every `<a>` is a link. Paths and depths hold inline elements then. A tree is stripped and walked in the same way, stock or not.
 """
 
 import dataclasses
@@ -90,7 +90,8 @@ class Walk:
         """Every path by its number: "html.body.div.p"."""
         written = [""]
         for parent, tag in zip(memoryview(self.path_parents).cast("i").tolist()[1:], self.path_tags[1:], strict=True):
-            written.append(f"{written[parent]}.{tag}" if parent else tag)
+            name = tag if tag.isprintable() else "?"
+            written.append(f"{written[parent]}.{name}" if parent else name)
         return written
 
 

@@ -14,8 +14,8 @@ them is due), `turns` (what is to be done there) and `rows` (their accounts), ov
 What a failure means is in `retry`, what it does to its host in `health`, which links are admitted in `scope`; these are pure. The
 store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
 
-Every task of a turn comes back: by `settle`, or by `release` as unused. An operation that fails because the disk is full (OSError)
-has changed nothing and may be repeated.
+Every task of a turn comes back: by `settle`, or by `release` as unused. On a full disk `settle` and `checkpoint` raise OSError having
+changed nothing, and may be repeated; `lease` gives no turns; `add` may have taken in a part.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,6 @@
 """The frontier of one machine: leases and settles over a shelf that remembers."""
 
+import errno
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ from windrow.frontier.turns import Turns
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
 _CHUNK = 100  # tasks admitted at a time
+_MARGIN = 256  # writes of the shelf that stay possible for the turns that are out, whatever the disk
 _WRITES = 4  # of the shelf, for a new task: its key, its place in the queue, its host's and its domain's place in the line
 
 
@@ -63,7 +65,7 @@ class LocalFrontier:
         return new
 
     def _begin(self, writes: int) -> None:
-        """Comes before every operation: nobody holds a row, and where the disk is full nothing has been changed yet."""
+        """Comes first in an operation: nobody holds a row, and where the disk is full nothing has been changed yet."""
         self._rows.trim(self._line.seats, self._line.groups)
         self._shelf.reserve(writes)
 
@@ -72,7 +74,12 @@ class LocalFrontier:
     async def lease(self, hosts: int, now: float) -> tuple[list[Turn], float | None]:
         """The best turns that may be had now, and when to ask again: infinity after the next settling, None when all is done."""
         self._now = now
-        self._begin(_WRITES * 16)
+        try:
+            self._begin(_MARGIN)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            return [], now + 1.0  # while the disk is full nothing new is begun
         self._open()
         turns: list[Turn] = []
         while len(turns) < hosts:
@@ -108,7 +115,6 @@ class LocalFrontier:
         seat = self._line.seats.get(turn.host)
         if seat is None or seat.lease != turn.lease or seat.state != "leased":
             return
-        self._begin(_WRITES * len(seat.group.seats))
         self._leased -= 1
         self._schedule.free(seat, last)
         for task in unused:
@@ -376,4 +382,4 @@ class LocalFrontier:
 def _writes(report: Report) -> int:
     """How many writes of the shelf a report may need."""
     pages = len(report.robots.rules) >> 12 if report.robots is not None else 0
-    return 8 + _WRITES * len(report.found) + pages
+    return _MARGIN + _WRITES * len(report.found) + pages
