@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests import crashing, truth
 from tests.crawl.conftest import Finished
 from windrow import urls
@@ -123,13 +121,20 @@ def test_no_word_of_a_page_can_write_on_the_terminal(finished: Finished) -> None
     assert urls.parse(shown.out.splitlines()[0]) is not None
 
 
-@pytest.mark.parametrize("command", [["status"], ["why"]])
-def test_a_directory_without_a_crawl_is_said_to_be_one(command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "crawl.toml").write_text("")
-    arguments = [*command, str(tmp_path), *(["http://a.test/"] if command == ["why"] else [])]
-    result = crashing.run(arguments)
+def test_a_directory_without_a_crawl_is_said_to_be_one(tmp_path: Path) -> None:
+    result = crashing.run(["status", str(tmp_path)])
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"windrow: {tmp_path} holds no crawl: there is no log/ in it; run `windrow crawl {tmp_path}` first\n"
+    assert result.err == f"windrow: {tmp_path} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path\n"
+
+
+def test_a_crawl_that_was_not_begun_has_nothing_in_it(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text("")
+    status = crashing.run(["status", str(tmp_path), "--json"])
+    assert status.code == 0
+    assert (status.json["seen"], status.json["waiting"], status.json["finished"], status.json["frames"]) == (0, 0, {}, 0)
+    assert crashing.run(["status", str(tmp_path)]).code == 0
+    story = crashing.run(["why", str(tmp_path), "http://a.test/", "--json"])
+    assert (story.code, story.json["state"]) == (0, "never seen")
 
 
 def test_why_wants_a_url(finished: Finished) -> None:

@@ -38,8 +38,7 @@ class Status(msgspec.Struct):
 
 
 def status(directory: Path) -> Status:
-    if not (directory / "log").is_dir():
-        raise ConfigError(f"{directory} holds no crawl: there is no log/ in it; run `windrow crawl {directory}` first")
+    _check(directory)
     totals = log.fold(directory / "log")
     tally = totals.tally
     running = is_running(directory)
@@ -66,6 +65,12 @@ def status(directory: Path) -> Status:
         first=totals.first,
         last=totals.last,
     )
+
+
+def _check(directory: Path) -> None:
+    """A crawl that was not begun yet, or died before its first commit, is one with nothing in it."""
+    if not (directory / "log").is_dir() and not (directory / "crawl.toml").exists():
+        raise ConfigError(f"{directory} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path")
 
 
 def is_running(directory: Path) -> bool:
@@ -107,8 +112,7 @@ def why(directory: Path, text: str, options: Config) -> Story:
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as it stands in a browser's address bar")
-    if not (directory / "log").is_dir():
-        raise ConfigError(f"{directory} holds no crawl: there is no log/ in it; run `windrow crawl {directory}` first")
+    _check(directory)
     story = Story(url.text, "never seen", "", [])
     for mention in log.mentions(directory / "log", url.text):
         _tell(story, mention)
