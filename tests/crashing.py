@@ -100,12 +100,17 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
 
 
-@functools.cache
+_nurseries: "list[subprocess.Popen[bytes]]" = []
+
+
 def _nursery() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "tests.crashing"]
-    process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    atexit.register(process.communicate)  # closes its standard input, which is its end
-    return process
+    """The process that forks the runs; another where it has died."""
+    if not _nurseries or _nurseries[-1].poll() is not None:
+        command = [sys.executable, "-m", "tests.crashing"]
+        process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        atexit.register(process.communicate)  # closes its standard input, which is its end
+        _nurseries.append(process)
+    return _nurseries[-1]
 
 
 class Disk:

@@ -17,6 +17,7 @@ from windrow.extract import stoplists
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "windrow" / "extract" / "stoplists"
 FIRST = 80  # words of a language by which it is known
+UNTOLD = ("zho", "jpn", "simple")  # told by their characters; not told from English
 CHARACTERS = 160  # of Chinese: half of any text
 # Of those that Chinese simplified, the older forms, which Taiwan and Hong Kong write.
 TRADITIONAL = dict(
@@ -33,7 +34,7 @@ def main(justext: Path, jieba: Path) -> None:
     lists["zho"] = chinese(jieba)
     sample = (ROOT / "src/windrow/demo/texts/ja.txt").read_text("utf-8")
     lists["jpn"] = [character for character in stoplists.make(sample, 1) if "\u3041" <= character <= "\u3096"]
-    first = "".join(f"{code} {' '.join(found[:FIRST])}\n" for code, found in lists.items() if code not in ("zho", "jpn"))
+    first = "".join(f"{code} {' '.join(found[:FIRST])}\n" for code, found in lists.items() if code not in UNTOLD)
     members = {f"{code}.txt": "\n".join(found) + "\n" for code, found in lists.items()} | {"first.txt": first}
     with zipfile.ZipFile(TARGET / "lists.zip", "w", zipfile.ZIP_LZMA) as archive:
         for name, text in sorted(members.items()):

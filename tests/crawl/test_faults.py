@@ -76,6 +76,7 @@ ENDS = {
 def matrix(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], list[web.Request]]:
     """Every misbehaviour that has a name, each on a host of its own beside a page that is all right, crawled at once."""
     names = [*web.RAW, *web.BAD]
+    web.packed_bomb("gzip")  # takes longer to pack than a server may take to answer
     with web.serve(ADDRESSES) as site:
         for number, name in enumerate(names):
             site.page(host(name), "/good")

@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -100,7 +101,9 @@ def small() -> Iterator[Small]:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         directory.chmod(0o755)  # nginx serves it as another user
-        subprocess.run([serve, "start", "small", directory, "8497"], check=True, capture_output=True)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        subprocess.run([serve, "start", "small", directory, str(port)], check=True, capture_output=True)
         yield Small(directory, json.loads((directory / "expected.json").read_text())["hosts"])
         subprocess.run([serve, "stop", directory], check=True)
 

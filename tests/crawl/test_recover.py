@@ -106,6 +106,16 @@ def test_rebuild_makes_the_state_from_the_log_and_keeps_the_old_one(half: Path, 
     assert {url for url in truth.pages(half) if not world.graph.trapped(url)} == world.expected.must_have
 
 
+def test_a_store_that_forgets_everything_is_filled_from_the_log_at_each_start(world: World, tmp_path: Path) -> None:
+    directory = truth.prepare(tmp_path / "crawl", world, "frontier.store=memory")
+    for _ in range(2):
+        assert crawl(directory, "--max-pages", "9").code == 0
+    assert crawl(directory).code == 0
+    truth.assert_whole(directory, world)
+    assert truth.repeats(world.requests()) == 0
+    assert not (directory / "state").exists()
+
+
 def test_rebuild_may_die_and_be_run_again(half: Path) -> None:
     known = counts(half)
     for at in (3, 8, 14):
@@ -193,6 +203,9 @@ def test_a_missing_part_of_the_log_is_refused(which: int, half: Path) -> None:
 @pytest.mark.parametrize("which", [0, -1])
 def test_damage_in_the_middle_of_the_log_is_refused_and_nothing_is_cut(which: int, half: Path) -> None:
     shutil.rmtree(half / "state")
+    before_last, last = logs(half)[-2:]
+    before_last.write_bytes(before_last.read_bytes() + last.read_bytes())  # damage in the last frame of all would be a frame cut short
+    last.unlink()
     path = logs(half)[which]
     data = bytearray(path.read_bytes())
     data[len(data) // 4] ^= 0xFF

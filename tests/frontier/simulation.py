@@ -289,6 +289,7 @@ class Simulation:
         for report in self.pending:
             if report.task.kind is Kind.PAGE and report.final:
                 self.finished[report.task.url.text].remove(report.reason)
+        self.finished = {text: ends for text, ends in self.finished.items() if ends}
         self.now += later
         self.restarts.append(self.now)
         self.starts()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tests.judge import declarations
-from windrow import cli, config
+from windrow import cli
 from windrow.config import ConfigError, Language
 from windrow.judge import codes, language, trigrams
 from windrow.judge.language import Finding, Settings
@@ -122,11 +122,6 @@ def test_options_are_made_ready_or_refused() -> None:
         language.prepare(Language(accepted=("cz",)))
     with pytest.raises(ConfigError, match=r"no tool tells Upper Sorbian \('hsb'\)"):
         language.prepare(Language(accepted=("hsb",)))
-
-
-def test_models_are_looked_for_beside_crawl_toml(tmp_path: Path) -> None:
-    (tmp_path / "crawl.toml").write_text('[language]\naccepted = ["qaf"]\nmodels = ["qaf.json", "/elsewhere/x.json"]\n')
-    assert config.load(tmp_path / "crawl.toml").language.models == (str(tmp_path / "qaf.json"), "/elsewhere/x.json")
 
 
 @pytest.fixture(scope="module")

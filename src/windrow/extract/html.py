@@ -42,6 +42,7 @@ _RELATIONS = {"canonical", "alternate", "next", "prev"}
 _ANCHOR = 128  # characters of an anchor text, as in WAT files
 _TYPE = 256  # characters of a content type
 _TITLE = 512  # characters
+_READ = 1 << 24  # characters of a page: what is longer is no page, and each takes some 35 bytes of memory
 _CONTENT = 4096  # characters read of a meta element
 _END = 4096  # characters of either end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
@@ -68,7 +69,7 @@ def read(
     if capture.encoded or not is_html(content_type, capture.body):
         return Page(nofollow=not wishes.isdisjoint(_NOFOLLOW), noindex=not wishes.isdisjoint(_NOINDEX)), None
     text, charset = decode.decode(capture.body, content_type)
-    document = _parsed(text, _kind(content_type) != "text/html")
+    document = _parsed(text[:_READ], _kind(content_type) != "text/html")
     metas = document.find_all("meta")
     wishes.update(_meta_wishes(metas, agent.lower()))
     base = _base(document, capture.task.url.text)

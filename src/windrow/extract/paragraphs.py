@@ -38,6 +38,7 @@ PRESETS = {
     "tuned": Limits(0.3, 70, 120, 0.15, 0.20, 200, headings=True, landmarks=True, unspaced=0.3),
 }
 _DEFAULT = config.Paragraphs()
+make_stoplist = stoplists.make  # for a language that has no list
 _LANDMARKS = rules.FLAG["nav"] | rules.FLAG["footer"] | rules.FLAG["aside"]
 
 

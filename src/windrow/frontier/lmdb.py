@@ -52,6 +52,14 @@ class LmdbShelf:
             fix = f"if it is damaged, move {directory} away to have it rebuilt from log/"
             raise ConfigError(f"cannot open the store: {error}; {fix}") from None
         self._ahead = Ahead(self._path)
+        try:
+            self._load(directory)
+        except Exception:
+            self._env.close()
+            self._ahead.close()
+            raise
+
+    def _load(self, directory: Path) -> None:
         self._fit()
         self.reserve(_COMMIT)
         self._tables = {name: self._env.open_db(name.encode()) for name in _TABLES}

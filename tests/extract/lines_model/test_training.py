@@ -51,6 +51,14 @@ def test_chinese_lines_are_labelled_too() -> None:
     assert flags(f"<p>　　{gold}</p><p>责任编辑：季丽亚，未经许可不得转载本网站内容</p>", gold) == [True, False]
 
 
+def test_a_page_holds_its_gold_text_also_where_this_extractor_deletes_it() -> None:
+    gold = "Die Regierung in Berlin hat gestern ein neues Gesetz beschlossen."
+    assert labels.holds(f"<body><form><a>{gold}</a></form><p>Impressum</p></body>", gold)
+    assert not labels.holds(f"<body><!-- {gold} --><h1>403 Forbidden</h1></body>", gold)
+    assert labels.holds("<body>Kurz</body>", "Kurz")
+    assert labels.holds("", "")
+
+
 def test_precision_and_recall_weigh_words_by_bytes() -> None:
     found, gold = measure.bag("one three three"), measure.bag("three one one seven")
     assert (measure.size(found), measure.size(gold)) == (13, 16)

@@ -1,6 +1,7 @@
 """Which lines of a page are main text: those whose own text stands in the gold text."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,17 +18,34 @@ _dense = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 def labels(lines: Lines, gold: str) -> Flags:
     """By letters and digits alone, in pieces where links were deleted, so that neither markup nor the holes it leaves make a difference."""
     whole = _letters(gold)
-    length = _DENSE if 2 * len(_dense.findall(whole)) > len(whole) else _SPARSE
-    sequences = {whole[start : start + length] for start in range(len(whole) - length + 1)}
+    length = _length(whole)
+    sequences = set(_sequences(whole, length))
     gold_lines = {_letters(line) for line in gold.splitlines()}
     topical = np.zeros(len(lines.marked), dtype=bool)
     for number, marked in enumerate(lines.marked):
         pieces = [_letters(piece) for piece in source.pieces(marked)]
-        found = [piece[start : start + length] in sequences for piece in pieces for start in range(len(piece) - length + 1)]
+        found = [sequence in sequences for piece in pieces for sequence in _sequences(piece, length)]
         enough = len(found) >= _FEWEST and sum(found) >= _SHARE * len(found)
         text = "".join(pieces)
         topical[number] = enough or (len(text) > 1 and text in gold_lines)
     return topical
+
+
+def holds(page: str, gold: str) -> bool:
+    """Whether at least half of the gold text stands in the page, wherever: else the page is not the one that it was made from."""
+    wanted, shown = _letters(gold), _letters(source.visible(page))
+    length = min(_length(wanted), max(len(wanted), 1))
+    there = set(_sequences(shown, length))
+    found = [sequence in there for sequence in _sequences(wanted, length)]
+    return sum(found) >= _SHARE * len(found)
+
+
+def _length(text: str) -> int:
+    return _DENSE if 2 * len(_dense.findall(text)) > len(text) else _SPARSE
+
+
+def _sequences(text: str, length: int) -> Iterator[str]:
+    return (text[start : start + length] for start in range(len(text) - length + 1))
 
 
 def _letters(text: str) -> str:

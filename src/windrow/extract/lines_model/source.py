@@ -115,6 +115,11 @@ def _squeezed(line: str) -> bytes:
     return " ".join(line.split()).encode("utf-8", "replace")
 
 
+def visible(page: str) -> str:
+    """All that a page shows, useless elements included: what any extractor could find in it."""
+    return html.unescape(_tag.sub(" ", _body(_without_raw(_clean(page[:_MOST])))))
+
+
 def texts(found: Lines, anchors: bool) -> list[str]:
     """The output text of each line, decoded: one line, single blanks, no control characters."""
     return [text(marked, anchors) for marked in found.marked]

@@ -10,15 +10,13 @@ import numpy as np
 from windrow.config import ConfigError
 from windrow.extract import decode, lines
 from windrow.extract.gold import Sample
-from windrow.extract.lines_model import features, measure, source
-from windrow.extract.lines_model.labels import labels
+from windrow.extract.lines_model import features, labels, measure, source
 from windrow.extract.lines_model.measure import Agreement, Bag
 from windrow.extract.lines_model.model import CLASSIFIERS, Model
 from windrow.extract.lines_model.source import Array, Flags
 
 FOLDS = 10
 OTHERS = "(others)"  # sites with too few pages to be tried alone
-_ANSWERABLE = 0.5  # of the gold text that must stand in a page, or the page is not the one that the gold text was made from
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -26,7 +24,7 @@ class Row(msgspec.Struct, frozen=True):
 
     site: str
     pages: int
-    left_out: int  # pages that hold less than half of their gold text: no extractor can find the rest
+    left_out: int  # pages that do not show half of their gold text: no extractor can find it
     precision: float  # mean over pages
     recall: float  # mean over pages
     f1: float  # of this precision and this recall, as in the paper's Table II
@@ -84,12 +82,16 @@ def mean(rows: Sequence[Row]) -> Row:
 
 def labelled(sample: Sample) -> Labelled:
     content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
-    found = source.lines(decode.decode(sample.body, content_type)[0])
-    topical, gold, texts = labels(found, sample.gold), measure.bag(sample.gold), source.texts(found, True)
-    there = measure.bag("\n".join(text for text, flag in zip(texts, topical, strict=True) if flag))
-    answerable = measure.agreement(there, gold).recall >= _ANSWERABLE
-    site = sample.site or urlsplit(sample.url).hostname or sample.dataset
-    return Labelled(site, found.features, topical, texts, gold, answerable)
+    page = decode.decode(sample.body, content_type)[0]
+    found = source.lines(page)
+    return Labelled(
+        sample.site or urlsplit(sample.url).hostname or sample.dataset,
+        found.features,
+        labels.labels(found, sample.gold),
+        source.texts(found, True),
+        measure.bag(sample.gold),
+        labels.holds(page, sample.gold),
+    )
 
 
 def _trained(pages: Sequence[Labelled], classifier: str) -> Model:

@@ -23,7 +23,9 @@ COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's
 _UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
 _ALIASES = {"zho": ("zh", "cmn", "yue"), "jpn": ("ja",), "nob": ("no", "nor"), "tgl": ("fil",), "ind": ("in",), "heb": ("iw",)}
 _SAMPLE = 200  # words and characters looked at to guess a language
-_CLEAR = 0.2  # share of the commonest words of the declared language, from which there is no doubt
+_CLEAR = 0.2  # share of the commonest words of a language, from which there is no doubt; English has .4, Finnish .2
+_UNCLEAR = 0.04  # share below which it is another language, or none
+_LONG = 1 << 16  # characters of a paragraph that are looked at
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -34,6 +36,7 @@ class Stoplist(msgspec.Struct, frozen=True):
 
     def density(self, text: str) -> float:
         """Share of the words of a text that are in the list; by character, of its letters and digits."""
+        text = text[:_LONG]
         if not (text.isascii() or unicodedata.is_normalized("NFC", text)):
             text = unicodedata.normalize("NFC", text)
         if self.by_character:
@@ -109,13 +112,19 @@ def guess(texts: Iterable[str], declared: str) -> str:
     if by_script:
         return by_script
     claimed = code(declared)
-    if claimed and sum(map(_commonest(claimed).__contains__, words)) >= _CLEAR * len(words):
+    if claimed and _share(words, claimed) >= _CLEAR:
         return claimed
     hits: dict[str, int] = {}
     for word, count in collections.Counter(words).items():
         for language in _owners().get(word, ()):
             hits[language] = hits.get(language, 0) + count
-    return max(hits, key=lambda language: (hits[language], language == claimed, language)) if hits else claimed
+    best = max(hits, key=lambda language: (hits[language], language == claimed, language), default="")
+    doubt = _CLEAR if declared and not claimed else _UNCLEAR
+    return best if best and hits[best] >= doubt * len(words) else claimed
+
+
+def _share(words: list[str], language: str) -> float:
+    return sum(map(_commonest(language).__contains__, words)) / (len(words) or 1)
 
 
 def _words(texts: Iterable[str]) -> list[str]:
