@@ -203,10 +203,10 @@ def test_a_missing_part_of_the_log_is_refused(which: int, half: Path) -> None:
 @pytest.mark.parametrize("which", [0, -1])
 def test_damage_in_the_middle_of_the_log_is_refused_and_nothing_is_cut(which: int, half: Path) -> None:
     shutil.rmtree(half / "state")
-    before_last, last = logs(half)[-2:]
-    before_last.write_bytes(before_last.read_bytes() + last.read_bytes())  # damage in the last frame of all would be a frame cut short
+    *files, last = logs(half)
+    files[-1].write_bytes(files[-1].read_bytes() + last.read_bytes())  # damage in the last frame of all would be a frame cut short
     last.unlink()
-    path = logs(half)[which]
+    path = files[which]
     data = bytearray(path.read_bytes())
     data[len(data) // 4] ^= 0xFF
     path.write_bytes(data)
