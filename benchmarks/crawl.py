@@ -182,7 +182,7 @@ def run(name: str, site: Web, output: Path, pages: int) -> Result:
     began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages), output / "output.log")
     requests, times = site.served(began)
     if not times:
-        sys.exit(f"{name} fetched nothing; its output is in {output / 'output.log'}")
+        sys.exit(f"{name} fetched nothing; it said:\n{(output / 'output.log').read_text(errors='replace')[-2000:]}")
     quarters = [times[len(times) * part // 4 - 1] for part in (1, 2, 3, 4)]
     return Result(
         crawler=name,
@@ -231,11 +231,10 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx and the crawler are ended too
     names = [options.only] if options.only else list(CRAWLERS)
-    with (
-        tempfile.TemporaryDirectory(prefix="windrow-bench-") as made,
-        web((options.web or Path(made) / "web").absolute(), options.port) as site,
-    ):
-        results = [run(name, site, Path(made) / name, options.pages) for name in names]
+    with tempfile.TemporaryDirectory(prefix="windrow-bench-") as made:
+        os.chmod(made, 0o755)  # nginx started by root reads as nobody
+        with web((options.web or Path(made, "web")).absolute(), options.port) as site:
+            results = [run(name, site, Path(made, name), options.pages) for name in names]
     if options.json:
         print(json.dumps([dataclasses.asdict(result) for result in results]))
     else:
