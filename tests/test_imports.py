@@ -14,10 +14,11 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 # Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
 ROWS = (
     ("cli", "__main__"),
-    ("serve", "cluster", "demo", "languages"),
+    ("serve", "cluster", "demo", "extracting", "languages"),
     ("crawl", "batch"),
+    ("order",),
     ("refine",),
-    ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus"),
+    ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus", "log"),
     ("urls", "config"),
     ("data",),
 )
@@ -27,10 +28,10 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
     "justext": ("extract/peers.py",),
-    "isal": ("archive/", "corpus/", "fetch/coding.py", "crawl/log.py"),
+    "isal": ("archive/", "corpus/", "fetch/coding.py", "log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "numpy": ("extract/lines_model/", "judge/"),
+    "numpy": ("extract/blocks", "extract/lines_model/", "judge/"),
     "publicsuffixlist": ("urls.py",),
     "py3langid": ("judge/language.py",),
     "pycld2": ("judge/language.py",),
@@ -41,7 +42,7 @@ ADDRESSES = {
     "rich": ("cli.py", "crawl/display.py"),
     "trafilatura": ("extract/peers.py",),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
-    "typer": ("cli.py", "languages.py"),
+    "typer": ("cli.py", "extracting.py", "languages.py"),
     "url": ("urls.py",),
     "uvloop": ("cli.py", "crawl/loop.py"),
     "xxhash": ("urls.py", "extract/html.py", "judge/duplicates.py", "judge/table.py"),

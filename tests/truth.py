@@ -28,6 +28,7 @@ QUICK = (
     "crawl.commit_seconds=0.05",
     "frontier.checkpoint=0.2",
     "archive.max_bytes=30000",
+    "extract.extractor=none",  # the archive alone, unless a test says otherwise
 )
 SUBSETS = ("warc", "robotstxt", "diagnostics")
 PAGE = 0  # the kind of a log line that speaks of a page; it is left out where it is this

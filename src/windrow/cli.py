@@ -17,11 +17,12 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 import windrow
-from windrow import config, demo, languages, seeds
+from windrow import config, demo, extracting, languages, seeds
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
 from windrow.demo import web
+from windrow.judge import codes
 
 app = typer.Typer(
     add_completion=False,
@@ -30,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Windrow builds text corpora from the web. Start with `windrow demo`.",
 )
+app.add_typer(extracting.app, name="extract")
 app.add_typer(languages.app, name="language")
 out = Console(highlight=False, soft_wrap=True, markup=False)
 
@@ -45,6 +47,9 @@ def init(
     directory: Directory,
     seed_file: Annotated[str, typer.Option("--seeds", help="File of seed URLs, one a line; - for standard input.")],
     contact: Annotated[str, typer.Option(help="URL or e-mail address for the webmasters you visit.")] = "",
+    language: Annotated[
+        list[str] | None, typer.Option(help="Keep text in this language only: ces, cs or Czech; may be repeated, the first counts most.")
+    ] = None,
     tld: Annotated[list[str] | None, typer.Option(help="Stay within this top-level domain; may be repeated.")] = None,
     settings: Settings = None,
 ) -> None:
@@ -52,7 +57,7 @@ def init(
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} has a crawl.toml already; edit that, or choose another directory")
     found = seeds.read(seed_file)
-    options = config.make([*_settings(contact, tld), *(settings or [])], directory)
+    options = config.make([*_settings(contact, language or [], tld or []), *(settings or [])], directory)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.dump(options, changed=True))
@@ -62,8 +67,9 @@ def init(
     out.print(f"Now: windrow crawl {directory}")
 
 
-def _settings(contact: str, tlds: list[str] | None) -> list[str]:
+def _settings(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:
     chosen = [f"crawler.contact={contact}"] if contact else []
+    chosen += [f"language.accepted={[codes.parse(name) for name in wanted]!r}"] if wanted else []
     return chosen + ([f"scope.tlds={tlds!r}"] if tlds else [])
 
 
@@ -134,6 +140,8 @@ def _show_ending(directory: Path, ending: loop.Ending) -> None:
     tally, counts = ending.tally, ending.counts
     out.print(f"{why.get(ending.why, ending.why)} after {ending.seconds:,.1f} s: {tally.archived:,} captures archived, ", end="")
     out.print(f"{display.size(tally.downloaded)} downloaded, {counts.waiting:,} URLs waiting.")
+    if tally.kept:
+        out.print(f"{display.size(tally.kept)} of text kept, {tally.kept / max(1, tally.downloaded):.1%} of what was downloaded.")
     out.print(f"this run ended {display.reasons(tally.finished)}")
     out.print(f"see: windrow status {directory}")
 
@@ -155,6 +163,9 @@ def status(directory: Directory, as_json: Json = False) -> None:
             table.add_row(title, f"{count:,}", name)
             title = ""
     table.add_row("requests", f"{found.requests:,}", display.size(found.downloaded), f"{found.archived:,} captures archived")
+    if found.clean:
+        share = f"{found.kept / max(1, found.downloaded):.2%} of what was downloaded, {display.size(found.clean)} found"
+        table.add_row("text", "", display.size(found.kept), share)
     for name, length in found.bytes.items():
         table.add_row("", display.size(length), f"{name}/")
     table.add_row("last commit", _moment(found.last), f"frame {found.frames}")
@@ -190,63 +201,6 @@ def rebuild(directory: Directory) -> None:
 
     resumed = asyncio.run(main())
     out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
-
-
-@app.command("extract")
-def extract(
-    files: Annotated[list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")] = None,
-    extractor: Annotated[str, typer.Option(help="paragraphs (jusText's rules) or lines (a trained line classifier).")] = "paragraphs",
-    language: Annotated[str, typer.Option(help="Language of the stop list; told from each page unless given.")] = "",
-    preset: Annotated[str, typer.Option(help="Of paragraphs: tuned, or stock for jusText's own figures.")] = "tuned",
-    form: Annotated[str, typer.Option("--format", help="text or jsonl: path, title, date, language, text.")] = "text",
-) -> None:
-    """Print the main text of HTML files."""
-    from windrow.extract import files as pages
-
-    if form not in ("text", "jsonl"):
-        raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
-    chosen = pages.extractor(extractor, language, preset)
-    for name in files or ["-"]:
-        found = pages.row(name, sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes(), chosen)
-        line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
-        sys.stdout.buffer.write(line + b"\n")
-
-
-Pages = Annotated[Path, typer.Argument(help="A folder or tar file of html/ID.html with gold/ID.txt, or a folder of such.", metavar="PAGES")]
-
-
-@app.command("extract evaluate", hidden=True)
-def evaluate_extractors(
-    pages: Pages,
-    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "paragraphs,lines",
-    peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
-    folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Measure extractors on pages with gold text."""
-    from windrow.extract import files
-    from windrow.extract.lines_model import training
-
-    if folds:
-        found = files.cross_validated(pages, extractor, folds)
-        _print_json(found) if as_json else out.print(training.table(found))
-        return
-    rows = files.evaluated(pages, [name for name in extractor.split(",") if name], [name for name in peers.split(",") if name])
-    _print_json(rows) if as_json else out.print(files.table(rows))
-
-
-@app.command("extract train", hidden=True)
-def train_extractor(
-    pages: Pages,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", metavar="MODEL")],
-    extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
-    classifier: Annotated[str, typer.Option(help="svm, bayes or tree.")] = "svm",
-) -> None:
-    """Train an extractor on pages with gold text."""
-    from windrow.extract import files
-
-    files.train(pages, extractor, classifier, output)
-    out.print(f"{output} written")
 
 
 @app.command("dedup")
@@ -341,8 +295,6 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
 
 def main() -> None:
     """Runs a command; what the user can mend is one sentence and exit code 2."""
-    if sys.argv[1:3] in (["extract", "evaluate"], ["extract", "train"]):
-        sys.argv[1:3] = [" ".join(sys.argv[1:3])]  # `extract` itself takes files, so these cannot be commands below it
     try:
         app(prog_name="windrow")
     except ConfigError as error:

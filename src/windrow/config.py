@@ -77,6 +77,12 @@ class Frontier:
     max_host_urls: int = 0  # URLs admitted per host; 0: no limit
     max_domain_urls: int = 0  # URLs admitted per registered domain; 0: no limit
     max_domain_hosts: int = 64  # hosts admitted per registered domain (against wildcard DNS); 0: no limit
+    yield_threshold: str = "off"  # "strict", "normal", "permissive": 0.01, 0.005, 0.002 · (log10 n - 1); "a,b": a·(log10 n - b); "off"
+    yield_form: str = "bytes"  # a domain's yield: "bytes" kept per byte downloaded, or "pages", the mean of its pages' yields
+    yield_text: str = "kept"  # what counts: "kept" in the corpus, all "clean" text, or that in the "primary" (first accepted) language
+    grace_pages: int = 8  # answers before which no domain is retired (SpiderLing)
+    grace_bytes: int = 512 << 10  # bytes downloaded from it, before which it is not either (SpiderLing)
+    min_primary_share: float = 0.0  # share of a domain's clean text in the primary language, below which it is retired; 0: off
     checkpoint: float = 20.0  # seconds between two commits of the store; the log commits each second, see crawl.commit_seconds
 
 
@@ -131,6 +137,8 @@ class Extract:
     seconds: float = 10.0  # CPU time one page may take
     megabytes: int = 1024  # address space of one worker
     max_links: int = 10000  # links taken from one page
+    extractor: str = "paragraphs"  # of the main text: "paragraphs" (jusText's rules), "lines" (trained on source lines); "none": no text
+    model: str = ""  # file made by `windrow extract train`, for an extractor that is trained; empty: the one that comes with Windrow
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -196,7 +204,16 @@ class Judge:
     ngram: int = 7  # words that are compared at once (SpiderLing: 7)
     threshold: float = 0.5  # share of a paragraph's words in n-grams seen before; a duplicate has more (SpiderLing: 0.5)
     smoothing: int = 20  # words; so much new text between duplicate paragraphs, or less, goes with them (onion: 20); 0: none
+    stop_early: bool = False  # the first judge that refuses a page is the last one asked: cheaper, but later scores are missing
     table_bytes: int = 2_200_000_000  # bytes for the n-grams seen, 6 to 11 each, taken as needed; when full, the older half is forgotten
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Corpus:
+    """The documents that a crawl leaves."""
+
+    shard_bytes: int = 256 << 20  # bytes after which a shard of a language is closed and the next begun
+    level: int = 2  # gzip level of isal, 0 to 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -222,7 +239,12 @@ class Config:
     fetch: Fetch = Fetch()
     archive: Archive = Archive()
     extract: Extract = Extract()
+    paragraphs: Paragraphs = Paragraphs()
+    language: Language = Language()
+    quality: Quality = Quality()
+    signals: Signals = Signals()
     judge: Judge = Judge()
+    corpus: Corpus = Corpus()
     crawl: Crawl = Crawl()
 
 
@@ -236,6 +258,7 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "frontier.open_hosts": (1, math.inf),
     "frontier.quantum": (1, math.inf),
     "frontier.checkpoint": (0, 3600),
+    "frontier.min_primary_share": (0, 1),
     "fetch.connections": (1, 10000),
     "fetch.connect_timeout": (0.001, 86400),
     "fetch.header_timeout": (0.001, 86400),
@@ -251,9 +274,25 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "extract.workers": (1, 1024),
     "extract.seconds": (0.01, math.inf),
     "extract.megabytes": (64, math.inf),
+    "paragraphs.max_link_density": (0, 1),
+    "paragraphs.stopwords_low": (0, 1),
+    "paragraphs.stopwords_high": (0, 1),
+    "language.min_share": (0, 1),
+    "language.short": (0, math.inf),
+    "language.read": (50, math.inf),
+    "quality.min_good": (0, 1),
+    "quality.min_letters": (0, 1),
+    "quality.max_digits": (0, 1),
+    "quality.max_symbols": (0, 1),
+    "quality.max_repeated_lines": (0, 1),
+    "quality.max_repeated_words": (0, 1),
+    "quality.min_sentences": (0, 1),
+    "quality.soft_404": (0, 1),
     "judge.ngram": (1, 64),
     "judge.threshold": (0, 1),
     "judge.table_bytes": (16 << 20, math.inf),
+    "corpus.shard_bytes": (1, math.inf),
+    "corpus.level": (0, 3),
     "crawl.in_flight": (1, math.inf),
     "crawl.in_flight_bytes": (1, math.inf),
     "crawl.commit_seconds": (0.01, 3600),
@@ -269,13 +308,22 @@ PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that
     "fetch.accept": (r"[ -~]*", "ASCII"),
     "fetch.accept_language": (r"[ -~]*", "ASCII"),
     "frontier.store": (r"lmdb|memory", "'lmdb' or 'memory'"),
+    "frontier.yield_threshold": (
+        r"off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
+        "'off', 'strict', 'normal', 'permissive', or two numbers such as '0.01,1'",
+    ),
+    "frontier.yield_form": (r"bytes|pages", "'bytes' or 'pages'"),
+    "frontier.yield_text": (r"kept|clean|primary", "'kept', 'clean' or 'primary'"),
+    "extract.extractor": (r"paragraphs|lines|none", "'paragraphs', 'lines' or 'none'"),
+    "paragraphs.preset": (r"stock|tuned", "'stock' or 'tuned'"),
+    "signals.profile": (r"research|training|record-only", "'research', 'training' or 'record-only'"),
     "archive.prefix": (r"[A-Za-z0-9][A-Za-z0-9._-]*", "usable in file names: letters, digits, '.', '_' and '-'"),
     "crawl.node": (r"[A-Za-z0-9][A-Za-z0-9._]*", "usable in file names: letters, digits, '.' and '_'"),
 }
 REGEXES = ("scope.allow", "scope.deny")
 NAMES = ("scope.tlds", "scope.tlds_denied", "scope.domains", "scope.domains_denied", "scope.hosts", "scope.hosts_denied")
 SUFFIXES = ("scope.skip_suffixes",)
-PATHS = ("fetch.hosts",)  # relative to the directory of crawl.toml
+PATHS = ("fetch.hosts", "extract.model", "paragraphs.stoplist")  # relative to the directory of crawl.toml
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -332,8 +380,12 @@ def reference() -> str:
             meaning = re.sub(r"([|*<\\])", r"\\\1", comments.get((options.__name__, option.name), ""))
             name = f"{section.name}.{option.name}"
             limits = f"; {_limits(name)}" if name in RANGES else ""
-            lines.append(f"| `{option.name}` | `{_toml(option.default)}` | {meaning}{limits} |")
+            lines.append(f"| `{option.name}` | {_default(option.default)} | {meaning}{limits} |")
     return "\n".join(lines) + "\n"
+
+
+def _default(value: Any) -> str:
+    return "not set" if value is None else f"`{_toml(value)}`"
 
 
 def _read(path: Path) -> dict[str, Written]:

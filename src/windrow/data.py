@@ -13,7 +13,7 @@ import msgspec
 class Reason(enum.Enum):
     """How a URL ended, or why this try at it failed. The stores keep a reason as its place in this list: append, never reorder."""
 
-    OK = "ok"  # fetched with a 2xx status and archived
+    OK = "ok"  # fetched with a 2xx status, archived, and, where text is taken, in the corpus
     REDIRECT = "redirect"  # archived; its target went into the queue like any link
     NOT_FOUND = "not-found"  # 404, 410
     FORBIDDEN = "forbidden"  # 401, 402, 403, 451: final, never worked around
@@ -37,8 +37,16 @@ class Reason(enum.Enum):
     PARSE_TIMEOUT = "parse-timeout"  # the worker was ended: too long on this page
     PARSE_MEMORY = "parse-memory"  # the worker ran out of its memory limit
     PARSE_CRASH = "parse-crash"  # the worker died on this page
-    CLOSED = "closed"  # its host or domain was closed while it waited
+    LOW_YIELD = "low-yield"  # its domain, or its part of the domain, gave too little text for its bytes and was retired
     OUT_OF_SCOPE = "out-of-scope"  # the rules changed after it was admitted
+    NO_TEXT = "no-text"  # archived, but nothing in it is running text: another kind of file, a page of links, an empty page
+    OPTED_OUT = "opted-out"  # its author or host reserves it, see [signals]
+    LANGUAGE = "language"  # not in an accepted language
+    QUALITY = "quality"  # too short, or not running text
+    MACHINE_TRANSLATED = "machine-translated"  # the page says so
+    SOFT_404 = "soft-404"  # the host's way to say "not found" with status 200
+    DUPLICATE = "duplicate"  # its bytes, or its clean text, were met before
+    NEAR_DUPLICATE = "near-duplicate"  # no paragraph is left that was not met before
 
 
 class Kind(enum.IntEnum):
@@ -147,7 +155,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     length: int  # of the response record's gzip member
 
 
-class Paragraph(msgspec.Struct, frozen=True, gc=False):
+class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"}):
     """A block of a page's text."""
 
     text: str  # one line, single blanks
@@ -155,6 +163,7 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False):
     heading: bool = False
     path: str = ""  # of its element: "html.body.div.p"
     own: str = ""  # "good", "neargood", "short" or "bad": by itself, before its neighbours were heard; jusText's cfclass
+    language: str = ""  # in a document: ISO 639-3, where it differs from the document's
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -172,6 +181,61 @@ class Page(msgspec.Struct, frozen=True):
     nofollow: bool = False  # meta robots
     noindex: bool = False
     shape: int = 0  # 32-bit hash of the visible text without digits: equal for the pages of a calendar trap
+    metas: tuple[tuple[str, str], ...] = ()  # names, in lower case, and contents of meta elements that judges ask for: what is said to
+    # robots, and by translators; attributes of <html> by which these mark their work as "html lang", "html class"
+    licences: tuple[str, ...] = ()  # URLs that are linked as the page's licence
+
+
+class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One statement of an author or a host about the use of a page."""
+
+    source: str  # "meta", "header" or "robots.txt"; "well-known" for tdmrep.json
+    name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
+    value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
+    field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
+    agent: str = ""  # the agent that is meant, lower case; "" for all
+
+
+class Verdict(msgspec.Struct, frozen=True, array_like=True):
+    """What the judges say of a page by itself; what depends on other pages is decided after it, in the order of `seq`."""
+
+    reason: Reason  # OK: it belongs in the corpus, if it is not a duplicate
+    detail: str = ""
+    language: str = ""  # ISO 639-3
+    scores: dict[str, float] = {}  # by the name of a judge
+    clean: int = 0  # bytes of main text, whatever its language
+    primary: int = 0  # of these, bytes in the first accepted language
+    digest: int = 0  # 64-bit hash of the text that is to be kept
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A page as the corpus has it: one line of a shard, see corpus/document.py."""
+
+    format: int  # of this record, see corpus/document.py
+    id: str  # of the response record: <urn:uuid:…>
+    url: str
+    time: str  # of the request: 2026-11-15T10:44:21.123Z
+    place: "DocumentPlace"
+    ip: str
+    language: str  # ISO 639-3
+    scores: dict[str, float]
+    paragraphs: tuple[Paragraph, ...]
+    title: str = ""
+    author: str = ""
+    date: str = ""
+    charset: str = ""
+    declared: str = ""  # language that the page declares
+    licence: str = ""
+    signals: tuple[Signal, ...] = ()
+
+
+class DocumentPlace(msgspec.Struct, frozen=True):
+    """Where the bytes of a document are."""
+
+    file: str
+    offset: int
+    length: int
+    digest: str  # sha1 of the payload in base32
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -185,7 +249,12 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     status: int = 0
     downloaded: int = 0  # bytes on the wire
+    clean: int = 0  # bytes of main text, whatever its language and whether or not it was met before
+    primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that reached the corpus
+    language: str = ""  # of the page, where it was told
+    scores: dict[str, float] = {}
+    text: int = 0  # 64-bit hash of the clean text, of a page that the judges let pass: it and the digest are claimed
     place: Place | None = None
     digest: str = ""  # sha1 of the payload in base32, without prefix
     shape: int = 0
@@ -207,6 +276,9 @@ class Ledger(msgspec.Struct, frozen=True, gc=False):
     admitted: int = 0  # URLs
     hosts: int = 0
     closed: Reason | None = None
+    clean: int = 0  # bytes
+    primary: int = 0  # bytes
+    yields: float = 0.0  # of its pages, summed
 
 
 class Fate(msgspec.Struct, frozen=True, gc=False):

@@ -1,68 +1,85 @@
-"""Capture -> Refined: extract, then the rules that need nothing but the page.
+"""Capture -> Refined: extract, then all that can be said of the page by itself.
 
-Pure, so that a crawl runs it in worker processes and a batch job over files, with the same result.
+Pure, so that a crawl runs it in worker processes and a batch job over files, with the same result. What depends on other pages is decided
+after it, by whoever owns their order.
 """
+
+import re
 
 import msgspec
 
+from windrow import extract
 from windrow.config import Config
-from windrow.data import Capture, Link, Page, Url
-from windrow.extract import html
+from windrow.corpus import document
+from windrow.corpus.document import Draft
+from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.frontier import scope
+from windrow.judge.duplicates import Grams
+from windrow.judge.pages import Judge
 
 _REMEMBERED = 1 << 14  # links
+_TELLING = re.compile(rb"(?im)^(?:x-robots-tag|tdm-reservation|tdm-policy|content-usage|link|x-[a-z-]*translat[a-z-]*)[ \t]*:")
 
 
 class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
-    page: Page  # with the links that may be followed, and no others
+    links: tuple[Link, ...]  # those that may be followed, and no others
+    shape: int  # see Page
     refused: dict[str, int]  # the other links, counted by the rule that refused them
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        return self.page.links
-
-    @property
-    def shape(self) -> int:
-        return self.page.shape
+    verdict: Verdict | None = None  # None: no text was taken
+    draft: Draft | None = None  # of the document, where the verdict is OK
+    grams: Grams | None = None  # of its paragraphs, where near-duplicates are looked for
 
 
 class Refiner:
-    """Holds the compiled rules; the same capture always gives the same answer."""
+    """Holds the compiled rules and the models; the same capture always gives the same answer."""
 
     def __init__(self, config: Config) -> None:
-        self._max_links = config.extract.max_links
-        self._agent = config.crawler.name
+        self._extract = extract.extractor(config)
+        self._judge = Judge(config) if config.extract.extractor != "none" else None
         self._obedient = not config.scope.follow_nofollow
         self._scope = scope.Scope(config.scope)
         self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
 
     def __call__(self, capture: Capture) -> Refined:
-        page = html.extract(capture, self._max_links, self._agent)
-        if not page.links:
-            return Refined(page, {})
+        page = self._extract(capture)
+        links, refused = self._links(page) if page.links else ((), {})
+        if self._judge is None:
+            return Refined(links, page.shape, refused)
+        ruling = self._judge(page, _headers(capture))
+        verdict, draft = ruling.verdict, None
+        if verdict.reason is Reason.OK:
+            draft = document.draft(page, ruling.paragraphs, verdict.language, ruling.languages, ruling.signals)
+        return Refined(links, page.shape, refused, verdict, draft, ruling.grams)
+
+    def _links(self, page: Page) -> tuple[tuple[Link, ...], dict[str, int]]:
+        """Those that may be followed, and how many others there are by rule."""
         if page.nofollow and self._obedient:
-            return Refined(_with(page, ()), {"nofollow": len(page.links)})
+            return (), {"nofollow": len(page.links)}
         refused: dict[str, int] = {}
         kept: list[Link] = []
         known = self._known
         for link in page.links:
             rule = known.get(link.url.key)
             if rule is None:
-                rule = self._judge(link.url)
+                rule = self._refusal(link.url)
             if link.rel and "nofollow" in link.rel and self._obedient:
                 rule = "nofollow"
             if rule:
                 refused[rule] = refused.get(rule, 0) + 1
             else:
                 kept.append(link)
-        return Refined(_with(page, tuple(kept)) if refused else page, refused)
+        return tuple(kept) if refused else page.links, refused
 
-    def _judge(self, url: Url) -> str:
+    def _refusal(self, url: Url) -> str:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         rule = self._known[url.key] = self._scope.refuses(url)
         return rule
 
 
-def _with(page: Page, links: tuple[Link, ...]) -> Page:
-    return msgspec.structs.replace(page, links=links)
+def _headers(capture: Capture) -> list[tuple[str, str]]:
+    """The headers that say something of the page's use; hardly any page has one."""
+    if not _TELLING.search(capture.head):
+        return []
+    lines = [line.partition(b":") for line in capture.head.split(b"\r\n")[1:]]
+    return [(name.strip().decode("latin-1"), value.strip().decode("latin-1")) for name, colon, value in lines if colon]

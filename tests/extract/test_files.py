@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from windrow import config, extract
 from windrow.config import ConfigError
-from windrow.extract import files
+from windrow.data import Capture, Task, Url
+from windrow.extract import files, stoplists
 
 STORY = " ".join(
     [
@@ -21,25 +23,58 @@ MENU = "".join(f'<li><a href="/{word}">{word}</a></li>' for word in ("home", "ne
 PAGE = f"<html lang=en><title>The mill</title><body><ul>{MENU}</ul>\n<p>{STORY}</p>\n<p>{STORY}</p>\n<div>© 2026</div></html>".encode()
 
 
-@pytest.mark.parametrize("name", files.NAMES)
+TEXTS = Path(stoplists.__file__).resolve().parents[2] / "demo" / "texts"
+NAMES = [name for name in extract.EXTRACTORS if name != "none"]
+
+
+def extractor(name: str, *settings: str) -> extract.Extractor:
+    return extract.extractor(files.options(name, settings))
+
+
+def test_every_extractor_can_be_named_in_the_options_and_no_other() -> None:
+    pattern, said = config.PATTERNS["extract.extractor"]
+    assert set(pattern.split("|")) == set(extract.EXTRACTORS)
+    assert all(f"'{name}'" in said for name in extract.EXTRACTORS)
+    assert config.Extract().extractor in extract.EXTRACTORS
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_an_extractor_keeps_the_story_and_drops_the_menu(name: str) -> None:
-    row = files.row("mill.html", PAGE, files.extractor(name))
+    row = files.row("mill.html", PAGE, extractor(name))
     assert (row.path, row.title, row.language) == ("mill.html", "The mill", "en")
     assert "The old mill by the river" in row.text
     assert "imprint" not in row.text
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff" * 50, b"%PDF-1.7 x", b"<p>" * 5000])
-@pytest.mark.parametrize("name", files.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_no_page_has_no_text(name: str, body: bytes) -> None:
-    assert files.row("x", body, files.extractor(name)).text == ""
+    assert files.row("x", body, extractor(name)).text == ""
 
 
-def test_an_unknown_extractor_is_named_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'paragraphs'"):
-        files.extractor("paragraph")
-    with pytest.raises(ConfigError, match="there is no preset 'best'"):
-        files.extractor("paragraphs", preset="best")
+def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -> None:
+    capture = Capture(Task(Url("http://a.test/", "a.test", "a.test", 1)), 200, b"", b"HTTP/1.1 200 OK\r\n\r\n", PAGE, 0.0, 0.0, "", "h2")
+    for name in extract.EXTRACTORS:
+        page = extract.extractor(config.make([f"extract.extractor={name}", "extract.max_links=3"], Path()))(capture)
+        assert [link.url.text for link in page.links] == ["http://a.test/home", "http://a.test/news", "http://a.test/contact"]
+        assert bool(page.paragraphs) == (name != "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "words"),
+    [
+        ("paragraph", "", "option 'extract.extractor' in --set must be"),
+        ("paragraphs", "paragraphs.preset=best", "'paragraphs.preset' in --set must be 'stock' or 'tuned', not 'best'"),
+        ("paragraphs", "paragraphs.language=Klingon", "there is no stop list for 'Klingon'; make one with 'windrow extract stoplist"),
+        ("paragraphs", "paragraphs.stoplist=/no/such/list", "cannot read the stop list /no/such/list"),
+        ("paragraphs", "paragraphs.stopwords_low=2", "from 0 to 1, not 2.0"),
+        ("lines", "extract.model=/no/such/model", "cannot read the model /no/such/model"),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_the_first_page(name: str, setting: str, words: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        extractor(name, *filter(None, [setting]))
+    assert words in str(raised.value)
 
 
 def windrow(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -59,6 +94,44 @@ def test_a_missing_file_is_one_sentence_and_code_2() -> None:
     found = windrow("extract", "no-such-file.html")
     assert (found.returncode, found.stdout) == (2, b"")
     assert found.stderr.decode().startswith("windrow: no-such-file.html")
+
+
+def test_presets_and_single_figures_are_options_of_the_command() -> None:
+    tuned, stock = (windrow("extract", "--preset", preset, stdin=PAGE).stdout for preset in ("tuned", "stock"))
+    assert tuned == stock == windrow("extract", stdin=PAGE).stdout != b"\n"
+    assert windrow("extract", "--set", "paragraphs.length_low=5000", stdin=PAGE).stdout == b"\n"
+
+
+def test_the_help_shows_the_options_for_files_and_the_commands() -> None:
+    shown = windrow("extract", "--help").stdout.decode()
+    assert all(word in shown for word in ("[FILE]...", "--extractor", "--stoplist", "evaluate", "train", "stoplist"))
+
+
+def test_a_stop_list_is_made_from_a_sample_and_used(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    made = windrow("extract", "stoplist", str(TEXTS / "en.txt"), "--size", "60", "-o", str(path))
+    words = path.read_text("utf-8").split()
+    assert (made.returncode, len(words), words[:3]) == (0, 60, ["the", "and", "of"])
+    assert f"--stoplist {path}" in made.stdout.decode()
+    assert b"The old mill" in windrow("extract", "--stoplist", str(path), stdin=PAGE).stdout
+    czech = windrow("extract", "stoplist", "-", stdin=(TEXTS / "cs.txt").read_bytes()).stdout
+    path.write_bytes(czech)
+    assert windrow("extract", "--stoplist", str(path), stdin=PAGE).stdout == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("sample", "arguments", "words"),
+    [
+        (b"too few words", [], "- holds 3 words"),
+        (b"", [], "- holds 0 words"),
+        (b"nothing but once said " + b"".join(b"w%da " % number for number in range(1500)), ["--size", "9"], "only 0 words stand"),
+        (b"one line\n\xff\n", [], "-, line 2: not UTF-8; save the sample as UTF-8"),
+    ],
+)
+def test_a_sample_that_makes_no_list_is_one_sentence(sample: bytes, arguments: list[str], words: str) -> None:
+    found = windrow("extract", "stoplist", "-", *arguments, stdin=sample)
+    assert (found.returncode, found.stdout, found.stderr.count(b"\n")) == (2, b"", 1)
+    assert found.stderr.decode().startswith(f"windrow: {words}")
 
 
 def data(folder: Path) -> Path:
@@ -83,3 +156,13 @@ def test_only_what_is_trained_can_be_trained(tmp_path: Path) -> None:
     found = windrow("extract", "train", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "-o", str(tmp_path / "m.json"))
     assert (found.returncode, (tmp_path / "m.json").exists()) == (2, False)
     assert b"only lines is" in found.stderr
+
+
+def test_a_model_that_was_trained_is_used(tmp_path: Path) -> None:
+    model = tmp_path / "mill.json"
+    trained = windrow("extract", "train", str(data(tmp_path / "pages")), "-o", str(model))
+    assert (trained.returncode, model.exists()) == (0, True), trained.stderr
+    assert b"The old mill" in windrow("extract", "--extractor", "lines", "--model", str(model), stdin=PAGE).stdout
+    model.write_text('{"cuts":\n 3}')
+    found = windrow("extract", "--extractor", "lines", "--model", str(model), stdin=PAGE)
+    assert found.returncode == 2 and str(model).encode() in found.stderr

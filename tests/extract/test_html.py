@@ -178,6 +178,28 @@ def test_title_language_and_charset_are_as_declared() -> None:
     assert read("<html lang='<script>'>").language == ""
 
 
+def test_what_is_said_to_robots_and_by_translators_is_kept_for_the_judges() -> None:
+    page = read(
+        "<html lang=cs-x-mtfrom-en class='a translated-ltr' data-gt-lang=cs data-theme=dark>"
+        "<meta name=Robots content='noai, noindex'><meta name=windrow content=nofollow><meta name=TDM-Reservation content=1>"
+        "<meta name=generator content='WordPress 6'><meta name=generator content='GTranslate, a translator'><meta name=viewport content=x>"
+        "<meta name=translated-by content='a\x01b'><meta name=robots>"
+    )
+    assert page.metas == (
+        ("robots", "noai, noindex"),
+        ("windrow", "nofollow"),
+        ("tdm-reservation", "1"),
+        ("generator", "GTranslate, a translator"),
+        ("translated-by", "ab"),
+        ("robots", ""),
+        ("html lang", "cs-x-mtfrom-en"),
+        ("html class", "a translated-ltr"),
+        ("html data-gt-lang", "cs"),
+    )
+    assert page.noindex and page.nofollow
+    assert read("<html lang=en class=no-js><meta charset=utf-8><meta name=viewport content=x>").metas == ()
+
+
 def test_the_shape_of_a_text_ignores_digits_white_space_scripts_and_markup() -> None:
     first = read("<p>Week 12 of <b>2024</b></p><script>nonce = 'a'</script>").shape
     assert first == read("<div>Week 3 of\n 2031</div><style>b {}</style><a href=x></a>").shape

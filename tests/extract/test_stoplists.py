@@ -32,7 +32,7 @@ def test_every_language_has_its_list() -> None:
 
 
 def test_an_unknown_language_is_named_with_the_way_out() -> None:
-    with pytest.raises(ConfigError, match="no stop list for 'Klingon'; make one from a text with 'windrow extract stoplist NAME SAMPLE'"):
+    with pytest.raises(ConfigError, match="no stop list for 'Klingon'; make one with 'windrow extract stoplist SAMPLE -o FILE'"):
         stoplists.load("Klingon")
 
 

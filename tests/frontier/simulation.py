@@ -51,6 +51,7 @@ class Host:
     delay: float = 0.0  # Crawl-delay
     robots: str = "ok"  # "ok", "absent", "broken" (5xx), "shaky" (5xx twice), or the URL it was moved to
     life: str = "ok"  # "ok", "dead" (refuses), "unknown" (no such name), "shaky" (each page fails once), "throttled"
+    kept: int = 0  # bytes of text in each page
 
 
 @dataclasses.dataclass
@@ -86,6 +87,7 @@ def world(seed: int, hosts: int = 8, pages: int = 12, kinds: bool = True) -> Wor
             made[name].delay = rng.choice([0.0, 0.0, 3.0])
             made[name].robots = rng.choice(["ok"] * 5 + ["absent", "broken", "shaky", "moved", "moved"])
             made[name].life = rng.choice(["ok"] * 6 + ["dead", "unknown", "shaky", "throttled"])
+            made[name].kept = random.Random(f"{seed} {name}").choice([0, 5, 50, 500])
     everything = [page for host in made.values() for page in host.pages]
     for host in made.values():
         if host.robots == "moved":
@@ -209,6 +211,9 @@ class Simulation:
                 continue
             if last:
                 yield last + turn.delay
+            if each.kind is Kind.PAGE and (why := self.frontier.closed(each.url)) is not None:
+                await self.settle(Report(0, each, why, "", self.now))
+                continue
             if last and self.rng.random() < 0.1:
                 used -= 1
                 break  # the driver wants to stop: the rest goes back
@@ -248,7 +253,8 @@ class Simulation:
         if host.life == "throttled" and count == 1:
             return msgspec.structs.replace(self.failure(each, Reason.THROTTLED), until=self.now + 30.0)
         found = tuple([task(link, depth=each.depth + 1, via=each.url.text) for link in self.world.links.get(each.url.text, ())])
-        return Report(0, each, Reason.OK, "", self.now, status=200, downloaded=1000, found=found)
+        texts = {"clean": 2 * host.kept, "primary": host.kept, "kept": host.kept}
+        return Report(0, each, Reason.OK, "", self.now, status=200, downloaded=1000, found=found, **texts)
 
     def failure(self, each: Task, reason: Reason) -> Report:
         closed = Robots(origin(each), "", self.now, self.now + 3600, closed=True) if each.kind is Kind.ROBOTS else None

@@ -8,7 +8,7 @@ import pytest
 
 from tests.frontier.simulation import Simulation, World, check_politeness, options, settled, task, world
 from windrow.config import Config
-from windrow.data import Reason
+from windrow.data import Kind, Reason
 from windrow.frontier import admit, rows
 
 
@@ -32,6 +32,10 @@ def drawn(seed: int, **fields: object) -> tuple[World, Config]:
         max_domain_urls=rng.choice([0, 0, 8]),
         max_domain_hosts=rng.choice([0, 2, 64]),
         same_pages=0,
+        yield_threshold=rng.choice(["off", "0.01,0", "0.1,0"]),
+        yield_form=rng.choice(["bytes", "pages"]),
+        grace_pages=rng.choice([1, 3]),
+        grace_bytes=rng.choice([0, 2500]),
         **fields,
     )
     return world(seed, hosts=rng.choice([1, 5, 12])), config
@@ -61,6 +65,7 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Pa
             kills += 1
             await sim.crash(later=rng.choice([0.0, 0.1, 3.0]), again=rng.choice([1, 2]))
         check_politeness(sim)
+        check_closings(sim)
         counts = await sim.frontier.counts()
         assert (counts.waiting, counts.in_hand, counts.seen) == (0, 0, len(sim.finished))
         assert {len(ends) for ends in sim.finished.values()} == {1}
@@ -106,6 +111,17 @@ def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int) -> 
         await sim.frontier.close()
 
     asyncio.run(run())
+
+
+def check_closings(sim: Simulation) -> None:
+    """Once a domain is closed nothing is asked of it, whatever its turns that are out still hold."""
+    closed: dict[str, float] = {}
+    for frame in sim.frames:
+        for report in frame.reports:
+            if report.reason is Reason.LOW_YIELD:
+                closed.setdefault(report.task.url.domain, report.time)
+    pages = [request for request in sim.requests if request.task.kind is Kind.PAGE]
+    assert [request for request in pages if request.start > closed.get(request.task.url.domain, 9e9)] == []
 
 
 async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:

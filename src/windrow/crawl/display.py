@@ -7,9 +7,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from windrow.crawl.log import Tally
 from windrow.crawl.loop import Crawl
 from windrow.data import Counts
+from windrow.log import Tally
 
 _REFRESH = 0.5  # seconds
 
@@ -36,6 +36,10 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     seconds, rate = pace
     table = Table.grid(padding=(0, 2))
     table.add_row("pages", f"{tally.archived:,} archived", f"{rate:,.0f} requests/s", f"{size(tally.downloaded)} downloaded")
+    if tally.kept:
+        table.add_row(
+            "text", f"{size(tally.kept)} kept", f"{tally.kept / max(1, tally.downloaded):.1%} yield", f"{size(tally.clean)} found"
+        )
     table.add_row("queue", f"{counts.waiting:,} waiting", f"{counts.in_hand:,} in hand", f"{counts.seen:,} seen")
     table.add_row(
         "hosts",

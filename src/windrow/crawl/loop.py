@@ -7,30 +7,29 @@ commit) happens here, on the loop's thread; only syncing files is done beside it
 
 import asyncio
 import contextlib
-import errno
 import math
-import os
-import platform
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import uvloop
 
-import windrow
-from windrow import archive, config, seeds, urls
+from windrow import log, seeds, urls
 from windrow.config import Config, ConfigError
-from windrow.crawl import log, page, recover
-from windrow.crawl.revisits import Revisits
+from windrow.crawl import page, recover
+from windrow.crawl.commit import Commits
+from windrow.crawl.disk import Disk, free_bytes
+from windrow.crawl.keep import Keeper
+from windrow.crawl.log import Log
 from windrow.crawl.workers import Pool
-from windrow.data import Capture, Counts, Failure, Frame, Kind, Reason, Report, Robots, Task, Turn
+from windrow.data import Capture, Counts, Failure, Kind, Reason, Report, Robots, Task, Turn
 from windrow.fetch import robots
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
 from windrow.frontier.scope import Scope
+from windrow.order import Leaf
 from windrow.refine import Refined
 
 _T = TypeVar("_T")
@@ -40,7 +39,6 @@ _LAST_CALL = 20.0  # seconds that requests under way get to finish when the craw
 _DAY = 86400.0
 _JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
 _TICK = 0.001  # seconds by which the server's clock may read a delay shorter than ours
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class Clock:
@@ -80,37 +78,26 @@ class Crawl:
     """A crawl directory at work. Made by `run`; one run a process and directory."""
 
     def __init__(self, directory: Path, options: Config, resumed: recover.Resumed, clock: Clock) -> None:
-        self._directory = directory
         self._options = options
         self._clock = clock
         self._started = clock.now()
         self._frontier = resumed.frontier
-        self._writer = archive.Writer(directory, options.archive, options.crawl.node, warcinfo(directory, options))
-        self._writer.resume(resumed.files)
-        self._log = log.Log(directory / "log", resumed.position)
-        self._frame = resumed.frames + 1
-        self._seq = resumed.seq
+        self._disk = Disk(directory, options.crawl.min_free_bytes)
+        self._commits = Commits(resumed, Log(directory / "log", resumed.position), self._disk)
+        self._keeper = Keeper(directory, options, resumed, self._commits, self._disk)
         self._client = Client(options.fetch, options.crawler)
         self._resolver = Resolver(options.fetch, options.crawler)
         self._pool = Pool(options)
         self._scope = Scope(options.scope)
-        self._revisits = Revisits.of(directory) if options.archive.revisits else None
         self._turns: set[asyncio.Task[None]] = set()
         self._pages: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
-        self._pending: list[Report] = []
-        self._seeds: list[Task] = []
-        self._slots_pending = 0  # of the pending reports, those a request stands behind
         self._flying = 0  # URLs requested and not yet committed
         self._room = asyncio.Event()
         self._held = 0  # bytes of bodies that wait for a worker
         self._full = asyncio.Event()  # enough for a commit
-        self._committing = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, "sync")
         self._stopping = ""
-        self._asked_to_stop = False  # by a signal: then even a full disk is not waited for
         self._over = False  # no more group commits but the last
-        self._paused = False
         self._broken: BaseException | None = None
         self._requested = 0  # pages, archived or under way
         self.tally = log.Tally()
@@ -124,7 +111,7 @@ class Crawl:
             await self._work()
             await self._finish_turns()
         except Exception as error:  # after a failed commit others fail too: the first says why
-            self._broken = self._broken or error
+            self._break(error)
         finally:
             self._over = True
             self._full.set()
@@ -139,7 +126,7 @@ class Crawl:
         if self._stopping:
             for task in (*self._turns, *self._pages):
                 task.cancel()
-        self._asked_to_stop = self._asked_to_stop or why == "stopped"
+        self._disk.patient = self._disk.patient and why not in ("stopped", "broken")
         self._stopping = self._stopping or why
         self._wake.set()
         self._room.set()
@@ -159,7 +146,7 @@ class Crawl:
         return kept
 
     def _add_seeds(self, admitted: list[Task]) -> None:
-        self._seeds += admitted
+        self._commits.add_seeds(admitted)
         self.tally.seen += len(admitted)
 
     async def _work(self) -> None:
@@ -168,7 +155,7 @@ class Crawl:
             self._wake.clear()
             now = self._clock.now()
             self._check_limits(now)
-            free = 0 if self._paused or self._stopping or self._enough() else self._options.fetch.connections - len(self._turns)
+            free = 0 if self._disk.paused or self._stopping or self._enough() else self._options.fetch.connections - len(self._turns)
             turns, again = await self._lease(free, now) if free > 0 else ([], math.inf)
             for turn in turns:
                 task = asyncio.create_task(self._hold(turn))
@@ -183,7 +170,7 @@ class Crawl:
         try:
             return await self._frontier.lease(free, now)
         except OSError as error:
-            self._wait_for_room(error)
+            self._disk.hold(error)
             return [], math.inf
 
     def _check_limits(self, now: float) -> None:
@@ -216,10 +203,14 @@ class Crawl:
 
     def _page_done(self, task: asyncio.Task[None]) -> None:
         self._pages.discard(task)
-        if not task.cancelled() and task.exception() is not None and self._broken is None:
-            self._broken = task.exception()
-            self.stop("broken")
+        if not task.cancelled() and task.exception() is not None:
+            self._break(task.exception())
         self._wake.set()
+
+    def _break(self, error: BaseException | None) -> None:
+        """What was not foreseen ends the crawl; the first of several says why."""
+        self._broken = self._broken or error
+        self.stop("broken")
 
     # -- a turn
 
@@ -238,13 +229,16 @@ class Crawl:
                 for task in turn.tasks:
                     refusal = self._refusal(task, rules) if task.kind is Kind.PAGE else None
                     if refusal is None:
-                        if not await self._ready(last + turn.delay if last else 0.0, task.kind):
-                            break
+                        await self._rest(last + turn.delay if last else 0.0)
+                        refusal = self._retired(task)
+                    if refusal is not None:
+                        await self._settle(refusal)
+                    elif await self._admitted(task.kind):
                         outcome = await self._client.get(task, turn.address)
                         last = self._clock.now()
-                        await self._take(outcome, last)
+                        await self._take(outcome, last, rules)
                     else:
-                        await self._settle(refusal)
+                        break
                     done += 1
         finally:
             await self._release(turn, turn.tasks[done:], last)
@@ -254,15 +248,18 @@ class Crawl:
             try:
                 return await self._frontier.release(turn, unused, last)
             except OSError as error:
-                self._wait_for_room(error)
+                self._disk.hold(error)
                 await asyncio.sleep(1.0)
 
-    async def _ready(self, due: float, kind: Kind) -> bool:
-        """Waits until the next request may be made; False where the turn is to end without it."""
+    async def _rest(self, due: float) -> None:
+        """Until the host may be asked again."""
         while (wait := due - self._clock.now()) > 0:  # a timer of the loop may come up to a millisecond early
             await asyncio.sleep(wait)
+
+    async def _admitted(self, kind: Kind) -> bool:
+        """Waits until there is room for one more request in flight; False where the turn is to end without it."""
         limits = self._options.crawl
-        while not self._stopping and (self._paused or self._flying >= limits.in_flight or self._held >= limits.in_flight_bytes):
+        while not self._stopping and (self._disk.paused or self._flying >= limits.in_flight or self._held >= limits.in_flight_bytes):
             self._full.set()
             self._room.clear()
             await self._room.wait()
@@ -271,6 +268,11 @@ class Crawl:
         self._flying += 1
         self._requested += kind is Kind.PAGE
         return True
+
+    def _retired(self, task: Task) -> Report | None:
+        """The report on a page that was handed out before its host or domain was closed."""
+        why = self._frontier.closed(task.url) if task.kind is Kind.PAGE else None
+        return page.closed(task, why, self._clock.now()) if why is not None else None
 
     def _refusal(self, task: Task, rules: dict[str, Robots]) -> Report | None:
         """The report on a task that must not be asked for: by the scope as it is now, or by its origin's robots.txt."""
@@ -309,33 +311,30 @@ class Crawl:
     def _agent(self) -> str:
         return self._options.crawler.name
 
-    async def _take(self, outcome: Capture | Failure, now: float) -> None:
+    async def _take(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> None:
         """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it."""
         if outcome.task.kind is Kind.ROBOTS:
             await self._take_robots(outcome, now)
         elif isinstance(outcome, Failure):
             self._requested -= 1
-            await self._settle(page.failed(steady(outcome, now)))
-            self._slots_pending += 1
+            await self._settle(page.failed(steady(outcome, now)), requested=True)
         else:
             report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
                 self._held += len(outcome.body)
-                task = asyncio.create_task(self._read(outcome, report))
+                task = asyncio.create_task(self._read(outcome, report, rules[urls.origin(report.task.url.text)].rules))
                 self._pages.add(task)
                 task.add_done_callback(self._page_done)
             else:
                 self._requested -= 1
-                await self._keep(report, self._writer.compress(outcome))
+                await self._keep(report, outcome)
 
     async def _take_robots(self, outcome: Capture | Failure, now: float) -> None:
         origin = page.asking(outcome.task)
         if isinstance(outcome, Failure):
             failure = steady(outcome, now)
             verdict = robots.verdict(origin, failure, self._options.fetch, self._agent)
-            await self._settle(msgspec.structs.replace(page.failed(failure), robots=verdict))
-            self._slots_pending += 1
-            return
+            return await self._settle(msgspec.structs.replace(page.failed(failure), robots=verdict), requested=True)
         seen = steady(outcome, now)
         report = page.answered(seen, self._scope, self._options.fetch.max_redirects)
         moved = page.moved_robots(seen)
@@ -345,57 +344,34 @@ class Crawl:
             verdict = robots.verdict(origin, seen, self._options.fetch, self._agent)
             why = Reason.ROBOTS_UNREACHABLE if verdict.closed and report.reason is not Reason.THROTTLED else report.reason
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
-        await self._keep(report, self._writer.compress(outcome))
+        await self._keep(report, outcome)
 
-    async def _read(self, capture: Capture, report: Report) -> None:
-        """A page: its links are found in a worker, then it is archived and settled."""
-        members = self._compress(capture)
+    async def _read(self, capture: Capture, report: Report, rules: str) -> None:
+        """A page: a worker finds its links and its text, then it is kept."""
+        members = self._keeper.compress(capture)
         size = len(capture.body)
         refined = await self._pool.refine(capture)
         self._held -= size
+        leaf = None
         if isinstance(refined, Refined):
             refused = dict(refined.refused)
-            found = page.followed(capture.task, refined.page.links, self._scope, refused)
-            report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.page.shape)
+            found = page.followed(capture.task, refined.links, self._scope, refused)
+            report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.shape)
+            leaf = Leaf(capture.ip, capture.time, rules, refined)
         else:
             report = msgspec.structs.replace(report, reason=refined.reason, detail=refined.detail)
-        await self._keep(report, members)
+        self._count(await self._keeper.keep(report, members, leaf))
 
-    def _compress(self, capture: Capture) -> archive.Members:
-        members = self._writer.compress(capture)
-        earlier = self._revisits.get(members.digest) if self._revisits is not None and capture.body else None
-        return members if earlier is None else self._writer.revisit(capture, earlier)
+    async def _keep(self, report: Report, capture: Capture) -> None:
+        self._count(await self._keeper.keep(report, self._keeper.compress(capture)))
 
-    async def _keep(self, report: Report, members: archive.Members) -> None:
-        """Settles a report and archives the capture behind it. Once it is settled nothing waits until it is pending: a frame has all
-        of it or nothing."""
-        if not report.final and members.subset == "warc":
-            members = msgspec.structs.replace(members, subset="diagnostics")  # it will be asked for again
-        settled = await self._settled(report)
-        self._seq += 1
-        place = self._writer.append(members, self._seq)
-        if self._revisits is not None:
-            self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
-        self._slots_pending += 1
-        self._note(page.archived(settled, self._seq, place, members.digest))
+    async def _settle(self, report: Report, requested: bool = False) -> None:
+        self._count(await self._keeper.settle(report, requested))
 
-    async def _settle(self, report: Report) -> None:
-        self._note(await self._settled(report))
-
-    async def _settled(self, report: Report) -> Report:
-        """The report as the log keeps it. The frontier fails before it changes anything, so a full disk is waited for."""
-        while True:
-            try:
-                return (await self._frontier.settle([report], self._frame))[0]
-            except OSError as error:
-                self._wait_for_room(error)
-                await asyncio.sleep(1.0)
-
-    def _note(self, settled: Report) -> None:
+    def _count(self, settled: Report) -> None:
         if settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK:
-            self._pending.append(settled)
             self.tally.add(settled)
-        if len(self._pending) >= self._options.crawl.commit_pages:
+        if len(self._commits) >= self._options.crawl.commit_pages:
             self._full.set()
         self._wake.set()
 
@@ -411,90 +387,15 @@ class Crawl:
                 return
             try:
                 await self._commit()
-                self._watch_disk()
+                if self._disk.look():
+                    self._room.set()
+                    self._wake.set()
             except Exception as error:
-                self._broken = self._broken or error
-                self.stop("broken")
-                return
+                return self._break(error)
 
     async def _commit(self, checkpoint: bool = False) -> None:
-        async with self._committing:
-            checkpoint = checkpoint or self._frontier.checkpoint_due(self._clock.now())
-            if not self._pending and not self._seeds:
-                if checkpoint:
-                    await self._checkpoint()
-                return
-            while (lengths := self._try(self._writer.flush)) is None:
-                await asyncio.sleep(1.0)
-            # Nothing waits between the flush and the frame, so the lengths are those of exactly these reports.
-            frame, slots = self._cut_frame(lengths)
-            # At a checkpoint the store may hold no more than the log does: nothing else runs until both are on disk.
-            position = self._try(lambda: self._write_frame(frame)) if checkpoint else None
-            checkpoint = position is not None
-            loop = asyncio.get_running_loop()
-            while position is None:
-                position = await loop.run_in_executor(self._thread, self._try, lambda: self._write_frame(frame))
-                if position is None:
-                    await asyncio.sleep(1.0)
-            await self._frontier.commit(frame, position)
-            if checkpoint:
-                await self._checkpoint()
-            self._flying -= slots
-            self._room.set()
-
-    async def _checkpoint(self) -> None:
-        """Where there is no room the store stays behind the log. Nothing is lost by that: the next start has more to replay."""
-        try:
-            await self._frontier.checkpoint(self._clock.now())
-        except OSError as error:
-            if error.errno not in _FULL:
-                raise self._unwritable(error) from error
-            self._paused = True
-
-    def _cut_frame(self, lengths: dict[str, int]) -> tuple[Frame, int]:
-        """What was settled since the last frame becomes the next one."""
-        reports, self._pending = self._pending, []
-        found, self._seeds = self._seeds, []
-        slots, self._slots_pending = self._slots_pending, 0
-        frame = Frame(self._frame, self._clock.now(), tuple(reports), lengths, tuple(found), in_hand=self._flying - slots)
-        self._frame += 1
-        return frame, slots
-
-    def _write_frame(self, frame: Frame) -> log.Position:
-        """The commit: other files first, then the frame. When this returns, it happened."""
-        try:
-            self._writer.sync()
-        except OSError as error:  # even where the disk was full: what a failed sync left in a file nobody knows
-            raise self._unwritable(error) from error
-        return self._log.append(log.encode(frame))
-
-    def _try(self, write: Callable[[], _T]) -> _T | None:
-        """None where the disk is full."""
-        try:
-            return write()
-        except OSError as error:
-            self._wait_for_room(error)
-            return None
-
-    def _wait_for_room(self, error: OSError) -> None:
-        """Pauses the crawl where the disk is full; what failed is to be tried again. Any other error ends it."""
-        if error.errno not in _FULL or self._asked_to_stop or self._broken is not None:
-            raise self._unwritable(error) from error
-        self._paused = True
-
-    def _unwritable(self, error: OSError) -> ConfigError:
-        place = error.filename or self._directory
-        return ConfigError(f"cannot write {place}: {error.strerror}; mend that and run the same command again, what was committed is safe")
-
-    def _watch_disk(self) -> None:
-        free = free_bytes(self._directory)
-        least = self._options.crawl.min_free_bytes
-        if free < least:
-            self._paused = True
-        elif self._paused and free >= 2 * least:
-            self._paused = False
-            self._room.set()
-            self._wake.set()
+        self._flying -= await self._commits.commit(self._clock.now, lambda: self._flying, checkpoint)
+        self._room.set()
 
     # -- the end
 
@@ -512,36 +413,18 @@ class Crawl:
         try:
             if self._broken is None:
                 await self._commit(checkpoint=True)
+                self._keeper.save()
             counts = await self._frontier.counts()
         finally:
             await self._pool.close()
             self._client.close()
-            self._writer.close()
-            self._log.close()
-            self._thread.shutdown()
+            self._commits.close()
             await self._frontier.close()
         return Ending(self._stopping, self._clock.now() - self._started, self.tally, counts)
 
     async def progress(self) -> tuple[Counts, bool]:
         """Counts for the display, and whether the disk made the crawl pause."""
-        return await self._frontier.counts(), self._paused
-
-
-def free_bytes(directory: Path) -> int:
-    stat = os.statvfs(directory)
-    return stat.f_bavail * stat.f_frsize
-
-
-def warcinfo(directory: Path, options: Config) -> dict[str, str]:
-    return {
-        "isPartOf": directory.resolve().name,
-        "operator": options.crawler.operator or options.crawler.contact,
-        "description": options.crawler.description,
-        "hostname": platform.node(),
-        "software": f"windrow/{windrow.__version__}",
-        "robots": "checked by RFC 9309",
-        "options": config.dump(options),
-    }
+        return await self._frontier.counts(), self._disk.paused
 
 
 def check_contact(options: Config, tasks: list[Task]) -> None:

@@ -4,9 +4,12 @@
 2. A task that robots.txt disallows ends here (`disallowed`), unasked.
 3. The client gives a capture or a failure. A failure is a report at once (`failed`).
 4. A capture's status is a reason (`reason`); what is not a page (redirects, errors, robots.txt) is reported at once (`answered`).
-5. A page goes to a worker process, which finds its links and drops those out of scope; `followed` turns them into tasks.
-6. Whatever the verdict, the capture is archived; its place and its number go into the report (`archived`).
-7. Settled, the report makes links and clocks visible to the frontier; committed, it is a line of the log and counts for good.
+5. A page goes to a worker process, which finds its links, drops those out of scope, takes the main text and judges it by itself;
+   `followed` turns the links into tasks.
+6. In the order of `seq` it is held against all pages before it (order.py): copies and paragraphs that were seen are left out.
+7. Whatever the verdict, the capture is archived; its place and its number go into the report (`archived`). What is left of its text is a
+   line of the corpus.
+8. Settled, the report makes links, clocks and yield visible to the frontier; committed, it is a line of the log and counts for good.
 """
 
 import email.utils
@@ -22,6 +25,7 @@ from windrow.frontier.scope import Scope
 
 _DAY = 86400.0
 _ROBOTS_HOPS = 5  # RFC 9309 §2.3.1.2
+_CLOSED = {Reason.LOW_YIELD: "its domain was retired: too little text for its bytes"}
 
 
 def reason(capture: Capture) -> Reason:
@@ -62,8 +66,8 @@ def disallowed(task: Task, rule: str, now: float) -> Report:
 
 
 def closed(task: Task, why: Reason, now: float) -> Report:
-    """A task of a host that was closed: it ends without a request."""
-    return Report(0, task, why, "the host was closed", now)
+    """A task of a host or a domain that was closed: it ends without a request."""
+    return Report(0, task, why, _CLOSED.get(why, "the host was closed"), now)
 
 
 def failed(failure: Failure) -> Report:

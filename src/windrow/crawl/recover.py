@@ -14,12 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import frontier
+from windrow import frontier, log
 from windrow.config import Config, ConfigError
-from windrow.crawl import log
+from windrow.crawl.log import sync_directory
 from windrow.frontier.local import LocalFrontier
 
-SUBSETS = ("warc", "robotstxt", "diagnostics")
+# Files that only ever grow, whose committed lengths are in the log.
+GROWING = ("warc/*.warc.gz", "robotstxt/*.warc.gz", "diagnostics/*.warc.gz", "corpus/*/*.jsonl.gz", "seen/*.redo")
 _VERSION = "1"
 
 
@@ -30,7 +31,7 @@ class Resumed(msgspec.Struct):
     position: log.Position
     frames: int  # the last frame's number
     seq: int
-    files: dict[str, int]  # committed length of every archive file
+    files: dict[str, int]  # committed length of every file of the archive and the corpus
     replayed: int  # frames taken in from the log
     torn: list[str]  # what was moved aside
 
@@ -92,7 +93,7 @@ async def _catch_up(directory: Path, store: LocalFrontier, now: float) -> Resume
         replayed += 1
     _check_archive(directory, meta.files)
     torn = _cut_log(directory, position)
-    torn += [entry for subset in SUBSETS for entry in _cut_subset(directory, subset, meta.files)]
+    torn += [entry for pattern in GROWING for entry in _cut_files(directory, pattern, meta.files)]
     if replayed or torn:
         await store.checkpoint(now)
     return Resumed(store, position, meta.frame, meta.seq, dict(meta.files), replayed, torn)
@@ -106,7 +107,7 @@ def _write(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-    log.sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
 def last_commit(directory: Path) -> float:
@@ -153,10 +154,10 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
     return torn
 
 
-def _cut_subset(directory: Path, subset: str, files: dict[str, int]) -> list[str]:
+def _cut_files(directory: Path, pattern: str, files: dict[str, int]) -> list[str]:
     torn = []
-    for path in sorted((directory / subset).glob("*.warc.gz")):
-        committed = files.get(f"{subset}/{path.name}", 0)
+    for path in sorted(directory.glob(pattern)):
+        committed = files.get(path.relative_to(directory).as_posix(), 0)
         torn += _cut(directory, path, committed)
         if not committed:
             path.unlink()
@@ -182,7 +183,7 @@ def _cut(directory: Path, path: Path, keep: int) -> list[str]:
     size = path.stat().st_size
     if size <= keep:
         return []
-    aside = directory / "torn" / f"{path.name}.{keep}"
+    aside = directory / "torn" / f"{'-'.join(path.relative_to(directory).parts)}.{keep}"  # shards of two languages bear one name
     aside.parent.mkdir(exist_ok=True)
     with path.open("rb") as source, aside.open("wb") as copy:
         source.seek(keep)

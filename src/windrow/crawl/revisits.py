@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from windrow import log
 from windrow.archive import Origin
-from windrow.crawl import log
 
 MOST = 2_000_000  # payloads remembered, some 300 bytes each; further ones are archived whole
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import urls
+from windrow import log, urls
 from windrow.config import Config, ConfigError
-from windrow.crawl import log
 from windrow.data import Url
 from windrow.fetch import robots
 from windrow.frontier.scope import Scope
@@ -31,7 +30,9 @@ class Status(msgspec.Struct):
     requests: int
     archived: int
     downloaded: int
-    bytes: dict[str, int]  # committed, by subset of the archive
+    clean: int  # bytes of main text found
+    kept: int  # bytes of text in the corpus
+    bytes: dict[str, int]  # committed, by directory: the archive's three, corpus, seen
     frames: int
     first: float
     last: float
@@ -60,6 +61,8 @@ def status(directory: Path) -> Status:
         requests=tally.requests,
         archived=tally.archived,
         downloaded=tally.downloaded,
+        clean=tally.clean,
+        kept=tally.kept,
         bytes=subsets,
         frames=totals.frames,
         first=totals.first,
@@ -140,6 +143,10 @@ def _tell(story: Story, mention: log.Mention) -> None:
     if report.place is not None:
         story.place = f"{report.place.file} {report.place.offset} {report.place.length}"
         story.events.append(Event(report.time, f"archived in {report.place.file} at {report.place.offset}, {report.place.length} bytes"))
+    if report.clean:
+        told = f" in {report.language}" if report.language else ""
+        scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
+        story.events.append(Event(report.time, f"{report.clean} bytes of text{told}, {report.kept} kept ({scores})"))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
 

@@ -1,12 +1,52 @@
 """Capture in, Page out: what a page says, with nothing of how it was fetched or what will be made of it.
 
-`html.extract` is the whole stage. It asks `decode` for the text of the body, as a browser would read it, builds the tree once, and takes
-from it everything that later stages ask for: the links as canonical URLs, each once; what the author wants of robots, said in the
-page or in the header; the declared language; and `shape`, by which the pages of a calendar without end are known to be one page.
+`extractor` is the whole stage. It gives the extractor that the options name, one of EXTRACTORS; each takes a Capture and answers with a
+Page. All of them begin with `html`, which asks `decode` for the text of the body, as a browser would read it, builds the tree once, and
+takes from it everything but the text: the links as canonical URLs, each once; what the author wants of robots, said in the page or in the
+header; title, language, author and date; and `shape`, by which the pages of a calendar without end are known to be one page. From the
+same tree, or the same source, an extractor then makes the paragraphs. `walk` is the way over the tree that they share.
 
-The functions here are pure and hold nothing. They run on input written by anyone, so they run in worker processes (crawl/workers.py) that
-may be killed at any instant: no function here needs to defend itself against taking too long or too much memory, only against
-costing more than linear time. Whatever comes in, what goes out is valid Unicode.
+The functions here are pure and hold nothing but models. They run on input written by anyone, so they run in worker processes
+(crawl/workers.py) that may be killed at any instant: no function here needs to defend itself against taking too long or too much memory,
+only against costing more than linear time. Whatever comes in, what goes out is valid Unicode without control characters.
 
 turbohtml, the parser, is imported in `html` and, for its decoders and its detector of encodings, in `decode`; nowhere else.
 """
+
+import functools
+from collections.abc import Callable
+
+from windrow.config import Config
+from windrow.data import Capture, Page
+
+Extractor = Callable[[Capture], Page]
+
+
+def extractor(options: Config) -> Extractor:
+    """The extractor that the options name, its model loaded: what is wrong with them is said now and not on the first page."""
+    return EXTRACTORS[options.extract.extractor](options)
+
+
+def _paragraphs(options: Config) -> Extractor:
+    from windrow.extract import paragraphs
+
+    paragraphs.check(options.paragraphs)
+    links, agent = options.extract.max_links, options.crawler.name
+    return functools.partial(paragraphs.extract, max_links=links, agent=agent, options=options.paragraphs)
+
+
+def _lines(options: Config) -> Extractor:
+    from windrow.extract import lines  # with numpy, which the others do without
+
+    links, agent = options.extract.max_links, options.crawler.name
+    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.model(options.extract.model))
+
+
+def _none(options: Config) -> Extractor:
+    from windrow.extract import html
+
+    return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.crawler.name)
+
+
+# Each is imported when it is asked for. A new one is a line here, its name in config.PATTERNS, and a floor in tests/quality.
+EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {"paragraphs": _paragraphs, "lines": _lines, "none": _none}

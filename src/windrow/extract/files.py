@@ -1,26 +1,20 @@
-"""What `windrow extract` does: an extractor by name, a file as a row, and extractors measured and trained on pages with gold text."""
+"""What `windrow extract` does: a file as a row, and extractors measured and trained on pages with gold text."""
 
-import difflib
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from windrow import config
-from windrow.config import ConfigError
-from windrow.data import Capture, Page, Task, Url
-from windrow.extract import decode, evaluate, gold
+from windrow import config, extract
+from windrow.config import Config, ConfigError
+from windrow.data import Capture, Task, Url
+from windrow.extract import Extractor, decode, evaluate, gold
 from windrow.extract.peers import Peer, peer
 
 if TYPE_CHECKING:
     from windrow.extract.lines_model.training import Row as Fold
 
-Extractor = Callable[[Capture], Page]
-
-NAMES = ("paragraphs", "lines")
-_LINKS = 0  # taken from a page: nobody asks for them here
 _NOWHERE = Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
@@ -28,46 +22,34 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 class Row(msgspec.Struct, frozen=True):
     path: str
     title: str
-    date: str
-    language: str
+    author: str
+    date: str  # of publication: YYYY-MM-DD
+    language: str  # as declared
+    licence: str
     text: str
 
 
-def extractor(name: str, language: str = "", preset: str = "tuned") -> Extractor:
-    """The extractor of this name. The language is that of the stop list; empty: told from each page."""
-    if name == "paragraphs":
-        from windrow.extract import paragraphs
-
-        if preset not in paragraphs.PRESETS:
-            raise ConfigError(f"there is no preset '{preset}'; the presets are {', '.join(paragraphs.PRESETS)}")
-        options = config.Paragraphs(preset=preset, language=language)
-        return functools.partial(paragraphs.extract, max_links=_LINKS, options=options)
-    if name == "lines":
-        from windrow.extract import lines  # with numpy, which the other does without
-
-        return functools.partial(lines.extract, max_links=_LINKS)
-    near = difflib.get_close_matches(name, NAMES, 1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
-    raise ConfigError(f"there is no extractor '{name}', there are {' and '.join(NAMES)}{hint}")
+def options(name: str, settings: Sequence[str] = ()) -> Config:
+    """The options for this extractor; of its links nobody asks here. What is set by name goes before."""
+    return config.make(["extract.max_links=0", f"extract.extractor={name}", *settings], Path())
 
 
-def row(path: str, body: bytes, extract: Extractor) -> Row:
+def row(path: str, body: bytes, read: Extractor) -> Row:
     """A file's bytes as the page they hold: its good paragraphs, one a line."""
-    page = extract(Capture(Task(_NOWHERE), 200, b"", _HEAD, body, 0.0, 0.0, "", "http/1.1"))
-    text = "\n".join(one.text for one in page.paragraphs if one.kind == "good")
-    return Row(path, page.title, page.date, page.language, text)
+    page = read(Capture(Task(_NOWHERE), 200, b"", _HEAD, body, 0.0, 0.0, "", "http/1.1"))
+    return Row(path, page.title, page.author, page.date, page.language, page.licence, evaluate.text(page))
 
 
-def evaluated(pages: Path, names: Sequence[str], peers: Sequence[str]) -> list[evaluate.Row]:
-    """Extractors and peers on the same pages."""
-    chosen: dict[str, evaluate.Text] = {name: _text(extractor(name)) for name in names}
+def evaluated(pages: Path, extractors: dict[str, Config], peers: Sequence[str]) -> list[evaluate.Row]:
+    """Extractors, each under the name it is to have in the table, and peers, on the same pages."""
+    chosen: dict[str, evaluate.Text] = {name: _text(extract.extractor(given)) for name, given in extractors.items()}
     chosen |= {name: _peer_text(peer(name)) for name in peers}
     scores = [evaluate.score(name, read, sample) for sample in gold.samples(pages) for name, read in chosen.items()]
     return evaluate.rows(scores)
 
 
-def _text(extract: Extractor) -> evaluate.Text:
-    return lambda sample: evaluate.text(extract(sample.capture()))
+def _text(read: Extractor) -> evaluate.Text:
+    return lambda sample: evaluate.text(read(sample.capture()))
 
 
 def _peer_text(read: Peer) -> evaluate.Text:

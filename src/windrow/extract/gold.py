@@ -55,8 +55,8 @@ def samples(path: Path) -> Iterator[Sample]:
         raise ConfigError(f"there is no {path}; give a folder or tar file of {_LAYOUT}")
 
 
-def _address(text: str) -> Url:
-    return urls.parse(text) or Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
+def _address(url: str) -> Url:
+    return urls.parse(url) or Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
 
 
 def _unpacked(folder: Path) -> Iterator[Sample]:
@@ -67,7 +67,7 @@ def _unpacked(folder: Path) -> Iterator[Sample]:
         gold = folder / "gold" / f"{page.stem}.txt"
         if gold.exists():
             found = True
-            yield _sample((folder.name, page.stem), page.read_bytes(), _text(gold.read_bytes(), str(gold)), facts.get(page.stem, {}))
+            yield _sample((folder.name, page.stem), page.read_bytes(), text(gold.read_bytes(), str(gold)), facts.get(page.stem, {}))
     if not found:
         raise ConfigError(f"{folder} holds no page with gold text; it needs {_LAYOUT}")
 
@@ -91,22 +91,22 @@ def _packed(path: Path) -> Iterator[Sample]:
             known[root] = _facts(files.get(root / "meta.jsonl", b""), f"{path}, {root / 'meta.jsonl'}")
         found = True
         name = root.name or path.name.partition(".tar")[0]
-        yield _sample((name, page.stem), files[page], _text(files[gold], f"{path}, {gold}"), known[root].get(page.stem, {}))
+        yield _sample((name, page.stem), files[page], text(files[gold], f"{path}, {gold}"), known[root].get(page.stem, {}))
     if not found:
         raise ConfigError(f"{path} holds no page with gold text; it needs {_LAYOUT}")
 
 
-def _text(data: bytes, place: str) -> str:
+def text(data: bytes, place: str, what: str = "the gold text") -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{place}, line {line}: not UTF-8; save the gold text as UTF-8") from None
+        raise ConfigError(f"{place}, line {line}: not UTF-8; save {what} as UTF-8") from None
 
 
 def _facts(data: bytes, place: str) -> dict[str, Any]:
     facts = {}
-    for number, line in enumerate(_text(data, place).splitlines(), 1):
+    for number, line in enumerate(text(data, place).splitlines(), 1):
         if line.strip():
             try:
                 fact = json.loads(line)

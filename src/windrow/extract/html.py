@@ -5,12 +5,14 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
+import msgspec
 import turbohtml
 import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Link, Page
-from windrow.extract import decode, walk
+from windrow.extract import decode, metadata, walk
+from windrow.extract.metadata import Facts, Metadata
 
 _HTML = {"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"}
 _UNSURE = {"", "text/xml", "application/xml", "unknown/unknown", "application/unknown", "*/*"}  # types that say too little
@@ -37,6 +39,10 @@ _UNCLOSED = re.compile(r"<title\b[^>]*>[^<]*", re.IGNORECASE)
 _HEAD = re.compile(r"</head|<(?:meta|link|script|body|div|p)\b", re.IGNORECASE)  # what a title that was not closed goes on with
 _REFRESH = re.compile(r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL)
 _LANGUAGE = re.compile(r"\s*([A-Za-z0-9_-]{1,35})\s*")
+_HEARD = {"robots", "tdm-reservation", "tdm-policy", "generator", "x-translated-by", "translated-by", "translation-tool"}
+_MARK = re.compile(r"transl|^data-(?:gt|wg)-")  # names and values of attributes that translators leave
+_MARKS = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
+_LINKED_DATA = "application/ld+json"
 _RELATIONS = {"canonical", "alternate", "next", "prev"}
 
 _ANCHOR = 128  # characters of an anchor text, as in WAT files
@@ -44,12 +50,16 @@ _TYPE = 256  # characters of a content type
 _TITLE = 512  # characters
 _READ = 1 << 24  # characters of a page: what is longer is no page, and each takes some 35 bytes of memory
 _CONTENT = 4096  # characters read of a meta element
+_HEARD_OF = 64  # meta elements
+_LICENCES = 8
+_TIMES = 20  # time elements
 _END = 4096  # characters of either end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8; of digits beyond ASCII the last byte, which costs some letters half of their bytes but no text its hash.
 _VARYING = bytes([*b"0123456789 \t\n\r\f\v", *range(0x90, 0x9A), *range(0xA0, 0xBA)])
 
 # Elements are asked for by tag alone: the parser lists them once, where a selector or an XPath passes over the whole tree each time.
+_Pair = tuple[str, str]  # name, value
 _Found = dict[str, tuple[str, str]]  # href -> anchor, rel
 
 
@@ -58,26 +68,33 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
 
     Nothing in a crawl reads anchor texts and they cost 20 µs more: they are taken on request.
     """
-    return read(capture, max_links, agent, anchors)[0]
+    return read(capture, max_links, agent, anchors, details=False)[0]
 
 
 def read(
-    capture: Capture, max_links: int, agent: str = "", anchors: bool = False, stock: bool = False
+    capture: Capture, max_links: int, agent: str = "", anchors: bool = False, stock: bool = False, details: bool = True
 ) -> tuple[Page, turbohtml.Document | None]:
-    """The page as `extract` has it, and its tree for those who want the text, stripped for the walk; None where it is not HTML."""
+    """The page as `extract` has it, with author, date and licence (`details`), and its tree for those who want the text, stripped for the
+    walk; None where it is not HTML."""
     content_type, wishes = _fields(capture.head, agent.lower())
     if capture.encoded or not is_html(content_type, capture.body):
         return Page(nofollow=not wishes.isdisjoint(_NOFOLLOW), noindex=not wishes.isdisjoint(_NOINDEX)), None
     text, charset = decode.decode(capture.body, content_type)
     document = _parsed(text[:_READ], _kind(content_type) != "text/html")
     metas = document.find_all("meta")
-    wishes.update(_meta_wishes(metas, agent.lower()))
+    heard = _heard(metas, agent.lower())
+    wishes.update(word for name, content in heard if name in ("robots", agent.lower()) for word in _WORDS.split(content.lower()))
     base = _base(document, capture.task.url.text)
     found = _found(document, anchors)
-    canonical = _find_relations(document, found)
+    canonical, hrefs = _find_relations(document, found)
+    licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     _find_elsewhere(document, metas, found)
+    about = _described(document, metas, capture, licences) if details else Metadata()
     page = Page(
         title=_title(document),
+        author=about.author,
+        date=about.date,
+        licence=about.licence,
         language=_language(document),
         charset=charset,
         canonical=_joined(base, canonical),
@@ -85,6 +102,8 @@ def read(
         nofollow=not wishes.isdisjoint(_NOFOLLOW),
         noindex=not wishes.isdisjoint(_NOINDEX),
         shape=_shape(document, stock),
+        metas=(*heard, *_marks(document)),
+        licences=licences,
     )
     return page, document
 
@@ -133,11 +152,58 @@ def _header_wishes(value: str, agent: str) -> Iterable[str]:
             yield from part.split()
 
 
-def _meta_wishes(metas: Sequence[turbohtml.Element], agent: str) -> Iterable[str]:
+def _heard(metas: Sequence[turbohtml.Element], agent: str) -> tuple[_Pair, ...]:
+    """What meta elements say to robots, to us alone, and of a machine that translated the page."""
+    found = []
     for meta in metas:
         name = meta.attr("name")
-        if name and name.strip().lower() in ("robots", agent):
-            yield from _WORDS.split((meta.attr("content") or "")[:_CONTENT].lower())
+        if name and ((name := name.strip().lower()) in _HEARD or name == agent):
+            content = (meta.attr("content") or "")[:_CONTENT]
+            if name != "generator" or "translat" in content.lower():
+                found.append((name, _clean(content)))
+    return tuple(found[:_HEARD_OF])
+
+
+def _marks(document: turbohtml.Document) -> Iterable[_Pair]:
+    """Attributes of <html> that speak of a translation."""
+    root = document.root
+    if root is None:
+        return
+    for name in root.attrs:
+        value = root.attr(name) or ""
+        if _MARK.search(name) or _MARKS.search(value):
+            yield f"html {_clean(name[:_TYPE])}", _clean(value[:_TYPE])
+
+
+def _clean(text: str) -> str:
+    return text if text.isprintable() else text.translate(_UNPRINTABLE).encode("utf-8", "replace").decode()
+
+
+def _described(document: turbohtml.Document, metas: Sequence[turbohtml.Element], capture: Capture, licences: tuple[str, ...]) -> Metadata:
+    """Who wrote the page, when and under which licence. A tree that was stripped has lost what its scripts say."""
+    pairs = [(meta.attr("property") or meta.attr("name") or meta.attr("itemprop"), meta.attr("content")) for meta in metas]
+    scripts = [script.text for script in document.find_all("script") if (script.attr("type") or "").strip().lower() == _LINKED_DATA]
+    facts = Facts(
+        [(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
+        scripts,
+        _times(document),
+        licences=licences,
+        url=capture.task.url.text,
+        latest=capture.time,
+    )
+    found = metadata.read(facts)
+    return found if found.author else msgspec.structs.replace(found, author=metadata.author(_authors(document)))
+
+
+def _times(document: turbohtml.Document) -> list[str]:
+    """The moments that time elements give, those marked as the publication's first."""
+    times = document.find_all("time")[:_TIMES]
+    marked = [time for time in times if time.attr("itemprop") == "datePublished" or time.attr("pubdate") is not None]
+    return [time.attr("datetime") or time.text[:_TYPE] for time in (*marked, *times)]
+
+
+def _authors(document: turbohtml.Document) -> list[str]:
+    return [" ".join(element.text[:_CONTENT].split()) for element in document.find_all("a") if element.attr("rel") == "author"]
 
 
 def _parsed(text: str, xhtml: bool) -> turbohtml.Document:
@@ -203,19 +269,22 @@ def _note(found: _Found, href: str, anchor: str, rel: str) -> None:
         found[href] = (anchor or known[0], rel)
 
 
-def _find_relations(document: turbohtml.Document, found: _Found) -> str:
-    """Adds what link elements say of related pages (not of feeds and styles) and returns the canonical one."""
+def _find_relations(document: turbohtml.Document, found: _Found) -> tuple[str, list[str]]:
+    """Adds what link elements say of related pages (not of feeds and styles); returns the canonical one, and licences, of anchors too."""
     canonical = ""
+    licences = [href for href, (_, rel) in found.items() if rel and "license" in rel]
     for element in document.find_all("link"):
         rel = (element.attr("rel") or "").lower()
         relations = _RELATIONS.intersection(rel.split())
+        if "license" in rel:
+            licences.append(element.attr("href") or "")
         if not relations or "stylesheet" in rel or _kind((element.attr("type") or "text/html")[:_TYPE]) not in _HTML:
             continue
         href = element.attr("href")
         if href:
             _note(found, href, "", rel)
             canonical = canonical or (href if "canonical" in relations else "")
-    return canonical
+    return canonical, licences[:_LICENCES]
 
 
 def _find_elsewhere(document: turbohtml.Document, metas: Sequence[turbohtml.Element], found: _Found) -> None:

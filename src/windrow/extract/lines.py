@@ -6,11 +6,12 @@ looks like main text; a window of φ lines unites such lines into blocks, and a 
 enough. So a short paragraph among long ones is not lost, and a long line of advertising by itself is.
 
 It works on the source, not on the tree: what counts as a line is what the author's tools wrote as one. Where the paper leaves a choice,
-docs/extraction.md says what was chosen and why.
+docs/extraction-lines.md says what was chosen and why.
 """
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -45,6 +46,11 @@ def extract(capture: Capture, max_links: int, agent: str = "", model: Model | No
 @functools.cache
 def default() -> Model:
     return models.shipped()
+
+
+def model(path: str = "") -> Model:
+    """The model of this file; without one, the one that comes with the package."""
+    return models.load(Path(path)) if path else default()
 
 
 def paragraphs(page: str, model: Model, anchors: bool = True) -> tuple[Paragraph, ...]:

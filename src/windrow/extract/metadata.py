@@ -63,6 +63,7 @@ _ADDRESS = re.compile(r"^(?:https?:)?//|@|^www\.", re.IGNORECASE)
 
 _EARLIEST = datetime.date(1990, 1, 1)  # before the web: a birthday, a war, an epoch of zero
 _LINE = 120  # characters of a line that may be a dateline
+_ADDRESS_LENGTH = 2048  # characters of a licence's address
 _LONGEST = 160  # characters of an author
 _NAMES = 8  # authors
 _SCRIPT = 1 << 18  # characters of a JSON-LD script
@@ -132,6 +133,11 @@ def _dates(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) ->
     yield from facts.times
 
 
+def author(names: Iterable[str]) -> str:
+    """One line of them; what is no name (an address, a sentence) is left out."""
+    return "; ".join(list(dict.fromkeys(name for name in map(_name, names) if name))[:_NAMES])
+
+
 def _author(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
     sources: Iterable[list[str]] = (
         *([name for thing in things[:1] for name in _names(thing.get("author"))],),
@@ -140,15 +146,14 @@ def _author(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -
         list(facts.authors),
     )
     for names in sources:
-        clean = dict.fromkeys(name for name in map(_name, names) if name)
-        if clean:
-            return "; ".join(list(clean)[:_NAMES])
+        if found := author(names):
+            return found
     return ""
 
 
 def _name(text: str) -> str:
-    name = _BY.sub("", " ".join(text.split())).strip(" ,;|·-")
-    return "" if len(name) > _LONGEST or _ADDRESS.search(name) or not any(map(str.isalpha, name)) else name
+    name = _BY.sub("", " ".join(text[: 2 * _LONGEST].split())).strip(" ,;|·-")
+    return "" if not name.isprintable() or len(name) > _LONGEST or _ADDRESS.search(name) or not any(map(str.isalpha, name)) else name
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -164,8 +169,10 @@ def _licence(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) 
     for link in (*facts.licences, *said, *(metas[name] for name in _RIGHTS if name in metas)):
         if isinstance(link, dict):
             link = link.get("url") or link.get("@id")
-        if isinstance(link, str) and (link in facts.licences or link.strip().startswith(("http://", "https://"))):
-            return link.strip()
+        if not isinstance(link, str) or len(link) > _ADDRESS_LENGTH or not (link := link.strip()).isprintable():
+            continue
+        if link in facts.licences or link.startswith(("http://", "https://")):
+            return link
     return ""
 
 

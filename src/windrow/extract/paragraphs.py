@@ -50,6 +50,14 @@ def extract(capture: Capture, max_links: int, agent: str = "", options: config.P
     return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.language, options))
 
 
+def check(options: config.Paragraphs) -> None:
+    """Raises where there is no stop list of the language or file that was asked for."""
+    if options.stoplist:
+        _own(options.stoplist)
+    elif options.language:
+        stoplists.load(options.language)
+
+
 def paragraphs(tree: Tree, declared: str, options: config.Paragraphs) -> tuple[Paragraph, ...]:
     """All paragraphs of a page, good and bad, from its stripped tree. `declared` is the language that the page claims."""
     stock = options.preset == "stock"

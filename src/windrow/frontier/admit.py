@@ -7,7 +7,7 @@ from windrow.data import Task, Url
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Seat
-from windrow.frontier.shelf import Host, Meta, Shelf
+from windrow.frontier.shelf import REASONS, Host, Meta, Shelf
 
 RECENT = 100_000  # keys remembered to save a look into the shelf, twice over; some 75 bytes each
 LONGEST = 65_535  # characters of a URL that a shelf can keep
@@ -32,7 +32,7 @@ class Admission:
         """
         new: list[Task] = []
         seats: list[Seat] = []
-        recent, older = self._recent, self._older
+        recent, older, rows = self._recent, self._older, self._rows
         for task in tasks:
             url = task.url
             key = url.key
@@ -41,13 +41,16 @@ class Admission:
             if key in older:
                 recent.add(key)
                 continue
-            host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
-            if refused is not None and (host is None or host.closed or not host.urls or self._counted or len(url.text) > LONGEST):
+            host = rows.hosts.get(url.host) or rows.host(url.host)
+            domain = rows.domains.get(url.domain) or rows.domain(url.domain)
+            if refused is not None and (
+                host is None or host.closed or not host.urls or domain is None or domain.closed or self._counted or len(url.text) > LONGEST
+            ):
                 rule = self._refuses(host, url)
                 if rule:
                     refused[rule] = refused.get(rule, 0) + 1
                     continue
-            host = host or self._rows.make_host(url)
+            host = host or rows.make_host(url)
             recent.add(key)
             if self._shelf.add(host.id, task, via):
                 new.append(task)
@@ -91,6 +94,8 @@ class Admission:
             return "length"
         if host is not None and host.closed:
             return "host-closed"
+        if domain is not None and domain.closed:
+            return REASONS[domain.closed - 1].value
         if host is None or not host.urls:
             if domain is not None and 0 < caps.max_domain_hosts <= domain.hosts:
                 return "domain-hosts"

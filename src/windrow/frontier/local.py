@@ -1,5 +1,6 @@
 """The frontier of one machine: leases and settles over a shelf that remembers."""
 
+import base64
 import errno
 import itertools
 import math
@@ -9,12 +10,12 @@ import msgspec
 
 from windrow import config, urls
 from windrow.data import Counts, Fate, Frame, Kind, Ledger, Reason, Report, Robots, Task, Turn, Url
-from windrow.frontier import admit, health, retry
+from windrow.frontier import admit, budget, health, retry
 from windrow.frontier.admit import Admission
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Group, Schedule, Seat
-from windrow.frontier.shelf import CODES, REASONS, Host, Meta, Shelf, fate
+from windrow.frontier.shelf import CODES, REASONS, Domain, Host, Meta, Shelf, fate
 from windrow.frontier.turns import Turns
 
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
@@ -32,6 +33,8 @@ class LocalFrontier:
         self._options = options.frontier
         self._fetch = options.fetch
         self._same_pages = options.scope.same_pages
+        self._budget = budget.rule(options.frontier)
+        self._judged = options.extract.extractor != "none"  # without text every yield is 0 and says nothing
         self.meta: Meta = shelf.meta()
         self._opened = self._now = self._checked = now
         self._rows = Rows(shelf, self.meta)
@@ -104,7 +107,7 @@ class LocalFrontier:
     def _open(self) -> bool:
         opened = self._line.fill()
         for seat in opened:
-            self._schedule.put(seat, 0.0 if seat.host.closed else self._due(seat))
+            self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
         return bool(opened)
 
     def _due(self, seat: Seat) -> float:
@@ -135,7 +138,7 @@ class LocalFrontier:
             return
         host = seat.host
         more = host.waiting > len(seat.hand)
-        if more and (host.closed or seat.unasked):
+        if more and (seat.ending or seat.unasked):
             self._schedule.put(seat, 0.0)
         elif seat.errands or (more and not seat.pending and not seat.group.retiring and not self._gives_way(seat)):
             self._schedule.put(seat, self._due(seat))
@@ -153,7 +156,7 @@ class LocalFrontier:
         """A domain goes to the end of the line. What it has in hand comes home first."""
         self._line.retire(group)
         for seat in list(group.seats.values()):
-            busy = seat.hand or seat.errands or seat.pending or seat.host.closed or seat.unasked
+            busy = seat.hand or seat.errands or seat.pending or seat.ending or seat.unasked
             if seat.state in ("waiting", "ready") and not busy:
                 self._close(seat)
 
@@ -181,6 +184,8 @@ class LocalFrontier:
             self._admit(frame.seeds[start : start + _CHUNK], 0, None)
         for report in frame.reports:
             self._begin(_writes(report))
+            for digest in claims(report):
+                self._shelf.claim(digest, report.task.url.key)
             self._settle(report, frame.number, live=False)
         await self.commit(frame, log)
 
@@ -231,11 +236,7 @@ class LocalFrontier:
     def _take_links(self, host: Host, report: Report, ref: int, live: bool) -> Report:
         """Enters a page into its domain's ledger and its links into the queues; the report with those that were new."""
         if report.status:
-            domain = self._rows.make_domain(host.domain)
-            domain.pages += 1
-            domain.downloaded += report.downloaded
-            domain.kept += report.kept
-            self._rows.changed_domains.add(domain.name)
+            self._book(self._rows.make_domain(host.domain), report)
         found, refused = report.found, dict(report.refused)
         often = admit.count_shape(host.shapes, report.shape) if report.shape and self._same_pages else 0
         if live and found and often > self._same_pages:
@@ -246,6 +247,27 @@ class LocalFrontier:
         for rule, count in refused.items():
             self.meta.refused[rule] = self.meta.refused.get(rule, 0) + count
         return msgspec.structs.replace(report, found=found, refused=refused) if live and report.found else report
+
+    def _book(self, domain: Domain, report: Report) -> None:
+        """Enters an answer into its domain's ledger. Whether the domain is then retired depends on the ledger alone: a replay of the
+        log comes to the same."""
+        budget.enter(domain, report, self._budget)
+        self._rows.changed_domains.add(domain.name)
+        if self._judged and not domain.closed and budget.retired(domain, self._budget):
+            self._close_domain(domain, CODES[Reason.LOW_YIELD])
+
+    def _close_domain(self, domain: Domain, code: int) -> None:
+        """No more is asked of a domain: its URLs end with the reason, those of open hosts at once, others when their host has its turn."""
+        domain.closed = code
+        group = self._line.groups.get(domain.name)
+        if group is None:
+            return
+        group.closed = code
+        for seat in list(group.seats.values()):
+            if seat.state in ("waiting", "ready") and seat.ending:
+                self._schedule.put(seat, 0.0)
+            else:
+                self._rest(seat)
 
     def _settle_robots(self, seat: Seat | None, report: Report, live: bool) -> None:
         """Takes in what robots.txt said, or where it was moved."""
@@ -308,6 +330,10 @@ class LocalFrontier:
             return robots
         return msgspec.structs.replace(before, expires=robots.expires)
 
+    def reserve(self, report: Report) -> None:
+        """Raises OSError where the disk has no room to take in a report and its claims; where it does not, that succeeds, done at once."""
+        self._begin(_writes(report))
+
     async def claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
         self._begin(len(pairs))
         return [self._shelf.claim(digest, key) for digest, key in pairs]
@@ -348,7 +374,19 @@ class LocalFrontier:
         seat = self._line.seats.get(host.name)
         if seat is not None and url.key in seat.hand:
             return Fate("in hand", task)
-        return fate(task, code, frame, host.closed)
+        return fate(task, code, frame, self._closed(url))
+
+    def closed(self, url: Url) -> Reason | None:
+        """Why a page must not be asked for any more, though it was handed out: a driver asks this before each request."""
+        code = self._closed(url)
+        return REASONS[code - 1] if code else None
+
+    def _closed(self, url: Url) -> int:
+        host = self._rows.host(url.host)
+        if host is not None and host.closed:
+            return host.closed
+        domain = self._rows.domain(url.domain)
+        return domain.closed if domain is not None else 0
 
     async def ledger(self, domain: str) -> Ledger | None:
         self._begin(0)
@@ -356,7 +394,8 @@ class LocalFrontier:
         if row is None or not row.urls:
             return None
         closed = REASONS[row.closed - 1] if row.closed else None
-        return Ledger(row.name, row.pages, row.downloaded, row.kept, row.urls, row.hosts, closed)
+        account = (row.pages, row.downloaded, row.kept, row.urls, row.hosts, closed, row.clean, row.primary, row.yields / budget.PAGE)
+        return Ledger(row.name, *account)
 
     async def counts(self) -> Counts:
         seats = self._line.seats.values()
@@ -379,7 +418,12 @@ class LocalFrontier:
         )
 
 
+def claims(report: Report) -> tuple[int, ...]:
+    """What a page that the judges let pass lays claim to: its payload and its clean text, as 64 bits each."""
+    return (int.from_bytes(base64.b32decode(report.digest)[:8], "big"), report.text) if report.text else ()
+
+
 def _writes(report: Report) -> int:
-    """How many writes of the shelf a report may need."""
+    """How many writes of the shelf a report may need, those of its claims included."""
     pages = len(report.robots.rules) >> 12 if report.robots is not None else 0
     return _MARGIN + _WRITES * len(report.found) + pages

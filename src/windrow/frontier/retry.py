@@ -30,7 +30,7 @@ TABLE: dict[Reason, Rule] = {
 }
 
 # Reasons that no request stands behind: they say nothing of the host's health.
-UNASKED = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.CLOSED, Reason.OUT_OF_SCOPE})
+UNASKED = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE})
 
 
 def again(reason: Reason, attempt: int) -> bool:

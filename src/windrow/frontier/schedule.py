@@ -25,10 +25,11 @@ State = Literal["idle", "waiting", "ready", "leased", "gone"]
 class Group:
     """An open registered domain."""
 
-    __slots__ = ("cursor", "name", "pages", "retiring", "seats")
+    __slots__ = ("closed", "cursor", "name", "pages", "retiring", "seats")
 
-    def __init__(self, name: str, retiring: bool) -> None:
+    def __init__(self, name: str, retiring: bool, closed: int = 0) -> None:
         self.name = name
+        self.closed = closed  # code of the reason
         self.seats: dict[str, Seat] = {}
         self.pages = 0  # served since it was opened
         self.cursor = 0  # ticket of the last of its hosts that was looked at
@@ -60,6 +61,11 @@ class Seat:
         self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
         self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
         self.lease = 0
+
+    @property
+    def ending(self) -> int:
+        """The reason, as a code, for which its pages are to end without a request; 0 where they are not, or none is left."""
+        return self.host.closed or (self.group.closed if self.host.waiting > len(self.hand) else 0)
 
 
 class Place:
@@ -162,10 +168,10 @@ class Schedule:
                 self._arrive(entry)
 
     def _arrive(self, seat: Seat) -> None:
-        """A seat is due: it joins those ready, or the line at its address. A closed host needs no address."""
+        """A seat is due: it joins those ready, or the line at its address. Pages that end without a request need no address."""
         seat.state = "ready"
         seat.entry = number = next(self._numbers)
-        if not seat.address or seat.host.closed:
+        if not seat.address or seat.ending:
             heapq.heappush(self._ready, (seat.rank, number, seat))
             return
         place = self._place(ip(seat.address))

@@ -41,6 +41,9 @@ _DOMAIN = {
     "pages": "p",
     "downloaded": "d",
     "kept": "k",
+    "clean": "e",
+    "primary": "r",
+    "yields": "y",
     "closed": "c",
 }
 
@@ -74,7 +77,10 @@ class Domain(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
     pages: int = 0
     downloaded: int = 0
     kept: int = 0
-    closed: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0  # of its pages, summed, in millionths
+    closed: int = 0  # code of the reason
 
 
 class Meta(msgspec.Struct):

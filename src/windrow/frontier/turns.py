@@ -10,6 +10,7 @@ from windrow.frontier.schedule import Seat
 from windrow.frontier.shelf import REASONS, Host, Shelf
 
 MOST = 16  # tasks in one turn, where no delay lies between them
+MOST_CLOSED = 256  # where they end without a request
 LONG = 0.25  # seconds a turn may hold an address for the sake of several tasks
 SHORT_RULES = 4096  # characters of robots rules that a seat keeps; longer ones are read from the shelf each time
 
@@ -23,8 +24,10 @@ class Turns:
     def make(self, seat: Seat, now: float) -> Turn | None:
         """The turn of a seat that is free; None where there is nothing to be done."""
         host = seat.host
-        if host.closed:
-            return self._closing(seat)
+        if host.closed and seat.errands:
+            return self._grant(seat, *seat.errands, closed=REASONS[host.closed - 1])
+        if seat.ending:
+            return self._closing(seat, REASONS[seat.ending - 1])
         if not seat.errands and host.waiting <= len(seat.hand):
             return None
         due = health.due(host, seat.last, now, self._fetch)
@@ -33,16 +36,15 @@ class Turns:
         if not seat.address or seat.address_until <= now:
             seat.address = ""
             return self._grant(seat, _resolve_task(host))
+        if seat.place is None:
+            return None  # it was ready for something that needs no address
         if seat.errands:
             return self._grant(seat, seat.errands[0])
         return self._pages(seat, now, unasked=False)
 
-    def _closing(self, seat: Seat) -> Turn | None:
-        """A closed host's tasks, to end with the reason."""
-        reason = REASONS[seat.host.closed - 1]
-        if seat.errands:
-            return self._grant(seat, *seat.errands, closed=reason)
-        spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST)
+    def _closing(self, seat: Seat, reason: Reason) -> Turn | None:
+        """Pages of a closed host or domain, to end with the reason. Errands to a host of a closed domain are for others and go on."""
+        spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST_CLOSED)
         if not spots:
             return None
         tasks = [self._shelf.read(ref, seat.host) for _, ref in spots]

@@ -4,6 +4,7 @@ In come the paragraphs of a `Page` and facts beside it (headers, meta elements, 
 out go numbers by name, a refusal by name, and which paragraphs to keep. All of it is plain functions: nothing here opens a file after
 its models are loaded, and the same text always gets the same answer, in a crawl's workers and in a batch job.
 
+- `pages`: all of them in their order, for one page: its verdict, and what it leaves for the corpus.
 - `language`: CLD2 on each paragraph, py3langid where it is unsure, models of one's own (`trigrams`); `codes` names the languages.
   Recognised and accepted languages are two lists, so that a look-alike is known for what it is and dropped.
 - `quality`: running text or not; machine translations by their marks; "not found" pages by likeness to a probe.

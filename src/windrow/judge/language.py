@@ -65,6 +65,7 @@ class Kept(msgspec.Struct, frozen=True):
     detail: str  # one line for people
     paragraphs: tuple[bool, ...]  # which ones are kept
     dropped: int  # paragraphs in a language that is not accepted
+    share: float = 1.0  # of the page's characters in accepted languages
 
 
 def prepare(options: config.Language) -> Settings:
@@ -108,16 +109,16 @@ def keep(found: Finding, settings: Settings) -> Kept:
     kept = tuple(wanted[code] for code in found.paragraphs)
     share = sum(share for code, share in found.shares.items() if wanted[code])
     if share and share >= settings.min_share:
-        return Kept("", found.language, kept, len(kept) - sum(kept))
+        return Kept("", found.language, kept, len(kept) - sum(kept), share)
     detail = f"{found.language}, {share:.0%} in the accepted languages"
-    return Kept("language", detail, (False,) * len(kept), len(kept))
+    return Kept("language", detail, (False,) * len(kept), len(kept), share)
 
 
 def accepts(code: str, settings: Settings) -> bool:
-    return not settings.accepted or any(_covers(wanted, code) for wanted in settings.accepted)
+    return not settings.accepted or any(covers(wanted, code) for wanted in settings.accepted)
 
 
-_covers = functools.lru_cache(4096)(codes.covers)
+covers = functools.lru_cache(4096)(codes.covers)
 
 
 @functools.cache
@@ -240,7 +241,7 @@ def _expected(code: str, length: int, settings: Settings) -> bool:
     """Whether the answer is one of the recognised languages; a long text may be in any."""
     if not settings.recognised or length >= settings.short:
         return True
-    return any(_covers(one, code) for one in settings.recognised)
+    return any(covers(one, code) for one in settings.recognised)
 
 
 def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, settings: Settings) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from windrow.config import Signals
+from windrow.data import Signal
 
 Pair = tuple[str, str]  # name, value
 
@@ -35,16 +36,6 @@ _REFUSED = {  # profile -> signals that keep a page out, by name and value
     "research": frozenset({("noindex", ""), ("noai", "")}),
     "training": frozenset({("noindex", ""), ("noai", ""), ("tdm-reservation", "1"), ("train-ai", "n")}),
 }
-
-
-class Signal(msgspec.Struct, frozen=True):
-    """One statement."""
-
-    source: str  # "meta", "header" or "robots.txt"; "well-known" for tdmrep.json
-    name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
-    value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
-    field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
-    agent: str = ""  # the agent that is meant, lower case; "" for all
 
 
 def read(headers: Iterable[Pair], metas: Iterable[Pair], agent: str = "") -> tuple[Signal, ...]:

@@ -45,7 +45,11 @@ TREE = model.msgspec.json.encode(Model(CUTS, tree.Tree(tree.Split(3, 0.5, tree.L
     [
         (b"", "truncated"),
         (GOOD[:-9], "truncated"),
-        (b"[" * 100000, "is no model"),
+        (b"[" * 100000, "no model of 'lines'"),
+        (b"\n\n" + GOOD.replace(b"0.4", b"x", 1), "line 3: "),
+        (GOOD.replace(b",", b",\n").replace(b"0.4", b'"x"', 1), "line 7: "),
+        (GOOD.replace(b"bayes", b"\xff"), "line 1: "),
+        (GOOD.replace(b",", b",\n")[:-9], f"line {GOOD.count(b',') + 1}: "),
         (GOOD.replace(b"0.4", b"x", 1), "byte"),
         (GOOD.replace(b"0.4", b'"x"', 1), "$.cuts.mean[0]"),
         (GOOD.replace(b'"version":1', b'"version":2'), "$.version"),

@@ -2,6 +2,7 @@
 
 import importlib.resources
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,19 @@ def read(data: bytes, name: str) -> Model:
     try:
         model = msgspec.json.decode(data, type=Model)
         _check(model)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise ConfigError(f"{name} is no model of 'lines': {error}; 'windrow extract train --extractor lines' writes one") from None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        place = f"{name}, line {_line(data, str(error))}"
+        raise ConfigError(f"{place}: no model of 'lines': {error}; 'windrow extract train --extractor lines' writes one") from None
     return model
+
+
+def _line(data: bytes, error: str) -> int:
+    """Where it went wrong: msgspec says at which byte, at the end, or by which names one gets there, as in "$.cuts.mean[0]"."""
+    byte = re.search(r"\(byte (\d+)\)", error)
+    offset = int(byte[1]) if byte else len(data) if "truncated" in error else 0
+    for key in re.findall(r"\.([a-z]+)", error.partition("`$")[2]):
+        offset = max(offset, data.find(f'"{key}"'.encode(), offset))
+    return data.count(b"\n", 0, offset) + 1
 
 
 def _check(model: Model) -> None:

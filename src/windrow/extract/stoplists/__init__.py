@@ -22,6 +22,7 @@ from windrow.config import ConfigError
 COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's lists on the Declaration of Human Rights is .49 to .63
 _UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
 _ALIASES = {"zho": ("zh", "cmn", "yue"), "jpn": ("ja",), "nob": ("no", "nor"), "tgl": ("fil",), "ind": ("in",), "heb": ("iw",)}
+_LEAST = 1000  # words of a sample: with fewer, chance decides which are the commonest
 _SAMPLE = 200  # words and characters looked at to guess a language
 _CLEAR = 0.2  # share of the commonest words of a language, from which there is no doubt; English has .4, Finnish .2
 _UNCLEAR = 0.04  # share below which it is another language, or none
@@ -66,7 +67,7 @@ def code(language: str) -> str:
 def load(language: str) -> Stoplist:
     known = code(language)
     if not known:
-        raise ConfigError(f"there is no stop list for '{language}'; make one from a text with 'windrow extract stoplist NAME SAMPLE'")
+        raise ConfigError(f"there is no stop list for '{language}'; make one with 'windrow extract stoplist SAMPLE -o FILE'")
     return _stoplist(_member(f"{known}.txt").split("\n"))
 
 
@@ -85,16 +86,13 @@ def read(path: Path) -> Stoplist:
             raise ConfigError(f"{path}, line {number}: {written.strip()!r} is more than a word; write a word a line")
     found = _stoplist(lines)
     if not found.words:
-        raise ConfigError(f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist'")
+        raise ConfigError(f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist SAMPLE -o FILE'")
     return found
 
 
 def make(text: str, coverage: float = COVERAGE) -> list[str]:
     """The most frequent words of a sample, until they cover this share of it; characters where the words are not set apart."""
-    words = text.lower().split()
-    if sum(map(len, words)) > _UNSPACED * len(words):
-        words = list("".join(words))
-    counts = collections.Counter(word for word in words if any(map(str.isalpha, word)))
+    counts = collections.Counter(_units(text))
     left = coverage * counts.total()
     found = []
     for word, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])):
@@ -103,6 +101,19 @@ def make(text: str, coverage: float = COVERAGE) -> list[str]:
         left -= count
         found.append(word)
     return found
+
+
+def of_sample(text: str, name: str, size: int = 0) -> list[str]:
+    """The list that a sample of a language makes: so many words, or as many as `make` takes. `name` is said where it is too short."""
+    words = _units(text)
+    if len(words) < _LEAST:
+        found = f"{name} holds {len(words):,} words (characters, where a script has no blanks)"
+        raise ConfigError(f"{found}; a list needs a sample of {_LEAST:,} or more, better a hundred times as many")
+    counts = collections.Counter(words)
+    repeated = [word for word in make(text, 1.0) if counts[word] > 1]
+    if size > len(repeated):
+        raise ConfigError(f"only {len(repeated):,} words stand more than once in {name}; give a longer sample, or a --size up to that")
+    return repeated[: size or len(make(text))]
 
 
 def guess(texts: Iterable[str], declared: str) -> str:
@@ -121,6 +132,14 @@ def guess(texts: Iterable[str], declared: str) -> str:
     best = max(hits, key=lambda language: (hits[language], language == claimed, language), default="")
     doubt = _CLEAR if declared and not claimed else _UNCLEAR
     return best if best and hits[best] >= doubt * len(words) else claimed
+
+
+def _units(text: str) -> list[str]:
+    """Words that have a letter, or characters; none with "#", which begins a comment in the file of a list."""
+    words = unicodedata.normalize("NFC", text).lower().split()
+    if sum(map(len, words)) > _UNSPACED * len(words):
+        words = list("".join(words))
+    return [word for word in words if any(map(str.isalpha, word)) and "#" not in word]
 
 
 def _share(words: list[str], language: str) -> float:

@@ -1,0 +1,151 @@
+"""Text extraction: CPU and F1 of Windrow's extractors, trafilatura, jusText and resiliparse, on the same pages in one run.
+
+    python benchmarks/extract.py                       every tenth page of ../shared/extraction
+    python benchmarks/extract.py --every 1             all of them: ten minutes
+    python benchmarks/extract.py --web /tmp/medium     also pages of an unpacked ../shared/web/medium.tar.xz, which have no gold text
+    python benchmarks/extract.py --only paragraphs,resiliparse --json
+
+Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is less. Each page is read
+by every tool before the next page is. CPU is that of this process, and every tool has read a few pages before. "no kernel" is the twin in
+Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the language of a page,
+Windrow is not.
+"""
+
+import argparse
+import contextlib
+import functools
+import gzip
+import itertools
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from windrow import extract
+from windrow.config import ConfigError
+from windrow.extract import decode, evaluate, files, gold, walk
+from windrow.extract.evaluate import Score
+from windrow.extract.gold import Sample
+from windrow.extract.peers import peer
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+PEERS = ("trafilatura", "justext", "resiliparse")
+LINKS = "extract.max_links=10000"
+Tool = Callable[[Sample, str], str]  # a page and its decoded source -> text
+Row = dict[str, float | int | str]
+
+
+def ours() -> dict[str, Tool]:
+    """Every extractor there is, with the C kernel where it was built and without it; `lines` reads the source and has no use for it."""
+    chosen = {name: (name, [LINKS]) for name in extract.EXTRACTORS if name not in ("none", "paragraphs")}
+    chosen |= {f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")}
+    found: dict[str, Tool] = {}
+    for name, (extractor, settings) in chosen.items():
+        found[name] = _tool(extract.extractor(files.options(extractor, settings)))
+        if walk._walk is not None and extractor != "lines":
+            found[f"{name}, no kernel"] = without_kernel(found[name])
+    return found
+
+
+def _tool(read: extract.Extractor) -> Tool:
+    return lambda sample, text: evaluate.text(read(sample.capture()))
+
+
+def without_kernel(tool: Tool) -> Tool:
+    def text(sample: Sample, text: str) -> str:
+        with _twin():
+            return tool(sample, text)
+
+    return text
+
+
+@contextlib.contextmanager
+def _twin() -> Iterator[None]:
+    kernel, walk._walk = walk._walk, None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        walk._walk = kernel
+
+
+def others() -> dict[str, Tool]:
+    found = {}
+    for name in PEERS:
+        try:
+            read = peer(name)
+        except ConfigError as error:
+            print(f"without {name}: {error}", file=sys.stderr)
+            continue
+        found[name] = functools.partial(lambda read, sample, text: read(text, sample.language), read)
+    return found
+
+
+def measured(tools: dict[str, Tool], samples: Iterable[Sample]) -> list[Score]:
+    pages = iter(samples)
+    first = list(itertools.islice(pages, 3))
+    for sample in first:
+        _scores(tools, sample)  # models and lists are loaded now
+    return [score for sample in itertools.chain(first, pages) for score in _scores(tools, sample)]
+
+
+def _scores(tools: dict[str, Tool], sample: Sample) -> list[Score]:
+    content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
+    text = decode.decode(sample.body, content_type)[0]
+    return [evaluate.score(name, functools.partial(tool, text=text), sample) for name, tool in tools.items()]
+
+
+def rows(scores: list[Score], with_gold: bool) -> list[Row]:
+    """A row for each tool: cost, its ratio to that of each peer, and quality."""
+    overall = {row.extractor: row for row in evaluate.rows(scores) if row.group == "all"}
+    found = []
+    for name, figures in overall.items():
+        row: Row = {"tool": name, "pages": figures.pages, "mean ms": figures.mean_ms, "median ms": figures.median_ms}
+        row |= {f"of {other}": figures.mean_ms / overall[other].mean_ms for other in PEERS if other in overall}
+        found.append(row | ({"F1": figures.bag.f1, "empty": figures.empty} if with_gold else {}))
+    return found
+
+
+def from_web(web: Path, number: int) -> Iterator[Sample]:
+    """A sample of a served web's pages, which is drawn the same every time."""
+    with gzip.open(web / "pages.tsv.gz", "rt") as table:
+        head, *lines = [line.rstrip("\n").split("\t") for line in table]
+    for line in random.Random(11).sample(lines, min(number, len(lines))):
+        page = dict(zip(head, line, strict=False))
+        path = web / "www" / page["host"] / page["path"].lstrip("/")
+        if path.is_file():
+            yield Sample(page["path"], web.name, path.read_bytes(), "", f"http://{page['host']}{page['path']}", language=page["lang"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--every", type=int, default=10, help="take each Nth page")
+    parser.add_argument("--web", type=Path)
+    parser.add_argument("--pages", type=int, default=500, help="of that web")
+    parser.add_argument("--only", default="", help="tools whose names begin so, with commas between them")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if not (SHARED / "extraction").is_dir():
+        sys.exit(f"there is no {SHARED}/extraction; this benchmark needs the shared data beside the repository")
+    tools = {name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))}
+    pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
+    results = {"../shared/extraction": rows(measured(tools, pages), with_gold=True)}
+    if options.web:
+        results[options.web.name] = rows(measured(tools, from_web(options.web, options.pages)), with_gold=False)
+    if options.json:
+        print(json.dumps(results, indent=1))
+    else:
+        show(results)
+
+
+def show(results: dict[str, list[Row]]) -> None:
+    for title, lines in results.items():
+        print(title)
+        print(f"  {'':30}" + "".join(f"{name:>16}" for name in lines[0] if name != "tool"))
+        for row in lines:
+            cells = (f"{value:.3f}" if isinstance(value, float) else f"{value:,}" for key, value in row.items() if key != "tool")
+            print(f"  {row['tool']:30}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+if __name__ == "__main__":
+    main()

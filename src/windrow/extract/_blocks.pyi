@@ -1,0 +1,13 @@
+Forest = tuple[bytes, bytes, bytes, bytes, bytes, int, int]  # roots, features, thresholds, children, values; early, cut
+
+def compile(
+    forests: tuple[Forest, Forest, int],
+    likely: tuple[bytes, int, int],
+    tags: tuple[bytes, int, int, int, int, int],
+    bits: tuple[bytes, int, int],
+    marks: tuple[str, str, str],
+    limits: tuple[int, int, int, int, int],
+    /,
+) -> object: ...
+def judge(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, /) -> tuple[bytes, bytes, int]: ...
+def features(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, buckets: bytes, /) -> bytes: ...

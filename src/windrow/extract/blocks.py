@@ -1,0 +1,103 @@
+"""The extractor `blocks`: a learned classifier of a page's blocks, in two stages.
+
+The walk (walk.py) cuts a page into blocks. Of each the first stage knows some figures: of its own text and tags, of the elements around it
+and what share of the page's prose they hold, of where it stands, of the page. A forest of decision trees makes a probability of them
+that the block is of the main text. The second stage knows in addition what the first one thinks of the neighbourhood, and answers again.
+Then those blocks are kept for which F1 is expected to be greatest, so that a page on which little is sure loses little.
+
+The figures and the forests are computed by the C kernel `_blocks` where it was built, else by its twin in numpy. What is counted is
+said in blocks_rules.py; docs/extraction-blocks.md says how the model was made and what it is worth.
+"""
+
+import array
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from windrow.data import Capture, Page, Paragraph
+from windrow.extract import blocks_model, blocks_rules, html, walk
+from windrow.extract.blocks_model import Forest, Model
+from windrow.extract.rules import COMMAS, STOPS
+from windrow.extract.walk import Tree, Walk
+
+try:
+    from windrow.extract import _blocks
+except ImportError:  # there was no compiler: the twin does it
+    _blocks = None  # type: ignore[assignment]
+
+Judge = Callable[[Walk, str], tuple[bytes, bytes, int]]  # page, title -> buckets of both stages, least bucket of what is text
+
+_HINT_COMMENT = 1 << blocks_rules.HINT_NAMES.index("comment")
+
+
+def extract(capture: Capture, max_links: int, agent: str = "", judge: Judge | None = None, comments: bool = False) -> Page:
+    """As html.extract, with all blocks of the page as paragraphs, each called good or bad; `own` is what the first stage thought.
+
+    Without a judge (see `judge`), the model that comes with the package.
+    """
+    page, tree = html.read(capture, max_links, agent)
+    if tree is None:
+        return page
+    return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.title, judge or default(), comments))
+
+
+def paragraphs(tree: Tree, title: str, judge: Judge, comments: bool = False) -> tuple[Paragraph, ...]:
+    """All blocks of a page, good and bad, from its stripped tree. `comments`: what readers wrote below it is good too, if it is prose."""
+    page = walk.walk(walk.markup(tree))
+    if not page.texts:
+        return ()
+    first, second, least = judge(page, title)
+    own = ["good" if bucket >= blocks_rules.EVEN else "bad" for bucket in memoryview(first).cast("H").tolist()]
+    kinds = ["good" if bucket >= least else "bad" for bucket in memoryview(second).cast("H").tolist()]
+    if comments:
+        _keep_comments(page, kinds)
+    paths = page.paths()
+    rows = zip(page.texts, kinds, page.column("heading"), page.column("path"), own, strict=True)
+    return tuple([Paragraph(text, kind, level > 0, paths[path], alone) for text, kind, level, path, alone in rows])
+
+
+def _keep_comments(page: Walk, kinds: list[str]) -> None:
+    columns = zip(page.column("hints"), page.column("chars"), page.column("link_chars"), strict=True)
+    for place, (hints, chars, linked) in enumerate(columns):
+        if hints & _HINT_COMMENT and chars >= blocks_rules.COMMENT and 3 * linked < chars:
+            kinds[place] = "good"
+
+
+@functools.cache
+def default() -> Judge:
+    return judge()
+
+
+def judge(path: str = "", kernel: bool = True) -> Judge:
+    """Judges by the model of this file; without one, by that of the package. Without the kernel, or where it was not built, by the twin."""
+    names = blocks_rules.FIRST, blocks_rules.SECOND
+    model = blocks_model.load(Path(path), *names) if path else blocks_model.shipped(*names)
+    if kernel and _blocks is not None:
+        compiled = compiled_model(model)
+        run = _blocks.judge
+        return lambda page, title: run(page.texts, page.blocks, page.containers, title, compiled)
+    from windrow.extract import blocks_twin  # with numpy, which the kernel does without
+
+    forests = blocks_twin.prepare(model)
+    return lambda page, title: blocks_twin.judge(page, title, forests)
+
+
+def compiled_model(model: Model) -> object:
+    """The kernel's form of a model."""
+    rules = blocks_rules
+    return _blocks.compile(
+        (_arrays(model.first), _arrays(model.second), model.skip),
+        (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, blocks_model.UNIT // rules.STEPS),
+        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"], *rules.COUNTED),
+        (bytes(rules.BITS), len(rules.HINT_NAMES), rules.CONTENT),
+        (STOPS, COMMAS, rules.CLOSING),
+        (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY, rules.SHORT),
+    )
+
+
+def _arrays(forest: Forest) -> tuple[bytes, bytes, bytes, bytes, bytes, int, int]:
+    fields = (forest.roots, "H"), (forest.features, "H"), (forest.thresholds, "f"), (forest.children, "H"), (forest.values, "h")
+    roots, features, thresholds, children, values = (blocks_model.numbers(code, data).tobytes() for data, code in fields)
+    return roots, features, thresholds, children, values, forest.early, forest.cut

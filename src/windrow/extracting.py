@@ -1,0 +1,140 @@
+"""`windrow extract`: the main text of HTML files; extractors measured, trained, and given stop lists."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from typer.core import TyperGroup
+
+from windrow.config import ConfigError
+
+_DEFAULT = "files"
+
+
+class _Group(TyperGroup):
+    """What is no command is the first argument of `files`: `windrow extract page.html` works, and its options stand in the help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] != "--help"):
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [f"{' '.join(self.commands[_DEFAULT].collect_usage_pieces(ctx))} | COMMAND [ARGS]..."]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        self.commands[_DEFAULT].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML files.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Pages = Annotated[Path, typer.Argument(help="A folder or tar file of html/ID.html with gold/ID.txt, or a folder of such.", metavar="PAGES")]
+Preset = Annotated[str, typer.Option(help="Of paragraphs: tuned, or stock for jusText's own figures.")]
+Language = Annotated[str, typer.Option(help="Of paragraphs: language of the stop list; told from each page unless given.")]
+Stoplist = Annotated[str, typer.Option(help="Of paragraphs: a stop list of your own.", metavar="FILE")]
+Model = Annotated[str, typer.Option(help="A model made by `windrow extract train`.", metavar="FILE")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Any other option: --set paragraphs.length_low=50", metavar="SECTION.OPTION=VALUE")
+]
+
+
+@app.command(_DEFAULT, hidden=True)
+def files(
+    paths: Annotated[list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")] = None,
+    extractor: Annotated[str, typer.Option(help="paragraphs (jusText's rules) or lines (a trained line classifier).")] = "paragraphs",
+    language: Language = "",
+    preset: Preset = "",
+    stoplist: Stoplist = "",
+    model: Model = "",
+    form: Annotated[str, typer.Option("--format", help="text or jsonl: path, title, author, date, language, licence, text.")] = "text",
+    settings: Settings = None,
+) -> None:
+    """Print the main text of HTML files."""
+    from windrow import extract
+    from windrow.extract import files
+
+    if form not in ("text", "jsonl"):
+        raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
+    chosen = extract.extractor(files.options(extractor, _settings(language, preset, stoplist, model, settings)))
+    for name in paths or ["-"]:
+        found = files.row(name, _bytes(name), chosen)
+        line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
+        sys.stdout.buffer.write(line + b"\n")
+
+
+@app.command("evaluate")
+def evaluate(
+    pages: Pages,
+    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "paragraphs,lines",
+    peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
+    folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.")] = 0,
+    preset: Preset = "",
+    model: Model = "",
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Measure extractors on pages with gold text, beside others."""
+    from windrow.extract import files
+
+    if folds:
+        from windrow.extract.lines_model import training
+
+        found = files.cross_validated(pages, extractor, folds)
+        typer.echo(_json(found) if as_json else training.table(found))
+        return
+    given = _settings("", preset, "", model, settings)
+    chosen = {name: files.options(name, given) for name in extractor.split(",") if name}
+    rows = files.evaluated(pages, chosen, [name for name in peers.split(",") if name])
+    typer.echo(_json(rows) if as_json else files.table(rows))
+
+
+@app.command("train")
+def train(
+    pages: Pages,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", metavar="MODEL")],
+    extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
+    classifier: Annotated[str, typer.Option(help="svm, bayes or tree.")] = "svm",
+) -> None:
+    """Train an extractor on pages with gold text."""
+    from windrow.extract import files
+
+    files.train(pages, extractor, classifier, output)
+    typer.echo(f"{output} written; use it with: windrow extract --extractor {extractor} --model {output}")
+
+
+@app.command("stoplist")
+def stoplist(
+    sample: Annotated[str, typer.Argument(help="UTF-8 text in the language, the more the better; - for standard input.", metavar="SAMPLE")],
+    size: Annotated[int, typer.Option(help="Words in the list; 0: as many as make half of a text.", min=0)] = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the list goes, not to the screen.", metavar="FILE")] = None,
+) -> None:
+    """Make a stop list from a sample of text."""
+    from windrow.extract import gold, stoplists
+
+    words = stoplists.of_sample(gold.text(_bytes(sample), sample, "the sample"), sample, size)
+    lines = "".join(f"{word}\n" for word in words).encode()
+    if output is None:
+        sys.stdout.buffer.write(lines)
+        return
+    output.write_bytes(lines)
+    typer.echo(f"{output} written, {len(words):,} words; use it with: windrow extract --stoplist {output}")
+
+
+def _settings(language: str, preset: str, stoplist: str, model: str, others: Sequence[str] | None) -> list[str]:
+    """As overrides, which are checked like any option; what stands after --set goes before its shorthand."""
+    named = {"paragraphs.language": language, "paragraphs.preset": preset, "paragraphs.stoplist": stoplist, "extract.model": model}
+    return [*(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items() if value), *(others or [])]
+
+
+def _bytes(name: str) -> bytes:
+    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+
+
+def _json(record: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(record)).decode()

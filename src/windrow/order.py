@@ -1,0 +1,111 @@
+"""What depends on other pages: decided by one owner, page after page, in the order of `seq`.
+
+The judges in the workers see a page by itself. Here it is held against all that came before: the same bytes, the same text, paragraphs that
+were seen. A crawl does so as pages come in, a rebuild as it reads them from the archive, with the same result.
+"""
+
+import functools
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from windrow import urls
+from windrow.config import Signals
+from windrow.corpus.document import Draft
+from windrow.data import Reason, Report, Signal, Verdict
+from windrow.fetch import robots
+from windrow.frontier.local import claims
+from windrow.judge import signals
+from windrow.judge.duplicates import Grams, Ruling
+from windrow.refine import Refined
+
+NEAR = "near_duplicates"  # score: share of the words in paragraphs that were seen before
+
+Claim = Callable[[Sequence[tuple[int, int]]], Awaitable[list[int]]]  # (digest, key of a URL) -> key of the first that claimed it
+Settle = Callable[[Grams], Ruling]  # which paragraphs were seen before; the others are from now on
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    """A page between its reading and its keeping."""
+
+    ip: str
+    time: float  # epoch seconds when it was asked for
+    rules: str  # of its origin's robots.txt, as they were then
+    refined: Refined
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A page whose fate is known."""
+
+    report: Report
+    draft: Draft | None = None  # of the document, where it goes into the corpus
+    kept: Sequence[bool] | None = None  # which of its paragraphs; None: all
+    signals: tuple[Signal, ...] = ()  # that robots.txt adds to it
+
+
+class Owner:
+    """`claim` and `seen` remember; `seen` is None where near-duplicates are not looked for."""
+
+    def __init__(self, options: Signals, claim: Claim, seen: Settle | None) -> None:
+        self._options = options
+        self._claim = claim
+        self._seen = seen
+
+    async def weigh(self, report: Report, digest: str, leaf: Leaf, verdict: Verdict) -> Weighed:
+        """The last judgements on a page, in the order of their cost. `digest` is its payload's."""
+        report = judged(report, verdict)
+        draft = leaf.refined.draft
+        if draft is None:
+            return Weighed(report)
+        said = _signals(report, leaf.rules) if leaf.rules else ()
+        reserved = signals.refuses(said, self._options) if said else ""
+        if reserved:
+            return _refused(report, Reason.OPTED_OUT, reserved)
+        report = msgspec.structs.replace(report, digest=digest, text=verdict.digest)
+        copied = await self._copied(report)
+        if copied:
+            return _refused(report, Reason.DUPLICATE, copied)
+        if self._seen is None or leaf.refined.grams is None:
+            return Weighed(msgspec.structs.replace(report, kept=sum(draft.sizes)), draft, None, said)
+        ruling = self._seen(leaf.refined.grams)
+        report = msgspec.structs.replace(report, scores={**report.scores, NEAR: round(ruling.removed / max(1, ruling.words), 4)})
+        if ruling.empty:
+            return _refused(report, Reason.NEAR_DUPLICATE, f"all {len(ruling.duplicate)} paragraphs were seen before")
+        stays = [not seen for seen in ruling.duplicate]
+        return Weighed(msgspec.structs.replace(report, kept=sum(itertools.compress(draft.sizes, stays))), draft, stays, said)
+
+    async def _copied(self, report: Report) -> str:
+        """What of the page another had first; "" where nothing."""
+        key = report.task.url.key
+        body, text = await self._claim([(digest, key) for digest in claims(report)])
+        return "its bytes were met before" if body != key else "its text was met before" if text != key else ""
+
+
+def judged(report: Report, verdict: Verdict) -> Report:
+    """What the judges say of a page by itself."""
+    return msgspec.structs.replace(
+        report,
+        reason=verdict.reason,
+        detail=verdict.detail,
+        clean=verdict.clean,
+        primary=verdict.primary,
+        language=verdict.language,
+        scores=verdict.scores,
+    )
+
+
+def _signals(report: Report, rules: str) -> tuple[Signal, ...]:
+    """What robots.txt says of the use of this page."""
+    lines = _signal_lines(rules)
+    text = report.task.url.text
+    return signals.robots(lines, text[len(urls.origin(text)) :]) if lines else ()
+
+
+@functools.lru_cache(4096)
+def _signal_lines(rules: str) -> tuple[str, ...]:
+    return robots.parse(rules).signals
+
+
+def _refused(report: Report, reason: Reason, detail: str) -> Weighed:
+    return Weighed(msgspec.structs.replace(report, reason=reason, detail=detail))

@@ -1,0 +1,168 @@
+import json
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.config import ConfigError
+from windrow.corpus import document
+from windrow.corpus.document import Source
+from windrow.data import DocumentPlace, Page, Paragraph, Place, Signal
+
+PLACE = Place("warc/windrow-n0-20261115104421-00000.warc.gz", 1234, 567)
+SOURCE = Source(
+    "<urn:uuid:d7ae5c10-e6b3-4d27-967d-34780c58ba39>",
+    "http://example.de/a?b=c",
+    1794739461.123,
+    "192.0.2.7",
+    PLACE,
+    "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+    "deu",
+    {"language": 0.97, "quality": 0.5},
+)
+PAGE = Page(
+    title="Über »Wind«", author="A. B.", date="2024-02-29", licence="https://l.example/by", language="de-AT", charset="windows-1252"
+)
+PARAGRAPHS = (
+    Paragraph("Eine Überschrift", "good", True, "html.body.h1", "short"),
+    Paragraph('Er sagte: "Ja\\Nein".', "good", False, "html.body.p", "good"),
+    Paragraph("An English sentence.", "bad", False, "html.body.p", "neargood"),
+)
+NOINDEX = Signal("meta", "noindex", "", "robots")
+USAGE = Signal("robots.txt", "train-ai", "n", "content-usage")
+
+
+def make(kept: list[bool] | None = None, signals: tuple[Signal, ...] = ()) -> bytes:
+    draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu", "deu", "eng"], [NOINDEX])
+    return document.line(draft, SOURCE, kept, signals)
+
+
+def test_a_line_is_read_back_with_all_that_the_page_said() -> None:
+    found = document.read(make(), "here")
+    assert (found.format, found.id, found.url, found.ip) == (document.FORMAT, SOURCE.id, SOURCE.url, SOURCE.ip)
+    assert found.time == "2026-11-15T10:44:21.123Z"
+    assert found.place == DocumentPlace(PLACE.file, PLACE.offset, PLACE.length, SOURCE.digest)
+    assert (found.title, found.author, found.date, found.charset) == ("Über »Wind«", "A. B.", "2024-02-29", "windows-1252")
+    assert (found.declared, found.licence, found.language, found.scores) == ("de-AT", "https://l.example/by", "deu", SOURCE.scores)
+    assert found.signals == (NOINDEX,)
+    assert found.paragraphs == (
+        Paragraph("Eine Überschrift", "good", True, "", "short"),
+        Paragraph('Er sagte: "Ja\\Nein".', "good", False, "", "good"),
+        Paragraph("An English sentence.", "bad", False, "", "neargood", "eng"),
+    )
+
+
+def test_the_members_of_a_line_are_those_that_are_documented() -> None:
+    line = make()
+    found = json.loads(line)
+    assert list(found) == [
+        *("format", "id", "url", "time", "place", "ip", "language", "scores"),
+        *("title", "author", "date", "charset", "declared", "licence", "signals", "paragraphs"),
+    ]
+    assert found["paragraphs"] == [
+        {"text": "Eine Überschrift", "class": "good", "own": "short", "heading": True},
+        {"text": 'Er sagte: "Ja\\Nein".', "class": "good", "own": "good"},
+        {"text": "An English sentence.", "class": "bad", "own": "neargood", "language": "eng"},
+    ]
+    assert line.endswith(b"]}\n")
+    assert line.count(b"\n") == 1
+
+
+def test_paragraphs_that_are_not_kept_are_left_out() -> None:
+    found = document.read(make([False, True, False]), "here")
+    assert [paragraph.text for paragraph in found.paragraphs] == ['Er sagte: "Ja\\Nein".']
+    assert document.read(make([False] * 3), "here").paragraphs == ()
+
+
+def test_the_sizes_are_those_of_the_text_in_utf_8() -> None:
+    draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [])
+    assert draft.sizes == [len(paragraph.text.encode()) for paragraph in PARAGRAPHS]
+
+
+@pytest.mark.parametrize("own", [(), (NOINDEX,), (NOINDEX, USAGE)])
+@pytest.mark.parametrize("further", [(), (USAGE,), (USAGE, NOINDEX)])
+def test_signals_of_robots_txt_follow_those_of_the_page(own: tuple[Signal, ...], further: tuple[Signal, ...]) -> None:
+    line = document.line(document.draft(PAGE, (), "deu", (), own), SOURCE, None, further)
+    assert document.read(line, "here").signals == own + further
+
+
+def test_a_draft_survives_the_way_from_a_worker() -> None:
+    draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [NOINDEX])
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(draft), type=document.Draft) == draft
+
+
+def test_scores_that_json_cannot_say_are_left_out() -> None:
+    source = msgspec.structs.replace(SOURCE, scores={"a": math.nan, "b": 0.5, "c": math.inf}, url="http://example.de/:null")
+    assert document.read(document.line(document.draft(PAGE, (), "deu", (), ()), source), "here").scores == {"b": 0.5}
+
+
+def test_text_that_looks_like_null_does_no_harm() -> None:
+    source = msgspec.structs.replace(SOURCE, url="http://example.de/a:null")
+    assert document.read(document.line(document.draft(PAGE, (), "deu", (), ()), source), "here").url == source.url
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("half \ud83d of a pair", "half \ufffd of a pair"),
+        ("a\x00b\x07c", "abc"),
+        ("a\x00 \x00 b", "a b"),
+        ("a\nb\u2028c\u2029d\x85e\tf", "a b c d e f"),
+        ("del\x7fete\x9b", "delete"),
+        ("not a character \uffff\ufffe.", "not a character ."),
+        ("soft\u00adhyphen and می\u200cخواهم stay", "soft\u00adhyphen and می\u200cخواهم stay"),
+        ("§ 1 « a\u00a0b » é", "§ 1 « a\u00a0b » é"),
+    ],
+)
+def test_what_is_not_text_never_reaches_the_line(text: str, clean: str) -> None:
+    page = Page(title=text, author=text, language=text, licence=text)
+    signal = Signal("meta", "tdm-policy", text, text)
+    draft = document.draft(page, [Paragraph(text), Paragraph("ä")], "deu", ["deu", "deu"], [signal])
+    found = document.read(document.line(draft, SOURCE, None, [signal]), "here")
+    assert [paragraph.text for paragraph in found.paragraphs] == [clean, "ä"]
+    assert draft.sizes == [len(clean.encode()), 2]
+    assert {found.title, found.author, found.declared, found.licence} == {clean}
+    assert {signal.value for signal in found.signals} == {clean}
+
+
+@given(st.lists(st.text(st.characters(codec=None))), st.text(st.characters(codec=None)))
+def test_any_text_gives_one_line_of_utf_8_without_controls(texts: list[str], title: str) -> None:
+    draft = document.draft(Page(title=title), [Paragraph(text) for text in texts], "deu", ["deu"] * len(texts), ())
+    line = document.line(draft, SOURCE)
+    assert line.decode().splitlines() == [line.decode()[:-1]]
+    found = document.read(line, "here")
+    assert len(found.paragraphs) == len(texts)
+    assert all(ord(character) >= 32 for paragraph in found.paragraphs for character in paragraph.text)
+    assert draft.sizes == [len(paragraph.text.encode()) for paragraph in found.paragraphs]
+
+
+def test_a_time_is_given_to_the_millisecond() -> None:
+    assert document.moment(0) == "1970-01-01T00:00:00.000Z"
+    assert document.moment(1794739461.9996) == "2026-11-15T10:44:22.000Z"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"format": 2, "id": "x"}', ("format 2", "newer Windrow", "install")),
+        (make().replace(b'"format":1', b'"format":7'), ("format 7", "newer Windrow")),
+        (make().replace(b'"format":1', b'"format":0'), ("format 0", "never wrote")),
+        (b'{"text": "a", "id": "b", "metadata": {}}', ("no member 'format'", "name a crawl's directory")),
+        (b"[1, 2]", ("no member 'format'",)),
+        (b'{"format": 1, "url": "x"}', ("not a document as Windrow writes it", "`id`")),
+        (make()[:90], ("not a JSON document", "damaged")),
+        (b"\x00\xff", ("not a JSON document",)),
+        (b"[" * 100_000, ("not a JSON document",)),
+    ],
+)
+def test_a_line_that_is_no_document_is_refused_with_its_place(line: bytes, words: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        document.read(line, "a.jsonl.gz, line 3")
+    assert str(caught.value).startswith("a.jsonl.gz, line 3: ")
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_a_member_added_by_a_later_version_is_passed_over() -> None:
+    assert document.read(make().replace(b'"format":1', b'"format":1,"added":[{}]'), "here").url == SOURCE.url

@@ -1,0 +1,81 @@
+"""Pages that nobody wrote for readers, and a process of its own to read one in: `python -m tests.extract.hostile PAGE MEGABYTES SECONDS`.
+
+The kernel ends the process at the limits it takes upon itself. It prints what each extractor made of the page: JSON, a line each.
+"""
+
+import json
+import random
+import re
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from windrow import config, extract
+from windrow.data import Capture, Page, Task, Url
+from windrow.extract import walk
+
+SENTENCE = b"The text at the bottom of it all is as long as a text has to be. "
+PAGES: dict[str, Callable[[], bytes]] = {
+    "binary called HTML": lambda: random.Random(1).randbytes(2_000_000),
+    "binary behind a tag": lambda: b"<html><body>" + bytes(range(1, 256)) * 8000,
+    "a line of 100 MB": lambda: SENTENCE * 1_600_000,
+    "a word of 100 MB": lambda: b"x" * 100_000_000,
+    "100 MB of paragraphs": lambda: b"<p>The words of it." * 5_500_000,
+    "100 MB of blanks": lambda: b"<p>x" + b" " * 100_000_000 + b"y",
+    "100 MB of brackets": lambda: b"<" * 100_000_000,
+    "200,000 nested divs": lambda: b"<div>" * 200_000 + SENTENCE * 10,
+    "200,000 nested bold": lambda: b"<b>" * 200_000 + SENTENCE * 10,
+    "200,000 nested tables": lambda: b"<table><tr><td>x" * 200_000 + SENTENCE * 10,
+    "200,000 misnested": lambda: b"<p><b><i><font>x" * 200_000 + SENTENCE * 10,
+    "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
+    "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
+    "lone surrogates": lambda: b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500,
+    "no body": lambda: b"<frameset><frame src=x></frameset>" + SENTENCE * 10,
+    "no tags": lambda: SENTENCE * 10,
+    "nothing": lambda: b"",
+    "controls": lambda: b"<title>a\x01b\x9b</title><p>" + b"the \x00\x01\x0b\x1b\x7f\xc2\x9b text of a page " * 100,
+    "marks of direction": lambda: (
+        "<title>\u202ea</title><p>".encode() + "the \u2028\u2029\u202e\ufeff\ufffe text of a page ".encode() * 100
+    ),
+}
+QUICK = [name for name in PAGES if "100 MB" not in name or name == "a line of 100 MB"]
+UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def extractors() -> Iterator[tuple[str, extract.Extractor]]:
+    settings = [[f"extract.extractor={name}"] for name in extract.EXTRACTORS]
+    for setting in [*settings, ["extract.extractor=paragraphs", "paragraphs.preset=stock"]]:
+        yield " ".join(setting), extract.extractor(config.make(setting, Path()))
+
+
+def captured(body: bytes) -> Capture:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    return Capture(Task(Url("http://a.test/", "a.test", "a.test", 1)), 200, b"", head, body, 0.0, 0.0, "", "h2")
+
+
+def unclean(page: Page) -> list[str]:
+    """The fields of a page that hold what must not be in a text."""
+    lines = [page.title, page.author, page.date, page.licence, page.language, page.charset, page.canonical, *page.licences]
+    lines += [part for pair in page.metas for part in pair] + [
+        part for link in page.links for part in (link.url.text, link.anchor, link.rel)
+    ]
+    lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own)]
+    return [line for line in lines if UNCLEAN.search(line)]
+
+
+def main(name: str, megabytes: int, seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    capture = captured(PAGES[name]())
+    for title, read in extractors():
+        page = read(capture)
+        facts = {"extractor": title, "paragraphs": len(page.paragraphs), "links": len(page.links), "unclean": unclean(page)[:3]}
+        facts["good"] = sum(len(one.text) for one in page.paragraphs if one.kind == "good")
+        sys.stdout.write(json.dumps(facts) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[4:] == ["twin"]:
+        walk._walk = None  # type: ignore[assignment]
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

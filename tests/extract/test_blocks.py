@@ -1,0 +1,295 @@
+"""The extractor `blocks`: what it keeps and drops, that kernel and twin answer alike, and what a broken model file is told."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.shared import shared
+from windrow.config import ConfigError
+from windrow.data import Capture, Page, Task, Url
+from windrow.extract import blocks, blocks_model, blocks_rules, blocks_twin, gold, html, walk
+from windrow.extract.blocks_model import Forest, Model
+from windrow.extract.walk import Walk
+
+NAMES = blocks_rules.FIRST, blocks_rules.SECOND
+SENTENCE = "The river had risen in the night, and in the morning the lower fields were under water as far as the old mill. "
+PAGE = f"""<!doctype html><html lang=en><head><title>The flood of 1909 - The Valley News</title></head><body>
+<header><nav><ul><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/sport>Sport</a></ul></nav></header>
+<main><article><h1>The flood of 1909</h1><p>{SENTENCE * 3}</p><h2>The bridge</h2><p>{SENTENCE * 2}</p>
+<ul><li>{SENTENCE}</li><li>{SENTENCE}</li></ul><blockquote><p>{SENTENCE * 2}</p></blockquote><p>{SENTENCE * 4}</p></article></main>
+<aside><h3>More</h3><ul><li><a href=/1>Ten bridges to see</a><li><a href=/2>The mill reopens</a></ul></aside>
+<div id=comments class=comments><h3>Comments</h3><div class=comment>My grandmother told us of that night, she was six years old.</div></div>
+<footer><p>© The Valley News. <a href=/privacy>Privacy</a> <a href=/terms>Terms</a></p></footer></body></html>"""
+
+
+def capture(page: str | bytes) -> Capture:
+    body = page if isinstance(page, bytes) else page.encode("utf-8", "surrogatepass")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    return Capture(Task(Url("http://page.test/", "page.test", "page.test", 0)), 200, b"", head, body, 0.0, 0.0, "", "http/1.1")
+
+
+def kernel() -> blocks.Judge:
+    if blocks._blocks is None:
+        pytest.skip("needs the C kernel, which was not built")
+    return blocks.judge()
+
+
+def twin() -> blocks.Judge:
+    return blocks.judge(kernel=False)
+
+
+@pytest.fixture(params=[kernel, twin], ids=["kernel", "twin"])
+def judged(request: pytest.FixtureRequest) -> Callable[..., Page]:
+    judge = request.param()
+    return lambda page, comments=False: blocks.extract(capture(page), 10, judge=judge, comments=comments)
+
+
+def good(page: Page) -> list[str]:
+    return [one.text for one in page.paragraphs if one.kind == "good"]
+
+
+def walked(page: str | bytes) -> tuple[Walk, str]:
+    found, tree = html.read(capture(page), 0)
+    assert tree is not None
+    return walk.walk(walk.markup(tree)), found.title
+
+
+def test_text_is_kept_and_what_is_around_it_is_not(judged: Callable[..., Page]) -> None:
+    kept = good(judged(PAGE))
+    assert "The bridge" in kept
+    assert sum(SENTENCE.strip() in text for text in kept) == 6
+    assert not {"Home", "News", "Sport", "Ten bridges to see", "The mill reopens"}.intersection(kept)
+
+
+def test_a_page_says_what_it_always_says(judged: Callable[..., Page]) -> None:
+    page = judged(PAGE)
+    assert page.title == "The flood of 1909 - The Valley News"
+    assert [link.url.text for link in page.links][:2] == ["http://page.test/news", "http://page.test/sport"]
+    assert page.language == "en"
+
+
+def test_every_block_is_a_paragraph_with_its_path(judged: Callable[..., Page]) -> None:
+    page = judged(PAGE)
+    assert [one.text for one in page.paragraphs] == walked(PAGE)[0].texts
+    heading = next(one for one in page.paragraphs if one.text == "The bridge")
+    assert (heading.heading, heading.path) == (True, "html.body.main.article.h2")
+    assert {one.kind for one in page.paragraphs} == {one.own for one in page.paragraphs} == {"good", "bad"}
+
+
+def test_comments_are_text_for_who_wants_them(judged: Callable[..., Page]) -> None:
+    comment = "My grandmother told us of that night, she was six years old."
+    assert comment in good(judged(PAGE, comments=True))
+    assert "Comments" not in good(judged(PAGE, comments=True))
+
+
+@pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<script>1</script>", "<p> &nbsp; </p>"])
+def test_a_page_without_text_has_no_paragraphs(judged: Callable[..., Page], page: str) -> None:
+    assert judged(page).paragraphs == ()
+
+
+def test_what_is_not_html_has_no_paragraphs(judged: Callable[..., Page]) -> None:
+    assert judged(b"%PDF-1.4 some text").paragraphs == ()
+
+
+@pytest.mark.parametrize("page", ["x", "<p>.", '<p>"', "<title>word</title><p>word", "<p>one<p>two", "<h1>h</h1>", "<a href=/>link</a>"])
+def test_the_smallest_pages_are_judged(judged: Callable[..., Page], page: str) -> None:
+    assert len(judged(page).paragraphs) == page.count("<p>") or 1
+
+
+def test_lone_surrogates_do_no_harm(judged: Callable[..., Page]) -> None:
+    page = judged(PAGE.replace("river", "ri\ud800ver").replace("<title>", "<title>\udfff"))
+    assert len(good(page)) > 4
+    "".join(one.text for one in page.paragraphs).encode()
+
+
+def test_two_hundred_thousand_blocks_take_time_in_proportion(judged: Callable[..., Page]) -> None:
+    def spent(count: int) -> float:
+        page = "<div><p>one line of text and a word</div>" * count
+        start = time.process_time()
+        assert len(judged(page).paragraphs) == count
+        return time.process_time() - start
+
+    spent(10)
+    few, many = spent(10_000), spent(200_000)
+    assert many < 20 * few * 4
+
+
+def test_many_elements_one_in_the_other_take_time_in_proportion(judged: Callable[..., Page]) -> None:
+    page = "<div>text of a block here" * 20_000
+    start = time.process_time()
+    assert len(judged(page).paragraphs) == 20_000
+    assert time.process_time() - start < 20
+
+
+def figures(page: Walk, title: str, buckets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By the kernel and by the twin."""
+    if blocks._blocks is None:
+        pytest.skip("needs the C kernel, which was not built")
+    compiled = blocks.compiled_model(blocks_model.shipped(*NAMES))
+    data = blocks._blocks.features(page.texts, page.blocks, page.containers, title, compiled, buckets.astype(np.uint16).tobytes())
+    table, context = blocks_twin.first(page, title)
+    return np.frombuffer(data, np.float32).reshape(len(buckets), -1).T, np.concatenate((table, blocks_twin.second(context, buckets)))
+
+
+def check_equal(page: Walk, title: str) -> None:
+    buckets = np.random.default_rng(len(page.texts)).integers(0, blocks_rules.BUCKETS, len(page.texts))
+    ours, theirs = figures(page, title, buckets)
+    wrong = np.flatnonzero((ours != theirs).any(axis=1))
+    assert not len(wrong), [(*NAMES[0], *NAMES[1])[row] for row in wrong]
+    assert np.isfinite(theirs).all()
+    assert kernel()(page, title) == twin()(page, title)
+
+
+PIECES = st.sampled_from(
+    [
+        "<div>",
+        "</div>",
+        "<p>",
+        "<ul><li>",
+        "</ul>",
+        "<a href=x>",
+        "</a>",
+        "<h1>",
+        "</h1>",
+        "<table><tr><td>",
+        "</table>",
+        "<br><br>",
+        "word. ",
+    ]
+    + [
+        "a longer run of words, with a comma and a full stop. " * 3,
+        "字" * 40,
+        "。",
+        "<article>",
+        "</article>",
+        "<div class=content>",
+        '"',
+        "1984 ",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=80))
+@settings(deadline=None, max_examples=150)
+def test_kernel_and_twin_agree_on_pages_of_pieces(pieces: list[str]) -> None:
+    page, title = walked("<title>word. a</title>" + "".join(pieces) + "end")
+    check_equal(page, title)
+
+
+def test_kernel_and_twin_agree_on_real_pages() -> None:
+    pages = list(gold.samples(shared("extraction/zh-web.tar.xz")))[::6] + list(gold.samples(shared("extraction/readability.tar.xz")))[::8]
+    for sample in pages:
+        page, title = walked(sample.body)
+        if page.texts:
+            check_equal(page, title)
+
+
+def test_the_kernel_refuses_tables_that_do_not_fit() -> None:
+    run = kernel()
+    page, title = walked(PAGE)
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, texts=page.texts[:-1]), title)
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, containers=b""), title)
+    broken = np.frombuffer(page.blocks, np.int32).reshape(len(walk.BLOCK), -1).copy()
+    broken[walk.BLOCK.index("container")] = 1 << 20
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, blocks=broken.tobytes()), title)
+
+
+def changed_walk(page: Walk, **changed: object) -> Walk:
+    fields = {name: getattr(page, name) for name in ("texts", "blocks", "containers", "path_parents", "path_tags")}
+    return Walk(**(fields | changed))
+
+
+def test_blocks_are_kept_so_that_f1_is_expected_to_be_greatest() -> None:
+    lengths = np.array([100, 100, 100, 100])
+    sure = blocks_rules.BUCKETS - 1
+    assert blocks_twin.threshold(np.array([sure, sure, 0, 0]), lengths) == sure
+    half = blocks_rules.EVEN
+    assert blocks_twin.threshold(np.array([sure, half, 0, 0]), lengths) == half  # 2·1.5 / (2 + 1.5) is more than 2·1 / (1 + 1.5)
+    assert blocks_twin.threshold(np.array([100, 90, 80, 70]), lengths) <= 100  # something is always kept
+
+
+def shipped() -> Model:
+    return blocks_model.shipped(*NAMES)
+
+
+def test_the_model_of_the_package_is_whole_and_small() -> None:
+    data = (Path(blocks_model.__file__).parent / "models" / "blocks.json").read_bytes()
+    assert len(data) < 2 << 20
+    assert shipped().trained_on
+
+
+def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
+    blocks_model.save(shipped(), tmp_path / "model.json")
+    assert blocks_model.load(tmp_path / "model.json", *NAMES) == shipped()
+    assert good(blocks.extract(capture(PAGE), 0, judge=blocks.judge(str(tmp_path / "model.json"))))
+
+
+def rewritten(path: Path, **changed: object) -> str:
+    """A model with other fields, and a checksum that fits them."""
+    blocks_model.save(msgspec.structs.replace(shipped(), **changed), path)
+    return str(path)
+
+
+def forest(**changed: object) -> Forest:
+    return msgspec.structs.replace(shipped().first, **changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"version": 7}, r"of version 7, .* at `\$\.version`"),
+        ({"features": ("length",)}, r"other figures .* at `\$\.features`"),
+        ({"first": {"roots": b""}}, r"there is none - at `\$\.first\.roots`"),
+        ({"first": {"roots": b"\xff\xff"}}, r"outside of the nodes.* at `\$\.first\.roots`"),
+        ({"first": {"values": b"\0"}}, r"expected \d+ bytes, got 1 - at `\$\.first\.values`"),
+        ({"first": {"early": 9999}}, r"not 9999 - at `\$\.first\.early`"),
+        ({"first": {"depth": -1}}, r"at `\$\.first\.depth`"),
+    ],
+)
+def test_a_malformed_model_is_refused_with_its_place(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+    parts = {name: forest(**value) if isinstance(value, dict) else value for name, value in changed.items()}
+    path = rewritten(tmp_path / "model.json", **parts)
+    with pytest.raises(ConfigError, match=f"model.json is no model of 'blocks'.*{said}.*train_blocks"):
+        blocks.judge(path)
+
+
+def test_a_way_through_a_tree_that_goes_back_is_refused(tmp_path: Path) -> None:
+    children = np.frombuffer(shipped().second.children, "<u2").copy()
+    inner = int(np.flatnonzero(children != np.arange(len(children)))[5])
+    children[inner] = 0
+    second = msgspec.structs.replace(shipped().second, children=children.tobytes())
+    with pytest.raises(ConfigError, match=rf"node {inner} goes on at 0.*second\.children"):
+        blocks.judge(rewritten(tmp_path / "model.json", second=second))
+
+
+def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
+    data = (Path(blocks_model.__file__).parent / "models" / "blocks.json").read_bytes()
+    (tmp_path / "cut.json").write_bytes(data[: len(data) // 2])
+    (tmp_path / "other.json").write_bytes(data.replace(b'"skip":', b'"skip":1', 1))
+    (tmp_path / "list.json").write_bytes(b"[]")
+    for name, said in (("cut.json", "truncated"), ("other.json", "checksum"), ("list.json", "object"), ("none.json", "No such file")):
+        with pytest.raises(ConfigError, match=f"{name}.*{said}"):
+            blocks.judge(str(tmp_path / name))
+
+
+def test_any_bytes_of_a_model_file_are_read_or_refused() -> None:
+    data = bytearray((Path(blocks_model.__file__).parent / "models" / "blocks.json").read_bytes())
+    chance = random.Random(1)
+    for _ in range(30):
+        place = chance.randrange(len(data))
+        kept, data[place] = data[place], chance.randrange(256)
+        try:
+            blocks_model.read(bytes(data), "model", NAMES)
+        except ConfigError as error:
+            assert str(error).startswith("model is no model of 'blocks'")
+        data[place] = kept

@@ -1,0 +1,65 @@
+"""Any bytes: every extractor gives a page, perhaps an empty one, of clean text, within limits on memory and CPU that the kernel holds."""
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.extract import hostile
+from windrow import extract
+
+ROOT = Path(__file__).resolve().parents[2]
+MEGABYTES = 2048  # twice what a worker has, for a page of at most a twelfth
+SECONDS = 60  # of CPU for all extractors together: ten times what they need
+
+
+@functools.cache
+def read(name: str, *arguments: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.extract.hostile", name, str(MEGABYTES), str(SECONDS), *arguments]
+    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, check=False)
+    assert done.returncode == 0, (name, done.returncode, done.stderr[-500:])
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == len(extract.EXTRACTORS) + 1
+    return rows
+
+
+@pytest.mark.parametrize("name", hostile.QUICK)
+def test_a_hostile_page_is_read_within_limits_and_gives_clean_text(name: str) -> None:
+    assert [row["unclean"] for row in read(name)] == [[]] * (len(extract.EXTRACTORS) + 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in hostile.PAGES if name not in hostile.QUICK])
+def test_a_hundred_megabytes_are_read_within_limits(name: str) -> None:
+    assert [row["unclean"] for row in read(name)] == [[]] * (len(extract.EXTRACTORS) + 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", hostile.PAGES)
+def test_a_hostile_page_is_read_within_limits_without_the_kernel(name: str) -> None:
+    assert read(name, "twin") == read(name)
+
+
+def test_of_a_million_links_as_many_are_taken_as_the_options_say() -> None:
+    assert {row["links"] for row in read("a million links")} == {10_000}
+
+
+@pytest.mark.parametrize("name", ["200,000 nested divs", "200,000 nested bold", "no tags"])
+def test_the_text_at_the_bottom_is_found_by_the_rules_on_blocks(name: str) -> None:
+    assert all(row["good"] > 500 for row in read(name) if "paragraphs" in row["extractor"])
+
+
+EXTRACTORS = dict(hostile.extractors())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=400), st.booleans())
+def test_any_bytes_give_a_clean_page(body: bytes, told: bool) -> None:
+    for name, read in EXTRACTORS.items():
+        assert hostile.unclean(read(hostile.captured(b"<!doctype html><p>" * told + body))) == [], name

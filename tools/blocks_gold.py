@@ -1,0 +1,140 @@
+"""Which blocks of a page its gold text holds: the labels that tools/train_blocks.py learns from."""
+
+import bisect
+import collections
+from collections.abc import Sequence
+
+from rapidfuzz.distance import LCSseq
+
+_GRAM = 4  # words in a row that are no chance
+_SHARE = 0.34  # of a block's words: less is a word here and there
+_CELLS = 4_000_000_000  # words of the page times words of the gold text that are aligned in order
+_CANDIDATES = 40  # places tried for one gram
+_SHORT = 8  # words: a shorter block counts where it stands beside blocks that were found
+_LONG = 6  # words of a block that may stand elsewhere
+_FAR = 60  # words, and four for each block, from there
+
+
+class Alignment:
+    """Blocks and gold text, as words; each word of the gold text is given to one block."""
+
+    def __init__(self, blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> None:
+        self.blocks = blocks
+        self.gold = gold
+        self.claimed = bytearray(len(gold))
+        self.covered = [0.0] * len(blocks)  # share of the words of each block
+        self.places: dict[int, int] = {}  # in the gold text, of the blocks that are in it
+
+    def claim(self, block: int, spans: Sequence[tuple[int, int]], share: float) -> None:
+        self.covered[block] = share
+        self.places[block] = spans[0][0]
+        for start, end in spans:
+            self.claimed[start:end] = b"\1" * (end - start)
+
+
+def labels(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> list[float]:
+    """Of each block the share of its words that the gold text has.
+
+    They are looked for in the order of the page first; then long blocks elsewhere; then short blocks beside those found.
+    """
+    found = Alignment(blocks, gold)
+    if gold and any(blocks):
+        _in_order(found)
+        _elsewhere(found)
+        _short(found)
+    return found.covered
+
+
+def _in_order(found: Alignment) -> None:
+    words = [(word, block) for block, words in enumerate(found.blocks) for word in words]
+    if len(words) * len(found.gold) > _CELLS:
+        return
+    runs: dict[int, list[tuple[int, int]]] = collections.defaultdict(list)  # of each block, in the gold text
+    for piece in LCSseq.opcodes([word for word, _ in words], found.gold):
+        if piece.tag == "equal":
+            start = piece.src_start
+            while start < piece.src_end:
+                block = words[start][1]
+                end = start
+                while end < piece.src_end and words[end][1] == block:
+                    end += 1
+                place = piece.dest_start + start - piece.src_start
+                runs[block].append((place, place + end - start))
+                start = end
+    for block, spans in runs.items():
+        length = len(found.blocks[block])
+        least = length if length <= 3 else 3 if length <= _SHORT else _GRAM
+        spans = [(start, end) for start, end in spans if end - start >= least]
+        share = sum(end - start for start, end in spans) / length
+        if share >= _SHARE:
+            found.claim(block, spans, share)
+
+
+def _elsewhere(found: Alignment) -> None:
+    gold = found.gold
+    grams: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    for place in range(len(gold) - _GRAM + 1):
+        if not found.claimed[place]:
+            grams[tuple(gold[place : place + _GRAM])].append(place)
+    missing = [block for block, words in enumerate(found.blocks) if len(words) >= _LONG and found.covered[block] < 0.5]
+    for block in sorted(missing, key=lambda block: -len(found.blocks[block])):
+        spans = _spans(found, found.blocks[block], grams)
+        share = sum(end - start for start, end in spans) / len(found.blocks[block])
+        if share > max(_SHARE, found.covered[block]):
+            found.claim(block, spans, share)
+        else:
+            found.covered[block] = max(found.covered[block], share)
+
+
+def _spans(found: Alignment, words: Sequence[str], grams: dict[tuple[str, ...], list[int]]) -> list[tuple[int, int]]:
+    """The longest runs of a block's words in the gold text, from the left."""
+    spans = []
+    start = 0
+    while start + _GRAM <= len(words):
+        runs = [(_run(found, words, start, place), place) for place in grams.get(tuple(words[start : start + _GRAM]), ())[:_CANDIDATES]]
+        length, place = max(runs, key=lambda run: (run[0], -run[1]), default=(0, 0))
+        if length >= _GRAM:
+            spans.append((place, place + length))
+        start += length if length >= _GRAM else 1
+    return spans
+
+
+def _run(found: Alignment, words: Sequence[str], start: int, place: int) -> int:
+    length = 0
+    most = min(len(words) - start, len(found.gold) - place)
+    while length < most and words[start + length] == found.gold[place + length] and not found.claimed[place + length]:
+        length += 1
+    return length
+
+
+def _short(found: Alignment) -> None:
+    """Each takes the free place nearest to where its neighbours stand."""
+    free: dict[str, list[int]] = collections.defaultdict(list)
+    for place, word in enumerate(found.gold):
+        if not found.claimed[place]:
+            free[word].append(place)
+    known = sorted(found.places)
+    candidates = []
+    for block, words in enumerate(found.blocks):
+        if block not in found.places and 0 < len(words) < _SHORT:
+            expected = _expected(found, known, block)
+            for place in free.get(words[0], ())[:200]:
+                if list(found.gold[place : place + len(words)]) == list(words):
+                    candidates.append((min((abs(place - one) + far for one, far in expected), default=0), block, place))
+    for distance, block, place in sorted(candidates):
+        end = place + len(found.blocks[block])
+        if block not in found.places and distance <= _FAR and not any(found.claimed[place:end]):
+            found.claim(block, [(place, end)], 1.0)
+
+
+def _expected(found: Alignment, known: Sequence[int], block: int) -> list[tuple[int, int]]:
+    """Places next to those of the blocks found above and below, and how far off these are."""
+    number = bisect.bisect(known, block)
+    expected = []
+    if number:
+        above = known[number - 1]
+        expected.append((found.places[above] + len(found.blocks[above]), 4 * (block - above)))
+    if number < len(known):
+        below = known[number]
+        expected.append((found.places[below], 4 * (below - block)))
+    return expected

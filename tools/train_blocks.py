@@ -1,0 +1,351 @@
+"""Trains the model of the extractor `blocks` from pages with gold text, and measures it on pages that it has not seen.
+
+    python tools/train_blocks.py PAGES -o src/windrow/extract/models/blocks.json
+    python tools/train_blocks.py PAGES --folds 5
+    python tools/train_blocks.py PAGES --leave-out
+
+PAGES is a folder of data sets, each with html/ID.html, gold/ID.txt and meta.jsonl. Training needs lightgbm and rapidfuzz, which the
+package does without: pip install lightgbm rapidfuzz. The same pages give the same model, whatever their number of cores.
+"""
+
+import argparse
+import collections
+import dataclasses
+import hashlib
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    import blocks_gold
+    import lightgbm
+except ImportError as error:
+    sys.exit(f"training needs {error.name}, which is not installed; try: pip install lightgbm rapidfuzz")
+
+from windrow.config import ConfigError
+from windrow.extract import blocks_model, blocks_twin, evaluate, gold, html, walk
+from windrow.extract.blocks_model import UNIT, Forest, Model
+from windrow.extract.gold import Sample
+
+Array = blocks_twin.Array
+Key = tuple[str, str]  # data set, name
+
+SITE = 40  # pages of one site that are learned from
+SHINGLE, SHARED = 12, 20  # words in a row, and how many of them two gold texts share that are one text
+COVERED = 0.6  # share of the gold text that a page must hold to be learned from
+FAIR = 200  # pages of a data set that count in full
+INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
+EARLY, CUT = 24, -3.0  # trees after which a block is let go, and log odds below which it is
+SKIP = -5.0  # log odds of the first stage below which the second is not asked
+
+TREES = 100
+LEARNING = {
+    "objective": "cross_entropy",
+    "learning_rate": 0.1,
+    "num_leaves": 31,
+    "max_depth": 7,
+    "min_data_in_leaf": 40,
+    "min_sum_hessian_in_leaf": 1e-2,
+    "feature_fraction": 0.4,
+    "lambda_l2": 2.0,
+    "max_bin": 63,
+    "use_missing": False,
+    "data_sample_strategy": "goss",
+    "num_threads": 2,
+    "deterministic": True,
+    "force_row_wise": True,
+    "seed": 1,
+    "verbose": -1,
+}
+
+
+@dataclasses.dataclass(slots=True)
+class Labelled:
+    """A page with what is known of its blocks."""
+
+    key: Key
+    language: str
+    kind: str
+    group: str  # pages with the same site or text: on one side of any split
+    texts: list[str]
+    table: Array
+    context: blocks_twin.Context
+    labels: Array  # share of each block's words that the gold text has
+    weights: Array
+    gold: Array  # how often each word stands in the gold text
+    words: Array  # of the page, by number
+    owners: Array  # the block of each
+    passages: tuple[tuple[str, ...], tuple[str, ...]]  # wanted and not, where the gold text is no more than these
+    learned: bool  # whether its labels are good enough
+
+
+Answers = dict[Key, Array]  # bucket of each block
+
+
+def read(path: Path) -> list[Labelled]:
+    """Pages that have blocks, of each site so many."""
+    sites: collections.Counter[str] = collections.Counter()
+    owners = Groups()
+    pages = []
+    for sample in gold.samples(path):
+        site = site_of(sample)
+        sites[site] += 1
+        if sites[site] > SITE and sample.site:
+            continue
+        labelled = label(sample)
+        if labelled:
+            owners.add(sample, site)
+            pages.append(labelled)
+    for page in pages:
+        page.group = owners.of(page.key)
+    return pages
+
+
+def site_of(sample: Sample) -> str:
+    if sample.url:
+        return sample.capture().task.url.domain
+    return f"{sample.dataset} {sample.site or sample.name.rstrip('0123456789').rstrip('-') or sample.name}"
+
+
+class Groups:
+    """Pages joined by site and by text."""
+
+    def __init__(self) -> None:
+        self.parents: dict[str, str] = {}
+        self.shingles: dict[int, str] = {}
+
+    def add(self, sample: Sample, site: str) -> None:
+        own = f"page {sample.dataset} {sample.name}"
+        self.join(own, f"site {site}")
+        if sample.partial or sample.site:  # no text, or many of one site, which print the same lines below each
+            return
+        words = evaluate.words(sample.gold, sample.language)
+        shared: collections.Counter[str] = collections.Counter()
+        for start in range(len(words) - SHINGLE):
+            shingle = int.from_bytes(
+                hashlib.blake2b(" ".join(words[start : start + SHINGLE]).encode("utf-8", "replace"), digest_size=8).digest()
+            )
+            shared[self.shingles.setdefault(shingle, own)] += 1
+        for other, count in shared.items():
+            if count >= SHARED:
+                self.join(own, other)
+
+    def join(self, one: str, other: str) -> None:
+        self.parents[self.root(one)] = self.root(other)
+
+    def root(self, name: str) -> str:
+        self.parents.setdefault(name, name)
+        while self.parents[name] != name:
+            name = self.parents[name] = self.parents[self.parents[name]]
+        return name
+
+    def of(self, key: Key) -> str:
+        return self.root(f"page {key[0]} {key[1]}")
+
+
+def label(sample: Sample) -> Labelled | None:
+    page, tree = html.read(sample.capture(), 0)
+    found = walk.walk(walk.markup(tree)) if tree is not None else None
+    if found is None or not found.texts:
+        return None
+    table, context = blocks_twin.first(found, page.title)
+    words = [evaluate.words(text, sample.language) for text in found.texts]
+    wanted = [] if sample.partial else evaluate.words(sample.gold, sample.language)
+    numbers: dict[str, int] = {}
+    gold_numbers = [numbers.setdefault(word, len(numbers)) for word in wanted]
+    own = np.array([numbers.setdefault(word, len(numbers)) for text in words for word in text], int)
+    counts = np.bincount(np.array(gold_numbers, int), minlength=len(numbers))
+    lengths = np.array([len(text) for text in words])
+    weights = (lengths + 0.2) / (len(wanted) + 0.3 * lengths.sum() + 10)
+    covered = np.minimum(np.bincount(own, minlength=len(numbers)), counts).sum() / max(len(wanted), 1)
+    labels = np.clip(blocks_gold.labels(words, wanted), 0, 1) if not sample.partial else np.zeros(len(words))
+    return Labelled(
+        key=(sample.dataset, sample.name),
+        language=sample.language,
+        kind=sample.kind,
+        group="",
+        texts=found.texts,
+        table=table,
+        context=context,
+        labels=labels,
+        weights=weights,
+        gold=counts,
+        words=own,
+        owners=np.repeat(np.arange(len(words)), lengths),
+        passages=(sample.wanted, sample.unwanted) if sample.partial else ((), ()),
+        learned=not sample.partial and covered > COVERED,
+    )
+
+
+def part(page: Labelled, parts: int, salt: str) -> int:
+    """Which of so many parts a page is in: by its group, so that a site or text is in one."""
+    return int.from_bytes(hashlib.blake2b(f"{salt} {page.group}".encode(), digest_size=8).digest()) % parts
+
+
+def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
+    """A forest learned from pages; each data set has its weight, which grows with the root of its number of pages."""
+    counts = collections.Counter(page.key[0] for page in pages)
+    weights = np.concatenate([page.weights * (FAIR / counts[page.key[0]]) ** 0.5 for page in pages])
+    rows = np.concatenate([tables[page.key] for page in pages], axis=1).T
+    data = lightgbm.Dataset(rows, np.concatenate([page.labels for page in pages]), weight=weights * len(weights) / weights.sum())
+    return forest(lightgbm.train(LEARNING, data, TREES).dump_model()["tree_info"])
+
+
+def forest(trees: Sequence[Mapping[str, Any]]) -> Forest:
+    roots: list[int] = []
+    nodes: list[tuple[int, float, int, int]] = []  # feature, threshold, child, value
+    deepest = 0
+    for tree in trees:
+        roots.append(len(nodes))
+        nodes.append((0, 0.0, 0, 0))
+        waiting = [(tree["tree_structure"], len(nodes) - 1, 0)]
+        while waiting:
+            node, place, depth = waiting.pop()
+            deepest = max(deepest, depth)
+            if "leaf_value" in node:
+                nodes[place] = (0, np.inf, place, round(node["leaf_value"] * UNIT))
+            else:
+                child = len(nodes)
+                nodes[place] = (node["split_feature"], _below(node["threshold"]), child, 0)
+                nodes += [(0, 0.0, 0, 0)] * 2
+                waiting += [(node["right_child"], child + 1, depth + 1), (node["left_child"], child, depth + 1)]
+    columns = list(zip(*nodes, strict=True))
+    packed = [np.array(column, kind).tobytes() for column, kind in zip(columns, ("<u2", "<f4", "<u2", "<i2"), strict=True)]
+    return Forest(deepest, min(EARLY, len(roots)), round(CUT * UNIT), np.array(roots, "<u2").tobytes(), *packed)
+
+
+def _below(threshold: float) -> float:
+    """The greatest 32-bit number that is not above it: the figures are such numbers, so each answer stays."""
+    near = np.float32(threshold)
+    return float(near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf)))
+
+
+@dataclasses.dataclass(slots=True)
+class Stages:
+    """Both forests, as they answer."""
+
+    first: Forest
+    second: Forest
+
+    def model(self, pages: Iterable[Labelled]) -> Model:
+        counts = collections.Counter(page.key[0] for page in pages)
+        skip = blocks_twin.EVEN + round(SKIP * blocks_twin.STEPS)
+        names = blocks_twin.FIRST + blocks_twin.SECOND
+        return Model(blocks_model.KIND, blocks_model.VERSION, dict(sorted(counts.items())), names, skip, self.first, self.second)
+
+
+def train(pages: Sequence[Labelled]) -> Model:
+    """The second stage learns from answers of the first on pages which that has not seen."""
+    pages = [page for page in pages if page.learned]
+    tables = {page.key: page.table for page in pages}
+    answers: Answers = {}
+    for number in range(INNER):
+        unseen = [page for page in pages if part(page, INNER, "inner") == number]
+        trees = blocks_twin.Trees(fit([page for page in pages if part(page, INNER, "inner") != number], tables))
+        answers |= {page.key: trees.buckets(page.table) for page in unseen}
+    both = {page.key: np.concatenate((page.table, blocks_twin.second(page.context, answers[page.key]))) for page in pages}
+    return Stages(fit(pages, tables), fit(pages, both)).model(pages)
+
+
+def chosen(page: Labelled, forests: blocks_twin.Forests) -> Array:
+    """Which blocks a model takes for text."""
+    _, late, least = blocks_twin.judged(page.table, page.context, forests)
+    return late >= least
+
+
+class Figures:
+    """Precision, recall and F1 by data set, kind and language."""
+
+    def __init__(self) -> None:
+        self.scores: dict[tuple[str, str], list[tuple[float, float, float]]] = collections.defaultdict(list)
+        self.hits: collections.Counter[str] = collections.Counter()
+
+    def add(self, page: Labelled, mask: Array) -> None:
+        if page.passages != ((), ()):
+            self._add_passages(page, "\n".join(text for text, kept in zip(page.texts, mask, strict=True) if kept))
+            return
+        found = page.words[mask[page.owners]]
+        both = int(np.minimum(np.bincount(found, minlength=len(page.gold)), page.gold).sum())
+        score = (both / max(len(found), 1), both / max(int(page.gold.sum()), 1), 2 * both / max(len(found) + int(page.gold.sum()), 1))
+        for group in (("data set", page.key[0]), ("kind", page.kind), ("language", page.language)):
+            if group[1]:
+                self.scores[group].append(score)
+        if page.key[0] and page.kind:
+            self.scores["data set, kind", f"{page.key[0]} {page.kind}"].append(score)
+
+    def _add_passages(self, page: Labelled, text: str) -> None:
+        flat = " ".join(text.split())
+        for wanted, passages in zip(("wanted", "unwanted"), page.passages, strict=True):
+            for passage in passages:
+                self.hits[wanted, " ".join(passage.split()) in flat] += 1
+                self.hits[wanted, " ".join(passage.split()) in flat, page.language] += 1
+
+    def lines(self) -> Iterator[str]:
+        for (group, name), scores in sorted(self.scores.items()):
+            means = [statistics.fmean(column) for column in zip(*scores, strict=True)]
+            yield f"{group:<15} {name:<28} {len(scores):5} {means[0]:7.4f} {means[1]:7.4f} {means[2]:7.4f}"
+        if self.hits:
+            right, missed, wrong = self.hits["wanted", True], self.hits["wanted", False], self.hits["unwanted", True]
+            figures = right / max(right + wrong, 1), right / max(right + missed, 1), 2 * right / max(2 * right + wrong + missed, 1)
+            yield f"{'passages':<15} {'':<28} {'':5} {figures[0]:7.4f} {figures[1]:7.4f} {figures[2]:7.4f}"
+
+
+Split = Iterator[tuple[list[Labelled], list[Labelled]]]
+
+
+def folds(pages: Sequence[Labelled], count: int) -> Split:
+    for number in range(count):
+        parts = [part(page, count, "fold") == number for page in pages]
+        yield (
+            [page for page, own in zip(pages, parts, strict=True) if not own],
+            [page for page, own in zip(pages, parts, strict=True) if own],
+        )
+
+
+def sets(pages: Sequence[Labelled]) -> Split:
+    """Each data set is left out once, and with it every page elsewhere of a site or text in it."""
+    for name in sorted({page.key[0] for page in pages}):
+        tried = [page for page in pages if page.key[0] == name]
+        groups = {page.group for page in tried}
+        yield [page for page in pages if page.group not in groups], tried
+
+
+def measured(splits: Split) -> Figures:
+    figures = Figures()
+    for learned, tried in splits:
+        forests = blocks_twin.prepare(train(learned))
+        for page in tried:
+            figures.add(page, chosen(page, forests))
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", type=Path, help="folder of data sets")
+    parser.add_argument("-o", "--output", type=Path, help="file to write the model to")
+    parser.add_argument("--folds", type=int, default=0, help="report F1 by cross-validation in so many parts, split by site and text")
+    parser.add_argument("--leave-out", action="store_true", help="report F1 on each data set, trained on the others")
+    chosen = parser.parse_args()
+    if not (chosen.output or chosen.folds or chosen.leave_out):
+        parser.error("say what to do: -o FILE, --folds N or --leave-out")
+    try:
+        pages = read(chosen.pages)
+    except ConfigError as error:
+        sys.exit(str(error))
+    measures: list[tuple[str, Callable[[], Split]]] = []
+    if chosen.folds:
+        measures.append((f"{chosen.folds} folds", lambda: folds(pages, chosen.folds)))
+    if chosen.leave_out:
+        measures.append(("each data set left out", lambda: sets(pages)))
+    for name, splits in measures:
+        print(name, *measured(splits()).lines(), sep="\n", flush=True)
+    if chosen.output:
+        blocks_model.save(train(pages), chosen.output)
+
+
+if __name__ == "__main__":
+    main()
