@@ -1,4 +1,4 @@
-"""Builds the C kernels of text extraction where there is a compiler. Without one the package is whole too: twins in Python stand in."""
+"""Builds the C kernels where there is a compiler. Without one the package is whole too: twins in Python stand in."""
 
 import shlex
 import shutil
@@ -11,7 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = (Path("src/windrow/extract/_walk.c"), Path("src/windrow/extract/_blocks.c"))
+SOURCES = (Path("src/windrow/extract/_walk.c"), Path("src/windrow/extract/_blocks.c"), Path("src/windrow/judge/_grams.c"))
 
 
 class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there at build time only

@@ -22,7 +22,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 def test_every_reason_is_in_the_list_of_reasons() -> None:
     text = (ROOT / "docs" / "formats.md").read_text()
-    listed = re.findall(r"`([a-z-]+)`", text[text.index("\nReasons:") :])
+    listed = re.findall(r"`([a-z0-9-]+)`", text[text.index("\nReasons:") :])
     assert sorted(listed[: listed.index("near-duplicate") + 1]) == sorted(reason.value for reason in Reason)
 
 

@@ -66,13 +66,19 @@ class Import(NamedTuple):
 
 
 def own_tree() -> Tree:
-    return {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+    """With the stubs that speak for modules written in C."""
+    return {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py*")) if _ours(path)}
+
+
+def _ours(path: Path) -> bool:
+    return path.suffix in (".py", ".pyi")
 
 
 def modules(tree: Tree) -> dict[str, str]:
     """Module name -> path."""
     return {
-        ".".join(["windrow", *path.removesuffix(".py").removesuffix("__init__").strip("/").split("/")]).rstrip("."): path for path in tree
+        ".".join(["windrow", *path.removesuffix("i").removesuffix(".py").removesuffix("__init__").strip("/").split("/")]).rstrip("."): path
+        for path in tree
     }
 
 
@@ -115,13 +121,15 @@ def out_of_order(tree: Tree) -> list[str]:
 
 
 def path_module(path: str) -> str:
-    return "windrow." + path.removesuffix(".py").replace("/", ".") if path != "__init__.py" else "windrow"
+    return "windrow." + path.removesuffix("i").removesuffix(".py").replace("/", ".") if path != "__init__.py" else "windrow"
 
 
 def out_of_place(tree: Tree) -> list[str]:
     found = []
     for row in imports(tree):
         library = row.module.partition(".")[0]
+        if row.path.endswith(".pyi"):  # nothing is imported when the program runs
+            continue
         if library != "windrow" and library not in sys.stdlib_module_names and not row.path.startswith(ADDRESSES.get(library, ("?",))):
             found.append(str(row))
     return found

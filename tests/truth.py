@@ -3,6 +3,7 @@
 The log and the archive are parsed here a second time, by other code than the crawler's, and every digest is reckoned anew.
 """
 
+import asyncio
 import base64
 import dataclasses
 import hashlib
@@ -15,6 +16,8 @@ from typing import Any
 
 from tests.world import Asked, World
 from windrow import config
+from windrow.batch import rebuild
+from windrow.crawl.seen import REDO, Seen
 
 # As fast as the promises allow to be seen: delays that a server's log can show, and everything that happens now and then happens often.
 QUICK = (
@@ -169,3 +172,53 @@ def assert_polite(world: World, delay: float, ip_delay: float) -> None:
     """P5. The server notes a request before it answers it, so what it notes lies no closer together than what we did."""
     assert min(world.gaps("host").values()) >= delay
     assert min(world.gaps("address").values()) >= ip_delay
+
+
+TEXT = (
+    "extract.extractor=paragraphs",
+    "quality.min_characters=0",
+    "corpus.shard_bytes=6000",
+)  # a corpus beside the archive, in small shards
+
+
+def documents(directory: Path) -> list[dict[str, Any]]:
+    """The corpus: its shards are whole to the last byte, as long as the log says, and no others."""
+    known = {name: length for name, length in lengths(directory).items() if name.startswith("corpus/")}
+    found = []
+    for path in sorted((directory / "corpus").glob("*/*")):
+        data = path.read_bytes()
+        texts, end = members(data)
+        assert end == len(data) == known.pop(path.relative_to(directory).as_posix()), path.name
+        found += [json.loads(line) for text in texts for line in text.splitlines()]
+    assert not known
+    return found
+
+
+def assert_corpus(directory: Path) -> None:
+    """Each document once, with the bytes it names behind it; and log, corpus and n-grams as the archive gives them, read in order."""
+    found = documents(directory)
+    lines = {
+        line["url"]: line for frame in frames(directory) for line in frame[1:] if line["reason"] == "ok" and line.get("kind", PAGE) == PAGE
+    }
+    assert Counter(document["url"] for document in found) == Counter(lines.keys())
+    for document in found:
+        place = document["place"]
+        with (directory / place["file"]).open("rb") as file:
+            file.seek(place["offset"])
+            response = record(members(file.read(place["length"]))[0][0])
+        assert (response.type, response.url, response.fields["warc-record-id"]) == ("response", document["url"], document["id"])
+        assert response.fields["warc-payload-digest"] == "sha1:" + place["digest"]
+        text = sum(len(paragraph["text"].encode()) for paragraph in document["paragraphs"])
+        assert text == lines[document["url"]]["kept"] > 0
+    rebuilt, digest = asyncio.run(_rebuilt(directory))
+    order = {line["url"]: line["seq"] for line in lines.values()}
+    assert sorted(found, key=lambda document: order[document["url"]]) == rebuilt
+    options = config.load(directory / "crawl.toml")
+    assert Seen(directory, options.judge, lengths(directory).get(REDO, 0)).table.digest() == digest
+
+
+async def _rebuilt(directory: Path) -> tuple[list[dict[str, Any]], str]:
+    """What one pass over the committed archive gives."""
+    pass_over = rebuild.Rebuild(directory, config.load(directory / "crawl.toml"))
+    found = [json.loads(line) async for _, line in pass_over.documents() if line]
+    return found, pass_over.table.digest()

@@ -53,6 +53,11 @@ ALPHABETS = {
     "utf-16-le": "abcdeéèêλμν",  # declared as utf-16, with a byte order mark
 }
 
+TEXTS = {  # the Declaration of Human Rights, its longer paragraphs
+    language: [line for line in (ROOT / f"src/windrow/demo/texts/{language}.txt").read_text("utf-8").splitlines() if len(line) > 90]
+    for language in ("cs", "de", "en", "es")
+}
+
 
 class Anchor(NamedTuple):
     href: str
@@ -91,6 +96,9 @@ class Plan:
     slow: float = 0.05  # seconds for an answer of the slow host
     retry_after: int = 1  # seconds that the throttled host asks for
     throttles: int = 2  # times it does
+    prose: bool = dataclasses.field(
+        default=False, repr=False
+    )  # pages are paragraphs of real languages, some of which stand on several pages; otherwise random letters
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -272,6 +280,10 @@ class Graph:
         return f"{self.random.getrandbits(128):032x}"
 
     def _page(self, *anchors: Anchor, nofollow: bool = False, fails: int = 0) -> Place:
+        if self.plan.prose:
+            lines = TEXTS[self.random.choice(sorted(TEXTS))]
+            text = "</p>\n<p>".join(self.random.sample(lines, self.random.randint(1, 4)))
+            return Place(text=text, anchors=list(anchors), nofollow=nofollow, fails=fails)
         charset = self.random.choice(list(ALPHABETS))
         words = ("".join(self.random.choices(ALPHABETS[charset], k=self.random.randint(2, 9))) for _ in range(self.random.randint(20, 120)))
         return Place(text=" ".join(words), charset=charset, anchors=list(anchors), nofollow=nofollow, fails=fails)

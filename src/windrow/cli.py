@@ -18,6 +18,7 @@ from rich.table import Table
 
 import windrow
 from windrow import config, demo, extracting, languages, seeds
+from windrow.batch import rebuild as batch_rebuild
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
@@ -186,9 +187,23 @@ def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")]
 
 
 @app.command("rebuild")
-def rebuild(directory: Directory) -> None:
-    """Make state/ anew from the log alone. The old state is moved aside."""
-    options = _load(directory, [])
+def rebuild(
+    directory: Directory,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Make the corpus anew, from the archive, in OUT/corpus; by crawl.toml and --set.", metavar="OUT")
+    ] = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Make state/ anew from the log alone, the old one is moved aside; or, with --corpus, the corpus from the archive."""
+    options = _load(directory, settings or [])
+    if corpus is not None:
+        with _counter("pages") as watch:
+            done = batch_rebuild.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
+        if as_json:
+            return _print_json(done)
+        out.print(f"{done.pages:,} pages read, {done.documents:,} documents with {display.size(done.kept)} of text in {corpus / 'corpus'}")
+        return out.print(display.reasons(done.reasons))
 
     async def main() -> recover.Resumed:
         with recover.lock(directory):
@@ -201,6 +216,15 @@ def rebuild(directory: Directory) -> None:
 
     resumed = asyncio.run(main())
     out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
+
+
+@contextlib.contextmanager
+def _counter(what: str) -> Iterator[Callable[[int], None]]:
+    """Shows on a terminal how far a long job has come."""
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.completed:,.0f} " + what), console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda count: progress.update(task, completed=count)
 
 
 @app.command("dedup")
@@ -223,6 +247,30 @@ def deduplicate(
         _print_json(summary)
     else:
         out.print(dedup.told(summary, options))
+
+
+@app.command("replay")
+def replay(
+    directory: Directory,
+    thresholds: Annotated[
+        list[str] | None, typer.Option("--threshold", help="strict, normal, permissive, off, or a,b; may be repeated.", metavar="T")
+    ] = None,
+    ladder: Annotated[str, typer.Option(help="Yields with commas between them; SpiderLing's unless given.")] = "",
+    unit: Annotated[str, typer.Option("--by", help="What is judged: domain or host.")] = "domain",
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what other yield thresholds would have made of a crawl, from its log alone. Options of [frontier] are changed with --set."""
+    from windrow.batch import fold
+    from windrow.batch import replay as job
+
+    asked = job.question(directory, thresholds or [], ladder, unit, settings or [])
+    with _progress("replay", fold.length(directory)) as watch:
+        found = job.run(directory, asked, watch)
+    if as_json:
+        _print_json(found)
+    else:
+        out.print(job.told(found))
 
 
 @contextlib.contextmanager

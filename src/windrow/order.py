@@ -12,6 +12,7 @@ import msgspec
 
 from windrow import urls
 from windrow.config import Signals
+from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Reason, Report, Signal, Verdict
 from windrow.fetch import robots
@@ -80,6 +81,22 @@ class Owner:
         key = report.task.url.key
         body, text = await self._claim([(digest, key) for digest in claims(report)])
         return "its bytes were met before" if body != key else "its text was met before" if text != key else ""
+
+
+def line(weighed: Weighed, report: Report, leaf: Leaf, record: str) -> bytes:
+    """The document of a page that is kept. `report` has its place; `record` is the name of the response record."""
+    assert weighed.draft is not None and report.place is not None
+    source = document.Source(
+        id=record,
+        url=report.task.url.text,
+        time=leaf.time,
+        ip=leaf.ip,
+        place=report.place,
+        digest=report.digest,
+        language=report.language,
+        scores=report.scores,
+    )
+    return document.line(weighed.draft, source, weighed.kept, weighed.signals)
 
 
 def judged(report: Report, verdict: Verdict) -> Report:

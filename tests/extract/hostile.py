@@ -35,9 +35,7 @@ PAGES: dict[str, Callable[[], bytes]] = {
     "no tags": lambda: SENTENCE * 10,
     "nothing": lambda: b"",
     "controls": lambda: b"<title>a\x01b\x9b</title><p>" + b"the \x00\x01\x0b\x1b\x7f\xc2\x9b text of a page " * 100,
-    "marks of direction": lambda: (
-        "<title>\u202ea</title><p>".encode() + "the \u2028\u2029\u202e\ufeff\ufffe text of a page ".encode() * 100
-    ),
+    "odd characters": lambda: ("<title>\u202ea</title><p>" + "the \u2028\u2029\u202e\ufeff\ufffe text of a page " * 100).encode(),
 }
 QUICK = [name for name in PAGES if "100 MB" not in name or name == "a line of 100 MB"]
 UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -57,9 +55,8 @@ def captured(body: bytes) -> Capture:
 def unclean(page: Page) -> list[str]:
     """The fields of a page that hold what must not be in a text."""
     lines = [page.title, page.author, page.date, page.licence, page.language, page.charset, page.canonical, *page.licences]
-    lines += [part for pair in page.metas for part in pair] + [
-        part for link in page.links for part in (link.url.text, link.anchor, link.rel)
-    ]
+    lines += [part for pair in page.metas for part in pair]
+    lines += [part for link in page.links for part in (link.url.text, link.anchor, link.rel)]
     lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own)]
     return [line for line in lines if UNCLEAN.search(line)]
 

@@ -52,6 +52,13 @@ def test_what_is_no_page_has_no_text(name: str, body: bytes) -> None:
     assert files.row("x", body, extractor(name)).text == ""
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_date_in_the_text_is_found_where_the_page_gives_none_otherwise(name: str) -> None:
+    page = PAGE.replace(b"<ul>", b"<h1>The mill</h1><p>6 May 2024</p><ul>")
+    assert files.row("x", page, extractor(name)).date == ("2024-05-06" if name != "lines" else "")  # `lines` gives what is text alone
+    assert files.row("x", b"<meta name=date content=2020-01-02>" + page, extractor(name)).date == "2020-01-02"
+
+
 def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -> None:
     capture = Capture(Task(Url("http://a.test/", "a.test", "a.test", 1)), 200, b"", b"HTTP/1.1 200 OK\r\n\r\n", PAGE, 0.0, 0.0, "", "h2")
     for name in extract.EXTRACTORS:

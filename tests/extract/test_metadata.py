@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extract.test_html import capture
-from windrow.data import Page
+from windrow.data import Page, Paragraph
 from windrow.extract import html, metadata
 from windrow.extract.metadata import Facts
 
@@ -39,6 +39,24 @@ def test_what_is_no_day_or_could_be_two_is_none(written: str) -> None:
 def test_nothing_was_published_after_it_was_fetched() -> None:
     assert metadata.day("2030-01-01", LATER) == ""
     assert metadata.day("2030-01-01") == "2030-01-01"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "date"),
+    [
+        (["h1 Headline", "- By Ann, 6 May 2024", "+ The text."], SOME_DAY),
+        (["- 1 May 2021", "h1 Headline", "+ Vienna, 6 May 2024. The text."], SOME_DAY),
+        (["- Today is 6 May 2024", *["- menu"] * 20, "+ The text."], ""),
+        (["+ The text.", "- 6 May 2024"], ""),
+        (["+ " + "A long sentence that happens to name 6 May 2024. " * 9], ""),
+        (["h1 6 May 2024"], ""),
+        ([], ""),
+    ],
+)
+def test_a_date_between_headline_and_text_is_the_pages(blocks: list[str], date: str) -> None:
+    kinds = {"h1": ("bad", True, "html.body.h1"), "-": ("bad", False, "html.body.p"), "+": ("good", False, "html.body.p")}
+    found = [Paragraph(text, *kinds[kind]) for kind, text in (block.split(" ", 1) for block in blocks)]
+    assert metadata.dateline(found) == date
 
 
 def linked_data(**fields: object) -> str:

@@ -1,5 +1,5 @@
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import hypothesis.strategies as st
 import numpy as np
@@ -7,11 +7,24 @@ import pytest
 from hypothesis import given, settings
 
 from tests.judge.onion import Onion, words
-from windrow.judge import duplicates
+from windrow.judge import duplicates, table
 from windrow.judge.duplicates import Rule
 from windrow.judge.table import Table
 
 SMALL = 16 << 20  # bytes
+
+
+@pytest.fixture(params=["kernel", "twin"], scope="module", autouse=True)
+def either(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test twice: with the C kernel, and with the numpy code alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "twin":
+            patch.setattr(duplicates, "_grams", None)
+            patch.setattr(table, "_grams", None)
+        elif duplicates._grams is None:
+            pytest.skip("needs the C kernel, which was not built")
+        yield
+
 
 few = st.sampled_from(["a", "bb", "ccc", "Übung", "日", "x\u00a0y", "ไทย"])
 paragraph = st.lists(few, max_size=30).map(" ".join)

@@ -19,9 +19,9 @@ members makes records and stream takes gzip apart: these two modules alone know 
 """
 
 from windrow.archive.members import Members, Origin
-from windrow.archive.reader import Entry, open_place, read
+from windrow.archive.reader import Entry, open_entry, open_place, read
 from windrow.archive.record import Record, records, tail, verify
 from windrow.archive.stream import ArchiveError
 from windrow.archive.writer import Writer
 
-__all__ = ["ArchiveError", "Entry", "Members", "Origin", "Record", "Writer", "open_place", "read", "records", "tail", "verify"]
+__all__ = ["ArchiveError", "Entry", "Members", "Origin", "Record", "Writer", "open_entry", "open_place", "read", "records", "tail", "verify"]

@@ -28,6 +28,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     seq: int  # 0 in files that were not written here
     digest: str  # sha1 of the payload in base32, without prefix, as it stands in the file
     fields: dict[str, str]  # of the metadata record
+    id: str  # of the response record: <urn:uuid:…>
 
 
 def read(path: Path, end: int | None = None) -> Iterator[Entry]:
@@ -49,11 +50,16 @@ def read(path: Path, end: int | None = None) -> Iterator[Entry]:
 
 def open_place(directory: Path, place: Place) -> Capture:
     """The capture whose response record is at this place of a crawl directory."""
+    return open_entry(directory, place).capture
+
+
+def open_entry(directory: Path, place: Place) -> Entry:
+    """The same with what its file says of it."""
     path = (directory / place.file).absolute()
     entry = _entry(path, _group(path, place.offset))
     if entry is None:
         raise ArchiveError(path, place.offset, "the record that begins here is no http response, or its payload is not in this directory")
-    return entry.capture
+    return entry
 
 
 def _groups(path: Path, end: int | None) -> Iterator[tuple[_Group, bool]]:
@@ -123,7 +129,7 @@ def _entry(path: Path, group: _Group) -> Entry | None:
         return None
     place = Place(f"{path.parent.name}/{path.name}", answer.offset, answer.length)
     digest = answer.header("WARC-Payload-Digest").removeprefix("sha1:")
-    return Entry(place, capture, seq, digest, notes)
+    return Entry(place, capture, seq, digest, notes, answer.header("WARC-Record-ID"))
 
 
 def _capture(path: Path, group: _Group, notes: Mapping[str, str]) -> Capture | None:

@@ -112,6 +112,7 @@ class Folded(msgspec.Struct):
     requests: int = 0
     downloaded: int = 0  # bytes of everything, robots.txt and failures included
     robots: int = 0  # bytes of robots.txt files
+    broken: int = 0  # bytes of exchanges that gave no answer
     first: float = 0.0  # epoch seconds
     last: float = 0.0
     seconds: float = 0.0  # of crawling
@@ -135,6 +136,11 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
     work.finish()
     work.folded.notes += _left_out(directory / "log", ends)
     return work.folded
+
+
+def length(directory: Path) -> int:
+    """Bytes of the log, for those who watch."""
+    return sum((directory / "log" / name).stat().st_size for name in log.names(directory / "log"))
 
 
 def _left_out(directory: Path, ends: dict[str, int]) -> list[str]:
@@ -190,7 +196,9 @@ class _Work:
             folded.retried[line.reason] = folded.retried.get(line.reason, 0) + 1
         if line.status:
             self._answered(line, words)
-        elif line.reason == "low-yield":
+            return
+        folded.broken += line.downloaded
+        if line.reason == "low-yield":
             self._account(line.url).closed += 1
 
     def _answered(self, line: _Line, words: float) -> None:

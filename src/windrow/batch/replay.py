@@ -9,6 +9,7 @@ from windrow import config
 from windrow.batch import fold, whatif
 from windrow.batch.fold import Folded, Outcome, Watch
 from windrow.batch.whatif import Row
+from windrow.batch.words import size
 from windrow.config import ConfigError
 from windrow.frontier import budget
 from windrow.frontier.budget import Rule
@@ -86,9 +87,7 @@ def of(folded: Folded, asked: Question) -> Replay:
     rows = whatif.table(folded.accounts.values(), asked.ladder, rule)
     told = [_told(folded, outcome, word) for outcome, word in zip(folded.outcomes, asked.thresholds, strict=True)]
     form = "pages" if rule.by_pages else "bytes"
-    return Replay(
-        asked.unit, form, rule.text, rule.grace_pages, rule.grace_bytes, len(folded.accounts), rows, told, folded.notes
-    )
+    return Replay(asked.unit, form, rule.text, rule.grace_pages, rule.grace_bytes, len(folded.accounts), rows, told, folded.notes)
 
 
 def _told(folded: Folded, outcome: Outcome, word: str) -> Told:
@@ -108,3 +107,26 @@ def _told(folded: Folded, outcome: Outcome, word: str) -> Told:
         downloaded_saved=outcome.downloaded,
         kept_lost=outcome.kept,
     )
+
+
+def told(replay: Replay) -> str:
+    """Both tables, for a terminal."""
+    many = f"{replay.unit}s"
+    ladder = [["yield above", many, "downloaded", "kept", "yield"]]
+    for row in replay.ladder:
+        step = "(all)" if row.threshold is None else f"{row.threshold:g}"
+        ladder.append([step, f"{row.domains:,}", size(row.downloaded), size(row.kept), f"{row.rate:.4f}"])
+    rules = [["threshold", "a", "b", "retired", "pages", "downloaded", "kept", "yield", "not downloaded", "text lost"]]
+    for rule in replay.rules:
+        rules.append([rule.threshold, f"{rule.factor:g}", f"{rule.start:g}", f"{rule.retired:,}", f"{rule.pages:,}"])
+        rules[-1] += [size(rule.downloaded), size(rule.kept), f"{rule.rate:.4f}", size(rule.downloaded_saved), size(rule.kept_lost)]
+    form = "the mean of its pages' yields" if replay.form == "pages" else f"bytes of {replay.text} text per byte downloaded"
+    grace = f"never before {replay.grace_pages} pages and {size(replay.grace_bytes)}"
+    head = f"{replay.domains:,} {many}; the yield of a {replay.unit} is {form}"
+    parts = [head, _aligned(ladder), f"a·(log10 n - b) after n pages, {grace}, page by page:", _aligned(rules), *replay.notes]
+    return "\n\n".join(parts)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -12,7 +12,7 @@ from windrow.frontier import budget
 from windrow.frontier.budget import Account, Rule
 
 # The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.
-LADDER = (-math.inf, 0.0, *(0.0001 * 2**step for step in range(13)))
+LADDER = (-math.inf, 0.0, 0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.0512, 0.1024, 0.2048, 0.4096)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -45,10 +45,11 @@ def ratio(part: float, whole: float) -> float:
 
 def ladder(text: str) -> tuple[float, ...]:
     """Thresholds as a user writes them: "none, 0, 0.01"."""
+    words = [word.strip() for word in text.split(",")]
     try:
-        steps = tuple(-math.inf if word.strip() == "none" else float(word) for word in text.split(","))
+        steps = {float(word) for word in words if word != "none"}
     except ValueError:
-        steps = (math.nan,)
-    if not all(step == -math.inf or 0 <= step < math.inf for step in steps):
+        steps = {math.nan}
+    if not all(0 <= step < math.inf for step in steps):
         raise ConfigError(f"--ladder {text!r} is not a list of yields; write numbers from 0 on, and none for no threshold: none,0,0.01,0.1")
-    return tuple(sorted(set(steps)))
+    return (*([-math.inf] if "none" in words else []), *sorted(steps))

@@ -50,14 +50,16 @@ class Record(msgspec.Struct, frozen=True):
 class Stream:
     """A file's bytes, unpacked, with what is needed to name a place in it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, length: int | None = None) -> None:
+        """`length`: bytes of the file that count; None: all."""
         self.path = path
         self.line = 0  # where the reader is
         self._given = 0  # lines given out by `parts`
         self._plain = path.open("rb")
         packed = self._plain.read(2) == b"\x1f\x8b"
         self._plain.seek(0)
-        self._file = _packed("rb", self._plain) if packed else self._plain
+        plain = self._plain if length is None else typing.cast(BinaryIO, io.BufferedReader(_Front(self._plain, length)))
+        self._file = _packed("rb", plain) if packed else typing.cast(io.BufferedReader, plain)
         self._ahead = b""
         self._broken = ""
 
@@ -109,6 +111,23 @@ class Stream:
 
     def error(self, problem: str) -> ConfigError:
         return ConfigError(f"{self.path}, line {max(1, self.line)}: {problem}")
+
+
+class _Front(io.RawIOBase):
+    """The beginning of a file."""
+
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        self._file = file
+        self._left = length
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
 
 
 def read(path: Path, form: str = "") -> Iterator[tuple[Record, int]]:

@@ -11,10 +11,9 @@ from pathlib import Path
 import msgspec
 
 import windrow
-from windrow import archive, config
+from windrow import archive, config, order
 from windrow.archive import Members
 from windrow.config import Config
-from windrow.corpus import document
 from windrow.corpus.shards import Shards
 from windrow.crawl import page
 from windrow.crawl.commit import Commits
@@ -69,8 +68,7 @@ class Keeper:
                 self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
             settled = page.archived(settled, self._seq, place, members.digest)
             if weighed.draft is not None and leaf is not None and self._shards is not None:
-                line = document.line(weighed.draft, _source(settled, members, leaf), weighed.kept, weighed.signals)
-                self._shards.append(settled.language, line)
+                self._shards.append(settled.language, order.line(weighed, settled, leaf, f"<urn:uuid:{members.id.decode()}>"))
             self._commits.note(settled, requested=True)
         return settled
 
@@ -107,17 +105,3 @@ def warcinfo(directory: Path, options: Config) -> dict[str, str]:
         "robots": "checked by RFC 9309",
         "options": config.dump(options),
     }
-
-
-def _source(report: Report, members: Members, leaf: Leaf) -> document.Source:
-    assert report.place is not None
-    return document.Source(
-        id=members.id.decode("ascii"),
-        url=report.task.url.text,
-        time=leaf.time,
-        ip=leaf.ip,
-        place=report.place,
-        digest=report.digest,
-        language=report.language,
-        scores=report.scores,
-    )

@@ -16,6 +16,8 @@ turbohtml, the parser, is imported in `html` and, for its decoders and its detec
 import functools
 from collections.abc import Callable
 
+import msgspec
+
 from windrow.config import Config
 from windrow.data import Capture, Page
 
@@ -24,7 +26,18 @@ Extractor = Callable[[Capture], Page]
 
 def extractor(options: Config) -> Extractor:
     """The extractor that the options name, its model loaded: what is wrong with them is said now and not on the first page."""
-    return EXTRACTORS[options.extract.extractor](options)
+    return functools.partial(_dated, EXTRACTORS[options.extract.extractor](options))
+
+
+def _dated(read: Extractor, capture: Capture) -> Page:
+    """A page that says nowhere when it was published may say so in its text."""
+    page = read(capture)
+    if page.date or not page.paragraphs:
+        return page
+    from windrow.extract import metadata
+
+    date = metadata.dateline(page.paragraphs, capture.time)
+    return msgspec.structs.replace(page, date=date) if date else page
 
 
 def _paragraphs(options: Config) -> Extractor:

@@ -45,7 +45,7 @@ from windrow.extract import scan
 from windrow.extract.rules import COMMAS, FLAG, FLAGS, HINTS, PLAIN, STOCK, STOPS, TAGS, automaton
 
 try:
-    import windrow.extract._walk as _walk
+    from windrow.extract import _walk
 except ImportError:  # there was no compiler: the twin does it
     _walk = None  # type: ignore[assignment]
 

@@ -66,7 +66,7 @@ class Judge:
         found = case.found or Finding("", 0.0, {}, ())
         sizes = list(map(_octets, case.texts))
         primary = sum(itertools.compress(sizes, self._primary(found.paragraphs)))
-        scores = {name: round(score, 4) for name, score in case.scores.items()}
+        scores = {name: round(float(score), 4) for name, score in case.scores.items()}
         if refusal:
             return Ruling(Verdict(*refusal, found.language, scores, sum(sizes), primary), case.signals)
         kept = case.kept or (True,) * len(case.texts)

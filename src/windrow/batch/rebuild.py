@@ -1,0 +1,110 @@
+"""The corpus made anew from the archive: every page read again in the order of `seq`, judged by the options as they are now.
+
+With the options of the crawl the result is the corpus that the crawl made, line by line. With others (another extractor, other languages,
+other thresholds) it is the corpus that such a crawl would have made of these pages; nothing is downloaded.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow import archive, log, order, urls
+from windrow.archive import Entry
+from windrow.config import Config, ConfigError
+from windrow.corpus.shards import Shards
+from windrow.data import Kind, Reason, Report, Robots
+from windrow.judge import duplicates
+from windrow.judge.duplicates import Rule
+from windrow.judge.table import Table
+from windrow.order import Leaf, Owner, Weighed
+from windrow.refine import Refiner
+
+_FLUSH = 256  # documents between two writes
+_UNREAD = {Reason.PARSE_TIMEOUT, Reason.PARSE_MEMORY, Reason.PARSE_CRASH}  # pages that broke a worker: they would break us
+
+
+class Rebuilt(msgspec.Struct):
+    """What a rebuild did."""
+
+    pages: int = 0  # read from the archive
+    documents: int = 0
+    kept: int = 0  # bytes of text
+    reasons: dict[str, int] = {}
+
+
+class Rebuild:
+    """Holds what the pages before have left: claims, n-grams, robots.txt rules."""
+
+    def __init__(self, directory: Path, options: Config) -> None:
+        if options.extract.extractor == "none":
+            raise ConfigError('extract.extractor is "none": there is no text to make a corpus of; choose an extractor with --set')
+        self._directory = directory
+        self._refiner = Refiner(options)
+        self._claims: dict[int, int] = {}
+        self._rules: dict[str, str] = {}
+        self.table = Table(options.judge.table_bytes)
+        rule = Rule(options.judge.ngram, options.judge.threshold, options.judge.smoothing)
+        seen = (lambda grams: duplicates.settle(self.table, grams, rule)) if options.judge.near_duplicates else None
+        self._owner = Owner(options.signals, self._claim, seen)
+
+    async def _claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        return [self._claims.setdefault(digest, key) for digest, key in pairs]
+
+    async def documents(self) -> AsyncIterator[tuple[Report, bytes]]:
+        """Every page's report as it is now, and its document's line, empty where it is not in the corpus."""
+        for frame, _ in log.frames(self._directory / "log"):
+            for report in frame.reports:
+                if report.robots is not None:
+                    self._learn(report.robots)
+                elif _is_page(report) and report.place is not None:
+                    entry = archive.open_entry(self._directory, report.place)
+                    yield await self._weigh(report, entry)
+
+    def _learn(self, robots: Robots) -> None:
+        if not robots.closed:  # while it cannot be had, the copy from before holds
+            self._rules[robots.origin] = robots.rules
+
+    async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
+        capture = entry.capture
+        refined = self._refiner(capture)
+        assert refined.verdict is not None
+        leaf = Leaf(capture.ip, capture.time, self._rules.get(urls.origin(old.task.url.text), ""), refined)
+        fresh = msgspec.structs.replace(old, kept=0, text=0)
+        weighed: Weighed = await self._owner.weigh(fresh, entry.digest, leaf, refined.verdict)
+        line = order.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""
+        return weighed.report, line
+
+
+def _is_page(report: Report) -> bool:
+    ended = report.final and report.reason not in _UNREAD
+    return report.task.kind is Kind.PAGE and ended and 200 <= report.status < 300
+
+
+def corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
+    """Writes the corpus to output/corpus; `watch` hears of the progress now and then."""
+    if not (directory / "log").is_dir():
+        raise ConfigError(f"{directory} holds no crawl: there is no log/ in it; check the path")
+    if (output / "corpus").exists():
+        raise ConfigError(f"{output / 'corpus'} exists already; name another directory, or move it away")
+    return asyncio.run(_corpus(directory, options, output, watch))
+
+
+async def _corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
+    done = Rebuilt()
+    shards = Shards(output, options.corpus, options.crawl.node)
+    async for report, line in Rebuild(directory, options).documents():
+        done.pages += 1
+        done.reasons[report.reason.value] = done.reasons.get(report.reason.value, 0) + 1
+        if line:
+            shards.append(report.language, line)
+            done.documents += 1
+            done.kept += report.kept
+        if done.pages % _FLUSH == 0:
+            shards.flush()
+            watch(done)
+    shards.flush()
+    shards.sync()
+    shards.close()
+    return done

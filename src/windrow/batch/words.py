@@ -1,0 +1,33 @@
+"""Numbers as people read them."""
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+def size(count: float) -> str:
+    """Three digits and a decimal unit: 1.23 MB."""
+    power = 0
+    while abs(count) >= 999.5 and power < len(_UNITS) - 1:
+        count /= 1000
+        power += 1
+    if not power:
+        return f"{count:.0f} {_UNITS[0]}"
+    return f"{count:.{2 if count < 9.995 else 1 if count < 99.95 else 0}f} {_UNITS[power]}"
+
+
+def share(part: float, whole: float) -> str:
+    """A percentage; small ones keep two digits."""
+    percent = 100 * part / whole if whole else 0.0
+    if percent and percent < 9.95:
+        return f"{percent:.1f} %" if percent >= 0.95 else f"{percent:.2g} %"
+    return f"{percent:.0f} %"
+
+
+def span(seconds: float) -> str:
+    """1 d 4 h, 4 h 12 min, 12 min 3 s, 3.5 s."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    days, hours, minutes = whole // 86400, whole // 3600 % 24, whole // 60 % 60
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
