@@ -11,7 +11,12 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = (Path("src/windrow/extract/_walk.c"), Path("src/windrow/extract/_blocks.c"), Path("src/windrow/judge/_grams.c"))
+SOURCES = (
+    Path("src/windrow/extract/_walk.c"),
+    Path("src/windrow/extract/_blocks.c"),
+    Path("src/windrow/judge/_grams.c"),
+    Path("src/windrow/judge/_shape.c"),
+)
 
 
 class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there at build time only

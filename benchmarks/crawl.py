@@ -1,6 +1,9 @@
 """Windrow and Scrapy, one after the other, on the `medium` web with no delay: CPU per page, pages a second, memory, and the ratio.
 
-    python benchmarks/crawl.py [--only windrow|scrapy] [--pages N] [--web DIR] [--json]
+    python benchmarks/crawl.py [--text] [--only windrow|scrapy] [--pages N] [--web DIR] [--json]
+
+Without --text both crawl to WARC and take links only. With it Windrow runs its whole pipeline, with the default extractor, judges,
+near-duplicates and corpus, every language accepted and no domain retired; the peer adds jusText.
 
 CPU is the user and system time of every process that the crawler started, as the kernel accounts it; the web server is none of them.
 Pages are what the web server's own log says it answered with 200, robots.txt aside.
@@ -147,7 +150,7 @@ def archived(directory: Path) -> int:
     return count
 
 
-def windrow(site: Web, output: Path, pages: int) -> list[str]:
+def windrow(site: Web, output: Path, pages: int, text: bool) -> list[str]:
     """Prepares a crawl directory; gives the command that crawls it."""
     base = [sys.executable, "-m", "windrow.cli"]
     crawl = output / "crawl"
@@ -158,7 +161,7 @@ def windrow(site: Web, output: Path, pages: int) -> list[str]:
         "fetch.allow_private": "true",
         "fetch.hosts": f'"{site.hosts}"',
         "scope.tlds": '["test"]',
-    }
+    } | ({"frontier.yield_threshold": '"off"'} if text else {"extract.extractor": '"none"'})
     return [
         *base,
         "crawl",
@@ -169,17 +172,18 @@ def windrow(site: Web, output: Path, pages: int) -> list[str]:
     ]
 
 
-def scrapy(site: Web, output: Path, pages: int) -> list[str]:
+def scrapy(site: Web, output: Path, pages: int, text: bool) -> list[str]:
     output.mkdir(parents=True, exist_ok=True)
-    return [sys.executable, str(HERE / "scrapy_spider.py"), str(site.seeds), str(site.hosts), str(output / "peer.warc.gz"), str(pages)]
+    spider = [sys.executable, str(HERE / "scrapy_spider.py"), str(site.seeds), str(site.hosts), str(output / "peer.warc.gz"), str(pages)]
+    return [*spider, "text"] if text else spider
 
 
 CRAWLERS = {"windrow": windrow, "scrapy": scrapy}
 
 
-def run(name: str, site: Web, output: Path, pages: int) -> Result:
+def run(name: str, site: Web, output: Path, pages: int, text: bool) -> Result:
     output.mkdir(parents=True)
-    began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages), output / "output.log")
+    began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages, text), output / "output.log")
     requests, times = site.served(began)
     if not times:
         sys.exit(f"{name} fetched nothing; it said:\n{(output / 'output.log').read_text(errors='replace')[-2000:]}")
@@ -222,6 +226,7 @@ def show(results: list[Result]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=CRAWLERS, help="one crawler instead of both")
+    parser.add_argument("--text", action="store_true", help="the whole pipeline, from the request to the corpus")
     parser.add_argument("--pages", type=int, default=0, help="stop after about this many; 0: the whole web, 22,622 pages")
     parser.add_argument(
         "--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one"
@@ -234,7 +239,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="windrow-bench-") as made:
         os.chmod(made, 0o755)  # nginx started by root reads as nobody
         with web((options.web or Path(made, "web")).absolute(), options.port) as site:
-            results = [run(name, site, Path(made, name), options.pages) for name in names]
+            results = [run(name, site, Path(made, name), options.pages, options.text) for name in names]
     if options.json:
         print(json.dumps([dataclasses.asdict(result) for result in results]))
     else:

@@ -4,6 +4,7 @@
     python benchmarks/extract.py --every 1             all of them: ten minutes
     python benchmarks/extract.py --web /tmp/medium     also pages of an unpacked ../shared/web/medium.tar.xz, which have no gold text
     python benchmarks/extract.py --only paragraphs,resiliparse --json
+    python benchmarks/extract.py --agreement           on how many paragraphs of 500 pages `paragraphs --preset stock` decides as jusText
 
 Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is less. Each page is read
 by every tool before the next page is. CPU is that of this process, and every tool has read a few pages before. "no kernel" is the twin in
@@ -22,6 +23,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.quality import agreement
 from windrow import extract
 from windrow.config import ConfigError
 from windrow.extract import decode, evaluate, files, gold, walk
@@ -123,10 +127,13 @@ def main() -> None:
     parser.add_argument("--web", type=Path)
     parser.add_argument("--pages", type=int, default=500, help="of that web")
     parser.add_argument("--only", default="", help="tools whose names begin so, with commas between them")
+    parser.add_argument("--agreement", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not (SHARED / "extraction").is_dir():
         sys.exit(f"there is no {SHARED}/extraction; this benchmark needs the shared data beside the repository")
+    if options.agreement:
+        return agree(options.json)
     tools = {name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))}
     pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
     results = {"../shared/extraction": rows(measured(tools, pages), with_gold=True)}
@@ -136,6 +143,25 @@ def main() -> None:
         print(json.dumps(results, indent=1))
     else:
         show(results)
+
+
+def agree(as_json: bool) -> None:
+    try:
+        import justext
+    except ImportError:
+        sys.exit("jusText is not installed; try: pip install justext lxml_html_clean")
+    sets = {name: list(gold.samples(SHARED / "extraction" / f"{name}.tar.xz"))[::step] for name, step in agreement.FIVE_HUNDRED.items()}
+    found = {name: (len(pages), *agreement.agreement(pages, justext)) for name, pages in sets.items()}
+    found["all"] = tuple(map(sum, zip(*found.values(), strict=True)))  # type: ignore[assignment]
+    lines = [{"set": name, "pages": pages, "paragraphs": every, "same": same / every} for name, (pages, same, every) in found.items()]
+    if as_json:
+        print(json.dumps(lines, indent=1))
+    else:
+        print(
+            "\n".join(
+                f"{row['set']:18} {row['pages']:6,} pages {row['paragraphs']:8,} paragraphs  {row['same']:.4f} the same" for row in lines
+            )
+        )
 
 
 def show(results: dict[str, list[Row]]) -> None:

@@ -1,13 +1,16 @@
-"""The peer: Scrapy with the settings its documentation gives for broad crawls, links only, writing WARC through warcio.
+"""The peer: Scrapy with the settings its documentation gives for broad crawls, writing WARC through warcio; links only, or jusText too.
 
-python scrapy_spider.py SEEDS HOSTS OUTPUT PAGES      (PAGES 0: all)
+python scrapy_spider.py SEEDS HOSTS OUTPUT PAGES [text]      (PAGES 0: all)
 """
 
+import gzip
 import io
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import justext
 import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Request, Response
@@ -53,19 +56,29 @@ class Spider(scrapy.Spider):
     name = "peer"
     extractor = LinkExtractor(allow_domains=["test"])
 
-    def __init__(self, seeds: str, output: str, **options: Any) -> None:
+    def __init__(self, seeds: str, output: str, text: bool = False, **options: Any) -> None:
         super().__init__(**options)
         with open(seeds, encoding="utf-8") as lines:
             self.start_urls = lines.read().split()
         self.stream = open(output, "wb")  # noqa: SIM115  # open for the whole crawl
         self.writer = WARCWriter(self.stream, gzip=True)
+        self.words = frozenset(justext.get_stoplist("English")) if text else None
+        self.texts = gzip.open(f"{output}.jsonl.gz", "wt", encoding="utf-8") if text else None  # noqa: SIM115
 
     def parse(self, response: Response) -> Iterator[Request]:
         self.write(response)
         if isinstance(response, HtmlResponse):
+            self.take_text(response)
             for link in self.extractor.extract_links(response):
                 if not link.nofollow:
                     yield Request(link.url)
+
+    def take_text(self, response: Response) -> None:
+        if self.texts is None or not response.body:
+            return
+        paragraphs = justext.justext(response.body, self.words)
+        good = [paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate]
+        self.texts.write(json.dumps({"url": response.url, "text": "\n".join(good)}) + "\n")
 
     def write(self, response: Response) -> None:
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, values in response.headers.items() for value in values]
@@ -76,13 +89,15 @@ class Spider(scrapy.Spider):
 
     def closed(self, reason: str) -> None:
         self.stream.close()
+        if self.texts is not None:
+            self.texts.close()
 
 
-def main(seeds: str, hosts: str, output: str, pages: str) -> None:
+def main(seeds: str, hosts: str, output: str, pages: str, text: str = "") -> None:
     with open(hosts, encoding="utf-8") as lines:
         HostsMiddleware.hosts = dict(line.split() for line in lines)
     process = CrawlerProcess({**SETTINGS, "DOWNLOADER_MIDDLEWARES": {HostsMiddleware: 50}, "CLOSESPIDER_PAGECOUNT": int(pages)})
-    process.crawl(Spider, seeds=seeds, output=output)
+    process.crawl(Spider, seeds=seeds, output=output, text=bool(text))
     process.start()
 
 

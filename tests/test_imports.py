@@ -31,8 +31,9 @@ ADDRESSES = {
     "isal": ("archive/", "corpus/", "fetch/coding.py", "log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "numpy": ("extract/blocks", "extract/lines_model/", "judge/"),
+    "numpy": ("extract/blocks", "extract/lines_model/", "judge/", "batch/report/png.py"),
     "publicsuffixlist": ("urls.py",),
+    "pyarrow": ("corpus/parquet.py",),
     "py3langid": ("judge/language.py",),
     "pycld2": ("judge/language.py",),
     "pycurl": ("fetch/client.py",),

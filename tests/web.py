@@ -379,6 +379,7 @@ class Site:
         self.log: list[Request] = []
         self.at: dict[str, str] = {}  # host -> one of the addresses; others are at the first
         self._replies: dict[tuple[str, str], list[Reply]] = {}
+        self._others: dict[str, Reply] = {}
         self._raw: dict[tuple[str, str], tuple[bytes, bool]] = {}
         self._connections = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -394,6 +395,10 @@ class Site:
         """One reply after the other; the last one stays."""
         self.at.setdefault(host, self.addresses[0])
         self._replies[host, path] = list(replies)
+
+    def otherwise(self, host: str, body: bytes, status: int = 200) -> None:
+        """The reply for everything that the host does not have, instead of a 404."""
+        self._others[host] = Reply(body, status, (HTML,))
 
     def raw(self, host: str, path: str, wire: bytes, keep: bool = False) -> None:
         """These bytes and nothing else; then the connection is closed, or kept."""
@@ -447,7 +452,7 @@ class Site:
             await line.send(wire)
             return keep
         if place in self._replies or not request.path.startswith("/bad/"):
-            replies = self._replies.get(place, [Reply(b"nothing here", 404)])
+            replies = self._replies.get(place) or [self._others.get(request.host, Reply(b"nothing here", 404))]
             chosen = replies.pop(0) if len(replies) > 1 else replies[0]
             if chosen.seconds:
                 await asyncio.sleep(chosen.seconds)

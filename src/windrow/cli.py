@@ -222,7 +222,9 @@ def rebuild(
 def _counter(what: str) -> Iterator[Callable[[int], None]]:
     """Shows on a terminal how far a long job has come."""
     console = Console(stderr=True)
-    with Progress(TextColumn("{task.completed:,.0f} " + what), console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(
+        TextColumn("{task.completed:,.0f} " + what), console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         task = progress.add_task(what, total=None)
         yield lambda count: progress.update(task, completed=count)
 
@@ -249,6 +251,29 @@ def deduplicate(
         out.print(dedup.told(summary, options))
 
 
+@app.command("report")
+def report(
+    directories: Annotated[list[Path], typer.Argument(help="A crawl's directory; several are compared.", metavar="DIR")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Page, or directory for it; DIR/report unless given.", metavar="OUT")
+    ] = None,
+    unit: Annotated[str, typer.Option("--by", help="What yield is shown of: domain or host.")] = "domain",
+    as_json: Json = False,
+) -> None:
+    """Show what a crawl did as a page with pictures, from its log alone. With --json, print the numbers instead."""
+    from windrow.batch import fold
+    from windrow.batch import report as job
+
+    with _progress("report", sum(map(fold.length, directories))) as watch:
+        found = job.read(directories, unit, watch)
+    if as_json:
+        _print_json(found[0] if len(found) == 1 else found)
+    if output is not None or not as_json:
+        made = job.write(found, output or job.place(directories))
+        if not as_json:
+            out.print(f"{made.page} written, with {len(made.pictures)} pictures beside it")
+
+
 @app.command("replay")
 def replay(
     directory: Directory,
@@ -271,6 +296,53 @@ def replay(
         _print_json(found)
     else:
         out.print(job.told(found))
+
+
+@app.command("export")
+def export(
+    inputs: Annotated[list[Path], typer.Argument(help="A crawl's directory, or files of a corpus.", metavar="DIR")],
+    form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical, parquet or text.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File (.gz: gzipped), directory, or - for standard output.", metavar="OUT")
+    ],
+    style: Annotated[str, typer.Option(help="Members of jsonl: datatrove, dolma, both, or windrow (as in the corpus).")] = "both",
+    by: Annotated[str, typer.Option(help="One file for each tld, language or domain.")] = "",
+    language: Annotated[list[str] | None, typer.Option(help="Documents in this language; may be repeated.")] = None,
+    tld: Annotated[list[str] | None, typer.Option(help="Of this top-level domain; may be repeated.")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Of this domain or host and all below it; may be repeated.")] = None,
+    since: Annotated[str, typer.Option(help="Crawled at or after this time: 2026-11-15, 2026-11-15T10:44.")] = "",
+    until: Annotated[str, typer.Option(help="Crawled at or before it.")] = "",
+    date_from: Annotated[str, typer.Option(help="Published on this day or later, as the page tells it.")] = "",
+    date_to: Annotated[str, typer.Option(help="Published on this day or earlier.")] = "",
+    min_score: Annotated[list[str] | None, typer.Option(help="With at least this score; may be repeated.", metavar="NAME=VALUE")] = None,
+    max_score: Annotated[list[str] | None, typer.Option(help="With at most this score; may be repeated.", metavar="NAME=VALUE")] = None,
+    signal_: Annotated[list[str] | None, typer.Option("--signal", help="With this signal: license, train-ai=n; may be repeated.")] = None,
+    without_signal: Annotated[list[str] | None, typer.Option(help="Without this signal; may be repeated.")] = None,
+    profile: Annotated[str, typer.Option(help="Leave out what research, training or record-only refuses.")] = "",
+    takedown: Annotated[Path | None, typer.Option(help="URLs, hosts and domains to leave out; DIR/takedown.txt always is.")] = None,
+    places: Annotated[bool, typer.Option(help="In <doc>: where the bytes of the page are.")] = False,
+    shard_bytes: Annotated[int, typer.Option(help="Bytes of a file where OUT is a directory.")] = 1 << 30,
+    force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the documents of a crawl in the form that other programs read, all or those that are wanted."""
+    from windrow.batch import export as job
+    from windrow.batch.filters import Wanted
+
+    several = (language, tld, domain, min_score, max_score, signal_, without_signal)
+    languages, tlds, domains, least, most, signals, without = (tuple(given or ()) for given in several)
+    wanted = Wanted(languages, tlds, domains, since, until, date_from, date_to, least, most, signals, without, profile)
+    options = job.Options(inputs, output, form, wanted, style, by, places, takedown, shard_bytes, force)
+    job.check(options)
+    found = job.find(options)
+    with _progress("export", job.size(found)) as watch:
+        summary = job.run(options, found, watch)
+    if str(output) == "-":
+        return
+    if as_json:
+        _print_json(summary)
+    else:
+        out.print(job.told(summary))
 
 
 @contextlib.contextmanager

@@ -77,11 +77,14 @@ class Frontier:
     max_host_urls: int = 0  # URLs admitted per host; 0: no limit
     max_domain_urls: int = 0  # URLs admitted per registered domain; 0: no limit
     max_domain_hosts: int = 64  # hosts admitted per registered domain (against wildcard DNS); 0: no limit
-    yield_threshold: str = "off"  # "strict", "normal", "permissive": 0.01, 0.005, 0.002 · (log10 n - 1); "a,b": a·(log10 n - b); "off"
+    yield_threshold: str = "normal"  # "strict", "normal", "permissive": 0.01, 0.005, 0.002 · (log10 n - 1); "a,b": a·(log10 n - b); "off"
     yield_form: str = "bytes"  # a domain's yield: "bytes" kept per byte downloaded, or "pages", the mean of its pages' yields
     yield_text: str = "kept"  # what counts: "kept" in the corpus, all "clean" text, or that in the "primary" (first accepted) language
     grace_pages: int = 8  # answers before which no domain is retired (SpiderLing)
     grace_bytes: int = 512 << 10  # bytes downloaded from it, before which it is not either (SpiderLing)
+    segments: bool = True  # hosts and their first path elements are retired by themselves too, and a good host outlives its domain
+    order: str = "yield"  # of hosts: "yield", those first that are expected to give the most text for their bytes; "breadth": each in turn
+    explore: int = 8  # turns at once up to which hosts of less than half the crawl's present yield are tried, where order is "yield"
     min_primary_share: float = 0.0  # share of a domain's clean text in the primary language, below which it is retired; 0: off
     checkpoint: float = 20.0  # seconds between two commits of the store; the log commits each second, see crawl.commit_seconds
 
@@ -168,6 +171,7 @@ class Quality:
     min_sentences: float = 0.03  # share of characters in paragraphs that are long enough or end like a sentence
     drop_machine_translations: bool = True  # refuse pages that say a machine translated them
     soft_404: float = 0.85  # likeness to the host's answer for a page that cannot exist, from which a page is taken for the same; 0: off
+    probe_after: int = 16  # pages of an origin after which it is asked for a page that cannot exist, once a robots.txt; see soft_404
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -258,6 +262,7 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "frontier.open_hosts": (1, math.inf),
     "frontier.quantum": (1, math.inf),
     "frontier.checkpoint": (0, 3600),
+    "frontier.explore": (1, math.inf),
     "frontier.min_primary_share": (0, 1),
     "fetch.connections": (1, 10000),
     "fetch.connect_timeout": (0.001, 86400),
@@ -312,6 +317,7 @@ PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that
         r"off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
         "'off', 'strict', 'normal', 'permissive', or two numbers such as '0.01,1'",
     ),
+    "frontier.order": (r"yield|breadth", "'yield' or 'breadth'"),
     "frontier.yield_form": (r"bytes|pages", "'bytes' or 'pages'"),
     "frontier.yield_text": (r"kept|clean|primary", "'kept', 'clean' or 'primary'"),
     "extract.extractor": (r"paragraphs|lines|none", "'paragraphs', 'lines' or 'none'"),

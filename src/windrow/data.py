@@ -55,6 +55,7 @@ class Kind(enum.IntEnum):
     PAGE = 0
     ROBOTS = 1
     RESOLVE = 2  # no request: find the host's address
+    PROBE = 3  # a page that cannot exist: how does the host say so?
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
@@ -90,6 +91,7 @@ class Robots(msgspec.Struct, frozen=True, gc=False):
     expires: float  # epoch seconds
     closed: bool = False  # unreachable: nothing of this origin may be requested
     delay: float = 0.0  # seconds it asks for between two requests
+    probe: str = ""  # what it answers for a page that cannot exist, see judge/probes.py
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):

@@ -39,6 +39,7 @@ Preset = Annotated[str, typer.Option(help="Of paragraphs: tuned, or stock for ju
 Language = Annotated[str, typer.Option(help="Of paragraphs: language of the stop list; told from each page unless given.")]
 Stoplist = Annotated[str, typer.Option(help="Of paragraphs: a stop list of your own.", metavar="FILE")]
 Model = Annotated[str, typer.Option(help="A model made by `windrow extract train`.", metavar="FILE")]
+Classifier = Annotated[str, typer.Option(help="Of lines: svm, bayes or tree.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Any other option: --set paragraphs.length_low=50", metavar="SECTION.OPTION=VALUE")
 ]
@@ -73,7 +74,8 @@ def evaluate(
     pages: Pages,
     extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "paragraphs,lines",
     peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
-    folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.")] = 0,
+    folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.", min=0)] = 0,
+    classifier: Classifier = "svm",
     preset: Preset = "",
     model: Model = "",
     settings: Settings = None,
@@ -85,7 +87,7 @@ def evaluate(
     if folds:
         from windrow.extract.lines_model import training
 
-        found = files.cross_validated(pages, extractor, folds)
+        found = files.cross_validated(pages, extractor, folds, classifier)
         typer.echo(_json(found) if as_json else training.table(found))
         return
     given = _settings("", preset, "", model, settings)
@@ -99,7 +101,7 @@ def train(
     pages: Pages,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", metavar="MODEL")],
     extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
-    classifier: Annotated[str, typer.Option(help="svm, bayes or tree.")] = "svm",
+    classifier: Classifier = "svm",
 ) -> None:
     """Train an extractor on pages with gold text."""
     from windrow.extract import files

@@ -14,6 +14,7 @@ from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.frontier import scope
+from windrow.judge import probes
 from windrow.judge.duplicates import Grams
 from windrow.judge.pages import Judge
 
@@ -28,6 +29,7 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     verdict: Verdict | None = None  # None: no text was taken
     draft: Draft | None = None  # of the document, where the verdict is OK
     grams: Grams | None = None  # of its paragraphs, where near-duplicates are looked for
+    probe: str = ""  # of the answer for a page that cannot exist, where this is one
 
 
 class Refiner:
@@ -36,20 +38,24 @@ class Refiner:
     def __init__(self, config: Config) -> None:
         self._extract = extract.extractor(config)
         self._judge = Judge(config) if config.extract.extractor != "none" else None
+        self._soft = config.quality.soft_404
         self._obedient = not config.scope.follow_nofollow
         self._scope = scope.Scope(config.scope)
         self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
 
-    def __call__(self, capture: Capture) -> Refined:
+    def __call__(self, capture: Capture, probe: str = "") -> Refined:
+        """`probe`: what the host answers for a page that cannot exist, where that is known; probes.ASKED: this is that answer."""
         page = self._extract(capture)
+        if probe == probes.ASKED:
+            return Refined((), 0, {}, probe=probes.sketch(page))
         links, refused = self._links(page) if page.links else ((), {})
         if self._judge is None:
             return Refined(links, page.shape, refused)
         ruling = self._judge(page, _headers(capture))
-        verdict, draft = ruling.verdict, None
+        verdict, draft = probes.judged(ruling.verdict, page, probe, self._soft) if probe else ruling.verdict, None
         if verdict.reason is Reason.OK:
             draft = document.draft(page, ruling.paragraphs, verdict.language, ruling.languages, ruling.signals)
-        return Refined(links, page.shape, refused, verdict, draft, ruling.grams)
+        return Refined(links, page.shape, refused, verdict, draft, ruling.grams if draft is not None else None)
 
     def _links(self, page: Page) -> tuple[tuple[Link, ...], dict[str, int]]:
         """Those that may be followed, and how many others there are by rule."""

@@ -1,17 +1,23 @@
 import gzip
 import json
+import os
 import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from tests.corpus import samples
+from tests.corpus.samples import Sample
 from tests.judge.onion import Onion, words
 from windrow import config
 from windrow.batch import dedup
 from windrow.config import ConfigError
+from windrow.corpus import reader
+from windrow.data import Signal
 
 chance = random.Random(5)
 VOCABULARY = ["".join(chance.choices("abcdefghijklmnopqrstuvwyzěščř", k=chance.randint(1, 8))) for _ in range(2000)]
@@ -295,3 +301,55 @@ def test_an_empty_file_gives_an_empty_file(tmp_path: Path, name: str) -> None:
     written = (tmp_path / f"out-{name}").read_bytes()
     assert (gzip.decompress(written) if name.endswith(".gz") else written) == b""
     assert (summary.files, summary.documents_in, summary.tokens_in) == (1, 0, 0)
+
+
+STORY = "the wind goes over the field and the mill turns slowly while the miller waits for the evening to come"
+OWN = "a line of its own that nobody else has written so far, long enough not to be taken for a rest between two copies of a story"
+COPIED = (
+    Sample(
+        "http://a.example.org/1",
+        "eng",
+        (OWN, STORY),
+        "A",
+        signals=(Signal("meta", "license", "x"),),
+    ),
+    Sample("http://b.example.org/2", "eng", (STORY, text(30)), "B", heading=True),
+    Sample("http://c.example.org/3", "eng", (STORY,), "C"),
+    Sample("http://d.example.org/4", "deu", (text(30),), "D"),
+)
+
+
+def test_the_corpus_of_a_crawl_comes_out_as_a_corpus(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", COPIED)
+    before = {path: path.read_bytes() for path in crawl.rglob("*") if path.is_file()}
+    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "judge.table_bytes=16777216")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["documents_in"], summary["documents_out"], summary["paragraphs_removed"]) == (4, 3, 2)
+    assert {path: path.read_bytes() for path in crawl.rglob("*") if path.is_file()} == before
+    found = list(reader.documents(tmp_path / "clean"))
+    german, first, second = found
+    assert [one.title for one in found] == ["D", "A", "B"]
+    assert german == next(reader.documents(crawl / "corpus" / "deu"))
+    assert [one.text for one in first.paragraphs] == list(COPIED[0].texts) and first.signals == COPIED[0].signals
+    assert [one.text for one in second.paragraphs] == [COPIED[1].texts[1]]
+    whole = list(reader.documents(crawl / "corpus" / "eng"))[1]
+    assert second == msgspec.structs.replace(whole, paragraphs=whole.paragraphs[1:])
+
+
+def test_what_the_crawl_has_not_committed_is_not_read(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", COPIED)
+    with (crawl / "corpus" / "eng" / "n0-00000.jsonl.gz").open("ab") as file:
+        file.write(gzip.compress(samples.line(COPIED[0], 9))[:40])
+    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "judge.table_bytes=16777216")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents_in"] == 4
+
+
+def test_a_corpus_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.jsonl"
+    path.write_bytes(samples.line(COPIED[0], 0) + samples.line(COPIED[1], 1).replace(b'"format":1', b'"format":2'))
+    done = command("dedup", path, "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert f"{path}, line 2: a document of format 2, made by a newer Windrow" in done.stderr
+    assert os.listdir(tmp_path) == ["newer.jsonl"]

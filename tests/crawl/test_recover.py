@@ -139,7 +139,9 @@ def test_a_rest_that_a_host_asked_for_is_kept_across_a_kill(tmp_path: Path) -> N
         site.script("a.test", "/", [web.Reply(status=429, headers=(("Retry-After", "2"),)), web.Reply()])
         site.hosts_file(tmp_path / "hosts")
         (tmp_path / "seeds.txt").write_text("http://a.test/\n")
-        (tmp_path / "crawl.toml").write_text('[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts = "hosts"\n')
+        (tmp_path / "crawl.toml").write_text(
+            '[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts = "hosts"\n[extract]\nextractor = "none"\n'
+        )
         process = crashing.launch("crawl", str(tmp_path))
         while not any(line["reason"] == "throttled" for frame in truth.frames(tmp_path) for line in frame[1:]):
             assert process.poll() is None

@@ -14,7 +14,7 @@ from windrow import urls
 from windrow.config import Config, ConfigError, Extract
 from windrow.crawl import wire, workers
 from windrow.crawl.workers import Lost, Pool, Refined
-from windrow.data import Capture, Page, Reason, Task
+from windrow.data import Capture, Reason, Task, Verdict
 from windrow.refine import Refiner
 
 # A worker as it is, but for what some bodies do to it. What they do is real: the kernel ends it, or we must.
@@ -22,7 +22,7 @@ WORKER = """
 import ctypes, os, signal, time
 from windrow.crawl import worker
 refine = worker.Refiner.__call__
-def misbehave(self, capture):
+def misbehave(self, capture, probe=""):
     body = capture.body
     if b"SPIN" in body:
         while True: pass
@@ -38,7 +38,7 @@ def misbehave(self, capture):
         if not os.path.exists(marker):
             open(marker, "w").close()
             ctypes.string_at(0)
-    return refine(self, capture)
+    return refine(self, capture, probe)
 worker.Refiner.__call__ = misbehave
 worker.main()
 """
@@ -52,7 +52,7 @@ def capture(body: bytes, name: str = "") -> Capture:
 
 
 def options(count: int = 1, seconds: float = 5.0, megabytes: int = 1024) -> Config:
-    return Config(extract=Extract(workers=count, seconds=seconds, megabytes=megabytes))
+    return Config(extract=Extract(workers=count, seconds=seconds, megabytes=megabytes, extractor="none"))
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_the_limits_are_those_of_the_options() -> None:
 
 
 def test_in_this_process_a_bug_is_an_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: Refiner, capture: Capture) -> Refined:
+    def fail(self: Refiner, capture: Capture, probe: str) -> Refined:
         raise ValueError("a bug")
 
     monkeypatch.setattr(Refiner, "__call__", fail)
@@ -260,7 +260,10 @@ def _children() -> str:
 
 
 def test_what_a_worker_says_is_a_record_or_an_error() -> None:
-    answers: list[wire.Answer] = [Refined(Page(title="t"), {"suffix": 2}), Lost(Reason.PARSE_CRASH, "why")]
+    answers: list[wire.Answer] = [
+        Refined((), 7, {"suffix": 2}, Verdict(Reason.LANGUAGE, "eng", "eng", {"language": 0.5}, 10)),
+        Lost(Reason.PARSE_CRASH, "why"),
+    ]
     frame = wire.answered(answers)
     assert wire.answers(frame[wire.LENGTHS.size :]) == answers
     for bad in (b"", b"\xc0", msgspec.msgpack.encode([[0, 1, 2]]), msgspec.msgpack.encode([[2, "x", "y"]]), b"\x91"):
@@ -269,12 +272,12 @@ def test_what_a_worker_says_is_a_record_or_an_error() -> None:
 
 
 def test_a_capture_travels_with_what_reading_needs() -> None:
-    sent = [capture(b"<p>body", "a"), capture(b"", "b")]
+    sent = [(capture(b"<p>body", "a"), "probe"), (capture(b"", "b"), "")]
     frame = memoryview(b"".join(wire.sent(sent)))
     plain, data = wire.LENGTHS.unpack_from(frame)
     start = wire.LENGTHS.size
     assert len(frame) == start + plain + data
     received = wire.received(frame[start : start + plain], frame[start + plain :])
-    assert [(one.task.url, one.head, one.body, one.encoded) for one in received] == [
-        (one.task.url, one.head, one.body, one.encoded) for one in sent
+    assert [(one.task.url, one.head, one.body, one.encoded, probe) for one, probe in received] == [
+        (one.task.url, one.head, one.body, one.encoded, probe) for one, probe in sent
     ]

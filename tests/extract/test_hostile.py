@@ -63,3 +63,17 @@ EXTRACTORS = dict(hostile.extractors())
 def test_any_bytes_give_a_clean_page(body: bytes, told: bool) -> None:
     for name, read in EXTRACTORS.items():
         assert hostile.unclean(read(hostile.captured(b"<!doctype html><p>" * told + body))) == [], name
+
+
+BROKE = {
+    "a control character in a relation": b"<a href=x rel='nofol\x01low'>x</a>",
+    "a line break in a relation": b"<a href=x rel='n\n  f'>x</a><a rel='license\n\x02' href=y>y</a>",
+    "a form within noscript within a button": b"<button><noscript><p>text</p></noscript></button>",
+    "noscript within noscript": b"<noscript><p>a<noscript><p>b</noscript></noscript><noscript>c",
+}
+
+
+@pytest.mark.parametrize("name", BROKE)
+def test_a_page_that_broke_an_extractor_once_does_so_no_more(name: str) -> None:
+    for extractor, read in EXTRACTORS.items():
+        assert hostile.unclean(read(hostile.captured(BROKE[name]))) == [], extractor

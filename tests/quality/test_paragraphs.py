@@ -2,20 +2,19 @@
 
 import statistics
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.quality.agreement import FIVE_HUNDRED, agreement
 from tests.shared import shared
 from windrow import config
-from windrow.extract import evaluate, gold, paragraphs, stoplists
+from windrow.extract import evaluate, gold, paragraphs
 from windrow.extract.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
 WHOLE = ("newspaper-ds", "readability", "wcxb-dev", "zh-news", "zh-web")  # sets whose gold texts are whole, not passages
-Decisions = dict[str, list[bool]]  # by text without blanks: whether each paragraph with it is good
 
 
 def samples(dataset: str, every: int = 1) -> list[Sample]:
@@ -33,37 +32,6 @@ def f1(pages: Iterable[Sample], preset: str) -> float:
     return statistics.fmean(scores)
 
 
-def ours(page: Sample) -> Decisions:
-    decisions: Decisions = defaultdict(list)
-    for one in paragraphs.extract(page.capture(), 0, options=config.Paragraphs(preset="stock", language=page.language)).paragraphs:
-        decisions["".join(one.text.split())].append(one.kind == "good")
-    return decisions
-
-
-def theirs(page: Sample) -> Decisions:
-    """jusText's, with its own list; without stop words where it has none for the language, as its manual advises."""
-    justext = pytest.importorskip("justext")
-    names = {code: name for code, _, name in stoplists.languages()}
-    name = names.get(stoplists.code(page.language))
-    text = page.body.decode(page.encoding or "utf-8", "replace")
-    options = {} if name else {"stopwords_low": 0, "stopwords_high": 0}
-    decisions: Decisions = defaultdict(list)
-    for one in justext.justext(text, justext.get_stoplist(name) if name else frozenset(), **options):
-        decisions["".join(one.text.split())].append(not one.is_boilerplate)
-    return decisions
-
-
-def agreement(pages: Iterable[Sample]) -> float:
-    """Share of jusText's paragraphs that we have too and call the same."""
-    same = every = 0
-    for page in pages:
-        own = ours(page)
-        for text, decisions in theirs(page).items():
-            every += len(decisions)
-            same += sum(one == other for one, other in zip(decisions, own.get(text, []), strict=False))
-    return same / every
-
-
 @pytest.mark.parametrize("preset", ["stock", "tuned"])
 def test_two_small_sets_are_read_as_well_as_before(preset: str) -> None:
     assert f1(samples("zh-web"), preset) >= FLOORS[f"{preset}_zh-web"]
@@ -71,15 +39,16 @@ def test_two_small_sets_are_read_as_well_as_before(preset: str) -> None:
 
 
 def test_the_decisions_on_two_small_sets_are_those_of_justext() -> None:
-    assert agreement([*samples("zh-web"), *samples("readability")]) >= FLOORS["agreement"]
+    same, every = agreement([*samples("zh-web"), *samples("readability")], pytest.importorskip("justext"))
+    assert same / every >= FLOORS["agreement"]
 
 
 @pytest.mark.long
 def test_the_decisions_on_five_hundred_pages_are_those_of_justext() -> None:
-    datasets = {"newspaper-ds": 5, "readability": 2, "trafilatura-eval": 8, "wcxb-dev": 10, "zh-news": 12, "zh-web": 2}
-    pages = [page for dataset, every in datasets.items() for page in samples(dataset, every)]
+    pages = [page for dataset, every in FIVE_HUNDRED.items() for page in samples(dataset, every)]
     assert len(pages) >= 500
-    assert agreement(pages) >= FLOORS["agreement"]
+    same, every = agreement(pages, pytest.importorskip("justext"))
+    assert same / every >= FLOORS["agreement"]
 
 
 @pytest.mark.long

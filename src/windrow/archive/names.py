@@ -17,7 +17,7 @@ def subset(capture: Capture) -> str:
     """Pages that were there, robots.txt whatever came, and everything else."""
     if capture.task.kind is Kind.ROBOTS:
         return "robotstxt"
-    return "warc" if 200 <= capture.status < 300 else "diagnostics"
+    return "warc" if 200 <= capture.status < 300 and capture.task.kind is Kind.PAGE else "diagnostics"
 
 
 def series(prefix: str, node: str) -> str:

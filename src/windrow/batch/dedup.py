@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from windrow import config
+from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import formats
 from windrow.corpus.formats import Record
@@ -84,6 +85,7 @@ class Work:
         self.rule = Rule(judge.ngram, judge.threshold, judge.smoothing)
         self.table = Table(judge.table_bytes)
         self.summary = Summary()
+        self._length = Lengths()
 
     def write(self, job: Job) -> None:
         with formats.writing(job.temporary) as file:
@@ -107,7 +109,7 @@ class Work:
         """The file's documents in lots of about BATCH bytes."""
         records: list[Record] = []
         size = shown = 0
-        for record, position in formats.read(path, form):
+        for record, position in formats.read(path, form, self._length(path)):
             records.append(record)
             size += len(record.raw)
             if size >= BATCH:

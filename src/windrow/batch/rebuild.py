@@ -15,7 +15,7 @@ from windrow.archive import Entry
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Reason, Report, Robots
-from windrow.judge import duplicates
+from windrow.judge import duplicates, probes
 from windrow.judge.duplicates import Rule
 from windrow.judge.table import Table
 from windrow.order import Leaf, Owner, Weighed
@@ -43,7 +43,7 @@ class Rebuild:
         self._directory = directory
         self._refiner = Refiner(options)
         self._claims: dict[int, int] = {}
-        self._rules: dict[str, str] = {}
+        self._robots: dict[str, Robots] = {}
         self.table = Table(options.judge.table_bytes)
         rule = Rule(options.judge.ngram, options.judge.threshold, options.judge.smoothing)
         seen = (lambda grams: duplicates.settle(self.table, grams, rule)) if options.judge.near_duplicates else None
@@ -64,13 +64,15 @@ class Rebuild:
 
     def _learn(self, robots: Robots) -> None:
         if not robots.closed:  # while it cannot be had, the copy from before holds
-            self._rules[robots.origin] = robots.rules
+            self._robots[robots.origin] = robots
 
     async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
         capture = entry.capture
-        refined = self._refiner(capture)
+        robots = self._robots.get(urls.origin(old.task.url.text))
+        probed = robots is not None and probes.SCORE in old.scores  # it came after the probe, not before
+        refined = self._refiner(capture, robots.probe if robots is not None and probed else "")
         assert refined.verdict is not None
-        leaf = Leaf(capture.ip, capture.time, self._rules.get(urls.origin(old.task.url.text), ""), refined)
+        leaf = Leaf(capture.ip, capture.time, robots.rules if robots is not None else "", refined)
         fresh = msgspec.structs.replace(old, kept=0, text=0)
         weighed: Weighed = await self._owner.weigh(fresh, entry.digest, leaf, refined.verdict)
         line = order.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""

@@ -21,6 +21,7 @@ import msgspec
 from isal import igzip, isal_zlib
 
 from windrow.config import ConfigError
+from windrow.corpus import document as own
 
 SNIFF = 1 << 18  # bytes looked at to tell a format
 LEVEL = 2  # of isal, 0 to 3
@@ -130,9 +131,10 @@ class _Front(io.RawIOBase):
         return len(data)
 
 
-def read(path: Path, form: str = "") -> Iterator[tuple[Record, int]]:
-    """The documents of a file in order, and how far into it each of them ends. `form`: one of READERS; empty: told from the content."""
-    with contextlib.closing(Stream(path)) as stream:
+def read(path: Path, form: str = "", length: int | None = None) -> Iterator[tuple[Record, int]]:
+    """The documents of a file in order, and how far into it each of them ends. `form`: one of READERS; empty: told from the content.
+    `length`: bytes of the file that count; None: all."""
+    with contextlib.closing(Stream(path, length)) as stream:
         for record in READERS[form or _told(stream)](stream):
             yield record, stream.position
 
@@ -214,10 +216,17 @@ def _jsonl(stream: Stream) -> Iterator[Record]:
             document = _decoded(line)
         except (ValueError, RecursionError) as error:
             raise stream.error(f'not a JSON document ({error}); each line must be one object, such as {{"text": "…"}}') from None
+        _check_format(stream, document)
         record = _json_record(raw if raw.endswith(b"\n") else raw + b"\n", document)
         if record is None:
             raise stream.error(f"a JSON document without 'paragraphs' or text ({', '.join(TEXTS)})")
         yield record
+
+
+def _check_format(stream: Stream, found: Any) -> None:
+    """Refuses a document of a Windrow corpus of another version; other people's documents have no place."""
+    if isinstance(found, dict) and "place" in found and isinstance(number := found.get("format"), int) and number != own.FORMAT:
+        raise stream.error(own.other(number))
 
 
 def _decoded(line: bytes) -> Any:

@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import sys
 import typing
 from collections.abc import Callable, Iterator
@@ -32,7 +33,9 @@ Encode = Callable[[Document, bytes, int], bytes]  # document, its line in the co
 
 class Sink(Protocol):
     def add(self, path: Path, document: Document, line: bytes, number: int) -> int: ...  # bytes, before compression
-    def close(self) -> None: ...  # when this returns, all of it is on the disk
+    def touch(self, path: Path) -> None: ...  # makes an empty file, where no document was to be written
+    def finish(self, path: Path) -> None: ...  # nothing more goes there
+    def close(self) -> None: ...
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -70,12 +73,15 @@ class Output:
         name = _safe(key) if self.place.apart else f"{self._number:05}"
         return self.root / f"{name}{SUFFIXES[self.place.form]}"
 
-    def count(self, path: Path, size: int) -> None:
+    def count(self, path: Path, size: int) -> bool:
+        """Whether the file is full now."""
         name = path.name if self.place.directory else self.place.output.name
         self.files[name] = self.files.get(name, 0) + 1
         self._size += size
-        if not self.place.apart and self._size >= self.place.shard_bytes:
-            self._number, self._size = self._number + 1, 0
+        if not self.place.directory or self.place.apart or self._size < self.place.shard_bytes:
+            return False
+        self._number, self._size = self._number + 1, 0
+        return True
 
 
 @contextlib.contextmanager
@@ -116,7 +122,9 @@ def check(place: Place) -> None:
         if not place.force:
             raise ConfigError(f"{output} is not empty; name another directory, or replace an earlier export with --force")
         if not (output / NOTE).is_file():
-            raise ConfigError(f"{output} holds something else than an export (it has no {NOTE}), so --force does not remove it; name another")
+            raise ConfigError(
+                f"{output} holds something else than an export (it has no {NOTE}), so --force does not remove it; name another"
+            )
 
 
 class Texts:
@@ -133,8 +141,10 @@ class Texts:
         return len(data)
 
     def touch(self, path: Path) -> None:
-        """An empty file, where no document was to be written."""
         self._file(path)
+
+    def finish(self, path: Path) -> None:
+        self._open.pop(path).close()
 
     def close(self) -> None:
         for file in self._open.values():
@@ -160,10 +170,17 @@ class Stream:
 
     def add(self, path: Path, document: Document, line: bytes, number: int) -> int:
         data = self._encode(document, line, number)
-        sys.stdout.buffer.write(data)
+        try:
+            sys.stdout.buffer.write(data)
+        except BrokenPipeError:  # who reads has enough: a filter ends then, without a word
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(128 + signal.SIGPIPE) from None
         return len(data)
 
     def touch(self, path: Path) -> None:
+        pass
+
+    def finish(self, path: Path) -> None:
         pass
 
     def close(self) -> None:
@@ -188,7 +205,61 @@ class Tables:
             raise ConfigError(f"more than {TABLES} Parquet files at once are too many; part the corpus by tld or language, or filter it")
         self._open[path] = Table(path)
 
+    def finish(self, path: Path) -> None:
+        self._open.pop(path).close()
+
     def close(self) -> None:
         for table in self._open.values():
             table.close()
         self._open.clear()
+
+
+class _Packed:
+    """A gzip member at the end of a file."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        self._plain = path.open(mode)
+        self._file = igzip.IGzipFile("", "wb", formats.LEVEL, self._plain, 0)  # type: ignore[no-untyped-call]
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        self._file.close()
+        self._plain.close()
+
+
+def _file(path: Path, mode: str) -> BinaryIO:
+    return typing.cast(BinaryIO, _Packed(path, mode) if path.suffix == ".gz" else path.open(mode))
+
+
+def _safe(key: str) -> str:
+    """A key as a file name."""
+    return re.sub(r"[^A-Za-z0-9_.-]|^\.", "_", key) or "none"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """A file is replaced in one step; an earlier directory makes way and goes when the new one is there."""
+    old = target.with_name(f".old.{target.name}")
+    if target.is_dir():
+        _remove(old)
+        target.rename(old)
+    temporary.replace(target)
+    _remove(old)
+    _sync(target.parent, False)
+
+
+def _sync(path: Path, inner: bool = True) -> None:
+    for found in (*(path.iterdir() if inner and path.is_dir() else ()), path):
+        descriptor = os.open(found, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

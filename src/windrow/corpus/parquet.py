@@ -1,6 +1,7 @@
 """Documents as columns. pyarrow is wanted only by those who export to Parquet, so it is loaded here and not before."""
 
 import contextlib
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +39,26 @@ def schema() -> Any:
 
 
 def row(document: Document, dump: str) -> dict[str, Any]:
-    arrow, _ = _arrow()
     host, place = own.host(document.url), document.place
-    same = {name: getattr(document, name) for name in ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "ip")}
+    same = {
+        name: getattr(document, name)
+        for name in ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "ip")
+    }
     return {
         **same,
         "host": host,
         "domain": urls.domain(host),
         "tld": urls.tld(host),
-        "time": arrow.scalar(document.time.removesuffix("Z")).cast(arrow.timestamp("ms")).value,
+        "time": _moment(document.time),
         "text": jsonl.text(document),
         "paragraphs": [
-            {"text": found.text, "class": found.kind, "own": found.own, "heading": found.heading, "language": found.language or document.language}
+            {
+                "text": found.text,
+                "class": found.kind,
+                "own": found.own,
+                "heading": found.heading,
+                "language": found.language or document.language,
+            }
             for found in document.paragraphs
         ],
         "scores": list(document.scores.items()),
@@ -60,6 +69,13 @@ def row(document: Document, dump: str) -> dict[str, Any]:
         "warc_record_length": place.length,
         "digest": place.digest,
     }
+
+
+def _moment(text: str) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 class Table:

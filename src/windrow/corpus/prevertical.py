@@ -1,19 +1,26 @@
 """Prevertical and vertical: the files that SpiderLing writes and Sketch Engine compiles. A <doc> a page, a <p> a paragraph.
 
-In prevertical a paragraph is one line, in vertical each token is, with <g/> where no blank stood between two. The attributes are SpiderLing's
-in SpiderLing's order, so that tools made for its corpora read ours.
+In prevertical a paragraph is one line, in vertical each token is, with <g/> where no blank stood between two. The attributes are those of
+SpiderLing in its order, so that tools made for its corpora read ours.
 """
 
+import functools
 import re
 from collections.abc import Callable
 
 from windrow.corpus import tokens
-from windrow.data import Document, Paragraph
+from windrow.data import Document
 
 TITLE = 300  # characters
-_CLASSES = ((100, "0-100"), (500, "100-500"), (1000, "500-1k"), (5000, "1k-5k"), (10_000, "5k-10k"), (100_000, "10k-100k"), (1_000_000, "100k-1M"))
-_SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;"})
-_QUOTED = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;"})
+_CLASSES = (
+    (100, "0-100"),
+    (500, "100-500"),
+    (1000, "500-1k"),
+    (5000, "1k-5k"),
+    (10_000, "5k-10k"),
+    (100_000, "10k-100k"),
+    (1_000_000, "100k-1M"),
+)
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no text, and not in XML
 
 Names = Callable[[str], str]  # ISO 639-3 code -> English name
@@ -21,7 +28,7 @@ Names = Callable[[str], str]  # ISO 639-3 code -> English name
 
 def prevertical(document: Document, number: int, names: Names, places: bool = False) -> bytes:
     """`number` is the document's id; `places`: with further attributes, which say where its bytes are. Empty where it has no text."""
-    return _structured(document, _head(document, number, names, places), lambda text, _: text.translate(_SPECIAL))
+    return _structured(document, _head(document, number, names, places), lambda text, _: _escaped(text))
 
 
 def vertical(document: Document, number: int, names: Names, places: bool = False) -> bytes:
@@ -30,11 +37,9 @@ def vertical(document: Document, number: int, names: Names, places: bool = False
 
 def _tokenised(text: str, language: str) -> str:
     """Glue is not escaped, though a token that reads so is."""
-    found: list[str] = []
-    for token, glued in tokens.tokens(text, language):
-        if glued:
-            found.append(tokens.GLUE)
-        found.append(token.translate(_SPECIAL))
+    found = tokens.lines(text, language)
+    if "<" in text or "&" in text:
+        found = [line if line is tokens.GLUE else _escaped(line) for line in found]
     return "\n".join(found)
 
 
@@ -45,7 +50,8 @@ def _structured(document: Document, head: str, written: Callable[[str, str], str
         text = _line(paragraph.text)
         if text:
             body = written(text, paragraph.language or document.language)
-            lines += (_opened(paragraph, distance), body, "</p>")
+            own = "1.00" if paragraph.language else distance
+            lines += (_opened(paragraph.heading, paragraph.kind, paragraph.own, own), body, "</p>")
     if len(lines) == 1:
         return b""
     lines.append("</doc>\n")
@@ -65,8 +71,8 @@ def _head(document: Document, number: int, names: Names, places: bool) -> str:
         ("ip", document.ip),
         ("url", document.url),
         ("file_type", "html"),
-        ("enc_meta", document.charset),
-        ("enc_chared", document.charset.replace("-", "_")),
+        ("enc_meta", document.charset.lower()),
+        ("enc_chared", document.charset.lower().replace("-", "_")),
     ]
     if places:
         place = document.place
@@ -75,11 +81,10 @@ def _head(document: Document, number: int, names: Names, places: bool) -> str:
     return _tag("doc", [pair for pair in attributes if pair[0] != "modified_date" or pair[1]])
 
 
-def _opened(paragraph: Paragraph, distance: str) -> str:
-    attributes = [("heading", "yes")] if paragraph.heading else []
-    attributes += [("class", paragraph.kind), ("cfclass", paragraph.own or paragraph.kind)]
-    attributes.append(("langdiff", "1.00" if paragraph.language else distance))
-    return _tag("p", attributes)
+@functools.lru_cache(1024)
+def _opened(heading: bool, kind: str, own: str, distance: str) -> str:
+    attributes = [("heading", "yes")] if heading else []
+    return _tag("p", [*attributes, ("class", kind), ("cfclass", own or kind), ("langdiff", distance)])
 
 
 def length(characters: int) -> str:
@@ -93,10 +98,19 @@ def _distance(document: Document) -> str:
 
 
 def _tag(name: str, attributes: list[tuple[str, str]]) -> str:
-    said = "".join([f' {key}="{_line(value).translate(_QUOTED)}"' for key, value in attributes])
+    said = "".join([f' {key}="{_quoted(value)}"' for key, value in attributes])
     return f"<{name}{said}>"
+
+
+def _escaped(text: str) -> str:
+    """str.replace where there is nothing to replace is forty times as fast as str.translate."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _quoted(text: str) -> str:
+    return _escaped(_line(text)).replace('"', "&quot;")
 
 
 def _line(text: str) -> str:
     """One line, single blanks."""
-    return " ".join(_FOREIGN.sub("", text).split())
+    return " ".join((text if text.isprintable() else _FOREIGN.sub("", text)).split())

@@ -4,7 +4,7 @@ import contextlib
 import heapq
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,8 @@ from windrow.corpus import document, formats, shards
 from windrow.data import Document
 
 _SUFFIXES = (shards.SUFFIX, ".jsonl")
+
+Length = Callable[[Path], int | None]  # bytes of a file that count, because its crawl has committed them; None: all
 
 
 class Shard(msgspec.Struct, frozen=True):
@@ -27,22 +29,19 @@ def home(path: Path) -> Path | None:
     return next((folder for folder in (path, *path.resolve().parents) if (folder / "crawl.toml").is_file()), None)
 
 
-def find(path: Path, lengths: Mapping[str, int] | None = None) -> list[Shard]:
-    """The shards of a crawl's directory, of any other, or a single file, in order.
-
-    `lengths`: what a crawl has committed, by path relative to its directory; whatever it does not name is not yet there.
-    """
+def find(path: Path, length: Length | None = None) -> list[Shard]:
+    """The shards of a crawl's directory, of any other, or a single file, in order. Without `length` all bytes of all files count."""
     root = path / shards.DIRECTORY if (path / "crawl.toml").is_file() else path
     if not path.exists():
         raise ConfigError(f"{path} does not exist; name a crawl's directory or a file of its corpus")
     if path.is_file():
-        return _counted([path], path.parent, lengths)
+        return _counted([path], path.parent, length)
     files = sorted(file for suffix in _SUFFIXES for file in root.rglob(f"*{suffix}") if file.is_file() and not file.name.startswith("."))
     if not files and root != path:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
     if not files:
         raise ConfigError(f"{path} is no crawl's directory, and there are no documents ({' or '.join(_SUFFIXES)}) in it; name another")
-    return _counted(files, root, lengths)
+    return _counted(files, root, length)
 
 
 def lines(shard: Shard) -> Iterator[tuple[bytes, str, int]]:
@@ -53,9 +52,9 @@ def lines(shard: Shard) -> Iterator[tuple[bytes, str, int]]:
                 yield line, f"{shard.path}, line {number}", stream.position
 
 
-def documents(path: Path, lengths: Mapping[str, int] | None = None, ordered: bool = False) -> Iterator[Document]:
+def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:
     """Every document, shard by shard; `ordered`: across languages in the order in which a node committed them."""
-    found = find(path, lengths)
+    found = find(path, length)
     if not ordered:
         yield from _read(found)
         return
@@ -75,17 +74,13 @@ def _order(found: Document) -> tuple[str, int, int]:
     return (match[1], int(match[2]), found.place.offset) if match else (found.place.file, 0, found.place.offset)
 
 
-def _counted(files: Sequence[Path], root: Path, lengths: Mapping[str, int] | None) -> list[Shard]:
-    found = [Shard(file, file.stat().st_size, file.relative_to(root).as_posix()) for file in files]
-    if lengths is None:
-        return found
-    counted = [msgspec.structs.replace(shard, length=lengths.get(_committed(shard.path), 0)) for shard in found]
-    for shard, whole in zip(counted, found, strict=True):
-        if whole.length < shard.length:
-            raise ConfigError(f"{shard.path} is shorter than the {shard.length} bytes that its crawl committed; restore it from a copy")
-    return [shard for shard in counted if shard.length]
-
-
-def _committed(path: Path) -> str:
-    """The name that a shard has in its crawl's log."""
-    return "/".join(path.resolve().parts[-3:])
+def _counted(files: Sequence[Path], root: Path, length: Length | None) -> list[Shard]:
+    found = []
+    for file in files:
+        size = file.stat().st_size
+        counted = length(file) if length else None
+        if counted is not None and size < counted:
+            raise ConfigError(f"{file} is shorter than the {counted} bytes that its crawl committed; restore it from a copy")
+        if counted != 0:
+            found.append(Shard(file, size if counted is None else counted, file.relative_to(root).as_posix()))
+    return found

@@ -23,12 +23,14 @@ from windrow.crawl.commit import Commits
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.keep import Keeper
 from windrow.crawl.log import Log
+from windrow.crawl.probe import Prober
 from windrow.crawl.workers import Pool
 from windrow.data import Capture, Counts, Failure, Kind, Reason, Report, Robots, Task, Turn
 from windrow.fetch import robots
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
 from windrow.frontier.scope import Scope
+from windrow.judge import probes
 from windrow.order import Leaf
 from windrow.refine import Refined
 
@@ -89,6 +91,7 @@ class Crawl:
         self._resolver = Resolver(options.fetch, options.crawler)
         self._pool = Pool(options)
         self._scope = Scope(options.scope)
+        self._prober = Prober(options)
         self._turns: set[asyncio.Task[None]] = set()
         self._pages: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
@@ -228,6 +231,8 @@ class Crawl:
                 rules = {entry.origin: entry for entry in turn.robots}
                 for task in turn.tasks:
                     refusal = self._refusal(task, rules) if task.kind is Kind.PAGE else None
+                    if refusal is None and task.kind is Kind.PAGE and self._prober.wants(entry := rules[urls.origin(task.url.text)]):
+                        rules[entry.origin], last = await self._probe(turn, entry, last)
                     if refusal is None:
                         await self._rest(last + turn.delay if last else 0.0)
                         refusal = self._retired(task)
@@ -268,6 +273,32 @@ class Crawl:
         self._flying += 1
         self._requested += kind is Kind.PAGE
         return True
+
+    async def _probe(self, turn: Turn, entry: Robots, last: float) -> tuple[Robots, float]:
+        """Asks an origin for a page that cannot exist. What it answers belongs to what is known of the origin, beside its rules."""
+        task = self._prober.task(entry)
+        if self._refusal(task, {entry.origin: entry}) is not None:
+            return msgspec.structs.replace(entry, probe=probes.NONE), last
+        await self._rest(last + turn.delay if last else 0.0)
+        if not await self._admitted(task.kind):
+            return entry, last
+        outcome = await self._client.get(task, turn.address)
+        last = self._clock.now()
+        return await self._take_probe(outcome, entry, last), last
+
+    async def _take_probe(self, outcome: Capture | Failure, entry: Robots, now: float) -> Robots:
+        probe = probes.NONE
+        if isinstance(outcome, Failure):
+            entry = msgspec.structs.replace(entry, probe=probe)
+            await self._settle(msgspec.structs.replace(page.failed(steady(outcome, now)), robots=entry), requested=True)
+            return entry
+        if page.reason(outcome) is Reason.OK:
+            refined = await self._pool.refine(outcome, probes.ASKED)
+            probe = refined.probe if isinstance(refined, Refined) else probe
+        entry = msgspec.structs.replace(entry, probe=probe)
+        report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
+        await self._keep(msgspec.structs.replace(report, found=(), refused={}, final=True, robots=entry), outcome)
+        return entry
 
     def _retired(self, task: Task) -> Report | None:
         """The report on a page that was handed out before its host or domain was closed."""
@@ -322,7 +353,9 @@ class Crawl:
             report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
                 self._held += len(outcome.body)
-                task = asyncio.create_task(self._read(outcome, report, rules[urls.origin(report.task.url.text)].rules))
+                entry = rules[urls.origin(report.task.url.text)]
+                self._prober.count(entry)
+                task = asyncio.create_task(self._read(outcome, report, entry))
                 self._pages.add(task)
                 task.add_done_callback(self._page_done)
             else:
@@ -346,18 +379,18 @@ class Crawl:
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
         await self._keep(report, outcome)
 
-    async def _read(self, capture: Capture, report: Report, rules: str) -> None:
+    async def _read(self, capture: Capture, report: Report, entry: Robots) -> None:
         """A page: a worker finds its links and its text, then it is kept."""
         members = self._keeper.compress(capture)
         size = len(capture.body)
-        refined = await self._pool.refine(capture)
+        refined = await self._pool.refine(capture, entry.probe)
         self._held -= size
         leaf = None
         if isinstance(refined, Refined):
             refused = dict(refined.refused)
             found = page.followed(capture.task, refined.links, self._scope, refused)
             report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.shape)
-            leaf = Leaf(capture.ip, capture.time, rules, refined)
+            leaf = Leaf(capture.ip, capture.time, entry.rules, refined)
         else:
             report = msgspec.structs.replace(report, reason=refined.reason, detail=refined.detail)
         self._count(await self._keeper.keep(report, members, leaf))
@@ -394,7 +427,8 @@ class Crawl:
                 return self._break(error)
 
     async def _commit(self, checkpoint: bool = False) -> None:
-        self._flying -= await self._commits.commit(self._clock.now, lambda: self._flying, checkpoint)
+        landed = await self._commits.commit(self._clock.now, lambda: self._flying, checkpoint)
+        self._flying -= landed  # not in one: the old value would be read before the commit
         self._room.set()
 
     # -- the end

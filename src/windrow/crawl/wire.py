@@ -35,6 +35,7 @@ class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     domain: str
     key: int
     encoded: bool
+    probe: str  # see judge/probes.py
     head: int  # bytes
     body: int  # bytes
 
@@ -44,12 +45,13 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def sent(captures: Sequence[Capture], shared: mmap.mmap | None = None) -> list[bytes]:
-    """A frame of captures in pieces, of each what reading it needs and no more. The bytes are put into `shared` if they fit."""
+def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = None) -> list[bytes]:
+    """A frame of captures, each with its host's probe, in pieces: of each what reading it needs and no more. The bytes are put into
+    `shared` if they fit."""
     pieces, plain = [b""], []
-    for capture in captures:
+    for capture, probe in captures:
         url = capture.task.url
-        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, len(capture.head), len(capture.body)))
+        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, probe, len(capture.head), len(capture.body)))
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
@@ -63,14 +65,15 @@ def sent(captures: Sequence[Capture], shared: mmap.mmap | None = None) -> list[b
     return pieces
 
 
-def received(plain: memoryview, data: memoryview) -> list[Capture]:
-    """The captures of a frame; of the exchange behind them only what reading needs. `data` is the frame's, or the shared memory."""
+def received(plain: memoryview, data: memoryview) -> list[tuple[Capture, str]]:
+    """The captures of a frame, of the exchange behind them only what reading needs, with their probes. `data` is the frame's, or the
+    shared memory."""
     captures, at = [], 0
     for one in _captures.decode(plain):
         task = Task(Url(one.text, one.host, one.domain, one.key))
         middle, end = at + one.head, at + one.head + one.body
         head, body = bytes(data[at:middle]), bytes(data[middle:end])
-        captures.append(Capture(task, 200, b"", head, body, 0.0, 0.0, "", "", encoded=one.encoded))
+        captures.append((Capture(task, 200, b"", head, body, 0.0, 0.0, "", "", encoded=one.encoded), one.probe))
         at = end
     return captures
 

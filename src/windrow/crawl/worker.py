@@ -74,12 +74,12 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
         _answer(channel, wire.received(*frame), refiner, config.extract.seconds)
 
 
-def _answer(channel: _Channel, captures: list[Capture], refiner: Refiner, seconds: float) -> None:
+def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Refiner, seconds: float) -> None:
     answers: list[wire.Answer] = []
     sent = time.monotonic()
-    for capture in captures:
+    for capture, probe in captures:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        answers.append(_read(capture, refiner))
+        answers.append(_read(capture, probe, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(wire.answered(answers))
             answers, sent = [], now
@@ -88,9 +88,9 @@ def _answer(channel: _Channel, captures: list[Capture], refiner: Refiner, second
         channel.send(wire.answered(answers))
 
 
-def _read(capture: Capture, refiner: Refiner) -> wire.Answer:
+def _read(capture: Capture, probe: str, refiner: Refiner) -> wire.Answer:
     try:
-        return refiner(capture)
+        return refiner(capture, probe)
     except MemoryError:
         raise
     except Exception as error:  # a bug of ours or of a library, on this page: the page gets the reason, the crawl goes on

@@ -46,10 +46,11 @@ _MALLOC = {"MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_MMAP_THRESHOLD_": st
 class _Job:
     """A capture on its way."""
 
-    __slots__ = ("answer", "capture", "deaths")
+    __slots__ = ("answer", "capture", "deaths", "probe")
 
-    def __init__(self, capture: Capture, answer: asyncio.Future[Answer]) -> None:
+    def __init__(self, capture: Capture, probe: str, answer: asyncio.Future[Answer]) -> None:
         self.capture = capture
+        self.probe = probe
         self.answer = answer
         self.deaths = 0  # of workers that had it
 
@@ -123,11 +124,11 @@ class Pool:
         self._clock = asyncio.create_task(self._watch())
         await self._started
 
-    def refine(self, capture: Capture) -> asyncio.Future[Answer]:
+    def refine(self, capture: Capture, probe: str = "") -> asyncio.Future[Answer]:
         """To be awaited. The answer is Refined, or Lost for the page that its worker did not survive."""
-        job = _Job(capture, asyncio.get_running_loop().create_future())
+        job = _Job(capture, probe, asyncio.get_running_loop().create_future())
         if self._local is not None:
-            job.settle(_read(self._local, capture))
+            job.settle(_read(self._local, capture, probe))
             return job.answer
         if self._error is not None:
             raise self._error
@@ -205,7 +206,7 @@ class Pool:
         return batch
 
     def _send(self, worker: _Worker) -> None:
-        pieces = wire.sent([job.capture for job in worker.jobs], worker.shared)
+        pieces = wire.sent([(job.capture, job.probe) for job in worker.jobs], worker.shared)
         worker.silent = 0
         try:
             sent = worker.socket.sendmsg(pieces)
@@ -335,9 +336,9 @@ def _verdict(code: int) -> Lost:
     return Lost(Reason.PARSE_CRASH, f"the worker died: {name}")
 
 
-def _read(refiner: Refiner, capture: Capture) -> Answer:
+def _read(refiner: Refiner, capture: Capture, probe: str) -> Answer:
     try:
-        return refiner(capture)
+        return refiner(capture, probe)
     except MemoryError:
         return Lost(Reason.PARSE_MEMORY, "out of memory")
     except Exception as error:  # as in worker.py

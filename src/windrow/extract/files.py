@@ -66,12 +66,12 @@ def table(rows: Sequence[evaluate.Row]) -> str:
     return "\n".join(lines)
 
 
-def cross_validated(pages: Path, name: str, folds: int) -> "list[Fold]":
+def cross_validated(pages: Path, name: str, folds: int, classifier: str = "svm") -> "list[Fold]":
     """The extractor that is trained, by cross-validation within each site."""
     _check_trained(name)
     from windrow.extract.lines_model import training
 
-    return training.evaluate((sample for sample in gold.samples(pages) if not sample.partial), folds=folds)
+    return training.evaluate((sample for sample in gold.samples(pages) if not sample.partial), classifier, folds)
 
 
 def train(pages: Path, name: str, classifier: str, output: Path) -> None:

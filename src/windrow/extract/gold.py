@@ -111,7 +111,7 @@ def _facts(data: bytes, place: str) -> dict[str, Any]:
             try:
                 fact = json.loads(line)
                 facts[str(fact["id"])] = fact
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 raise ConfigError(f'{place}, line {number}: not a JSON object with an "id"; mend or remove the line') from None
     return facts
 

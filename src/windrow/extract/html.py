@@ -53,6 +53,7 @@ _CONTENT = 4096  # characters read of a meta element
 _HEARD_OF = 64  # meta elements
 _LICENCES = 8
 _TIMES = 20  # time elements
+_AUTHORS = 8  # links to authors
 _END = 4096  # characters of either end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8; of digits beyond ASCII the last byte, which costs some letters half of their bytes but no text its hash.
@@ -203,7 +204,8 @@ def _times(document: turbohtml.Document) -> list[str]:
 
 
 def _authors(document: turbohtml.Document) -> list[str]:
-    return [" ".join(element.text[:_CONTENT].split()) for element in document.find_all("a") if element.attr("rel") == "author"]
+    found = (element for element in document.find_all("a") if element.attr("rel") == "author")
+    return [element.text[:_TYPE] for element in itertools.islice(found, _AUTHORS)]
 
 
 def _parsed(text: str, xhtml: bool) -> turbohtml.Document:
@@ -249,7 +251,7 @@ def _found(document: turbohtml.Document, anchors: bool) -> _Found:
         rel = element.attr("rel") or ""
         known = found.get(href)
         if known is None or ("nofollow" in known[1] and "nofollow" not in rel.lower()):
-            found[href] = (" ".join(element.text.split())[:_ANCHOR] if anchors else "", rel.lower())
+            found[href] = (_clean(" ".join(element.text.split())[:_ANCHOR]) if anchors else "", rel.lower())
     return found
 
 
@@ -310,7 +312,7 @@ def _links(found: _Found, base: str, own: int, max_links: int) -> tuple[Link, ..
             continue
         known = links.get(url.key)
         if known is None or ("nofollow" in known.rel and "nofollow" not in rel):
-            links[url.key] = Link(url, anchor, rel)
+            links[url.key] = Link(url, anchor, _clean(rel) if rel else "")
     links.pop(own, None)
     return tuple(links.values())
 

@@ -221,7 +221,8 @@ def _known(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Info
 
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
 
-PLAIN = Rules(False, _known(False, _BLOCKS, _DROPPED, ""), dropped=tuple(_DROPPED.split()))
+# Of noscript elements walk.strip asks first what is in them.
+PLAIN = Rules(False, _known(False, _BLOCKS, _DROPPED, ""), dropped=tuple(tag for tag in _DROPPED.split() if tag != "noscript"))
 # jusText 3.0.2 has lxml drop forms and embedded things, which keeps the text of some of them.
 STOCK = Rules(
     True,

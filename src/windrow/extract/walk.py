@@ -38,6 +38,7 @@ and every `<a>` is a link. Paths and depths hold inline elements then. A tree is
 import dataclasses
 import functools
 import itertools
+import sys
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -55,12 +56,17 @@ BLOCK = (
     *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
     *("tag", "depth", "path", "container", "heading", "flags", "hints"),
 )
+_FALLBACK = 500  # characters in a noscript element: fewer are a message
+_FALLBACKS = 16  # noscript elements that are looked into: each may hold the whole page
 CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
 
 
 class Node(Protocol):
     """An element of a parsed page."""
 
+    @property
+    def text(self) -> str: ...
+    def unwrap(self) -> object: ...
     def attr(self, name: str, /) -> str | None: ...
     def extract(self) -> object: ...
 
@@ -68,6 +74,8 @@ class Node(Protocol):
 class Tree(Protocol):
     """A parsed page."""
 
+    @property
+    def text(self) -> str: ...
     def find_all(self, tag: str, /) -> Sequence[Node]: ...
     def serialize(self) -> str: ...
 
@@ -108,7 +116,20 @@ def strip(tree: Tree, stock: bool = False) -> None:
     """
     found = [node for tag in (STOCK if stock else PLAIN).dropped for node in tree.find_all(tag)]
     templates = [] if stock else [node for node in tree.find_all("template") if node.attr("shadowrootmode") is None]
+    unscripted = [] if stock else tree.find_all("noscript")
     for node in itertools.chain(found, templates):
+        node.extract()
+    whole = len(tree.text) if unscripted else 0
+    for number, node in enumerate(unscripted):
+        _settle(node, whole if number < _FALLBACKS else sys.maxsize)
+
+
+def _settle(node: Node, whole: int) -> None:
+    """What is shown where no script runs is dropped, unless it is the page: some forums hold all their text there, for such as us."""
+    length = len(node.text) if whole < sys.maxsize else 0
+    if length > _FALLBACK and 2 * length > whole:
+        node.unwrap()
+    else:
         node.extract()
 
 

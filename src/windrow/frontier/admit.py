@@ -4,14 +4,17 @@ from collections.abc import Iterable
 
 from windrow import config
 from windrow.data import Task, Url
+from windrow.frontier import budget, steer
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Seat
-from windrow.frontier.shelf import REASONS, Host, Meta, Shelf
+from windrow.frontier.shelf import LOW_YIELD, Host, Meta, Shelf
 
 RECENT = 100_000  # keys remembered to save a look into the shelf, twice over; some 75 bytes each
 LONGEST = 65_535  # characters of a URL that a shelf can keep
 SHAPES = 8  # page shapes counted per host
+
+Ranks = tuple[str, int, int]  # of a page's links: its host, the rank of links to that host, the rank of links to others
 
 
 class Admission:
@@ -22,11 +25,14 @@ class Admission:
         self._meta = meta
         self._caps = caps
         self._counted = caps.max_host_urls > 0 or caps.max_domain_urls > 0
+        self._rule = budget.rule(caps)
         self._recent: set[int] = set()
         self._older: set[int] = set()
 
-    def admit(self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None) -> tuple[list[Task], list[Seat]]:
-        """Enters the tasks that are new. Returns them, and the seats that got work.
+    def admit(
+        self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None, ranks: Ranks | None = None
+    ) -> tuple[list[Task], list[Seat]]:
+        """Enters the tasks that are new, with new ranks where these are given. Returns them, and the seats that got work.
 
         Those a cap refuses are counted in `refused` by rule; without it nothing is refused, which is for tasks that were admitted once.
         """
@@ -44,14 +50,17 @@ class Admission:
             host = rows.hosts.get(url.host) or rows.host(url.host)
             domain = rows.domains.get(url.domain) or rows.domain(url.domain)
             if refused is not None and (
-                host is None or host.closed or not host.urls or domain is None or domain.closed or self._counted or len(url.text) > LONGEST
-            ):
+                host is None or host.closed or host.cut or not host.urls
+                or domain is None or domain.closed or self._counted or len(url.text) > LONGEST
+            ):  # fmt: skip
                 rule = self._refuses(host, url)
                 if rule:
                     refused[rule] = refused.get(rule, 0) + 1
                     continue
             host = host or rows.make_host(url)
             recent.add(key)
+            if ranks is not None:
+                task = steer.ranked(task, ranks[1] if url.host == ranks[0] else ranks[2])
             if self._shelf.add(host.id, task, via):
                 new.append(task)
                 seat = self._enter(host, task)
@@ -82,6 +91,9 @@ class Admission:
             seat.rank = task.priority
         return seat
 
+    def _spared(self, host: Host) -> bool:
+        return self._caps.segments and budget.spared(host, self._rule)
+
     def _refuses(self, host: Host | None, url: Url) -> str:
         """The name of the cap that keeps a URL out; empty where none does, or where the URL is known already."""
         rule = self._cap(host, url)
@@ -93,9 +105,11 @@ class Admission:
         if len(url.text) > LONGEST:
             return "length"
         if host is not None and host.closed:
-            return "host-closed"
-        if domain is not None and domain.closed:
-            return REASONS[domain.closed - 1].value
+            return "low-yield" if host.closed == LOW_YIELD else "host-closed"
+        if domain is not None and domain.closed and not (host is not None and self._spared(host)):
+            return "low-yield"
+        if host is not None and host.cut and budget.is_cut(host.segments, url.text):
+            return "low-yield"
         if host is None or not host.urls:
             if domain is not None and 0 < caps.max_domain_hosts <= domain.hosts:
                 return "domain-hosts"

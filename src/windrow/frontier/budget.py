@@ -6,14 +6,18 @@ last, the poor ones first: text comes from the rich ones, and from many of them.
 """
 
 import math
+from collections.abc import Collection, Mapping
 from typing import Literal, Protocol
 
 import msgspec
 
 from windrow import config
 from windrow.data import Report
+from windrow.frontier.shelf import Segment
 
 PRESETS = {"strict": 0.01, "normal": 0.005, "permissive": 0.002}  # a; b is 1: 0.01 is the paper's, 0.005 and 0.002 today's SpiderLing's
+SEGMENTS = 32  # parts of a host that have an account of their own
+REST = "/"  # names the account of all further ones
 PAGE = 1_000_000  # a page's yield is summed as a whole number of millionths, so that the sum does not depend on the order
 
 Text = Literal["kept", "clean", "primary"]
@@ -82,8 +86,32 @@ def rate(account: Account, rule: Rule) -> float:
 
 def retired(account: Account, rule: Rule) -> bool:
     """Whether no more is to be asked for."""
-    if account.pages < rule.grace_pages or account.downloaded < rule.grace_bytes:
-        return False
+    return account.pages >= rule.grace_pages and account.downloaded >= rule.grace_bytes and _poor(account, rule)
+
+
+def spared(account: Account, rule: Rule) -> bool:
+    """Whether a host has shown that it is better than its domain, which was retired."""
+    return account.pages >= rule.grace_pages and getattr(account, rule.text) > 0 and not _poor(account, rule)
+
+
+def _poor(account: Account, rule: Rule) -> bool:
     if account.primary < rule.min_primary_share * account.clean:
         return True
     return rate(account, rule) < threshold(rule, account.pages)
+
+
+def segment(known: Collection[str], text: str) -> str:
+    """The part of its host that a canonical URL belongs to: its first path element, empty for the files at the top.
+
+    Where that is not among those known, and these are as many as may be, it is the rest.
+    """
+    start = text.index("/", 8) + 1
+    end = text.find("/", start)
+    name = text[start:end] if end > 0 and "?" not in text[start:end] else ""
+    return name if len(known) < SEGMENTS or name in known else REST
+
+
+def is_cut(segments: Mapping[str, Segment], text: str) -> bool:
+    """Whether a URL is of a part of its host that was closed."""
+    part = segments.get(segment(segments, text))
+    return part is not None and part.closed

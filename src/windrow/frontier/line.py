@@ -68,7 +68,7 @@ class Line:
         """The seat of a host that is needed for another's sake; opened for that where it has none."""
         group = self.groups.get(host.domain)
         if group is None:
-            group = self.groups[host.domain] = self._group(host.domain, retiring=True)
+            group = self.groups[host.domain] = Group(host.domain, retiring=True)
         return self.seats.get(host.name) or self._open(host, group)
 
     def close(self, seat: Seat, due: float) -> None:
@@ -86,9 +86,9 @@ class Line:
         if not group.seats and group.name not in self._hungry:
             self._close_group(group)
 
-    def served(self, group: Group) -> bool:
-        """Whether an open domain had its share and others wait for its seats."""
-        return group.pages >= self._options.quantum and self.wanted()
+    def served(self, group: Group, quantum: float) -> bool:
+        """Whether an open domain had its share of so many pages and others wait for its seats."""
+        return group.pages >= quantum and self.wanted()
 
     def wanted(self) -> bool:
         """Whether others wait for a seat."""
@@ -119,13 +119,9 @@ class Line:
         found = self._next_domain() if len(self.groups) < self._options.open_domains else None
         if found is not None:
             self._cursor, name = found
-            self._hungry[name] = self.groups[name] = self._group(name, retiring=False)
+            self._hungry[name] = self.groups[name] = Group(name, retiring=False)
             return self.groups[name]
         return next(iter(self._hungry.values()), None)
-
-    def _group(self, name: str, retiring: bool) -> Group:
-        domain = self._rows.domain(name)
-        return Group(name, retiring, domain.closed if domain is not None else 0)
 
     def _open_next(self, group: Group) -> Seat | None:
         """Opens the next host of a group; None where it has no more."""

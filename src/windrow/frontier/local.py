@@ -10,13 +10,13 @@ import msgspec
 
 from windrow import config, urls
 from windrow.data import Counts, Fate, Frame, Kind, Ledger, Reason, Report, Robots, Task, Turn, Url
-from windrow.frontier import admit, budget, health, retry
-from windrow.frontier.admit import Admission
+from windrow.frontier import admit, budget, health, retry, steer
+from windrow.frontier.admit import Admission, Ranks
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
-from windrow.frontier.schedule import Group, Schedule, Seat
-from windrow.frontier.shelf import CODES, REASONS, Domain, Host, Meta, Shelf, fate
-from windrow.frontier.turns import Turns
+from windrow.frontier.schedule import Group, Schedule, Seat, by_rank
+from windrow.frontier.shelf import CODES, LOW_YIELD, REASONS, Domain, Host, Meta, Segment, Shelf, fate
+from windrow.frontier.turns import MOST, Turns
 
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
@@ -35,11 +35,13 @@ class LocalFrontier:
         self._same_pages = options.scope.same_pages
         self._budget = budget.rule(options.frontier)
         self._judged = options.extract.extractor != "none"  # without text every yield is 0 and says nothing
+        self._steered = self._judged and options.frontier.order == "yield"
+        self._held = False  # hosts that are due were held back when turns were last leased
         self.meta: Meta = shelf.meta()
         self._opened = self._now = self._checked = now
         self._rows = Rows(shelf, self.meta)
         self._line = Line(shelf, self._rows, self.meta, options)
-        self._schedule = Schedule(options.fetch.ip_delay)
+        self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
         self._admission = Admission(shelf, self._rows, self._line, self.meta, options.frontier)
         self._refused: dict[str, int] = {}  # of the tasks from outside, which come again at each start
         self._turns = Turns(shelf, options.fetch)
@@ -61,8 +63,8 @@ class LocalFrontier:
             new += self._admit(chunk, 0, self._refused)
         return new
 
-    def _admit(self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None) -> list[Task]:
-        new, seats = self._admission.admit(tasks, via, refused)
+    def _admit(self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None, ranks: Ranks | None = None) -> list[Task]:
+        new, seats = self._admission.admit(tasks, via, refused, ranks)
         for seat in seats:
             self._rest(seat)
         return new
@@ -85,29 +87,54 @@ class LocalFrontier:
             return [], now + 1.0  # while the disk is full nothing new is begun
         self._open()
         turns: list[Turn] = []
-        while len(turns) < hosts:
+        self._held = False
+        while len(turns) < hosts and not self._held:
             seat = self._schedule.pop(now)
             if seat is not None:
-                turn = self._turns.make(seat, now)
-                if turn is None:
-                    self._schedule.free(seat, 0.0)
-                    self._rest(seat)
-                    continue
-                turns.append(turn)
-                self._leased += 1
-                self._in_hand += len(turn.tasks) if turn.tasks[0].kind is Kind.PAGE else 0
+                turn = self._turn(seat)
+                if turn is not None:
+                    turns.append(turn)
+                    self._leased += 1
+                    self._in_hand += len(turn.tasks) if turn.tasks[0].kind is Kind.PAGE else 0
             elif not self._open():  # seats that were closed on the way are for others
                 break
         if not turns and not self._line.seats:
             return turns, None
-        again = self._schedule.next(now)
+        again = self._schedule.next(now, self._held)
         assert again < math.inf or self._leased or self._in_hand, "hosts are open, none of them is at work and none waits for time"
         return turns, again
+
+    def _turn(self, seat: Seat) -> Turn | None:
+        """The turn of the best seat that is due. None where it has nothing to do, or is no longer the best, or is held back."""
+        good = True
+        if self._steered and (key := self._key(seat)) > -math.inf:
+            good = steer.good(-key, self.meta.account)
+            self._held = not good and self._leased >= self._options.explore
+            if self._held or key > seat.key * 0.9:  # worse by a tenth since it was put where it is
+                self._schedule.free(seat, 0.0)
+                self._schedule.put(seat, 0.0)
+                return None
+        turn = self._turns.make(seat, self._now, MOST if good else steer.TURN)
+        if turn is None:
+            self._schedule.free(seat, 0.0)
+            self._rest(seat)
+        return turn
+
+    def _key(self, seat: Seat) -> float:
+        """A seat's place among those that are due, by the yield to be expected. What cannot wait comes first."""
+        if seat.errands or seat.ending or seat.unasked:
+            return -math.inf
+        host, domain = seat.host, self._rows.make_domain(seat.host.domain)
+        text = self._budget.text
+        own, near = (getattr(host, text), host.downloaded), (getattr(domain, text), domain.downloaded)
+        return -steer.expected(own, near, self.meta.account, seat.rank)
 
     def _open(self) -> bool:
         opened = self._line.fill()
         for seat in opened:
-            self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
+            self._weigh(seat.host, self._rows.make_domain(seat.host.domain))
+            if seat.state == "idle":
+                self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
         return bool(opened)
 
     def _due(self, seat: Seat) -> float:
@@ -128,13 +155,23 @@ class LocalFrontier:
         if turn.robots:
             group = seat.group
             group.pages += len(turn.tasks) - len(unused)
-            if not group.retiring and self._line.served(group):
+            if not group.retiring and self._line.served(group, self._quantum(seat)):
                 self._retire(group)
         self._rest(seat)
+
+    def _quantum(self, seat: Seat) -> float:
+        """Pages after which a domain makes room for others: a poor one soon, a good one not while poor ones can."""
+        if not self._steered:
+            return self._options.quantum
+        if not steer.good(-self._key(seat), self.meta.account):
+            return min(steer.TURN, self._options.quantum)
+        return math.inf if self._held else self._options.quantum
 
     def _rest(self, seat: Seat) -> None:
         """Puts a free seat where it belongs: back into the schedule, idle until its pages are settled, or closed."""
         if seat.state != "idle":
+            if self._steered and seat.state == "ready" and self._key(seat) < seat.key * 1.1:  # keys are negative: better by a tenth
+                self._schedule.put(seat, 0.0)
             return
         host = seat.host
         more = host.waiting > len(seat.hand)
@@ -199,6 +236,8 @@ class LocalFrontier:
             return self._settle_page(host, seat, report, (frame, live))
         if task.kind is Kind.ROBOTS:
             self._settle_robots(seat, report, live)
+        elif report.robots is not None:
+            self._learn(report.robots)
         elif seat is not None and report.address:
             seat.address = report.address
             seat.address_until = report.until
@@ -236,38 +275,73 @@ class LocalFrontier:
     def _take_links(self, host: Host, report: Report, ref: int, live: bool) -> Report:
         """Enters a page into its domain's ledger and its links into the queues; the report with those that were new."""
         if report.status:
-            self._book(self._rows.make_domain(host.domain), report)
+            self._book(host, report)
         found, refused = report.found, dict(report.refused)
         often = admit.count_shape(host.shapes, report.shape) if report.shape and self._same_pages else 0
         if live and found and often > self._same_pages:
             refused["same-pages"] = refused.get("same-pages", 0) + len(found)
             found = ()
         if found:
-            found = tuple(self._admit(found, ref, refused if live else None))
+            found = tuple(self._admit(found, ref, refused if live else None, self._ranks(report) if live else None))
         for rule, count in refused.items():
             self.meta.refused[rule] = self.meta.refused.get(rule, 0) + count
         return msgspec.structs.replace(report, found=found, refused=refused) if live and report.found else report
 
-    def _book(self, domain: Domain, report: Report) -> None:
-        """Enters an answer into its domain's ledger. Whether the domain is then retired depends on the ledger alone: a replay of the
-        log comes to the same."""
-        budget.enter(domain, report, self._budget)
-        self._rows.changed_domains.add(domain.name)
-        if self._judged and not domain.closed and budget.retired(domain, self._budget):
-            self._close_domain(domain, CODES[Reason.LOW_YIELD])
+    def _ranks(self, report: Report) -> Ranks | None:
+        ranks = steer.ranks(report) if self._steered else None
+        return (report.task.url.host, *ranks) if ranks else None
 
-    def _close_domain(self, domain: Domain, code: int) -> None:
-        """No more is asked of a domain: its URLs end with the reason, those of open hosts at once, others when their host has its turn."""
-        domain.closed = code
-        group = self._line.groups.get(domain.name)
-        if group is None:
+    def _book(self, host: Host, report: Report) -> None:
+        """Enters an answer into the ledgers of its domain, its host and its part of the host. Whether one of them is then retired
+        depends on the ledgers alone: a replay of the log comes to the same."""
+        domain = self._rows.make_domain(host.domain)
+        self._rows.changed_domains.add(domain.name)
+        steer.enter(self.meta.account, host.pages, getattr(report, self._budget.text), report.downloaded)
+        budget.enter(domain, report, self._budget)
+        budget.enter(host, report, self._budget)
+        if not self._judged:
             return
-        group.closed = code
-        for seat in list(group.seats.values()):
-            if seat.state in ("waiting", "ready") and seat.ending:
-                self._schedule.put(seat, 0.0)
-            else:
-                self._rest(seat)
+        if self._options.segments:
+            self._book_segment(host, report)
+        if not domain.closed and budget.retired(domain, self._budget):
+            domain.closed = LOW_YIELD
+            group = self._line.groups.get(domain.name)
+            for seat in list(group.seats.values()) if group is not None else ():
+                self._weigh(seat.host, domain)
+        self._weigh(host, domain)
+
+    def _book_segment(self, host: Host, report: Report) -> None:
+        name = budget.segment(host.segments, report.task.url.text)
+        part = host.segments.get(name)
+        if part is None:
+            part = host.segments[name] = Segment()
+        budget.enter(part, report, self._budget)
+        if not part.closed and budget.retired(part, self._budget):
+            part.closed = True
+            host.cut += 1
+
+    def _weigh(self, host: Host, domain: Domain) -> None:
+        """Closes a host that gave too little text by itself, or is no better than its domain that did. Its URLs end with the reason, at
+        once where it is open, or when it has its turn."""
+        if host.closed or not self._judged or not (domain.closed or self._options.segments):
+            return
+        if domain.closed:
+            poor = not self._spared(host)
+        else:
+            poor = budget.retired(host, self._budget)
+        if not poor:
+            return
+        host.closed = LOW_YIELD
+        self._rows.changed_hosts.add(host.name)
+        seat = self._line.seats.get(host.name)
+        if seat is not None and seat.state in ("waiting", "ready"):
+            self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
+        elif seat is not None:
+            self._rest(seat)
+
+    def _spared(self, host: Host) -> bool:
+        """Whether a host stays open though its domain was closed."""
+        return self._options.segments and budget.spared(host, self._budget)
 
     def _settle_robots(self, seat: Seat | None, report: Report, live: bool) -> None:
         """Takes in what robots.txt said, or where it was moved."""
@@ -385,8 +459,10 @@ class LocalFrontier:
         host = self._rows.host(url.host)
         if host is not None and host.closed:
             return host.closed
+        if host is not None and host.cut and budget.is_cut(host.segments, url.text):
+            return LOW_YIELD
         domain = self._rows.domain(url.domain)
-        return domain.closed if domain is not None else 0
+        return domain.closed if domain is not None and domain.closed and not (host is not None and self._spared(host)) else 0
 
     async def ledger(self, domain: str) -> Ledger | None:
         self._begin(0)

@@ -1,7 +1,7 @@
 """Which open host is next: due times by host and by address, kept in memory for the hosts being worked on.
 
 A seat with work is in one of two heaps. Until it is due it stands in the heap of times. Once due it stands in the heap of those ready,
-by rank and then in the order they came; but where its address is known it stands in line there, and the address is in the heap for
+by their key and then in the order they came; but where its address is known it stands in line there, and the address is in the heap for
 all its hosts. So an address that many hosts share costs no more than any other, and none of its hosts is passed over.
 
 An entry of a heap counts only while its seat or address still carries its number: to take one out, the number is forgotten.
@@ -12,10 +12,11 @@ import heapq
 import itertools
 import math
 from collections import deque
+from collections.abc import Callable
 from typing import Literal
 
 from windrow.data import Robots, Task
-from windrow.frontier.shelf import Host
+from windrow.frontier.shelf import LOW_YIELD, Host
 
 ADDRESSES = 50_000  # remembered before those that are due and free are forgotten
 
@@ -25,11 +26,10 @@ State = Literal["idle", "waiting", "ready", "leased", "gone"]
 class Group:
     """An open registered domain."""
 
-    __slots__ = ("closed", "cursor", "name", "pages", "retiring", "seats")
+    __slots__ = ("cursor", "name", "pages", "retiring", "seats")
 
-    def __init__(self, name: str, retiring: bool, closed: int = 0) -> None:
+    def __init__(self, name: str, retiring: bool) -> None:
         self.name = name
-        self.closed = closed  # code of the reason
         self.seats: dict[str, Seat] = {}
         self.pages = 0  # served since it was opened
         self.cursor = 0  # ticket of the last of its hosts that was looked at
@@ -40,7 +40,7 @@ class Seat:
     """An open host."""
 
     __slots__ = (
-        "address", "address_until", "entry", "errands", "group", "hand", "host", "last",
+        "address", "address_until", "entry", "errands", "group", "hand", "host", "key", "last",
         "learnt", "lease", "pending", "place", "rank", "robots", "state", "unasked",
     )  # fmt: skip
 
@@ -50,7 +50,8 @@ class Seat:
         self.last = last  # epoch seconds when it may last have been asked, 0: not that we know
         self.state: State = "idle"
         self.entry = 0
-        self.rank = 255
+        self.rank = 255  # of its first page
+        self.key = 0.0  # its place among those that are due, least first, as it was when it became due
         self.address = ""
         self.address_until = 0.0
         self.place: Place | None = None  # held while the seat is leased
@@ -64,8 +65,10 @@ class Seat:
 
     @property
     def ending(self) -> int:
-        """The reason, as a code, for which its pages are to end without a request; 0 where they are not, or none is left."""
-        return self.host.closed or (self.group.closed if self.host.waiting > len(self.hand) else 0)
+        """The reason, as a code, for which its tasks are to end without a request; 0 where they are not. Errands to a host that gives
+        too little text are for others and go on."""
+        host = self.host
+        return host.closed if host.closed != LOW_YIELD or host.waiting > len(self.hand) else 0
 
 
 class Place:
@@ -77,7 +80,7 @@ class Place:
         self.due = due
         self.held = False
         self.entry = 0
-        self.line: list[tuple[int, int, Seat]] = []  # its ready seats, a heap
+        self.line: list[tuple[float, int, Seat]] = []  # its ready seats, a heap
 
 
 def ip(address: str) -> str:
@@ -87,13 +90,18 @@ def ip(address: str) -> str:
     return address.partition(":")[0] if address.count(":") == 1 else address
 
 
+def by_rank(seat: Seat) -> float:
+    return seat.rank
+
+
 class Schedule:
-    def __init__(self, ip_delay: float) -> None:
+    def __init__(self, ip_delay: float, key: Callable[[Seat], float] = by_rank) -> None:
         self.start = 0.0  # epoch seconds when the crawl went on after a stop: any address may have been asked just before
         self._ip_delay = ip_delay
+        self._key = key
         self._now = 0.0
         self._times: list[tuple[float, int, Seat | Place]] = []
-        self._ready: list[tuple[int, int, Seat | Place]] = []
+        self._ready: list[tuple[float, int, Seat | Place]] = []
         self._places: dict[str, Place] = {}
         self._limit = ADDRESSES
         self._numbers = itertools.count(1)
@@ -135,9 +143,9 @@ class Schedule:
         seat.state = "gone"
         seat.entry = 0
 
-    def next(self, now: float) -> float:
-        """When a seat may be leased next; infinity where none waits for time."""
-        while self._ready:
+    def next(self, now: float, held: bool = False) -> float:
+        """When a seat may be leased next; infinity where none waits for time. `held`: those that are ready are held back."""
+        while self._ready and not held:
             _, number, entry = self._ready[0]
             if entry.entry == number:
                 return now
@@ -170,12 +178,13 @@ class Schedule:
     def _arrive(self, seat: Seat) -> None:
         """A seat is due: it joins those ready, or the line at its address. Pages that end without a request need no address."""
         seat.state = "ready"
+        seat.key = self._key(seat)
         seat.entry = number = next(self._numbers)
         if not seat.address or seat.ending:
-            heapq.heappush(self._ready, (seat.rank, number, seat))
+            heapq.heappush(self._ready, (seat.key, number, seat))
             return
         place = self._place(ip(seat.address))
-        heapq.heappush(place.line, (seat.rank, number, seat))
+        heapq.heappush(place.line, (seat.key, number, seat))
         if not place.entry or place.line[0][1] == number:
             self._offer(place)
 

@@ -9,9 +9,11 @@ from typing import Protocol
 import msgspec
 
 from windrow.data import Fate, Reason, Robots, Task
+from windrow.frontier.steer import Account
 
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 is "waiting"
+LOW_YIELD = CODES[Reason.LOW_YIELD]
 
 
 # Rows are many and most of their fields are at rest: what is at its default is not stored, and names are one letter.
@@ -30,6 +32,14 @@ _HOST = {
     "until": "l",
     "closed": "c",
     "shapes": "s",
+    "pages": "a",
+    "downloaded": "b",
+    "kept": "k",
+    "clean": "x",
+    "primary": "y",
+    "yields": "z",
+    "segments": "g",
+    "cut": "v",
 }
 _DOMAIN = {
     "id": "i",
@@ -46,6 +56,18 @@ _DOMAIN = {
     "yields": "y",
     "closed": "c",
 }
+
+
+class Segment(msgspec.Struct, array_like=True):
+    """The account of a part of a host."""
+
+    pages: int = 0
+    downloaded: int = 0
+    kept: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0
+    closed: bool = False
 
 
 class Host(msgspec.Struct, omit_defaults=True, rename=_HOST):
@@ -65,6 +87,14 @@ class Host(msgspec.Struct, omit_defaults=True, rename=_HOST):
     until: float = 0.0  # epoch seconds before which it is not called
     closed: int = 0  # code of the reason
     shapes: dict[int, int] = {}  # the page shapes seen most, and how often
+    pages: int = 0  # its account, as a domain's
+    downloaded: int = 0
+    kept: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0
+    segments: dict[str, Segment] = {}  # by first path element, see budget.segment
+    cut: int = 0  # how many of them are closed
 
 
 class Domain(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
@@ -74,8 +104,8 @@ class Domain(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
     hosts: int = 0  # with admitted URLs
     listed: int = 0  # hosts with URLs waiting
     urls: int = 0
-    pages: int = 0
-    downloaded: int = 0
+    pages: int = 0  # requests that were answered
+    downloaded: int = 0  # bytes
     kept: int = 0
     clean: int = 0
     primary: int = 0
@@ -97,6 +127,7 @@ class Meta(msgspec.Struct):
     waiting: int = 0
     finished: dict[str, int] = {}
     refused: dict[str, int] = {}
+    account: Account = msgspec.field(default_factory=Account)
     files: dict[str, int] = {}  # committed length of every archive file
     log: tuple[str, int] = ("", 0)  # where the log goes on after that frame
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from windrow import config, urls
 from windrow.data import Kind, Reason, Robots, Task, Turn, Url
-from windrow.frontier import health
+from windrow.frontier import budget, health, steer
 from windrow.frontier.schedule import Seat
 from windrow.frontier.shelf import REASONS, Host, Shelf
 
@@ -21,18 +21,16 @@ class Turns:
         self._fetch = fetch
         self._leases = 0
 
-    def make(self, seat: Seat, now: float) -> Turn | None:
-        """The turn of a seat that is free; None where there is nothing to be done."""
+    def make(self, seat: Seat, now: float, most: int = MOST) -> Turn | None:
+        """The turn of a seat that is free, of at most so many pages; None where there is nothing to be done."""
         host = seat.host
-        if host.closed and seat.errands:
-            return self._grant(seat, *seat.errands, closed=REASONS[host.closed - 1])
         if seat.ending:
             return self._closing(seat, REASONS[seat.ending - 1])
         if not seat.errands and host.waiting <= len(seat.hand):
             return None
         due = health.due(host, seat.last, now, self._fetch)
         if due > now or (seat.group.retiring and not seat.errands):
-            return self._pages(seat, now, unasked=True) if seat.unasked else None
+            return self._pages(seat, now, 0) if seat.unasked else None
         if not seat.address or seat.address_until <= now:
             seat.address = ""
             return self._grant(seat, _resolve_task(host))
@@ -40,10 +38,12 @@ class Turns:
             return None  # it was ready for something that needs no address
         if seat.errands:
             return self._grant(seat, seat.errands[0])
-        return self._pages(seat, now, unasked=False)
+        return self._pages(seat, now, most)
 
     def _closing(self, seat: Seat, reason: Reason) -> Turn | None:
-        """Pages of a closed host or domain, to end with the reason. Errands to a host of a closed domain are for others and go on."""
+        """A closed host's tasks, to end with the reason."""
+        if seat.errands and reason is not Reason.LOW_YIELD:
+            return self._grant(seat, *seat.errands, closed=reason)
         spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST_CLOSED)
         if not spots:
             return None
@@ -51,14 +51,19 @@ class Turns:
         _take(seat, tasks, spots)
         return self._grant(seat, *tasks, closed=reason)
 
-    def _pages(self, seat: Seat, now: float, unasked: bool) -> Turn | None:
-        """The first pages in the queue, or the robots.txt they need; where nothing may be asked, only pages of a closed origin."""
+    def _pages(self, seat: Seat, now: float, most: int) -> Turn | None:
+        """The first pages in the queue, or the robots.txt they need; where nothing may be asked (0), only pages of a closed origin.
+
+        They are of much the same rank: when those are done others may be worth more.
+        """
         host = seat.host
-        room = self._room(host)
+        room = min(self._room(host), most or MOST)
         spots = self._shelf.head(host.id, set(seat.hand.values()), room + 1)
-        tasks = [self._shelf.read(ref, host) for _, ref in spots[:room]]
+        tasks = [self._shelf.read(ref, host) for rank, ref in spots[:room] if rank < spots[0][0] + steer.DOUBLE]
+        if host.cut and any(budget.is_cut(host.segments, task.url.text) for task in tasks):
+            return self._cutting(seat, tasks, spots)
         robots = self._robots(seat, tasks, now)
-        if unasked:
+        if not most:
             robots = list(itertools.takewhile(lambda rules: rules.closed, robots))
         seat.unasked = bool(robots) and robots[0].closed
         if robots:
@@ -67,7 +72,15 @@ class Turns:
             seat.learnt.clear()
             return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
         origin = urls.origin(tasks[0].url.text)
-        return None if unasked or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
+        return None if not most or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
+
+    def _cutting(self, seat: Seat, tasks: Sequence[Task], spots: Sequence[tuple[int, int]]) -> Turn:
+        """Of these pages those of closed parts of the host, to end with the reason."""
+        segments = seat.host.segments
+        ended = [place for place, task in enumerate(tasks) if budget.is_cut(segments, task.url.text)]
+        _take(seat, [tasks[place] for place in ended], [spots[place] for place in ended])
+        seat.rank = next((spot[0] for place, spot in enumerate(spots) if place not in ended), spots[-1][0])
+        return self._grant(seat, *[tasks[place] for place in ended], closed=Reason.LOW_YIELD)
 
     def _room(self, host: Host) -> int:
         """How many tasks a turn holds: several only where they do not hold the address for long."""

@@ -252,14 +252,19 @@ read_paragraph(Document *self, const uint8_t *text, size_t length)
     return 0;
 }
 
-/* A str in UTF-8, or bytes as they are. */
+/* A str in UTF-8, which it keeps for others that need it, or bytes as they are. */
 static int
 read_object(Document *self, PyObject *paragraph)
 {
     if (PyBytes_Check(paragraph))
         return read_paragraph(self, (const uint8_t *)PyBytes_AS_STRING(paragraph), (size_t)PyBytes_GET_SIZE(paragraph));
-    if (PyUnicode_Check(paragraph) && PyUnicode_IS_ASCII(paragraph))
-        return read_paragraph(self, PyUnicode_DATA(paragraph), (size_t)PyUnicode_GET_LENGTH(paragraph));
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(paragraph, &length);
+    if (text != NULL)
+        return read_paragraph(self, (const uint8_t *)text, (size_t)length);
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        return -1;
+    PyErr_Clear(); /* half of a surrogate pair */
     PyObject *octets = PyUnicode_AsEncodedString(paragraph, "utf-8", "surrogatepass");
     if (octets == NULL)
         return -1;

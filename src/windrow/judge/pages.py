@@ -7,7 +7,7 @@ import msgspec
 
 from windrow.config import Config
 from windrow.data import Page, Paragraph, Reason, Signal, Verdict
-from windrow.judge import duplicates, language, quality, signals
+from windrow.judge import duplicates, language, quality, shape, signals
 from windrow.judge.duplicates import Grams
 from windrow.judge.language import Finding
 
@@ -64,7 +64,7 @@ class Judge:
 
     def _ruled(self, case: _Case, refusal: Refusal | None) -> Ruling:
         found = case.found or Finding("", 0.0, {}, ())
-        sizes = list(map(_octets, case.texts))
+        sizes = shape.octets(case.texts)
         primary = sum(itertools.compress(sizes, self._primary(found.paragraphs)))
         scores = {name: round(float(score), 4) for name, score in case.scores.items()}
         if refusal:
@@ -114,8 +114,3 @@ class Judge:
             return None
         case.scores["machine_translated"] = 1.0
         return (Reason.MACHINE_TRANSLATED, mark) if self._quality.drop_machine_translations else None
-
-
-def _octets(text: str) -> int:
-    """In UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

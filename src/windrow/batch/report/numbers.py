@@ -56,10 +56,7 @@ class Sum(msgspec.Struct, frozen=True):
     what: str
     total: int
     parts: dict[str, int]
-
-    @property
-    def holds(self) -> bool:
-        return self.total == sum(self.parts.values())
+    holds: bool
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -163,7 +160,7 @@ def _shares(parts: dict[str, Part], order: Callable[[Share], tuple[object, ...]]
     for name, part in parts.items():
         rate = ratio(part.kept, part.downloaded)
         shares.append(Share(name, part.urls, part.documents, round(part.words), part.downloaded, part.clean, part.kept, rate))
-    return sorted(shares, key=order)  # type: ignore[arg-type]
+    return sorted(shares, key=order)
 
 
 def _tlds(accounts: dict[str, Account]) -> list[Share]:
@@ -214,8 +211,14 @@ def _sums(folded: Folded, total: Share) -> list[Sum]:
     left = folded.seen - sum(ends.values())
     pages = total.downloaded
     return [
-        Sum("URLs seen", folded.seen, {**_by_size(ends), "waiting or in hand": max(left, 0)}),
-        Sum("bytes downloaded", folded.downloaded, {"pages": pages, "robots.txt": folded.robots, "broken off": folded.broken}),
-        Sum("bytes of text kept", total.kept, {name or "(no language)": part.kept for name, part in folded.languages.items() if part.kept}),
-        Sum("documents", total.documents, {name: part.documents for name, part in folded.finished.items() if part.documents}),
+        _sum("URLs seen", folded.seen, {**_by_size(ends), "waiting or in hand": max(left, 0)}),
+        _sum("bytes downloaded", folded.downloaded, {"pages": pages, "robots.txt": folded.robots, "broken off": folded.broken}),
+        _sum(
+            "bytes of text kept", total.kept, {name or "(no language)": part.kept for name, part in folded.languages.items() if part.kept}
+        ),
+        _sum("documents", total.documents, {name: part.documents for name, part in folded.finished.items() if part.documents}),
     ]
+
+
+def _sum(what: str, total: int, parts: dict[str, int]) -> Sum:
+    return Sum(what, total, parts, total == sum(parts.values()))

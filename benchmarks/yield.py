@@ -1,0 +1,153 @@
+"""Text kept per byte downloaded, for three ways to crawl the `medium` web for one language from the same seeds.
+
+    python benchmarks/yield.py [--language de] [--sets 5] [--web DIR] [--json]
+
+- breadth: every host in turn, nothing is retired;
+- spiderling: every host in turn, a domain is retired when its yield falls below t(n) = 0.005·(log10 n - 1);
+- windrow: the defaults.
+
+Each crawls to its end, once for each set of seeds: the web's own `seeds.txt`, then as many front pages of hosts drawn at random. From its
+log comes what it had kept and downloaded when it had asked for 10, 25, 50 and 100 % of the pages that breadth-first finds; a crawl that
+ended before that stands at its end. A page is an answer with status 200; bytes are those of every answer, robots.txt, redirects and missing
+pages too.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crawl import Web, web
+
+from windrow import log
+from windrow.data import Kind
+
+POINTS = (0.10, 0.25, 0.50, 1.00)  # of the pages
+POLICIES: dict[str, dict[str, str]] = {
+    "breadth": {"frontier.order": "breadth", "frontier.yield_threshold": "off", "frontier.segments": "false"},
+    "spiderling": {"frontier.order": "breadth", "frontier.yield_threshold": "normal", "frontier.segments": "false"},
+    "windrow": {},
+}
+Step = tuple[int, int]  # bytes kept and downloaded so far
+
+
+def seed_sets(site: Web, count: int) -> list[list[str]]:
+    """The web's own seeds, then random ones."""
+    own = site.seeds.read_text().split()
+    hosts = json.loads((site.directory / "expected.json").read_text())["hosts"]
+    fronts = [f"http://{name}{hosts[name]['start']}" for name in sorted(hosts) if hosts[name].get("start")]
+    rng = random.Random(1)
+    return [own, *(rng.sample(fronts, len(own)) for _ in range(count - 1))]
+
+
+def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, str]) -> None:
+    """Crawls to the end."""
+    directory.mkdir(parents=True)
+    (directory / "given.txt").write_text("\n".join(seeds) + "\n")
+    base = [sys.executable, "-m", "windrow.cli"]
+    common = {
+        "fetch.delay": "0",
+        "fetch.ip_delay": "0",
+        "fetch.allow_private": "true",
+        "fetch.hosts": f'"{site.hosts}"',
+        "scope.tlds": '["test"]',
+    }
+    settings = [word for key, value in {**common, **options}.items() for word in ("--set", f"{key}={value}")]
+    init = [*base, "init", str(directory / "crawl"), "--seeds", str(directory / "given.txt"), "--contact", "http://localhost/", *settings]
+    with open(directory / "output.log", "wb") as output:
+        subprocess.run(init, check=True, stdout=output, stderr=output)
+        subprocess.run([*base, "crawl", str(directory / "crawl")], check=True, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+
+
+def steps(directory: Path) -> Iterator[Step]:
+    """What was kept and downloaded with each page of a crawl, in the order of its log."""
+    kept = downloaded = 0
+    for frame, _ in log.frames(directory / "crawl" / "log"):
+        for report in frame.reports:
+            kept += report.kept
+            downloaded += report.downloaded
+            if report.task.kind is Kind.PAGE and report.status == 200:
+                yield kept, downloaded
+
+
+def at(points: Sequence[Step], pages: int) -> Step:
+    return points[min(pages, len(points)) - 1]
+
+
+def measure(site: Web, work: Path, seeds: Sequence[str], language: str) -> dict[str, list[Step]]:
+    found = {}
+    for name, options in POLICIES.items():
+        crawl(site, work / name, seeds, {**options, "language.accepted": f'["{language}"]'})
+        found[name] = list(steps(work / name))
+        print(f"{name}: {len(found[name])} pages, {found[name][-1][0] / 1e6:.2f} MB kept", file=sys.stderr, flush=True)
+    return found
+
+
+def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, object]:
+    """For each way, at each point, the yield of each run; and how much text it had by then, as a share of what breadth-first kept."""
+    told: dict[str, object] = {"points": POINTS}
+    for name in POLICIES:
+        rows = []
+        for run in runs:
+            total = len(run["breadth"])
+            reached = [at(run[name], round(share * total)) for share in POINTS]
+            rows.append(
+                {
+                    "pages": len(run[name]),
+                    "yield": [kept / downloaded for kept, downloaded in reached],
+                    "share": [kept / run["breadth"][-1][0] for kept, _ in reached],
+                }
+            )
+        told[name] = rows
+    return told
+
+
+def show(told: dict[str, object]) -> None:
+    print(f"{'':11} {'pages':>8}", *(f"{f'at {point:.0%}':>16}" for point in POINTS), f"{'text at 10 %':>13} {'in the end':>11}")
+    means: dict[str, list[float]] = {}
+    for name in POLICIES:
+        rows: list[dict[str, list[float]]] = told[name]  # type: ignore[assignment]
+        columns = list(zip(*(row["yield"] for row in rows), strict=True))
+        means[name] = [statistics.mean(column) for column in columns]
+        spread = [f"{statistics.mean(column):.4f} ± {statistics.pstdev(column):.4f}" for column in columns]
+        shares = [statistics.mean(row["share"][place] for row in rows) for place in (0, -1)]
+        pages = statistics.mean(row["pages"] for row in rows)  # type: ignore[type-var]
+        print(f"{name:11} {pages:8.0f}", *(f"{word:>16}" for word in spread), f"{shares[0]:13.0%} {shares[1]:11.0%}")
+    for name, peer in (("spiderling", "breadth"), ("windrow", "spiderling")):
+        ratios = [f"{one / other:.2f}" for one, other in zip(means[name], means[peer], strict=True)]
+        print(f"{name} : {peer} = {', '.join(ratios)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--language", default="de", help="the wanted one (default de)")
+    parser.add_argument("--sets", type=int, default=5, help="sets of seeds (default 5)")
+    parser.add_argument("--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one")
+    parser.add_argument("--port", type=int, default=8391)
+    parser.add_argument("--json", action="store_true", help="print the figures of every run as JSON")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx is ended too
+    with tempfile.TemporaryDirectory(prefix="windrow-yield-") as made:
+        os.chmod(made, 0o755)  # nginx started by root reads as nobody
+        runs = []
+        with web((given.web or Path(made, "web")).absolute(), given.port) as site:
+            for number, seeds in enumerate(seed_sets(site, given.sets)):
+                with tempfile.TemporaryDirectory(dir=made) as work:
+                    print(f"seeds {number + 1}", file=sys.stderr, flush=True)
+                    runs.append(measure(site, Path(work), seeds, given.language))
+        told = figures(runs)
+    if given.json:
+        print(json.dumps(told))
+    else:
+        show(told)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+from isal import igzip_lib
+
+from tests import logs
+from tests.corpus import samples
+from windrow.batch.committed import Lengths
+from windrow.config import ConfigError
+from windrow.data import Frame
+
+
+def test_the_last_length_that_the_log_names_counts(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", committed=False)
+    shard = crawl / "corpus" / "ces" / "n0-00000.jsonl.gz"
+    assert Lengths()(shard) is None
+    first = Frame(1, 1.0, (), {"corpus/ces/n0-00000.jsonl.gz": 10, "corpus/deu/n0-00000.jsonl.gz": 20})
+    logs.write(crawl / "log", first, Frame(2, 2.0, (), {"corpus/ces/n0-00000.jsonl.gz": 30}))
+    length = Lengths()
+    assert [length(crawl / "corpus" / code / "n0-00000.jsonl.gz") for code in ("ces", "deu", "eng")] == [30, 20, 0]
+
+
+def test_a_file_that_is_no_shard_counts_whole(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl")
+    for path in (crawl / "export.jsonl", tmp_path / "other.jsonl"):
+        path.touch()
+        assert Lengths()(path) is None
+
+
+def test_a_log_with_a_gap_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", committed=False)
+    logs.write(crawl / "log", Frame(1, 1.0, (), {}), Frame(3, 3.0, (), {}))
+    with pytest.raises(ConfigError, match="frame 3 follows frame 1"):
+        Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
+    (crawl / "log" / "00000.jsonl.gz").write_bytes(igzip_lib.compress(b'{"another": "kind"}\n', 1, igzip_lib.COMP_GZIP))
+    with pytest.raises(ConfigError, match="a newer Windrow wrote it"):
+        Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")

@@ -1,0 +1,283 @@
+"""`windrow export`: formats, filters, where the output goes, and what is refused."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import prevert
+import pytest
+
+from tests.corpus import samples
+from tests.corpus.samples import SAMPLES
+from windrow.batch import export
+from windrow.batch.export import Options, Summary
+from windrow.batch.filters import Wanted
+from windrow.config import ConfigError
+from windrow.corpus import formats, outputs
+
+ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
+
+
+def run(crawl: Path, output: Path, form: str = "jsonl", **options: Any) -> Summary:
+    asked = Options((crawl,), output, form, **options)
+    export.check(asked)
+    return export.run(asked, export.find(asked), lambda count: None)
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "windrow.cli", "export", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def text(path: Path) -> str:
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+
+
+def urls(path: Path) -> list[str]:
+    return [json.loads(line)["metadata"]["url"] for line in text(path).splitlines()]
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    return samples.crawl(tmp_path / "crawl")
+
+
+def test_every_document_is_exported_once_and_counted(tmp_path: Path, crawl: Path) -> None:
+    summary = run(crawl, tmp_path / "out.jsonl.gz")
+    assert urls(tmp_path / "out.jsonl.gz") == [SAMPLES[number].url for number in ORDER]
+    assert (summary.documents_in, summary.documents_out, summary.paragraphs_out) == (6, 6, 9)
+    assert summary.files == {"out.jsonl.gz": 6} and summary.bytes_out == len(text(tmp_path / "out.jsonl.gz").encode())
+
+
+def test_the_style_windrow_is_the_corpus_byte_for_byte(tmp_path: Path, crawl: Path) -> None:
+    run(crawl, tmp_path / "out.jsonl", style="windrow")
+    assert (tmp_path / "out.jsonl").read_bytes() == b"".join(samples.line(SAMPLES[number], number) for number in ORDER)
+    assert run(tmp_path / "out.jsonl", tmp_path / "again.jsonl", style="windrow").documents_out == 6
+
+
+def test_a_prevertical_file_is_read_by_prevert(tmp_path: Path, crawl: Path) -> None:
+    run(crawl, tmp_path / "out.prevert", "prevertical")
+    seen = list(prevert.dataset(str(tmp_path / "out.prevert"), xml=False))
+    assert [one.meta["id"] for one in seen] == ["1", "2", "3", "4", "5", "6"]
+    assert str(seen[0]) == "Pole je široké.\nVítr vane od západu.\n"
+
+
+@pytest.mark.parametrize(("form", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
+def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, form: str, paragraphs: int) -> None:
+    path = tmp_path / f"out{outputs.SUFFIXES[form]}"
+    run(crawl, path, form)
+    assert formats.tell(path) == form
+    assert sum(len(record.paragraphs) for record, _ in formats.read(path)) == paragraphs
+
+
+def test_plain_text_has_paragraphs_with_a_blank_line_between(tmp_path: Path, crawl: Path) -> None:
+    run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(languages=["ces"]))
+    assert text(tmp_path / "out.txt") == "Pole je široké.\n\nVítr vane od západu.\n\n"
+
+
+def test_parquet_has_a_row_for_each_document(tmp_path: Path, crawl: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run(crawl, tmp_path / "out.parquet", "parquet")
+    rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [row["url"] for row in rows] == [SAMPLES[number].url for number in ORDER]
+    assert rows[0]["time"].isoformat() == "2026-11-16T10:44:21.123000+00:00"
+    assert rows[0]["text"] == "Pole je široké.\nVítr vane od západu." and rows[0]["dump"] == "crawl"
+    assert (rows[0]["warc_filename"], rows[0]["warc_record_offset"], rows[0]["warc_record_length"]) == (samples.WARC, 1000, 900)
+    assert dict(rows[0]["scores"]) == {"language": 0.75} and rows[3]["signals"][0]["name"] == "train-ai"
+    assert [found["language"] for found in rows[3]["paragraphs"]] == ["eng", "ita"]
+
+
+def test_without_pyarrow_parquet_is_refused_and_everything_else_works(tmp_path: Path, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ConfigError, match=r"pip install 'windrow\[parquet\]'"):
+        run(crawl, tmp_path / "out.parquet", "parquet")
+    assert run(crawl, tmp_path / "out.jsonl").documents_out == 6
+
+
+@pytest.mark.parametrize(
+    ("by", "parts"),
+    [
+        ("tld", {"cz": 1, "de": 1, "none": 1, "org": 1, "uk": 2}),
+        ("language", {"ces": 1, "deu": 2, "eng": 2, "zho": 1}),
+        ("domain", {"192.0.2.7": 1, "example.co.uk": 2, "example.cz": 1, "example.de": 1, "example.org": 1}),
+    ],
+)
+@pytest.mark.parametrize("form", ["jsonl", "prevertical", "parquet"])
+def test_a_corpus_is_parted_into_one_file_each(tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], form: str) -> None:
+    summary = run(crawl, tmp_path / "out", form, by=by)
+    suffix = outputs.SUFFIXES[form]
+    assert summary.files == {f"{name}{suffix}": count for name, count in parts.items()}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*summary.files, "export.json"}
+    note = json.loads((tmp_path / "out" / "export.json").read_text())
+    assert (note["by"], note["documents_out"], note["files"]) == (by, 6, summary.files)
+
+
+def test_more_parts_than_open_files_are_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
+    run(crawl, tmp_path / "a", by="domain")
+    monkeypatch.setattr(outputs, "OPEN", 1)
+    run(crawl, tmp_path / "b", by="domain")
+    names = sorted(path.name for path in (tmp_path / "a").glob("*.gz"))
+    assert [text(tmp_path / "a" / name) for name in names] == [text(tmp_path / "b" / name) for name in names]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, form: str) -> None:
+    summary = run(crawl, tmp_path / "out", form, shard_bytes=1)
+    assert list(summary.files) == [f"{number:05}{outputs.SUFFIXES[form]}" for number in range(6)]
+    assert set(summary.files.values()) == {1}
+
+
+def test_the_same_corpus_and_options_give_the_same_bytes(tmp_path: Path, crawl: Path) -> None:
+    for form in export.FORMATS:
+        for name in ("a", "b"):
+            run(crawl, tmp_path / f"{name}{outputs.SUFFIXES[form]}", form)
+        assert (tmp_path / f"a{outputs.SUFFIXES[form]}").read_bytes() == (tmp_path / f"b{outputs.SUFFIXES[form]}").read_bytes()
+
+
+def test_what_is_left_out_is_counted_by_rule(tmp_path: Path, crawl: Path) -> None:
+    wanted = Wanted(profile="training", least=["language=0.6"])
+    summary = run(crawl, tmp_path / "out.jsonl", wanted=wanted)
+    assert summary.left_out == {"profile": 2, "score language": 1} and summary.documents_out == 3
+    assert "2 left out: profile" in export.told(summary)
+
+
+def test_shards_of_other_languages_are_not_read(tmp_path: Path, crawl: Path) -> None:
+    summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(languages=["de", "zh"]))
+    assert (summary.documents_in, summary.documents_out) == (3, 3)
+
+
+def test_where_nothing_fits_the_file_is_empty(tmp_path: Path, crawl: Path) -> None:
+    summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(tlds=["fr"]))
+    assert summary.documents_out == 0 and (tmp_path / "out.jsonl").read_bytes() == b""
+    run(crawl, tmp_path / "out.jsonl.gz", wanted=Wanted(tlds=["fr"]))
+    assert text(tmp_path / "out.jsonl.gz") == ""
+
+
+def test_the_takedowns_of_the_crawl_and_of_the_command_are_honoured(tmp_path: Path, crawl: Path) -> None:
+    (crawl / "takedown.txt").write_text("example.co.uk\n")
+    (tmp_path / "more.txt").write_text("http://pole.example.cz/\n")
+    summary = run(crawl, tmp_path / "out.jsonl", takedown=tmp_path / "more.txt")
+    assert summary.left_out == {"takedown": 3}
+    assert not {SAMPLES[1].url, SAMPLES[2].url, SAMPLES[3].url} & set(urls(tmp_path / "out.jsonl"))
+    shard = crawl / "corpus" / "eng" / "n0-00000.jsonl.gz"
+    assert run(shard, tmp_path / "shard.jsonl").left_out == {"takedown": 2}
+
+
+def test_what_the_crawl_has_not_committed_is_not_exported(tmp_path: Path, crawl: Path) -> None:
+    with (crawl / "corpus" / "deu" / "n0-00000.jsonl.gz").open("ab") as file:
+        file.write(gzip.compress(samples.line(SAMPLES[0], 99))[:50])
+    (crawl / "corpus" / "fra").mkdir()
+    (crawl / "corpus" / "fra" / "n0-00000.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
+    assert run(crawl, tmp_path / "out.jsonl").documents_out == 6
+
+
+def test_an_output_is_not_overwritten_unless_asked(tmp_path: Path, crawl: Path) -> None:
+    (tmp_path / "out.jsonl").write_text("mine")
+    with pytest.raises(ConfigError, match="--force"):
+        run(crawl, tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == "mine"
+    run(crawl, tmp_path / "out.jsonl", force=True)
+    assert len(urls(tmp_path / "out.jsonl")) == 6
+
+
+def test_only_an_export_is_replaced_by_an_export(tmp_path: Path, crawl: Path) -> None:
+    run(crawl, tmp_path / "out", by="domain")
+    with pytest.raises(ConfigError, match="not empty"):
+        run(crawl, tmp_path / "out", by="tld")
+    run(crawl, tmp_path / "out", by="tld", force=True)
+    assert "cz.jsonl.gz" in os.listdir(tmp_path / "out") and "example.cz.jsonl.gz" not in os.listdir(tmp_path / "out")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter").write_text("mine")
+    with pytest.raises(ConfigError, match="does not remove it"):
+        run(crawl, tmp_path / "home", by="tld", force=True)
+    assert os.listdir(tmp_path / "home") == ["letter"]
+
+
+@pytest.mark.parametrize("output", ["crawl/corpus/out.jsonl", "crawl/corpus/deu/n0-00000.jsonl.gz", "crawl/corpus", "crawl", "."])
+def test_nothing_is_written_into_or_over_the_corpus(tmp_path: Path, crawl: Path, output: str) -> None:
+    before = {path: path.read_bytes() for path in crawl.rglob("*.gz")}
+    with pytest.raises(ConfigError):
+        run(crawl, tmp_path / output, force=True)
+    assert {path: path.read_bytes() for path in crawl.rglob("*.gz")} == before
+
+
+BROKEN = {
+    "foreign": b'{"text": "a", "id": "b"}\n',
+    "newer": samples.line(SAMPLES[0], 0).replace(b'"format":1', b'"format":2'),
+    "cut": samples.line(SAMPLES[0], 0)[:200],
+    "binary": b"\x00\x01\x02",
+    "gzip": gzip.compress(samples.line(SAMPLES[0], 0))[:-10],
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("output", ["out.jsonl", "out"])
+def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str, output: str) -> None:
+    path = tmp_path / "in" / "a.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(BROKEN["gzip"] if kind == "gzip" else samples.line(SAMPLES[0], 0) + BROKEN[kind])
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match=r"a\.jsonl, line \d: "):
+        run(path, tmp_path / output)
+    assert os.listdir(tmp_path) == ["in"] and path.read_bytes() == before
+
+
+def test_a_failed_export_leaves_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
+    run(crawl, tmp_path / "out.jsonl")
+    before = (tmp_path / "out.jsonl").read_bytes()
+    with pytest.raises(ConfigError, match="no document has a score 'langauge'; there are language, quality"):
+        run(crawl, tmp_path / "out.jsonl", wanted=Wanted(least=["langauge=0.5"]), force=True)
+    assert (tmp_path / "out.jsonl").read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["crawl", "out.jsonl"]
+
+
+def test_the_command_prints_its_summary_and_writes_to_standard_output(tmp_path: Path, crawl: Path) -> None:
+    done = command(crawl, "--format", "jsonl", "-o", tmp_path / "out.jsonl.gz", "--language", "de", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents_out"] == 2
+    done = command(crawl, "--format", "text", "-o", "-", "--domain", "example.org")
+    assert (done.returncode, done.stdout) == (0, "風吹過田野。\n\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--format", "xml", "-o", "OUT.xml"], "--format 'xml' is unknown"),
+        (["--format", "jsonl", "--by", "host", "-o", "OUT"], "--by 'host' is unknown"),
+        (["--format", "jsonl", "--style", "oscar", "-o", "OUT.jsonl"], "--style 'oscar' is unknown"),
+        (["--format", "parquet", "-o", "-"], "standard output"),
+        (["--format", "jsonl", "--language", "germn", "-o", "OUT.jsonl"], "unknown language 'germn'"),
+        (["--format", "jsonl", "--takedown", "missing.txt", "-o", "OUT.jsonl"], "missing.txt"),
+    ],
+)
+def test_a_wrong_command_fails_in_one_sentence(tmp_path: Path, crawl: Path, arguments: list[str], words: str) -> None:
+    done = command(crawl, *(argument.replace("OUT", str(tmp_path / "out")) for argument in arguments))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["crawl"]
+
+
+def test_what_is_no_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path, words in ((tmp_path / "empty", "is no crawl's directory"), (tmp_path / "none", "does not exist")):
+        done = command(path, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
+        assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", [SAMPLES[0]] * 2000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.read(10).decode() == "Die Mühle"
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait() == 128 + 13
+    process.stderr.close()

@@ -1,0 +1,78 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.corpus import tokens
+
+
+def shown(text: str, language: str = "") -> str:
+    return " ".join(token for token, _ in tokens.tokens(text, language))
+
+
+def joined(text: str, language: str = "") -> str:
+    found = ""
+    for token, glued in tokens.tokens(text, language):
+        found += token if glued or not found else f" {token}"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Das ist z.B. Nr. 5, usw.", "deu", "Das ist z.B. Nr. 5 , usw."),
+        ("Am 12.11.2020 um 12:30 Uhr", "deu", "Am 12.11.2020 um 12:30 Uhr"),
+        ("E-Mail-Adresse, Vor- und Nachteile", "deu", "E-Mail-Adresse , Vor - und Nachteile"),
+        ("Jan Novák řekl: „Ano, tj. ne.“", "ces", "Jan Novák řekl : „ Ano , tj. ne . “"),
+        ("3,141.59 or -5 or 10-20 or 2020-11-15", "eng", "3,141.59 or -5 or 10 - 20 or 2020-11-15"),
+        ("J. R. R. Tolkien is in vitamin C.", "eng", "J. R. R. Tolkien is in vitamin C ."),
+        ("the U.S.A. and e.g. this...", "eng", "the U.S.A. and e.g. this ..."),
+        ("I don't; it's Tom's, we'll", "eng", "I do n't ; it 's Tom 's , we 'll"),
+        ("don't", "und", "don't"),
+        ("L'homme qu'il a vu aujourd'hui, c’est-à-dire", "fra", "L' homme qu' il a vu aujourd'hui , c’ est-à-dire"),
+        ("dell'uomo", "ita", "dell' uomo"),
+        ("see https://a.example/x?y=(1). Next", "eng", "see https://a.example/x?y=(1 ) . Next"),
+        ("(www.example.de/a,b)", "deu", "( www.example.de/a,b )"),
+        ("me.you@mail.example.org!", "eng", "me.you@mail.example.org !"),
+        ("at example.com. Then", "eng", "at example.com . Then"),
+        ("#wind @field COVID-19 H2O 1990s", "eng", "#wind @field COVID-19 H2O 1990s"),
+        ("風吹過2 田野。", "zho", "風 吹 過 2 田 野 。"),
+        ("東京はWindows", "jpn", "東 京 は Windows"),
+        ("한국어는 띄어쓰기", "kor", "한국어는 띄어쓰기"),
+        ("यह हिन्दी में है।", "hin", "यह हिन्दी में है ।"),
+        ("می‌خواهم بروم؟", "fas", "می‌خواهم بروم ؟"),
+        ("👨‍👩‍👧👍🏽 🇩🇪", "und", "👨‍👩‍👧 👍🏽 🇩🇪"),
+        ("Schiff\u00adfahrt e\u0301te\u0301", "deu", "Schiff\u00adfahrt e\u0301te\u0301"),
+        ("Why?!! <b> & -- 'so'", "eng", "Why ? !! < b > & -- ' so '"),
+        ("", "eng", ""),
+    ],
+)
+def test_a_text_is_cut_into_words_and_signs(text: str, language: str, expected: str) -> None:
+    assert shown(text, language) == expected
+
+
+def test_glue_stands_where_there_was_no_blank() -> None:
+    assert tokens.lines("Ja, z.B. (so).", "deu") == ["Ja", "<g/>", ",", "z.B.", "(", "<g/>", "so", "<g/>", ")", "<g/>", "."]
+
+
+@given(st.text(), st.sampled_from(["eng", "fra", "deu", "zho", ""]))
+def test_tokens_joined_as_the_glue_says_give_the_text_back(text: str, language: str) -> None:
+    plain = " ".join(text.split())
+    assert joined(plain, language) == plain
+    assert all(token and not re.search(r"\s", token) for token, _ in tokens.tokens(plain, language))
+
+
+@given(st.lists(st.sampled_from(["a", "Dr.", "U.S.", "l'", "1", ".", ",", " ", "-", "http://", "x.com", "'s", "’", "@", "é", "के", "風"])))
+def test_they_do_so_for_what_looks_like_language_too(pieces: list[str]) -> None:
+    plain = " ".join("".join(pieces).split())
+    for language in ("eng", "fra", "und"):
+        assert joined(plain, language) == plain
+
+
+@pytest.mark.parametrize(
+    "piece", ["1:", "a.a.", "www.)", "a@", "-", "a.b", "1", "'", "a-", "a'", "x.com/", "a-b.", "http://", "1,1.", "aaaaaaaaaaaaaaaa."]
+)
+def test_hostile_text_takes_no_more_than_linear_time(piece: str) -> None:
+    text = piece * (200_000 // len(piece)) + "a"
+    assert joined(text, "eng") == text
