@@ -18,7 +18,8 @@ from rich.table import Table
 
 import windrow
 from windrow import config, demo, extracting, languages, seeds
-from windrow.batch import rebuild as batch_rebuild
+from windrow.batch import rebuild as rebuilding
+from windrow.batch import report as reporting
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, recover
 from windrow.crawl import status as state
@@ -199,7 +200,7 @@ def rebuild(
     options = _load(directory, settings or [])
     if corpus is not None:
         with _counter("pages") as watch:
-            done = batch_rebuild.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
+            done = rebuilding.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
         if as_json:
             return _print_json(done)
         out.print(f"{done.pages:,} pages read, {done.documents:,} documents with {display.size(done.kept)} of text in {corpus / 'corpus'}")
@@ -262,14 +263,13 @@ def report(
 ) -> None:
     """Show what a crawl did as a page with pictures, from its log alone. With --json, print the numbers instead."""
     from windrow.batch import fold
-    from windrow.batch import report as job
 
     with _progress("report", sum(map(fold.length, directories))) as watch:
-        found = job.read(directories, unit, watch)
+        found = reporting.read(directories, unit, watch)
     if as_json:
         _print_json(found[0] if len(found) == 1 else found)
     if output is not None or not as_json:
-        made = job.write(found, output or job.place(directories))
+        made = reporting.write(found, output or reporting.place(directories))
         if not as_json:
             out.print(f"{made.page} written, with {len(made.pictures)} pictures beside it")
 
@@ -372,13 +372,16 @@ def show_demo(
         _print_json(ending)
         return
     _show_ending(directory, ending)
+    made = reporting.write(reporting.read([directory]), reporting.place([directory]))
     for name, what in (
+        ("corpus", "the documents, one a line, by language"),
         ("warc", "the pages"),
         ("robotstxt", "robots.txt files"),
         ("diagnostics", "redirects and errors"),
         ("log", "what happened"),
     ):
         out.print(f"  {directory / name}/  {what}")
+    out.print(f"  {made.page}  the report: open it in a browser")
 
 
 def _make_room(directory: Path) -> None:

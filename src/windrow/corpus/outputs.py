@@ -63,22 +63,23 @@ class Output:
     def __init__(self, place: Place, root: Path) -> None:
         self.place = place
         self.root = root  # directory or file, by its temporary name
+        self._directory, self._apart = place.directory, place.apart  # asked once: it looks at the disk
         self.files: dict[str, int] = {}  # documents by name of the file
         self._number = 0
         self._size = 0
 
     def path(self, key: str) -> Path:
-        if not self.place.directory:
+        if not self._directory:
             return self.root
-        name = _safe(key) if self.place.apart else f"{self._number:05}"
+        name = _safe(key) if self._apart else f"{self._number:05}"
         return self.root / f"{name}{SUFFIXES[self.place.form]}"
 
     def count(self, path: Path, size: int) -> bool:
         """Whether the file is full now."""
-        name = path.name if self.place.directory else self.place.output.name
+        name = path.name if self._directory else self.place.output.name
         self.files[name] = self.files.get(name, 0) + 1
         self._size += size
-        if not self.place.directory or self.place.apart or self._size < self.place.shard_bytes:
+        if not self._directory or self._apart or self._size < self.place.shard_bytes:
             return False
         self._number, self._size = self._number + 1, 0
         return True

@@ -55,10 +55,9 @@ class Canvas:
     def box(self, item: Box) -> None:
         left, top = self._place(item.x, item.y)
         right, bottom = self._place(item.x + item.width, item.y + item.height)
-        high, wide = self.pixels.shape[:2]
-        across = np.clip(np.minimum(np.arange(wide) + 1, right) - np.maximum(np.arange(wide), left), 0, 1)
-        along = np.clip(np.minimum(np.arange(high) + 1, bottom) - np.maximum(np.arange(high), top), 0, 1)
-        self._blend((slice(0, high), slice(0, wide)), np.outer(along, across).astype(np.float32), item.role, item.opacity)
+        window = self._window(left, top, right, bottom)
+        cover = np.outer(_overlap(window[0], top, bottom), _overlap(window[1], left, right))
+        self._blend(window, cover, item.role, item.opacity)
 
     def text(self, item: Text) -> None:
         unit = item.size * _UNIT
@@ -115,6 +114,12 @@ def _colour(role: str) -> Pixels:
     return np.array([int(text[start : start + 2], 16) for start in (1, 3, 5)], np.float32)
 
 
+def _overlap(pixels: slice, start: float, end: float) -> Pixels:
+    """How much of each pixel lies between two places."""
+    places = np.arange(pixels.start, pixels.stop)
+    return np.asarray(np.clip(np.minimum(places + 1, end) - np.maximum(places, start), 0, 1), np.float32)
+
+
 def _distance(window: tuple[slice, slice], start: tuple[float, float], end: tuple[float, float]) -> Pixels:
     """Of each pixel's middle from a line between two points."""
     y = np.arange(window[0].start, window[0].stop, dtype=np.float32)[:, None] + 0.5 - start[1]
@@ -138,14 +143,18 @@ def _dashes(points: Points, lengths: Sequence[float]) -> Iterable[Points]:
 
 def encode(pixels: Pixels) -> bytes:
     """With a table of 256 colours, a third of the bytes: shades that nobody tells apart are made one until they fit."""
-    for step in (8, 12, 16, 24, 32, 48, 64):
-        shades = np.clip(np.rint((255 - pixels) / step) * step, 0, 255).astype(np.uint32)
-        codes, places = np.unique(0xFFFFFF - shades @ np.array([1 << 16, 1 << 8, 1], np.uint32), return_inverse=True)
-        if len(codes) <= 256:
-            break
     high, wide = pixels.shape[:2]
-    rows = np.hstack([np.zeros((high, 1), np.uint8), places.reshape(high, wide).astype(np.uint8)])
-    colours = b"".join(int(code).to_bytes(3, "big") for code in codes)
+    for step in (8, 12, 16, 24, 32, 48, 64):
+        shades = np.rint((255 - pixels) / np.float32(step)).astype(np.uint16)  # below 32 for each of three colours
+        codes = (shades[:, :, 0] << 10) + (shades[:, :, 1] << 5) + shades[:, :, 2]
+        used = np.flatnonzero(np.bincount(codes.ravel(), minlength=1 << 15))
+        if len(used) <= 256:
+            break
+    places = np.zeros(1 << 15, np.uint8)
+    places[used] = np.arange(len(used))
+    rows = np.hstack([np.zeros((high, 1), np.uint8), places[codes]])
+    table = np.stack([used >> 10, used >> 5 & 31, used & 31], axis=1)
+    colours = np.maximum(255 - table * step, 0).astype(np.uint8).tobytes()
     header = struct.pack(">IIBBBBB", wide, high, 8, 3, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"PLTE", colours), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(itertools.starmap(_chunk, chunks))

@@ -14,7 +14,7 @@ CAPITAL = 7.0  # units
 _BASE = 2
 _GAP = 2.1  # units between two letters
 _BLANK = 1.6
-_ROUNDS = 3  # times that corners are cut
+_ROUNDS = 2  # times that corners are cut
 _BOWL = "o04 12 32 44 45 37 17 05"
 
 _GLYPHS = {

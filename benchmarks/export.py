@@ -1,0 +1,110 @@
+"""Exports: CPU per document and format, against the plain way of reading the corpus line by line with gzip and json.
+
+    python benchmarks/export.py [--documents 20000] [--json]
+
+The corpus is made here, from the texts of the demo: 3 to 14 paragraphs a document, ten languages.
+"""
+
+import argparse
+import contextlib
+import gzip
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from windrow import config  # noqa: E402
+from windrow.batch import export  # noqa: E402
+from windrow.batch.export import Options  # noqa: E402
+from windrow.corpus import document, outputs  # noqa: E402
+from windrow.corpus.document import Source  # noqa: E402
+from windrow.corpus.shards import Shards  # noqa: E402
+from windrow.data import Page, Paragraph, Place  # noqa: E402
+
+TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
+LOT = 256  # documents in a flush
+
+
+def make(directory: Path, count: int) -> dict[str, float]:
+    """A corpus, and what each step of making it costs in µs a document."""
+    chance, spent = random.Random(1), dict.fromkeys(("draft", "line", "flush"), 0.0)
+    texts = {path.stem: [line for line in path.read_text("utf-8").split("\n") if len(line) > 80] for path in sorted(TEXTS.glob("*.txt"))}
+    (directory / "crawl.toml").touch()
+    with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:
+        for number in range(count):
+            language = chance.choice([name for name, lines in texts.items() if lines])
+            paragraphs = [Paragraph(text, own="good") for text in chance.choices(texts[language], k=chance.randint(3, 14))]
+            page = Page(title=f"page {number}", charset="utf-8", language=language)
+            started = time.process_time()
+            draft = document.draft(page, paragraphs, language, [language] * len(paragraphs), ())
+            spent["draft"] += time.process_time() - started
+            started = time.process_time()
+            line = document.line(draft, source(number, language))
+            spent["line"] += time.process_time() - started
+            started = time.process_time()
+            shards.append(language, line)
+            if number % LOT == LOT - 1 or number == count - 1:
+                shards.flush()
+            spent["flush"] += time.process_time() - started
+    return {name: seconds / count * 1e6 for name, seconds in spent.items()}
+
+
+def source(number: int, language: str) -> Source:
+    place = Place("warc/WINDROW-n0-20261115104421-00000.warc.gz", number * 1000, 900)
+    name, url = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>", f"http://www{number % 500}.example.org/{number}"
+    return Source(name, url, 1794739461.0 + number, "192.0.2.1", place, "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4", language, {"language": 0.98})
+
+
+def plain(directory: Path) -> None:
+    """What a script would do that wants the text only."""
+    with gzip.open(directory / "plain.txt.gz", "wt", compresslevel=2) as output:
+        for path in sorted((directory / "corpus").rglob("*.gz")):
+            with gzip.open(path, "rt") as lines:
+                for line in lines:
+                    output.write("\n".join(paragraph["text"] for paragraph in json.loads(line)["paragraphs"]) + "\n")
+
+
+def job(directory: Path, form: str, style: str) -> Callable[[], None]:
+    options = Options((directory,), directory / f"out-{style}{outputs.SUFFIXES[form]}", form, style=style)
+
+    def run() -> None:
+        export.check(options)
+        export.run(options, export.find(options), lambda count: None)
+
+    return run
+
+
+def cost(run: Callable[[], None], count: int) -> float:
+    started = time.process_time()
+    run()
+    return (time.process_time() - started) / count * 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=20_000)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        rows = make(directory, arguments.documents)
+        rows["gzip and json"] = cost(lambda: plain(directory), arguments.documents)
+        for form, style in (("jsonl", "windrow"), *((form, "both") for form in export.FORMATS)):
+            rows[f"{form}, as it is" if style == "windrow" else form] = cost(job(directory, form, style), arguments.documents)
+        size = sum(path.stat().st_size for path in (directory / "corpus").rglob("*.gz"))
+    if arguments.json:
+        print(json.dumps({"documents": arguments.documents, "gzipped_bytes": size, "microseconds": rows}, indent=2))
+        return
+    print(f"{arguments.documents:,} documents, {size:,} bytes gzipped; µs of CPU a document")
+    for name, figure in rows.items():
+        print(f"{name:<16} {figure:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()
