@@ -1,13 +1,15 @@
 """Files to their main text, by the extractor that was asked for."""
 
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 
-from windrow import config, extract
+from windrow import cli, config, extract
 from windrow.config import ConfigError
 from windrow.data import Capture, Task, Url
 from windrow.extract import files, stoplists
@@ -84,8 +86,24 @@ def test_what_cannot_be_used_is_said_before_the_first_page(name: str, setting: s
     assert words in str(raised.value)
 
 
-def windrow(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "windrow.cli", *arguments], input=stdin, capture_output=True, check=False)
+class Done(NamedTuple):
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def windrow(*arguments: str, stdin: bytes = b"") -> Done:
+    """The command in this process: starting another for each takes longer than all that is tested here."""
+    given, out, err = (io.TextIOWrapper(io.BytesIO(data), encoding="utf-8") for data in (stdin, b"", b""))
+    code = 0
+    with patch.multiple(sys, argv=["windrow", *arguments], stdin=given, stdout=out, stderr=err):
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out.flush()
+        err.flush()
+    return Done(code, *(stream.buffer.getvalue() for stream in (out, err)))  # type: ignore[attr-defined]
 
 
 def test_the_command_reads_files_and_standard_input(tmp_path: Path) -> None:
@@ -122,8 +140,8 @@ def test_a_stop_list_is_made_from_a_sample_and_used(tmp_path: Path) -> None:
     assert f"--stoplist {path}" in made.stdout.decode()
     assert b"The old mill" in windrow("extract", "--stoplist", str(path), stdin=PAGE).stdout
     czech = windrow("extract", "stoplist", "-", stdin=(TEXTS / "cs.txt").read_bytes()).stdout
-    path.write_bytes(czech)
-    assert windrow("extract", "--stoplist", str(path), stdin=PAGE).stdout == b"\n"
+    (tmp_path / "czech.txt").write_bytes(czech)
+    assert windrow("extract", "--stoplist", str(tmp_path / "czech.txt"), stdin=PAGE).stdout == b"\n"
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_url_is_admitted_once(hand: Opener) -> None:
 
 
 def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
-    crawl = hand(delay=0.0, order="breadth")
+    crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", priority=9, depth=3)
     page = crawl.page()
     long = "http://a.org/" + "x" * 2000

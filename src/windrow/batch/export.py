@@ -80,7 +80,7 @@ def find(options: Options) -> list[tuple[Shard, str]]:
     found, length = [], Lengths()
     for path in options.inputs:
         home = reader.home(path)
-        dump = (home or path).resolve().name.partition(".")[0] or "corpus"
+        dump = home.resolve().name if home else path.resolve().name.partition(".")[0]
         for shard in reader.find(path, length):
             folder = codes.find(shard.path.parent.name) if home else None
             if not languages or folder in (None, codes.UNKNOWN) or any(codes.covers(code, folder or "") for code in languages):

@@ -1,7 +1,11 @@
-"""Documents in files: the form in which text leaves a crawl, and in which people bring their own.
+"""Documents: the form in which text leaves a crawl, and the forms in which people want it or bring their own.
 
-`formats` reads and rewrites files of documents, one document at a time and in bounded memory: jsonl (the corpus' own form, with
-paragraphs, and the plain {"text": …} of dataset engineers), prevertical and vertical (SpiderLing's and Sketch Engine's), and plain text. A
-format is told from the content, then from the name. Paragraphs are handed on as UTF-8; in vertical they are tokens, one a line. A file that
-is broken or of another kind is a ConfigError that names the file and the line.
+What comes in is a page's text as extraction and judges left it; what goes out is a line of a shard. `document` makes that line in two
+steps, because two know it: a worker has the text, the driver knows which paragraphs are new and where the bytes lie. `shards` writes the
+lines to corpus/LANGUAGE/, with the promises that commits need; `reader` gives them back.
+
+For others: `jsonl`, `prevertical` (with `tokens` for vertical) and `parquet` turn a document into what somebody else's program reads, and
+`outputs` puts that into files that are there when they are whole. `formats` is for files of any origin, which `windrow dedup` rewrites: it
+tells a format from the content, then from the name, hands on one document at a time in bounded memory, and writes back byte for byte what
+did not change. A file that is broken or of another kind is a ConfigError that names the file and the line.
 """

@@ -38,7 +38,6 @@ and every `<a>` is a link. Paths and depths hold inline elements then. A tree is
 import dataclasses
 import functools
 import itertools
-import sys
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -66,6 +65,8 @@ class Node(Protocol):
 
     @property
     def text(self) -> str: ...
+    @property
+    def parent(self) -> object: ...
     def unwrap(self) -> object: ...
     def attr(self, name: str, /) -> str | None: ...
     def extract(self) -> object: ...
@@ -119,18 +120,19 @@ def strip(tree: Tree, stock: bool = False) -> None:
     unscripted = [] if stock else tree.find_all("noscript")
     for node in itertools.chain(found, templates):
         node.extract()
-    whole = len(tree.text) if unscripted else 0
-    for number, node in enumerate(unscripted):
-        _settle(node, whole if number < _FALLBACKS else sys.maxsize)
+    _settle(tree, unscripted)
 
 
-def _settle(node: Node, whole: int) -> None:
+def _settle(tree: Tree, unscripted: Sequence[Node]) -> None:
     """What is shown where no script runs is dropped, unless it is the page: some forums hold all their text there, for such as us."""
-    length = len(node.text) if whole < sys.maxsize else 0
-    if length > _FALLBACK and 2 * length > whole:
+    long = [node for node in unscripted[:_FALLBACKS] if len(node.text) > _FALLBACK]
+    whole = len(tree.text) if long else 0
+    kept = [node for node in long if 2 * len(node.text) > whole and node.parent is not None]
+    for node in unscripted:
+        if node not in kept:
+            node.extract()
+    for node in kept:
         node.unwrap()
-    else:
-        node.extract()
 
 
 def markup(tree: Tree) -> str:

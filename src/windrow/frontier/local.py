@@ -37,6 +37,7 @@ class LocalFrontier:
         self._judged = options.extract.extractor != "none"  # without text every yield is 0 and says nothing
         self._steered = self._judged and options.frontier.order == "yield"
         self._held = False  # hosts that are due were held back when turns were last leased
+        self._trials = 0  # seats that are tried though others are better
         self.meta: Meta = shelf.meta()
         self._opened = self._now = self._checked = now
         self._rows = Rows(shelf, self.meta)
@@ -109,16 +110,23 @@ class LocalFrontier:
         good = True
         if self._steered and (key := self._key(seat)) > -math.inf:
             good = steer.good(-key, self.meta.account)
-            self._held = not good and self._leased >= self._options.explore
+            self._held = not good and self._trials >= self._options.explore
             if self._held or key > seat.key * 0.9:  # worse by a tenth since it was put where it is
                 self._schedule.free(seat, 0.0)
                 self._schedule.put(seat, 0.0)
                 return None
-        turn = self._turns.make(seat, self._now, MOST if good else steer.TURN)
+        turn = self._turns.make(seat, self._now, MOST if good and not self._unsure(seat) else steer.TURN)
         if turn is None:
             self._schedule.free(seat, 0.0)
             self._rest(seat)
+        elif not good and not seat.trial:
+            seat.trial = True
+            self._trials += 1
         return turn
+
+    def _unsure(self, seat: Seat) -> bool:
+        """Whether little is known of a host: then a few pages of it are asked for at a time, and no more until these have told."""
+        return self._steered and (seat.host.pages < steer.FIRST or seat.trial)
 
     def _key(self, seat: Seat) -> float:
         """A seat's place among those that are due, by the yield to be expected. What cannot wait comes first."""
@@ -169,6 +177,9 @@ class LocalFrontier:
 
     def _rest(self, seat: Seat) -> None:
         """Puts a free seat where it belongs: back into the schedule, idle until its pages are settled, or closed."""
+        if seat.trial and not seat.hand and seat.state != "leased":
+            seat.trial = False
+            self._trials -= 1
         if seat.state != "idle":
             if self._steered and seat.state == "ready" and self._key(seat) < seat.key * 1.1:  # keys are negative: better by a tenth
                 self._schedule.put(seat, 0.0)
@@ -177,8 +188,11 @@ class LocalFrontier:
         more = host.waiting > len(seat.hand)
         if more and (seat.ending or seat.unasked):
             self._schedule.put(seat, 0.0)
-        elif seat.errands or (more and not seat.pending and not seat.group.retiring and not self._gives_way(seat)):
+        elif seat.errands:
             self._schedule.put(seat, self._due(seat))
+        elif more and not seat.pending and not seat.group.retiring and not self._gives_way(seat):
+            if not seat.hand or not self._unsure(seat):
+                self._schedule.put(seat, self._due(seat))
         elif not seat.hand and not seat.pending:
             self._close(seat)
 

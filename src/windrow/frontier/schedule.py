@@ -41,7 +41,7 @@ class Seat:
 
     __slots__ = (
         "address", "address_until", "entry", "errands", "group", "hand", "host", "key", "last",
-        "learnt", "lease", "pending", "place", "rank", "robots", "state", "unasked",
+        "learnt", "lease", "pending", "place", "rank", "robots", "state", "trial", "unasked",
     )  # fmt: skip
 
     def __init__(self, host: Host, group: Group, last: float) -> None:
@@ -62,6 +62,7 @@ class Seat:
         self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
         self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
         self.lease = 0
+        self.trial = False  # it is out, or its pages are, though others are better
 
     @property
     def ending(self) -> int:

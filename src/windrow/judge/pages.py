@@ -83,7 +83,8 @@ class Judge:
 
     def _by_signals(self, case: _Case) -> Refusal | None:
         said = signals.read(case.headers, case.page.metas, self._agent)
-        case.signals = said + signals.licences((case.page.licence,)) if case.page.licence else said
+        licences = (case.page.licence, *case.page.licences) if case.page.licence else case.page.licences
+        case.signals = said + signals.licences(licences) if licences else said
         refused = signals.refuses(case.signals, self._signals) if case.signals else ""
         return (Reason.OPTED_OUT, refused) if refused else None
 
