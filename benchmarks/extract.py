@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.quality import agreement
 from windrow import extract
 from windrow.config import ConfigError
-from windrow.extract import decode, evaluate, files, gold, walk
+from windrow.extract import blocks, decode, evaluate, files, gold, walk
 from windrow.extract.evaluate import Score
 from windrow.extract.gold import Sample
 from windrow.extract.peers import peer
@@ -46,9 +46,11 @@ def ours() -> dict[str, Tool]:
     chosen |= {f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")}
     found: dict[str, Tool] = {}
     for name, (extractor, settings) in chosen.items():
-        found[name] = _tool(extract.extractor(files.options(extractor, settings)))
+        options = files.options(extractor, settings)
+        found[name] = _tool(extract.extractor(options))
         if walk._walk is not None and extractor != "lines":
-            found[f"{name}, no kernel"] = without_kernel(found[name])
+            with _twins():
+                found[f"{name}, no kernel"] = without_kernel(_tool(extract.extractor(options)))
     return found
 
 
@@ -58,19 +60,20 @@ def _tool(read: extract.Extractor) -> Tool:
 
 def without_kernel(tool: Tool) -> Tool:
     def text(sample: Sample, text: str) -> str:
-        with _twin():
+        with _twins():
             return tool(sample, text)
 
     return text
 
 
 @contextlib.contextmanager
-def _twin() -> Iterator[None]:
-    kernel, walk._walk = walk._walk, None  # type: ignore[assignment]
+def _twins() -> Iterator[None]:
+    kernels = walk._walk, blocks._blocks
+    walk._walk = blocks._blocks = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        walk._walk = kernel
+        walk._walk, blocks._blocks = kernels
 
 
 def others() -> dict[str, Tool]:

@@ -129,7 +129,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--language", default="de", help="the wanted one (default de)")
     parser.add_argument("--sets", type=int, default=5, help="sets of seeds (default 5)")
-    parser.add_argument("--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one")
+    parser.add_argument(
+        "--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one"
+    )
     parser.add_argument("--port", type=int, default=8391)
     parser.add_argument("--json", action="store_true", help="print the figures of every run as JSON")
     given = parser.parse_args()

@@ -140,8 +140,9 @@ class Extract:
     seconds: float = 10.0  # CPU time one page may take
     megabytes: int = 1024  # address space of one worker
     max_links: int = 10000  # links taken from one page
-    extractor: str = "paragraphs"  # of the main text: "paragraphs" (jusText's rules), "lines" (trained on source lines); "none": no text
+    extractor: str = "paragraphs"  # of the main text: "blocks" (learned), "paragraphs" (jusText's rules), "lines" (DGWC's); "none": no text
     model: str = ""  # file made by `windrow extract train`, for an extractor that is trained; empty: the one that comes with Windrow
+    comments: bool = False  # what readers wrote below a page is text too; for "blocks"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -320,7 +321,7 @@ PATTERNS: dict[str, tuple[str, str]] = {  # what a text must match, and how that
     "frontier.order": (r"yield|breadth", "'yield' or 'breadth'"),
     "frontier.yield_form": (r"bytes|pages", "'bytes' or 'pages'"),
     "frontier.yield_text": (r"kept|clean|primary", "'kept', 'clean' or 'primary'"),
-    "extract.extractor": (r"paragraphs|lines|none", "'paragraphs', 'lines' or 'none'"),
+    "extract.extractor": (r"blocks|paragraphs|lines|none", "'blocks', 'paragraphs', 'lines' or 'none'"),
     "paragraphs.preset": (r"stock|tuned", "'stock' or 'tuned'"),
     "signals.profile": (r"research|training|record-only", "'research', 'training' or 'record-only'"),
     "archive.prefix": (r"[A-Za-z0-9][A-Za-z0-9._-]*", "usable in file names: letters, digits, '.', '_' and '-'"),

@@ -10,6 +10,7 @@ import msgspec
 import typer
 from typer.core import TyperGroup
 
+from windrow import config
 from windrow.config import ConfigError
 
 _DEFAULT = "files"
@@ -48,7 +49,9 @@ Settings = Annotated[
 @app.command(_DEFAULT, hidden=True)
 def files(
     paths: Annotated[list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")] = None,
-    extractor: Annotated[str, typer.Option(help="paragraphs (jusText's rules) or lines (a trained line classifier).")] = "paragraphs",
+    extractor: Annotated[
+        str, typer.Option(help="blocks (a learned classifier), paragraphs (jusText's rules) or lines (a classifier of source lines).")
+    ] = config.Extract().extractor,
     language: Language = "",
     preset: Preset = "",
     stoplist: Stoplist = "",

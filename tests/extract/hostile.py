@@ -13,7 +13,7 @@ from pathlib import Path
 
 from windrow import config, extract
 from windrow.data import Capture, Page, Task, Url
-from windrow.extract import walk
+from windrow.extract import blocks, walk
 
 SENTENCE = b"The text at the bottom of it all is as long as a text has to be. "
 PAGES: dict[str, Callable[[], bytes]] = {
@@ -77,5 +77,5 @@ def main(name: str, megabytes: int, seconds: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[4:] == ["twin"]:
-        walk._walk = None  # type: ignore[assignment]
+        walk._walk = blocks._blocks = None  # type: ignore[assignment]
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -23,7 +23,9 @@ def hand(store: str, tmp_path: Path) -> Iterator[Opener]:
     opened: list[Hand] = []
 
     def opener(**fields: object) -> Hand:
-        opened.append(Hand(frontier.open(tmp_path / "state", options(**{"store": store, "ip_delay": 0.0, "order": "breadth", **fields}), START)))
+        opened.append(
+            Hand(frontier.open(tmp_path / "state", options(**{"store": store, "ip_delay": 0.0, "order": "breadth", **fields}), START))
+        )
         return opened[-1]
 
     yield opener

@@ -31,10 +31,10 @@ def task(text: str, **fields: object) -> Task:
 
 
 def options(**fields: object) -> Config:
-    """A configuration from fields of its sections frontier, fetch and scope, whose names do not clash."""
+    """A configuration from fields of its sections frontier, fetch, scope and extract, whose names do not clash."""
     config = Config()
     sections = {}
-    for name in ("frontier", "fetch", "scope"):
+    for name in ("frontier", "fetch", "scope", "extract"):
         section = getattr(config, name)
         known = {field.name for field in dataclasses.fields(section)}
         sections[name] = dataclasses.replace(section, **{key: value for key, value in fields.items() if key in known})
@@ -81,7 +81,11 @@ def world(seed: int, hosts: int = 8, pages: int = 12, kinds: bool = True) -> Wor
     for number in range(hosts):
         name = f"h{number}.{rng.choice(domains)}"
         scheme = rng.choice(["http", "https"])
-        texts = [f"{rng.choice([scheme, scheme, 'http'])}://{name}/{page}" for page in range(rng.randint(1, pages))]
+        part = random.Random(f"{seed} {name}")
+        texts = [
+            f"{rng.choice([scheme, scheme, 'http'])}://{name}/{part.choice(['', '', 'poor/', 'rich/'])}{page}"
+            for page in range(rng.randint(1, pages))
+        ]
         made[name] = Host(name, rng.choice(addresses), texts)
         if kinds:
             made[name].delay = rng.choice([0.0, 0.0, 3.0])
@@ -253,7 +257,8 @@ class Simulation:
         if host.life == "throttled" and count == 1:
             return msgspec.structs.replace(self.failure(each, Reason.THROTTLED), until=self.now + 30.0)
         found = tuple([task(link, depth=each.depth + 1, via=each.url.text) for link in self.world.links.get(each.url.text, ())])
-        texts = {"clean": 2 * host.kept, "primary": host.kept, "kept": host.kept}
+        kept = 0 if "/poor/" in each.url.text else host.kept
+        texts = {"clean": 2 * kept, "primary": kept, "kept": kept}
         return Report(0, each, Reason.OK, "", self.now, status=200, downloaded=1000, found=found, **texts)
 
     def failure(self, each: Task, reason: Reason) -> Report:

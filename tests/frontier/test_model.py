@@ -8,7 +8,7 @@ import pytest
 
 from tests.frontier.simulation import Simulation, World, check_politeness, options, settled, task, world
 from windrow.config import Config
-from windrow.data import Kind, Reason
+from windrow.data import Kind, Reason, Task
 from windrow.frontier import admit, rows
 
 
@@ -117,14 +117,18 @@ def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int) -> 
 
 
 def check_closings(sim: Simulation) -> None:
-    """Once a domain is closed nothing is asked of it, whatever its turns that are out still hold."""
+    """Once a part of a host is closed nothing is asked of it, whatever its turns that are out still hold."""
     closed: dict[str, float] = {}
     for frame in sim.frames:
         for report in frame.reports:
             if report.reason is Reason.LOW_YIELD:
-                closed.setdefault(report.task.url.domain, report.time)
+                closed.setdefault(part(report.task), report.time)
     pages = [request for request in sim.requests if request.task.kind is Kind.PAGE]
-    assert [request for request in pages if request.start > closed.get(request.task.url.domain, 9e9)] == []
+    assert [request for request in pages if request.start > closed.get(part(request.task), 9e9)] == []
+
+
+def part(each: Task) -> str:
+    return each.url.text.rpartition("/")[0]
 
 
 async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:

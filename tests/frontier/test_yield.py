@@ -10,11 +10,11 @@ from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import Extract
 from windrow.data import Frame, Ledger, Reason, Report, Task, Turn, Url
-from windrow.frontier import turns
+from windrow.frontier import budget, turns
 
 POOR = {"downloaded": 1000, "kept": 0}
 RICH = {"downloaded": 1000, "kept": 500}
-RULE = {"delay": 0.0, "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}
+RULE = {"delay": 0.0, "order": "breadth", "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}
 
 
 def url(text: str) -> Url:
@@ -236,6 +236,113 @@ def test_a_retired_domain_stays_retired_after_a_restart(tmp_path: Path) -> None:
     [closing] = crawl.lease()
     assert (closing.closed, len(closing.tasks)) == (Reason.LOW_YIELD, 14)
     do(crawl.store.close())
+
+
+# Segments
+
+
+def test_a_poor_host_is_retired_by_itself_and_its_domain_goes_on(hand: Opener) -> None:
+    crawl = hand(**RULE)
+    crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
+    rich, poor = crawl.pages()
+    crawl.serve(rich, **RICH)
+    crawl.serve(poor, **POOR)
+    assert [crawl.store.closed(url(f"http://{host}.a.org/19")) for host in "xy"] == [None, Reason.LOW_YIELD]
+    assert ledger(crawl).closed is None
+    assert [(turn.host, turn.closed, len(turn.tasks)) for turn in crawl.pages()] == [
+        ("x.a.org", None, 4),
+        ("y.a.org", Reason.LOW_YIELD, 4),
+    ]
+    assert crawl.add("http://y.a.org/new", "http://z.a.org/new") == ["http://z.a.org/new"]
+    assert do(crawl.store.counts()).refused == {"low-yield": 1}
+
+
+def test_without_segments_only_the_domain_counts(hand: Opener) -> None:
+    crawl = hand(**RULE, segments=False)
+    crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
+    rich, poor = crawl.pages()
+    crawl.serve(rich, **RICH)
+    crawl.serve(poor, **POOR)
+    assert crawl.store.closed(url("http://y.a.org/19")) is None
+
+
+@pytest.mark.parametrize(("segments", "spared"), [(True, None), (False, Reason.LOW_YIELD)])
+def test_a_host_that_has_shown_to_be_better_outlives_its_domain(hand: Opener, segments: bool, spared: Reason | None) -> None:
+    crawl = hand(**{**RULE, "grace_bytes": 20_000}, segments=segments)
+    crawl.add(*[f"http://{host}.a.org/{page}" for host in "wxyz" for page in range(20)])
+    first, second, third, fourth = crawl.pages()
+    crawl.serve(first, downloaded=1000, kept=300)
+    serve_some(crawl, fourth, 2, **RICH)
+    crawl.serve(second, downloaded=2000, kept=0)
+    crawl.serve(third, downloaded=2000, kept=0)
+    assert ledger(crawl).closed is Reason.LOW_YIELD
+    closed = {host: crawl.store.closed(url(f"http://{host}.a.org/19")) for host in "vwxyz"}
+    low = Reason.LOW_YIELD
+    assert closed == {"v": low, "w": spared, "x": low, "y": low, "z": low}  # of z too little is known
+    assert crawl.add("http://w.a.org/new", "http://v.a.org/new") == ([] if spared else ["http://w.a.org/new"])
+
+
+def test_a_host_that_outlived_its_domain_is_retired_once_it_is_no_better(hand: Opener) -> None:
+    crawl = hand(**{**RULE, "grace_bytes": 20_000})
+    crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
+    first, second = crawl.pages()
+    crawl.serve(first, downloaded=1000, kept=300)
+    crawl.serve(second, downloaded=3000, kept=0)
+    assert crawl.store.closed(url("http://x.a.org/19")) is None
+    [last] = [turn for turn in crawl.pages() if turn.closed is None]
+    crawl.serve(last, downloaded=50_000, kept=0)
+    assert crawl.store.closed(url("http://x.a.org/19")) is Reason.LOW_YIELD
+
+
+def test_a_part_of_a_host_is_retired_by_itself(hand: Opener) -> None:
+    crawl = hand(**RULE)
+    crawl.add(*[f"http://a.org/shop/{page}" for page in range(5)], *[f"http://a.org/forum/{page}" for page in range(5)])
+    turn = crawl.page()
+    for each in (*turn.tasks[5:8], *turn.tasks[:3]):
+        crawl.settle(each, **(POOR if "shop" in each.url.text else RICH))
+    assert crawl.store.closed(url("http://a.org/shop/9")) is Reason.LOW_YIELD
+    assert [crawl.store.closed(url(f"http://a.org/{path}")) for path in ("forum/9", "", "shop", "shop?x/y", "shop2/1")] == [None] * 5
+    crawl.release(turn, (*turn.tasks[3:5], *turn.tasks[8:]), last=crawl.now)
+    assert crawl.add("http://a.org/shop/new", "http://a.org/forum/new") == ["http://a.org/forum/new"]
+    closing = crawl.page()
+    assert (closing.closed, texts(closing)) == (Reason.LOW_YIELD, ["http://a.org/shop/3", "http://a.org/shop/4"])
+    crawl.serve(closing)
+    assert texts(crawl.page()) == ["http://a.org/forum/3", "http://a.org/forum/4", "http://a.org/forum/new"]
+
+
+def test_a_host_has_a_limited_number_of_parts_and_the_rest_is_one(hand: Opener) -> None:
+    crawl = hand(**RULE)
+    names = [f"http://a.org/{number}/" for number in range(budget.SEGMENTS + 6)]
+    crawl.add(*names)
+    while turns := crawl.pages():
+        for turn in turns:
+            for each in turn.tasks:
+                crawl.settle(each, **(RICH if int(each.url.text[13:-1]) < budget.SEGMENTS else POOR))
+            crawl.release(turn, last=crawl.now)
+    assert crawl.store.closed(url(names[0] + "x")) is None
+    assert crawl.store.closed(url(names[-1] + "x")) is Reason.LOW_YIELD
+    assert crawl.store.closed(url("http://a.org/another/x")) is Reason.LOW_YIELD
+
+
+def test_parts_and_hosts_that_were_retired_stay_so_after_a_restart_and_from_the_log(tmp_path: Path) -> None:
+    settings = options(**RULE, ip_delay=0.0)
+    crawl = Hand(frontier.open(tmp_path / "first", settings, START))
+    seeds = [f"http://{place}/{page}" for place in ("x.a.org/forum", "x.a.org/shop", "y.a.org") for page in range(4)]
+    crawl.add(*seeds)
+    reports: list[Report] = []
+    for turn in crawl.pages():
+        reports += [crawl.settle(each, **(RICH if "forum" in each.url.text else POOR)) for each in turn.tasks]
+        crawl.release(turn, last=crawl.now)
+    crawl.checkpoint(*reports)
+    do(crawl.store.close())
+    again = frontier.open(tmp_path / "first", settings, START + 10.0)
+    rebuilt = frontier.open(tmp_path / "second", settings, START + 10.0)
+    do(rebuilt.replay(Frame(1, START, tuple(reports), {}, seeds=tuple(map(task, seeds))), ("log", 1)))
+    for store in (again, rebuilt):
+        closed = [store.closed(url(f"http://{place}/9")) for place in ("x.a.org/shop", "x.a.org/forum", "y.a.org")]
+        assert closed == [Reason.LOW_YIELD, None, Reason.LOW_YIELD]
+        assert store.meta.account == crawl.store.meta.account
+        do(store.close())
 
 
 @pytest.mark.parametrize("delay", [0.0, 5.0])

@@ -18,6 +18,9 @@ from windrow.judge import codes
         ("czech", "ces"),
         ("cs-CZ", "ces"),
         ("cs_CZ.UTF-8", "ces"),
+        ("Deutsch", "deu"),
+        ("Čeština", "ces"),
+        ("日本語", "jpn"),
         ("Upper Sorbian", "hsb"),
         ("upper_sorbian", "hsb"),
         ("Greek", "ell"),
@@ -62,6 +65,7 @@ def test_a_language_is_known_by_each_of_its_names(text: str, code: str) -> None:
         ("Slovakk", "'slk' (Slovak)"),
         ("Portugese", "'por' (Portuguese)"),
         ("Uper Sorbian", "'hsb' (Upper Sorbian)"),
+        ("xx", "'xho' (Xhosa)"),
     ],
 )
 def test_an_unknown_language_brings_the_nearest_one(text: str, suggested: str) -> None:

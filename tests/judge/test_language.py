@@ -42,6 +42,25 @@ def test_foreign_paragraphs_are_found_among_the_others() -> None:
     assert sum(found.shares.values()) == pytest.approx(1)
 
 
+def test_foreign_paragraphs_are_found_far_down_a_long_page() -> None:
+    texts = [*declarations.shipped("de"), *declarations.shipped("de")]
+    foreign = {
+        40: declarations.shipped("en")[3],
+        61: declarations.shipped("pl")[8],
+        83: "Všichni jsou si před zákonem rovni a mají na ochranu právo.",
+    }
+    for place, text in foreign.items():
+        texts[place:place] = [text]
+    found = language.judge(texts, PLAIN)
+    assert len(texts) > 100 and found.language == "deu"
+    assert {place: code for place, code in enumerate(found.paragraphs) if code != "deu"} == {40: "eng", 61: "pol", 83: "ces"}
+
+
+def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_the_page() -> None:
+    texts = [*declarations.shipped("de")[3:9], "LibreOffice Writer Guide", "Everyone has the right to life.", "日本語の文章"]
+    assert language.judge(texts, PLAIN).paragraphs[-3:] == ("deu", "eng", "jpn")
+
+
 @pytest.mark.parametrize("texts", [[], [""], ["   "], ["1234 5678", "---"], ["\0\x01\x02"], ["\ud800\udfff"], ["\U0001fffe\ufdd0"]])
 def test_a_page_without_words_is_of_unknown_language(texts: list[str]) -> None:
     found = language.judge(texts, PLAIN)

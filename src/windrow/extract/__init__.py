@@ -40,6 +40,14 @@ def _dated(read: Extractor, capture: Capture) -> Page:
     return msgspec.structs.replace(page, date=date) if date else page
 
 
+def _blocks(options: Config) -> Extractor:
+    from windrow.extract import blocks
+
+    links, agent = options.extract.max_links, options.crawler.name
+    judge, comments = blocks.judge(options.extract.model), options.extract.comments
+    return functools.partial(blocks.extract, max_links=links, agent=agent, judge=judge, comments=comments)
+
+
 def _paragraphs(options: Config) -> Extractor:
     from windrow.extract import paragraphs
 
@@ -62,4 +70,4 @@ def _none(options: Config) -> Extractor:
 
 
 # Each is imported when it is asked for. A new one is a line here, its name in config.PATTERNS, and a floor in tests/quality.
-EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {"paragraphs": _paragraphs, "lines": _lines, "none": _none}
+EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {"blocks": _blocks, "paragraphs": _paragraphs, "lines": _lines, "none": _none}

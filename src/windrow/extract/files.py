@@ -83,4 +83,5 @@ def train(pages: Path, name: str, classifier: str, output: Path) -> None:
 
 def _check_trained(name: str) -> None:
     if name != "lines":
-        raise ConfigError(f"the extractor '{name}' is not trained here, only lines is; use --extractor lines")
+        other = "; blocks is trained by tools/train_blocks.py in the repository" if name == "blocks" else ""
+        raise ConfigError(f"the extractor '{name}' is not trained here, only lines is; use --extractor lines{other}")

@@ -339,10 +339,7 @@ class LocalFrontier:
         once where it is open, or when it has its turn."""
         if host.closed or not self._judged or not (domain.closed or self._options.segments):
             return
-        if domain.closed:
-            poor = not self._spared(host)
-        else:
-            poor = budget.retired(host, self._budget)
+        poor = not self._spared(host) if domain.closed else budget.retired(host, self._budget)
         if not poor:
             return
         host.closed = LOW_YIELD

@@ -34,6 +34,25 @@ _COMMON = {
     **{"kurmanji": "kmr", "sorani": "ckb", "myanmar": "mya", "nepali": "nep", "odia": "ori", "punjabi": "pan", "sami": "sme"},
     **{"swahili": "swa", "tagalog": "tgl", "filipino": "fil", "occitan": "oci", "uyghur": "uig", "kyrgyz": "kir", "sinhalese": "sin"},
 }
+# What languages are called by those who speak them.
+_OWN = {
+    **{"deutsch": "deu", "français": "fra", "francais": "fra", "español": "spa", "espanol": "spa", "italiano": "ita", "čeština": "ces"},
+    **{"česky": "ces", "polski": "pol", "português": "por", "portugues": "por", "nederlands": "nld", "svenska": "swe", "dansk": "dan"},
+    **{"norsk": "nor", "suomi": "fin", "magyar": "hun", "türkçe": "tur", "română": "ron", "hrvatski": "hrv", "slovenčina": "slk"},
+    **{"slovenščina": "slv", "eesti": "est", "latviešu": "lav", "lietuvių": "lit", "íslenska": "isl", "gaeilge": "gle", "cymraeg": "cym"},
+    **{"català": "cat", "euskara": "eus", "galego": "glg", "русский": "rus", "українська": "ukr", "български": "bul", "српски": "srp"},
+    **{
+        "ελληνικά": "ell",
+        "עברית": "heb",
+        "العربية": "ara",
+        "فارسی": "fas",
+        "हिन्दी": "hin",
+        "日本語": "jpn",
+        "中文": "zho",
+        "한국어": "kor",
+    },
+    **{"tiếng việt": "vie", "bahasa indonesia": "ind", "bahasa melayu": "msa"},
+}
 # Top-level domains and countries that are taken for languages. Those that are also a language (br, se, si) must stay what they are.
 _COUNTRIES = {
     **{"at": "deu", "au": "eng", "cn": "zho", "cz": "ces", "dk": "dan", "eg": "ara", "ge": "kat", "gr": "ell", "il": "heb", "ir": "fas"},
@@ -138,7 +157,7 @@ def _names() -> dict[str, str]:
         for written in language.names:
             known.setdefault(_plain(written), language.code)
             known.setdefault(_plain(re.sub(r"\s*\(.*?\)", "", written)), language.code)
-    return {**known, **_COMMON}
+    return {**known, **_COMMON, **_OWN}
 
 
 def _plain(written: str) -> str:
@@ -175,7 +194,7 @@ def _nearest(bare: str) -> str | None:
     short = [language for language in table().values() if language.short]
     usual = {**{_plain(written): language.code for language in short for written in language.names}, **_COMMON}
     known = {key: code for key, code in _codes().items() if table()[code].short}
-    for names, likeness in ((usual, 0.8), (_names(), 0.85), (usual, 0.65), (known, 0.65), (_names(), 0.65)):
+    for names, likeness in ((usual, 0.8), (_names(), 0.85), (usual, 0.65), (known, 0.65), (_names(), 0.65), (known, 0.4), (usual, 0.4)):
         near = difflib.get_close_matches(bare, names, 1, likeness)
         if near:
             return names[near[0]]

@@ -90,7 +90,8 @@ def test_the_page_has_the_numbers(tmp_path: Path) -> None:
 def test_two_crawls_stand_side_by_side(tmp_path: Path) -> None:
     _, reader = made(tmp_path, crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two", scale=0))
     assert ["yield", "12 % kept / downloaded", "0.2 % kept / downloaded"] in reader.rows
-    assert ["de", "6.00 kB", "98 %", "", "0", "0", ""] in reader.rows
+    assert ["de", "8.00 kB", "6.00 kB", "98 %", "", "8.00 kB", "0", "0", ""] in reader.rows
+    assert ["ok", "3", "43 %", "", "3", "43 %", ""] in reader.rows
     step = next(row for row in reader.rows if row[0] == "0.0256")
     assert step[1:] == ["1", "20.0 kB", "40 %", "6.00 kB", "98 %", "0.3000", "0", "0", "0", "0", "0", "0.0000"]
 

@@ -12,6 +12,7 @@ from windrow.batch.whatif import Row, ratio
 from windrow.batch.words import share, size, span
 
 _ZERO = "<i>0</i>"
+NOTES = 5  # shown
 ROWS = 20  # of a table at most; the rest is one row
 Cells = Sequence[str]
 
@@ -22,7 +23,7 @@ def render(crawls: Sequence[Numbers], scenes: Sequence[Scene]) -> str:
     pairs = [figures[name] for name in ("scatter", "yield", "harvest", "what-if") if name in figures]
     parts = [
         f"<header><h1>{names}</h1>{''.join(_dates(crawl, len(crawls) > 1) for crawl in crawls)}</header>",
-        *[_note(crawl, note) for crawl in crawls for note in crawl.notes],
+        *[_note(crawl, note) for crawl in crawls for note in _first(crawl.notes)],
         _summary(crawls),
         f'<div class="pictures">{"".join(pairs)}</div>' if pairs else _NO_TEXT,
         _what_if(crawls) if any(crawl.kept for crawl in crawls) else "",
@@ -46,6 +47,11 @@ def _dates(crawl: Numbers, named: bool) -> str:
         return f"<p>{who}Nothing was committed yet.</p>"
     first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (crawl.first, crawl.last))
     return f"<p>{who}{first} to {last} UTC, {span(crawl.seconds)} of crawling, {crawl.frames:,} commits</p>"
+
+
+def _first(notes: Sequence[str]) -> list[str]:
+    more = len(notes) - NOTES
+    return [*notes[:NOTES], *([f"and {more:,} more of this kind"] if more > 0 else [])]
 
 
 def _note(crawl: Numbers, note: str) -> str:
@@ -166,20 +172,29 @@ def _shares(crawls: Sequence[Numbers], title: str, columns: Sequence[Sequence[Sh
         return _single(title, columns[0], field)
     found = [{entry.name: entry for entry in column} for column in columns]
     totals = [sum(getattr(entry, field) for entry in column) for column in columns]
-    parts = [
-        {name: ratio(getattr(entry, field), total) for name, entry in column.items()} for column, total in zip(found, totals, strict=True)
-    ]
-    names = sorted({name for column in found for name in column}, key=lambda name: (-max(part.get(name, 0.0) for part in parts), name))
-    head = [title] + [cell for crawl in crawls for cell in (escape(crawl.name), "", "")]
-    show = _size if field == "kept" else _count
+    names = sorted({name for column in found for name in column}, key=lambda name: (*_weight(name, found, totals, field), name))
     rows = []
     for name in names[:ROWS]:
         cells = [escape(name or "(none)")]
         for number, (column, total) in enumerate(zip(found, totals, strict=True)):
-            value = getattr(column[name], field) if name in column else 0
-            cells += [show(value), _share(value, total), _bar(ratio(value, total), number)]
+            cells += _compared(column.get(name), field, total, number)
         rows.append(cells)
-    return _table(head, rows)
+    heads = [("text", "kept") if field == "kept" else ("",)] * len(crawls)
+    head = [cell for number, crawl in enumerate(crawls) for cell in (*heads[number], _coloured(crawl, number), "")]
+    return _table([title, *head], rows)
+
+
+def _weight(name: str, found: Sequence[dict[str, Share]], totals: Sequence[int], field: str) -> tuple[float, float]:
+    """For the order of rows: the largest share first, and where that is the same, the most text."""
+    entries = [column.get(name) for column in found]
+    shares = [ratio(getattr(entry, field), total) if entry else 0.0 for entry, total in zip(entries, totals, strict=True)]
+    return -max(shares), -max(entry.clean if entry else 0 for entry in entries)
+
+
+def _compared(entry: Share | None, field: str, total: int, number: int) -> list[str]:
+    value = getattr(entry, field) if entry else 0
+    shown = [_size(entry.clean if entry else 0), _size(value)] if field == "kept" else [_count(value)]
+    return [*shown, _share(value, total), _bar(ratio(value, total), number)]
 
 
 def _count(value: float) -> str:
@@ -313,6 +328,7 @@ th, td {{ padding: 4px 10px; text-align: left; border-bottom: 1px solid var(--gr
 th {{ color: var(--muted); font-weight: 500; vertical-align: bottom; }}
 tbody tr:last-child td {{ border-bottom: 0; }}
 .n {{ text-align: right; }}
+.pair th, .pair td {{ padding: 4px 7px; font-size: 13px; }}
 .sums td:last-child {{ white-space: normal; }}
 i {{ color: var(--muted); font-style: normal; }}
 .bar {{ display: block; width: 120px; height: 9px; border-radius: 3px; background: var(--grid); overflow: hidden; }}

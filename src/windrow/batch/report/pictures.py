@@ -1,8 +1,10 @@
 """The pictures of a report, each from the numbers of one crawl or of several."""
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from windrow.batch import fold
 from windrow.batch.replay import Told
 from windrow.batch.report import axes
 from windrow.batch.report.axes import Axis
@@ -49,10 +51,9 @@ def scatter(crawls: Sequence[Numbers]) -> Scene:
         for cell in crawl.cells:
             role = series(1) if single and cell.retired else series(number)
             scene.items.append(_dot(cell, x, y, role, len(cells) > _MANY))
-    if single and crawls[0].retired:
-        _legend(scene, [("went on", series(0)), ("retired for low yield", series(1))])
-    else:
-        _legend(scene, _names(crawls))
+    entries = [("went on", series(0)), ("retired for low yield", series(1))] if single and crawls[0].retired else _names(crawls)
+    if entries:
+        _corner(scene, entries)
     return scene
 
 
@@ -83,15 +84,20 @@ def _names(crawls: Sequence[Numbers]) -> list[tuple[str, str]]:
 
 
 def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
+    """A row above the plot."""
+    at = _LEFT
+    for name, role in entries:
+        scene.items += [Dot(at + 5, _TOP - 18, 4.5, role), Text(at + 15, _TOP - 14, name, "ink")]
+        at += 36 + len(name) * FONT * 0.58
+
+
+def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     """In the plot's upper left corner, where yields above 1 would be: a line each, on its own ground."""
-    if not entries:
-        return
-    longest = max(len(name) for name, _ in entries)
+    longest = max((len(name) for name, _ in entries), default=0)
     scene.items.append(Box(_LEFT + 6, _TOP + 4, longest * FONT * 0.56 + 30, len(entries) * 18 + 8, "paper", 0.85))
     for number, (name, role) in enumerate(entries):
         height = _TOP + 18 + 18 * number
-        scene.items.append(Dot(_LEFT + 18, height - 4, 4.5, role))
-        scene.items.append(Text(_LEFT + 30, height, name, "ink"))
+        scene.items += [Dot(_LEFT + 18, height - 4, 4.5, role), Text(_LEFT + 30, height, name, "ink")]
 
 
 def over_time(crawls: Sequence[Numbers]) -> Scene:
@@ -105,7 +111,7 @@ def over_time(crawls: Sequence[Numbers]) -> Scene:
     y = Axis("kept / downloaded", 0.0, highest * 1.08, scene.height - _BOTTOM, _TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, (points, totals) in enumerate(curves):
-        for line, width, strength in ((points, 1.2, 0.5), (totals, 2.4, 1.0)):
+        for line, width, strength in ((points, 1.2, 0.5 if len(crawls) == 1 else 0.3), (totals, 2.4, 1.0)):
             places = [(x.at(place), y.at(rate)) for place, rate in line]
             scene.items.append(Line(clipped(places, _TOP, y.start), series(number), width, opacity=strength))
     _legend(scene, _names(crawls))
@@ -113,14 +119,15 @@ def over_time(crawls: Sequence[Numbers]) -> Scene:
 
 
 def _rates(crawl: Numbers, seconds: float) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Yield of the stretches and of the crawl so far, by time."""
+    """Yield of the stretches and of the crawl so far, by time. What was committed together is one stretch."""
     points, totals = [], []
     downloaded = kept = 0
-    for point in crawl.curve:
-        downloaded += point.downloaded
-        kept += point.kept
-        points.append((point.seconds / seconds, point.kept / max(point.downloaded, 1)))
-        totals.append((point.seconds / seconds, kept / max(downloaded, 1)))
+    for moment, group in itertools.groupby(crawl.curve, key=lambda point: point.seconds):
+        stretch = fold.joined(list(group), len(crawl.curve))[0]
+        downloaded += stretch.downloaded
+        kept += stretch.kept
+        points.append((moment / seconds, stretch.kept / max(stretch.downloaded, 1)))
+        totals.append((moment / seconds, kept / max(downloaded, 1)))
     return points, totals
 
 
