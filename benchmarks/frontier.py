@@ -74,7 +74,9 @@ class Web:
         self.settled[host] += 1
         page = self.task(host, self.settled[host])
         found = [self.new(host if rng.random() < self._local else rng.randrange(HOSTS), page.url.text) for _ in range(LINKS)]
-        return Report(0, page, Reason.OK, "", START, status=200, downloaded=20_000, shape=rng.randrange(1 << 32), found=tuple(found))
+        return Report(
+            0, page, Reason.OK, "", START, status=200, downloaded=20_000, kept=4_000, shape=rng.randrange(1 << 32), found=tuple(found)
+        )
 
 
 class Fill:
@@ -179,7 +181,9 @@ class Crawl:
         host = int(task.url.domain[4:-4]) * 2 + task.url.host.startswith("blog")
         known = [self._web.task(host, 1 + number % self._web.made[host], task.url.text) for number in range(32)]
         found = (*known, self._web.new(host, task.url.text))
-        return Report(0, task, Reason.OK, "", self._now, status=200, downloaded=20_000, shape=self._rng.randrange(1 << 32), found=found)
+        return Report(
+            0, task, Reason.OK, "", self._now, status=200, downloaded=20_000, kept=4_000, shape=self._rng.randrange(1 << 32), found=found
+        )
 
 
 def anonymous() -> int:

@@ -37,6 +37,7 @@ Key = tuple[str, str]  # data set, name
 SITE = 40  # pages of one site that are learned from
 SHINGLE, SHARED = 12, 20  # words in a row, and how many of them two gold texts share that are one text
 COVERED = 0.6  # share of the gold text that a page must hold to be learned from
+PASSAGE = 0.15  # weight of a passage; a page with whole gold text has about 1.5
 FAIR = 200  # pages of a data set that count in full
 INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
 EARLY, CUT = 24, -3.0  # trees after which a block is let go, and log odds below which it is
@@ -161,8 +162,10 @@ def label(sample: Sample) -> Labelled | None:
     counts = np.bincount(np.array(gold_numbers, int), minlength=len(numbers))
     lengths = np.array([len(text) for text in words])
     weights = (lengths + 0.2) / (len(wanted) + 0.3 * lengths.sum() + 10)
+    labels = np.clip(blocks_gold.labels(words, wanted), 0, 1)
+    if sample.partial:
+        labels, weights = by_passages(found.texts, (sample.wanted, sample.unwanted))
     covered = np.minimum(np.bincount(own, minlength=len(numbers)), counts).sum() / max(len(wanted), 1)
-    labels = np.clip(blocks_gold.labels(words, wanted), 0, 1) if not sample.partial else np.zeros(len(words))
     return Labelled(
         key=(sample.dataset, sample.name),
         language=sample.language,
@@ -177,8 +180,20 @@ def label(sample: Sample) -> Labelled | None:
         words=own,
         owners=np.repeat(np.arange(len(words)), lengths),
         passages=(sample.wanted, sample.unwanted) if sample.partial else ((), ()),
-        learned=not sample.partial and covered > COVERED,
+        learned=bool(weights.any()) if sample.partial else covered > COVERED,
     )
+
+
+def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[str]]) -> tuple[Array, Array]:
+    """Labels and weights where some passages are known to belong to the text, or not, and nothing is known of the rest."""
+    labels, weights = np.zeros(len(texts)), np.zeros(len(texts))
+    for wanted, some in zip((False, True), (passages[1], passages[0]), strict=True):
+        for passage in (" ".join(one.split()) for one in some):
+            # A long block that holds an unwanted passage may be wanted for the rest of it.
+            own = [place for place, text in enumerate(texts) if passage in text and (wanted or len(text) < 4 * len(passage) + 40)]
+            labels[own] = wanted
+            weights[own] = PASSAGE / max(len(own), 1)
+    return labels, weights
 
 
 def part(page: Labelled, parts: int, salt: str) -> int:
@@ -189,9 +204,11 @@ def part(page: Labelled, parts: int, salt: str) -> int:
 def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
     """A forest learned from pages; each data set has its weight, which grows with the root of its number of pages."""
     counts = collections.Counter(page.key[0] for page in pages)
-    weights = np.concatenate([page.weights * (FAIR / counts[page.key[0]]) ** 0.5 for page in pages])
-    rows = np.concatenate([tables[page.key] for page in pages], axis=1).T
-    data = lightgbm.Dataset(rows, np.concatenate([page.labels for page in pages]), weight=weights * len(weights) / weights.sum())
+    known = [np.flatnonzero(page.weights) for page in pages]
+    weights = np.concatenate([page.weights[own] * (FAIR / counts[page.key[0]]) ** 0.5 for page, own in zip(pages, known, strict=True)])
+    rows = np.concatenate([tables[page.key].T[own] for page, own in zip(pages, known, strict=True)])
+    labels = np.concatenate([page.labels[own] for page, own in zip(pages, known, strict=True)])
+    data = lightgbm.Dataset(rows, labels, weight=weights * len(weights) / weights.sum())
     return forest(lightgbm.train(LEARNING, data, TREES).dump_model()["tree_info"])
 
 

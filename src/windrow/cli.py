@@ -372,7 +372,7 @@ def show_demo(
         _print_json(ending)
         return
     _show_ending(directory, ending)
-    made = reporting.write(reporting.read([directory]), reporting.place([directory]))
+    made = reporting.write(reporting.read([directory], "host"), reporting.place([directory]))
     for name, what in (
         ("corpus", "the documents, one a line, by language"),
         ("warc", "the pages"),

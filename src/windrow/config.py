@@ -199,6 +199,7 @@ class Paragraphs:
     headings: bool | None = None  # headings are kept with the text below them: true, true
     landmarks: bool | None = None  # paragraphs within nav, footer and aside elements are bad: false, true
     unspaced: float | None = None  # factor on lengths and distance where words are not set apart, as in Chinese: 1, .3
+    mixed: bool | None = None  # a paragraph plainly in another language than the page has its own stop list: false, true
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -472,7 +473,8 @@ def _nearest(name: str) -> str:
     known = list(_options())
     section, _, option = name.rpartition(".")
     same = [full for full in known if full.endswith("." + option)]
-    here = difflib.get_close_matches(name, [full for full in known if full.startswith(section + ".")], 1, 0.75)
+    own = [full.partition(".")[2] for full in known if full.startswith(section + ".")]
+    here = [f"{section}.{near}" for near in difflib.get_close_matches(option, own, 1, 0.6)]
     names = difflib.get_close_matches(option, [full.partition(".")[2] for full in known], 1, 0.7)
     elsewhere = [full for full in known if names and full.endswith("." + names[0])]
     near = same or here or elsewhere

@@ -134,6 +134,20 @@ def test_a_frame_cut_short_is_left_out_and_said(tmp_path: Path) -> None:
     assert found.notes == [f"log/{path.name}: {second[1] - 1 - first[1]} bytes behind the last whole frame were left out"]
 
 
+def test_what_a_running_crawl_adds_meanwhile_is_not_a_frame_cut_short(tmp_path: Path) -> None:
+    write(tmp_path / "log", frame(1, page("a")), frame(2, page("b")))
+    path = tmp_path / "log" / "00000.jsonl.gz"
+    frames = iter([log.encode(frame(3, page("c"))), log.encode(frame(4, page("d")))[:-3]])
+    (tmp_path / "log" / "00001.jsonl.gz").write_bytes(b"")
+
+    def goes_on(_: int) -> None:
+        with path.open("ab") as file:
+            file.write(next(frames, b""))
+
+    found = fold.fold(tmp_path, watch=goes_on)
+    assert (found.frames, found.notes) == (3, [])
+
+
 def test_a_log_with_a_hole_is_counted_without_it_and_that_is_said(tmp_path: Path) -> None:
     write(tmp_path / "log", frame(1, page("a")), frame(4, page("b")))
     found = fold.fold(tmp_path)

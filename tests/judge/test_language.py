@@ -56,6 +56,17 @@ def test_foreign_paragraphs_are_found_far_down_a_long_page() -> None:
     assert {place: code for place, code in enumerate(found.paragraphs) if code != "deu"} == {40: "eng", 61: "pol", 83: "ces"}
 
 
+def test_a_page_that_begins_in_another_language_is_kept_if_half_of_it_is_wanted() -> None:
+    english, german = (
+        [text for text in declarations.shipped(short) if len(text) > 80][:number] for short, number in (("en", 12), ("de", 30))
+    )
+    found = language.judge([*english, *german], Settings(accepted=("deu",)))
+    assert found.paragraphs == ("eng",) * len(english) + ("deu",) * len(german)
+    assert language.keep(found, Settings(accepted=("deu",))).dropped == len(english)
+    wanted = language.judge([*english, *german], Settings(accepted=("fra",)))
+    assert wanted.language == "deu" and language.keep(wanted, Settings(accepted=("fra",))).reason == "language"
+
+
 def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_the_page() -> None:
     texts = [*declarations.shipped("de")[3:9], "LibreOffice Writer Guide", "Everyone has the right to life.", "日本語の文章"]
     assert language.judge(texts, PLAIN).paragraphs[-3:] == ("deu", "eng", "jpn")

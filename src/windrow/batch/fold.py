@@ -125,7 +125,8 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
     if not (directory / "log").is_dir() and not (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path")
     work = _Work(Folded({}, [Outcome(rule) for rule in rules]), unit)
-    ends: dict[str, int] = {}
+    sizes = {name: (directory / "log" / name).stat().st_size for name in log.names(directory / "log")}
+    ends = dict.fromkeys(sizes, 0)
     for head, lines, (name, end) in log.texts(directory / "log"):
         work.begin(head)
         for text in lines:
@@ -134,7 +135,7 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
             watch(end - ends.get(name, 0))
         ends[name] = end
     work.finish()
-    work.folded.notes += _left_out(directory / "log", ends)
+    work.folded.notes += _left_out(sizes, ends)
     return work.folded
 
 
@@ -143,10 +144,10 @@ def length(directory: Path) -> int:
     return sum((directory / "log" / name).stat().st_size for name in log.names(directory / "log"))
 
 
-def _left_out(directory: Path, ends: dict[str, int]) -> list[str]:
-    """What stands behind the last frame that could be read: of a running crawl a frame being written, else one cut short, or damage."""
-    sizes = {name: (directory / name).stat().st_size - ends.get(name, 0) for name in log.names(directory)}
-    return [f"log/{name}: {size:,} bytes behind the last whole frame were left out" for name, size in sizes.items() if size]
+def _left_out(sizes: dict[str, int], ends: dict[str, int]) -> list[str]:
+    """What stood behind the last frame that could be read: one cut short, or damage. What a running crawl adds meanwhile is neither."""
+    rests = {name: size - ends[name] for name, size in sizes.items()}
+    return [f"log/{name}: {rest:,} bytes behind the last whole frame were left out" for name, rest in rests.items() if rest > 0]
 
 
 class _Work:

@@ -40,7 +40,7 @@ def _dated(read: Extractor, capture: Capture) -> Page:
     return msgspec.structs.replace(page, date=date) if date else page
 
 
-def _blocks(options: Config) -> Extractor:
+def _with_blocks(options: Config) -> Extractor:
     from windrow.extract import blocks
 
     links, agent = options.extract.max_links, options.crawler.name
@@ -48,7 +48,7 @@ def _blocks(options: Config) -> Extractor:
     return functools.partial(blocks.extract, max_links=links, agent=agent, judge=judge, comments=comments)
 
 
-def _paragraphs(options: Config) -> Extractor:
+def _with_paragraphs(options: Config) -> Extractor:
     from windrow.extract import paragraphs
 
     paragraphs.check(options.paragraphs)
@@ -56,18 +56,23 @@ def _paragraphs(options: Config) -> Extractor:
     return functools.partial(paragraphs.extract, max_links=links, agent=agent, options=options.paragraphs)
 
 
-def _lines(options: Config) -> Extractor:
+def _with_lines(options: Config) -> Extractor:
     from windrow.extract import lines  # with numpy, which the others do without
 
     links, agent = options.extract.max_links, options.crawler.name
     return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.model(options.extract.model))
 
 
-def _none(options: Config) -> Extractor:
+def _without_text(options: Config) -> Extractor:
     from windrow.extract import html
 
     return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.crawler.name)
 
 
 # Each is imported when it is asked for. A new one is a line here, its name in config.PATTERNS, and a floor in tests/quality.
-EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {"blocks": _blocks, "paragraphs": _paragraphs, "lines": _lines, "none": _none}
+EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {
+    "blocks": _with_blocks,
+    "paragraphs": _with_paragraphs,
+    "lines": _with_lines,
+    "none": _without_text,
+}

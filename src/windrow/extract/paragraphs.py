@@ -31,11 +31,12 @@ class Limits(msgspec.Struct, frozen=True):
     headings: bool
     landmarks: bool
     unspaced: float
+    mixed: bool
 
 
 PRESETS = {
-    "stock": Limits(0.2, 70, 200, 0.30, 0.32, 200, headings=True, landmarks=False, unspaced=1.0),
-    "tuned": Limits(0.3, 70, 120, 0.15, 0.20, 200, headings=True, landmarks=True, unspaced=0.3),
+    "stock": Limits(0.2, 70, 200, 0.30, 0.32, 200, headings=True, landmarks=False, unspaced=1.0, mixed=False),
+    "tuned": Limits(0.3, 70, 120, 0.15, 0.20, 200, headings=True, landmarks=True, unspaced=0.3, mixed=True),
 }
 _DEFAULT = config.Paragraphs()
 make_stoplist = stoplists.make  # for a language that has no list
@@ -119,12 +120,20 @@ def _alone(page: Walk, stoplist: Stoplist | None, given: Limits) -> list[str]:
             kind = "bad" if linked else "short"
         else:
             density = stoplist.density(text) if stoplist else 1.0
+            if density < given.stopwords_low and given.mixed:
+                density = _foreign(text)
             if density >= given.stopwords_high:
                 kind = "good" if length > given.length_high else "neargood"
             else:
                 kind = "neargood" if density >= given.stopwords_low else "bad"
         found.append(kind)
     return found
+
+
+def _foreign(text: str) -> float:
+    """Stop words by the list of a paragraph's own language, where that is plain: pages in two languages are not rare."""
+    language = stoplists.plain(text)
+    return stoplists.load(language).density(text) if language else 0.0
 
 
 def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[bool], max_distance: int) -> list[str]:

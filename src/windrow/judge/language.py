@@ -29,7 +29,8 @@ _LINE = 40  # the same of a paragraph beside others, if it is no sentence: short
 _SENTENCE = 3  # blanks of a sentence
 _PLAIN = "\u0370"  # letters from here on are told by their script, however few
 _GLANCE = 150  # characters of a paragraph that are read first
-_ALONE = 24  # paragraphs that are read one by one
+_ALONE = 24  # paragraphs that are read one by one;
+_FEW = 8  # of a page in a language that is not accepted: what matters is whether half of it is in another
 _GROUP = 4  # and of those after them, if all were in one language, how many are read together,
 _PART = 80  # characters of each,
 _PURE = 97  # and from how many percent in that language all of them are: CLD2 counts in pieces of about 50 characters
@@ -92,7 +93,7 @@ def judge(texts: Sequence[str], settings: Settings) -> Finding:
     read = max(settings.read, _LEAST // max(1, len(texts)))
     sizes = _sizes(texts)
     total = sum(sizes)
-    answers = _answers(texts, read, total <= settings.short)
+    answers = _answers(texts, read, total <= settings.short, settings)
     if settings.models:
         answers = [_modelled(text[:read], answer, settings) for text, answer in zip(texts, answers, strict=True)]
     page, score = _page(texts, _weights(sizes, answers), settings)
@@ -153,20 +154,25 @@ def _check_known(code: str, models: Iterable[Model]) -> None:
         raise ConfigError(f"no tool tells {codes.name(code)} ('{code}') from other languages; {fix}")
 
 
-def _answers(texts: Sequence[str], read: int, brief: bool) -> list[str]:
+def _answers(texts: Sequence[str], read: int, brief: bool, settings: Settings) -> list[str]:
     """CLD2's answer for each, from so many characters; "und" where it is unsure or was not asked. `brief`: there is little to go by."""
     answers = [UNKNOWN] * len(texts)
     least = _TINY if brief else _LINE
     places = [place for place, text in enumerate(texts) if len(text) >= least or _telling(text, brief)]
-    one = ""  # the language of all so far
-    for place in places[:_ALONE]:
+    one, alone, size, part = "", _ALONE, 1, _PART  # `one`: the language of all so far
+    for number, place in enumerate(places):
+        if number in (_FEW, _ALONE) and one and {*answers} <= {one, UNKNOWN}:
+            if not accepts(one, settings) and not settings.models:
+                alone, size, part = number, 3 * _GROUP, _PART // 3
+            elif number == _ALONE:
+                size = _GROUP
+        if number >= alone:
+            break
         answer = answers[place] = _looked(texts[place], read, one)
-        if not one and answer != UNKNOWN:
-            one = answer
-    size = _GROUP if one and {*answers} <= {one, UNKNOWN} else 1
-    for start in range(_ALONE, len(places), size):
+        one = answer if not one and answer != UNKNOWN else one
+    for start in range(alone, len(places), size):
         group = places[start : start + size]
-        pure = size > 1 and _pure("\n".join([texts[place][:_PART] for place in group]), one)
+        pure = size > 1 and _pure("\n".join([texts[place][:part] for place in group]), one)
         for place in group:
             answers[place] = one if pure else _looked(texts[place], read, one)
     return answers

@@ -132,9 +132,7 @@ class Generation:
     def add(self, identities: Hashes, places: Places | None = None) -> bytes:
         """Adds identities that are not in it, each once; gives their entry for the redo file."""
         if _grams and places is None:
-            entry, crowded = _grams.insert(self.state(), identities)
-            if crowded:
-                self.stash.add(np.frombuffer(crowded, np.uint64))
+            entry = self._insert_quickly(identities)
         else:
             self._insert(identities, self.place(identities) if places is None else places)
             entry = len(identities).to_bytes(4, "little") + identities.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :6].tobytes()
@@ -261,7 +259,17 @@ class Generation:
         self.split = 1 << self.bits
         self.fill[: self.split] &= np.uint8(OVERFLOWN - 1)
         stashed, self.stash = self.stash.all(), Stash()
-        self._insert(stashed, self.place(stashed))
+        if _grams:
+            self._insert_quickly(stashed)
+        else:
+            self._insert(stashed, self.place(stashed))
+
+    def _insert_quickly(self, identities: Hashes) -> bytes:
+        """The same by the kernel; gives their entry for the redo file."""
+        entry, crowded = _grams.insert(self.state(), identities)
+        if crowded:
+            self.stash.add(np.frombuffer(crowded, np.uint64))
+        return entry
 
 
 class Table:

@@ -12,6 +12,7 @@ from tests.batch.report import crawls
 from tests.logs import url, write
 from windrow import cli
 from windrow.batch import report
+from windrow.batch.report import page, pictures
 from windrow.data import Frame, Task
 
 PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
@@ -47,16 +48,19 @@ class Reader(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def read(page: Path) -> Reader:
+def read(file: Path) -> Reader:
     reader = Reader()
-    reader.feed(page.read_text())
+    reader.feed(file.read_text())
     assert reader.open in ([], ["html"])
     return reader
 
 
 def made(tmp_path: Path, *directories: Path) -> tuple[Path, Reader]:
-    found = report.write(report.read(directories), tmp_path / "out")
-    return found.page, read(found.page)
+    """The page alone, as drawing the PNG files takes a second."""
+    found = report.read(directories)
+    file = tmp_path / "page.html"
+    file.write_text(page.render(found, pictures.all_of(found)))
+    return file, read(file)
 
 
 def test_a_report_is_a_page_with_pictures_beside_it(tmp_path: Path) -> None:
@@ -73,9 +77,9 @@ def test_a_page_may_be_named(tmp_path: Path) -> None:
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
-    page, reader = made(tmp_path, crawls.german(tmp_path / "c"))
+    file, reader = made(tmp_path, crawls.german(tmp_path / "c"))
     assert not {"script", "link", "img", "iframe", "object"} & reader.tags
-    assert not re.search(r"(?:src|href|url)\s*[=(]", page.read_text())
+    assert not re.search(r"(?:src|href|url)\s*[=(]", file.read_text())
 
 
 def test_the_page_has_the_numbers(tmp_path: Path) -> None:
@@ -102,42 +106,42 @@ def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
     directory.mkdir()
     told = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
     write(directory / "log", Frame(1, 1.0, (told,), {}, (Task(url("1", "x.de")),)))
-    page, reader = made(tmp_path, directory)
+    file, reader = made(tmp_path, directory)
     assert "script" not in reader.tags
     assert hostile in [row[0] for row in reader.rows]
-    assert "<title>a&amp;b&lt;i&gt; · Windrow report</title>" in page.read_text()
+    assert "<title>a&amp;b&lt;i&gt; · Windrow report</title>" in file.read_text()
 
 
 def test_a_crawl_without_text_says_so(tmp_path: Path) -> None:
-    page, reader = made(tmp_path, crawls.without_text(tmp_path / "c"))
-    assert "No text was taken" in page.read_text()
+    file, reader = made(tmp_path, crawls.without_text(tmp_path / "c"))
+    assert "No text was taken" in file.read_text()
     assert ["ok", "2", "20.0 kB", "100 %", ""] in reader.rows
 
 
 def test_a_crawl_not_begun_has_a_page(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
-    page, _ = made(tmp_path, tmp_path)
-    assert "Nothing was committed yet" in page.read_text()
+    file, _ = made(tmp_path, tmp_path)
+    assert "Nothing was committed yet" in file.read_text()
 
 
 def test_a_torn_log_is_reported_on_and_that_is_said(tmp_path: Path) -> None:
     file = crawls.german(tmp_path / "c") / "log" / "00000.jsonl.gz"
     file.write_bytes(file.read_bytes()[:-5])
-    page, reader = made(tmp_path, tmp_path / "c")
-    assert "bytes behind the last whole frame were left out" in page.read_text()
+    file, reader = made(tmp_path, tmp_path / "c")
+    assert "bytes behind the last whole frame were left out" in file.read_text()
     assert ["all", "2", "30.0 kB", "100 %", "6.10 kB", "100 %", "0.2033"] in reader.rows
 
 
 def test_the_command_writes_into_the_crawl_or_where_it_is_told(tmp_path: Path) -> None:
     one, two = crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two")
-    for arguments, page in (
+    for arguments, file in (
         ([str(one)], one / "report" / "index.html"),
         ([str(one), str(two)], one / "report" / "with-two" / "index.html"),
         ([str(one), "-o", str(tmp_path / "x")], tmp_path / "x" / "index.html"),
     ):
         result = CliRunner().invoke(cli.app, ["report", *arguments])
-        assert (result.exit_code, page.exists()) == (0, True), result.output
-        assert result.output.startswith(f"{page} written")
+        assert (result.exit_code, file.exists()) == (0, True), result.output
+        assert result.output.startswith(f"{file} written")
 
 
 def test_the_command_prints_the_numbers(tmp_path: Path) -> None:

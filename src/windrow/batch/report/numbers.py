@@ -77,7 +77,7 @@ class Numbers(msgspec.Struct, frozen=True):
     kept: int
     rate: float = msgspec.field(name="yield")
     domains: int = 0
-    retired: int = 0  # domains closed by this crawl
+    retired: int = 0  # domains of which URLs were dropped for low yield
     sums: list[Sum] = []
     reasons: list[Share] = []
     retried: dict[str, int] = {}
@@ -210,12 +210,11 @@ def _sums(folded: Folded, total: Share) -> list[Sum]:
     ends = {name: part.urls for name, part in folded.finished.items()}
     left = folded.seen - sum(ends.values())
     pages = total.downloaded
+    kept = {name or "(no language)": part.kept for name, part in folded.languages.items() if part.kept}
     return [
         _sum("URLs seen", folded.seen, {**_by_size(ends), "waiting or in hand": max(left, 0)}),
         _sum("bytes downloaded", folded.downloaded, {"pages": pages, "robots.txt": folded.robots, "broken off": folded.broken}),
-        _sum(
-            "bytes of text kept", total.kept, {name or "(no language)": part.kept for name, part in folded.languages.items() if part.kept}
-        ),
+        _sum("bytes of text kept", total.kept, _by_size(kept)),
         _sum("documents", total.documents, {name: part.documents for name, part in folded.finished.items() if part.documents}),
     ]
 

@@ -62,7 +62,10 @@ def _facts(crawl: Numbers) -> list[tuple[str, str, str]]:
     """What is told of a crawl before all else: name, figure, what explains it."""
     unit = _unit(crawl)
     rate = f"{crawl.pages / crawl.seconds:,.1f} a second" if crawl.seconds else ""
-    facts = [("pages", f"{crawl.pages:,}", rate), ("downloaded", size(crawl.downloaded), f"on {crawl.domains:,} {unit}s")]
+    facts = [
+        ("pages", f"{crawl.pages:,}", rate),
+        ("downloaded", size(crawl.downloaded), f"on {crawl.domains:,} {unit}{'' if crawl.domains == 1 else 's'}"),
+    ]
     if crawl.clean or crawl.kept:
         facts += [
             ("documents", f"{crawl.documents:,}", f"{share(crawl.documents, crawl.pages)} of the pages"),

@@ -35,7 +35,7 @@ def all_of(crawls: Sequence[Numbers]) -> list[Scene]:
 
 def scatter(crawls: Sequence[Numbers]) -> Scene:
     """Downloaded against kept bytes of each domain."""
-    unit = crawls[0].replay.unit if crawls[0].replay else "domain"
+    unit = _unit(crawls)
     scene = Scene("scatter", f"Downloaded and kept bytes of each {unit}", _SCATTER.format(unit=unit), 640, 460)
     cells = [cell for crawl in crawls for cell in crawl.cells]
     x_low, x_high = axes.decades([cell.downloaded for cell in cells])
@@ -55,6 +55,10 @@ def scatter(crawls: Sequence[Numbers]) -> Scene:
     if entries:
         _corner(scene, entries)
     return scene
+
+
+def _unit(crawls: Sequence[Numbers]) -> str:
+    return crawls[0].replay.unit if crawls[0].replay else "domain"
 
 
 def _dot(cell: Cell, x: Axis, y: Axis, role: str, small: bool) -> Dot:
@@ -165,14 +169,17 @@ def _sums(crawl: Numbers) -> list[tuple[float, float]]:
 
 def trade(crawls: Sequence[Numbers]) -> Scene:
     """How much download how much text would have cost: the ladder, and the rules replayed."""
-    scene = Scene("what-if", "What fewer domains would have given", _TRADE)
+    unit = _unit(crawls)
+    scene = Scene("what-if", f"What fewer {unit}s would have given", _TRADE.format(unit=unit))
     x = Axis("share of the bytes", 0.0, 1.0, _LEFT, scene.width - _RIGHT, show=axes.percent)
     y = Axis("share of the text", 0.0, 1.0, scene.height - _BOTTOM, _TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, crawl in enumerate(crawls):
         if crawl.replay is None or not crawl.kept:
             continue
-        steps = [_Mark(*_spot(crawl, row, x, y), f"{row.threshold:g}" if row.threshold else "") for row in crawl.replay.ladder]
+        steps = [
+            _Mark(*_spot(crawl, row, x, y), f"{row.threshold:g}" if row.threshold and row.domains else "") for row in crawl.replay.ladder
+        ]
         rules = [_Mark(*_spot(crawl, rule, x, y), rule.threshold) for rule in crawl.replay.rules]
         scene.items.append(Line((*((step.x, step.y) for step in steps), (x.at(0), y.at(0))), series(number), 1.6))
         scene.items += [Dot(step.x, step.y, 2.6, series(number), title=f"yield above {step.name or 0}") for step in steps]
@@ -254,6 +261,6 @@ _HARVEST = (
     "or what comes was met before."
 )
 _TRADE = (
-    "The line: had the crawl had only the domains with a yield above each figure, from their first byte on. "
+    "The line: had the crawl had only the {unit}s with a yield above each figure, from their first byte on. "
     "The large dots: what a threshold rule, which must find out first, would have had, replayed page by page."
 )

@@ -125,13 +125,29 @@ def guess(texts: Iterable[str], declared: str) -> str:
     claimed = code(declared)
     if claimed and _share(words, claimed) >= _CLEAR:
         return claimed
+    best, share = _likeliest(words, claimed)
+    doubt = _CLEAR if declared and not claimed else _UNCLEAR
+    return best if share >= doubt else claimed
+
+
+def plain(text: str) -> str:
+    """The language that a paragraph is plainly in, whatever the page around it is in; "" where that is not plain."""
+    words = _words([text])
+    by_script = _script("".join(words)[:_SAMPLE])
+    if by_script:
+        return by_script
+    best, share = _likeliest(words, "")
+    return best if share >= _CLEAR else ""
+
+
+def _likeliest(words: list[str], claimed: str) -> tuple[str, float]:
+    """The language that has most of these words among its commonest, and the share of them."""
     hits: dict[str, int] = {}
     for word, count in collections.Counter(words).items():
         for language in _owners().get(word, ()):
             hits[language] = hits.get(language, 0) + count
     best = max(hits, key=lambda language: (hits[language], language == claimed, language), default="")
-    doubt = _CLEAR if declared and not claimed else _UNCLEAR
-    return best if best and hits[best] >= doubt * len(words) else claimed
+    return best, hits[best] / len(words) if best else 0.0
 
 
 def _units(text: str) -> list[str]:
