@@ -27,9 +27,10 @@ except ImportError as error:
     sys.exit(f"training needs {error.name}, which is not installed; try: pip install lightgbm rapidfuzz")
 
 from windrow.config import ConfigError
-from windrow.extract import blocks_model, blocks_twin, evaluate, gold, html, walk
+from windrow.extract import blocks_model, blocks_rules, blocks_twin, evaluate, gold, html, rules, walk
 from windrow.extract.blocks_model import UNIT, Forest, Model
 from windrow.extract.gold import Sample
+from windrow.extract.walk import Walk
 
 Array = blocks_twin.Array
 Key = tuple[str, str]  # data set, name
@@ -37,7 +38,10 @@ Key = tuple[str, str]  # data set, name
 SITE = 40  # pages of one site that are learned from
 SHINGLE, SHARED = 12, 20  # words in a row, and how many of them two gold texts share that are one text
 COVERED = 0.6  # share of the gold text that a page must hold to be learned from
-PASSAGE = 0.15  # weight of a passage; a page with whole gold text has about 1.5
+PASSAGE = 0.45  # weight of a passage; a page with whole gold text has about 1.5
+AGED = 0.3  # share of the pages that are learned as if they were old
+NEW = frozenset("article section main header footer nav aside figure figcaption address details summary hgroup search dialog".split())
+OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
 FAIR = 200  # pages of a data set that count in full
 INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
 EARLY, CUT = 24, -3.0  # trees after which a block is let go, and log odds below which it is
@@ -74,6 +78,7 @@ class Labelled:
     group: str  # pages with the same site or text: on one side of any split
     texts: list[str]
     table: Array
+    learned_table: Array  # the same, or what an older page would have said
     context: blocks_twin.Context
     labels: Array  # share of each block's words that the gold text has
     weights: Array
@@ -173,6 +178,7 @@ def label(sample: Sample) -> Labelled | None:
         group="",
         texts=found.texts,
         table=table,
+        learned_table=blocks_twin.first(aged(found), page.title)[0] if _share(f"{sample.dataset} {sample.name}") < AGED else table,
         context=context,
         labels=labels,
         weights=weights,
@@ -182,6 +188,21 @@ def label(sample: Sample) -> Labelled | None:
         passages=(sample.wanted, sample.unwanted) if sample.partial else ((), ()),
         learned=bool(weights.any()) if sample.partial else covered > COVERED,
     )
+
+
+def aged(page: Walk) -> Walk:
+    """A page as it may have been written before HTML 5: without its elements, and with names that say nothing.
+
+    So the model does not come to rely on them. Most pages it will see have them, few of all pages that there are.
+    """
+    blocks = np.frombuffer(page.blocks, np.int32).reshape(len(walk.BLOCK), -1).copy()
+    containers = np.frombuffer(page.containers, np.int32).reshape(len(walk.CONTAINER), -1).copy()
+    tags = np.array([rules.TAGS.index("div") if tag in NEW else number for number, tag in enumerate(rules.TAGS)], np.int32)
+    for names, columns in ((walk.BLOCK, blocks), (walk.CONTAINER, containers)):
+        columns[names.index("flags")] &= sum(rules.FLAG[name] for name in OLD)
+        columns[names.index("hints")] = 0
+        columns[names.index("tag")] = tags[columns[names.index("tag")]]
+    return dataclasses.replace(page, blocks=blocks.tobytes(), containers=containers.tobytes())
 
 
 def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[str]]) -> tuple[Array, Array]:
@@ -198,7 +219,12 @@ def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[st
 
 def part(page: Labelled, parts: int, salt: str) -> int:
     """Which of so many parts a page is in: by its group, so that a site or text is in one."""
-    return int.from_bytes(hashlib.blake2b(f"{salt} {page.group}".encode(), digest_size=8).digest()) % parts
+    return int(_share(f"{salt} {page.group}") * parts)
+
+
+def _share(text: str) -> float:
+    """A number from 0 to 1 that depends on nothing but the text."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest()) / (1 << 48)
 
 
 def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
@@ -250,21 +276,21 @@ class Stages:
 
     def model(self, pages: Iterable[Labelled]) -> Model:
         counts = collections.Counter(page.key[0] for page in pages)
-        skip = blocks_twin.EVEN + round(SKIP * blocks_twin.STEPS)
-        names = blocks_twin.FIRST + blocks_twin.SECOND
+        skip = blocks_rules.EVEN + round(SKIP * blocks_rules.STEPS)
+        names = blocks_rules.FIRST + blocks_rules.SECOND
         return Model(blocks_model.KIND, blocks_model.VERSION, dict(sorted(counts.items())), names, skip, self.first, self.second)
 
 
 def train(pages: Sequence[Labelled]) -> Model:
     """The second stage learns from answers of the first on pages which that has not seen."""
     pages = [page for page in pages if page.learned]
-    tables = {page.key: page.table for page in pages}
+    tables = {page.key: page.learned_table for page in pages}
     answers: Answers = {}
     for number in range(INNER):
         unseen = [page for page in pages if part(page, INNER, "inner") == number]
         trees = blocks_twin.Trees(fit([page for page in pages if part(page, INNER, "inner") != number], tables))
-        answers |= {page.key: trees.buckets(page.table) for page in unseen}
-    both = {page.key: np.concatenate((page.table, blocks_twin.second(page.context, answers[page.key]))) for page in pages}
+        answers |= {page.key: trees.buckets(page.learned_table) for page in unseen}
+    both = {page.key: np.concatenate((page.learned_table, blocks_twin.second(page.context, answers[page.key]))) for page in pages}
     return Stages(fit(pages, tables), fit(pages, both)).model(pages)
 
 

@@ -102,13 +102,14 @@ def evaluate(
 @app.command("train")
 def train(
     pages: Pages,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", metavar="MODEL")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model goes; else lines.json.", metavar="MODEL")] = None,
     extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
     classifier: Classifier = "svm",
 ) -> None:
     """Train an extractor on pages with gold text."""
     from windrow.extract import files
 
+    output = output or Path(f"{extractor}.json")
     files.train(pages, extractor, classifier, output)
     typer.echo(f"{output} written; use it with: windrow extract --extractor {extractor} --model {output}")
 

@@ -30,7 +30,7 @@ PAGES: dict[str, Callable[[], bytes]] = {
     "200,000 misnested": lambda: b"<p><b><i><font>x" * 200_000 + SENTENCE * 10,
     "20,000 noscripts": lambda: b"<body><div>" + (b"<noscript><div>" + SENTENCE * 10 + b"</div></noscript>") * 20_000,
     "200,000 nested noscripts": lambda: b"<body><div>" + b"<noscript><div>" * 200_000 + SENTENCE * 10,
-    "nested authors and times": lambda: b"<a rel=author><time><table><td>" * 50_000 + SENTENCE * 10,
+    "nested authors and times": lambda: b"<a rel=author href=x><time><table><td>" * 50_000 + SENTENCE * 10,
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
     "lone surrogates": lambda: b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500,

@@ -183,6 +183,17 @@ def test_only_what_is_trained_can_be_trained(tmp_path: Path) -> None:
     assert b"only lines is" in found.stderr
 
 
+def test_a_site_with_fewer_pages_than_folds_is_tried_page_by_page(tmp_path: Path) -> None:
+    rows = json.loads(
+        windrow("extract", "evaluate", str(data(tmp_path / "pages")), "--extractor", "lines", "--folds", "10", "--json").stdout
+    )
+    assert [(row["site"], row["pages"]) for row in rows] == [("pages", 4)]
+    for number in (1, 2, 3):
+        (tmp_path / "pages" / "html" / f"{number}.html").unlink()
+    found = windrow("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "lines", "--folds", "10")
+    assert (found.returncode, found.stdout) == (2, b"") and b"pages has one page" in found.stderr
+
+
 def test_a_model_that_was_trained_is_used(tmp_path: Path) -> None:
     model = tmp_path / "mill.json"
     trained = windrow("extract", "train", str(data(tmp_path / "pages")), "-o", str(model))

@@ -90,7 +90,7 @@ def test_the_address_dates_a_page_that_does_not_say() -> None:
     [
         ("<meta name=author content='By Ann Example'>", "Ann Example"),
         ("<meta name=author content='https://site.test/ann'>", ""),
-        ("<meta property='article:author' content='http://facebook.test/x'><a rel=author>Ann  Example</a>", "Ann Example"),
+        ("<meta property='article:author' content='http://facebook.test/x'><a rel=author href=/ann>Ann  Example</a>", "Ann Example"),
         (linked_data(**{"@type": "Article", "author": [{"name": "Ann"}, {"name": "Ben"}, {"name": "Ann"}]}), "Ann; Ben"),
         (linked_data(**{"@type": "Article", "author": {"name": ["x"]}}), ""),
         ("<p>x", ""),

@@ -114,15 +114,15 @@ def test_the_two_forms_differ() -> None:
     """A large page without text weighs as much as it is large, or as any other page."""
     each = account(0, 0)
     for report in [answer(99_000, 0), *[answer(10, 5)] * 99]:
-        budget.enter(each, report, rule())
+        budget.enter(report, rule(), each)
     assert budget.rate(each, rule()) == pytest.approx(495 / 99_990)
     assert budget.rate(each, rule(yield_form="pages")) == pytest.approx(0.495)
 
 
 def test_an_answer_is_booked() -> None:
     each = account(0, 0)
-    budget.enter(each, answer(1000, 100, clean=300, primary=200), rule())
-    budget.enter(each, answer(3000, 0), rule())
+    budget.enter(answer(1000, 100, clean=300, primary=200), rule(), each)
+    budget.enter(answer(3000, 0), rule(), each)
     assert (each.pages, each.downloaded, each.kept, each.clean, each.primary, each.yields) == (2, 4000, 100, 300, 200, 100_000)
 
 
@@ -131,7 +131,7 @@ def test_what_counts_as_text_can_be_chosen(text: str, rate: float) -> None:
     for form in ("bytes", "pages"):
         each = account(0, 0)
         chosen = rule(yield_text=text, yield_form=form)
-        budget.enter(each, answer(1000, 100, clean=300, primary=200), chosen)
+        budget.enter(answer(1000, 100, clean=300, primary=200), chosen, each)
         assert budget.rate(each, chosen) == pytest.approx(rate)
 
 

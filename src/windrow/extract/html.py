@@ -5,7 +5,6 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
-import msgspec
 import turbohtml
 import xxhash
 
@@ -61,6 +60,7 @@ _VARYING = bytes([*b"0123456789 \t\n\r\f\v", *range(0x90, 0x9A), *range(0xA0, 0x
 
 # Elements are asked for by tag alone: the parser lists them once, where a selector or an XPath passes over the whole tree each time.
 _Pair = tuple[str, str]  # name, value
+_Linked = tuple[Sequence[str], Sequence[str]]  # authors, licences
 _Found = dict[str, tuple[str, str]]  # href -> anchor, rel
 
 
@@ -90,7 +90,7 @@ def read(
     canonical, hrefs = _find_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     _find_elsewhere(document, metas, found)
-    about = _described(document, metas, capture, licences) if details else Metadata()
+    about = _described(document, metas, capture, (_authors(document, found), licences)) if details else Metadata()
     page = Page(
         title=_title(document),
         author=about.author,
@@ -180,7 +180,7 @@ def _clean(text: str) -> str:
     return text if text.isprintable() else text.translate(_UNPRINTABLE).encode("utf-8", "replace").decode()
 
 
-def _described(document: turbohtml.Document, metas: Sequence[turbohtml.Element], capture: Capture, licences: tuple[str, ...]) -> Metadata:
+def _described(document: turbohtml.Document, metas: Sequence[turbohtml.Element], capture: Capture, linked: _Linked) -> Metadata:
     """Who wrote the page, when and under which licence. A tree that was stripped has lost what its scripts say."""
     pairs = [(meta.attr("property") or meta.attr("name") or meta.attr("itemprop"), meta.attr("content")) for meta in metas]
     scripts = [script.text for script in document.find_all("script") if (script.attr("type") or "").strip().lower() == _LINKED_DATA]
@@ -188,12 +188,11 @@ def _described(document: turbohtml.Document, metas: Sequence[turbohtml.Element],
         [(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts,
         _times(document),
-        licences=licences,
-        url=capture.task.url.text,
-        latest=capture.time,
+        *linked,
+        capture.task.url.text,
+        capture.time,
     )
-    found = metadata.read(facts)
-    return found if found.author else msgspec.structs.replace(found, author=metadata.author(_authors(document)))
+    return metadata.read(facts)
 
 
 def _times(document: turbohtml.Document) -> list[str]:
@@ -203,9 +202,12 @@ def _times(document: turbohtml.Document) -> list[str]:
     return [time.attr("datetime") or time.text[:_TYPE] for time in (*marked, *times)]
 
 
-def _authors(document: turbohtml.Document) -> list[str]:
-    found = (element for element in document.find_all("a") if element.attr("rel") == "author")
-    return [element.text[:_TYPE] for element in itertools.islice(found, _AUTHORS)]
+def _authors(document: turbohtml.Document, found: _Found) -> list[str]:
+    """The texts of links to authors. Few pages have any, and what is known of links tells which."""
+    if not any(rel and "author" in rel for _, rel in found.values()):
+        return []
+    links = (element for element in document.find_all("a") if "author" in (element.attr("rel") or "").lower().split())
+    return [element.text[:_TYPE] for element in itertools.islice(links, _AUTHORS)]
 
 
 def _parsed(text: str, xhtml: bool) -> turbohtml.Document:

@@ -65,16 +65,19 @@ def threshold(rule: Rule, pages: int) -> float:
     return rule.factor * (math.log10(pages) - rule.start) if pages > 0 and rule.factor else -math.inf
 
 
-def enter(account: Account, report: Report, rule: Rule) -> None:
-    """Books an answer."""
-    account.pages += 1
-    account.downloaded += report.downloaded
-    account.kept += report.kept
-    account.clean += report.clean
-    account.primary += report.primary
+def enter(report: Report, rule: Rule, *accounts: Account) -> None:
+    """Books an answer in each of these."""
+    downloaded, kept, clean, primary = report.downloaded, report.kept, report.clean, report.primary
     text = getattr(report, rule.text)
-    if text and report.downloaded > 0:
-        account.yields += text * PAGE // report.downloaded
+    part = text * PAGE // downloaded if text and downloaded > 0 else 0
+    for account in accounts:
+        account.pages += 1
+        account.downloaded += downloaded
+        if clean or kept:
+            account.kept += kept
+            account.clean += clean
+            account.primary += primary
+            account.yields += part
 
 
 def rate(account: Account, rule: Rule) -> float:
@@ -95,9 +98,9 @@ def spared(account: Account, rule: Rule) -> bool:
 
 
 def _poor(account: Account, rule: Rule) -> bool:
-    if account.primary < rule.min_primary_share * account.clean:
+    if rule.min_primary_share and account.primary < rule.min_primary_share * account.clean:
         return True
-    return rate(account, rule) < threshold(rule, account.pages)
+    return rule.factor > 0 and rate(account, rule) < threshold(rule, account.pages)
 
 
 def segment(known: Collection[str], text: str) -> str:

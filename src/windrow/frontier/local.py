@@ -4,6 +4,7 @@ import base64
 import errno
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -35,6 +36,7 @@ class LocalFrontier:
         self._same_pages = options.scope.same_pages
         self._budget = budget.rule(options.frontier)
         self._judged = options.extract.extractor != "none"  # without text every yield is 0 and says nothing
+        self._sums = operator.attrgetter(self._budget.text, "downloaded")
         self._steered = self._judged and options.frontier.order == "yield"
         self._held = False  # hosts that are due were held back when turns were last leased
         self._trials = 0  # seats that are tried though others are better
@@ -68,6 +70,7 @@ class LocalFrontier:
         new, seats = self._admission.admit(tasks, via, refused, ranks)
         for seat in seats:
             self._rest(seat)
+            self._lift(seat)
         return new
 
     def _begin(self, writes: int) -> None:
@@ -132,10 +135,9 @@ class LocalFrontier:
         """A seat's place among those that are due, by the yield to be expected. What cannot wait comes first."""
         if seat.errands or seat.ending or seat.unasked:
             return -math.inf
-        host, domain = seat.host, self._rows.make_domain(seat.host.domain)
-        text = self._budget.text
-        own, near = (getattr(host, text), host.downloaded), (getattr(domain, text), domain.downloaded)
-        return -steer.expected(own, near, self.meta.account, seat.rank)
+        host = seat.host
+        domain = self._rows.domains.get(host.domain) or self._rows.make_domain(host.domain)
+        return -steer.expected(self._sums(host), self._sums(domain), self.meta.account, seat.rank)
 
     def _open(self) -> bool:
         opened = self._line.fill()
@@ -171,7 +173,7 @@ class LocalFrontier:
         """Pages after which a domain makes room for others: a poor one soon, a good one not while poor ones can."""
         if not self._steered:
             return self._options.quantum
-        if not steer.good(-self._key(seat), self.meta.account):
+        if not steer.good(-seat.key, self.meta.account):  # as it was when it became due
             return min(steer.TURN, self._options.quantum)
         return math.inf if self._held else self._options.quantum
 
@@ -181,8 +183,6 @@ class LocalFrontier:
             seat.trial = False
             self._trials -= 1
         if seat.state != "idle":
-            if self._steered and seat.state == "ready" and self._key(seat) < seat.key * 1.1:  # keys are negative: better by a tenth
-                self._schedule.put(seat, 0.0)
             return
         host = seat.host
         more = host.waiting > len(seat.hand)
@@ -195,6 +195,11 @@ class LocalFrontier:
                 self._schedule.put(seat, self._due(seat))
         elif not seat.hand and not seat.pending:
             self._close(seat)
+
+    def _lift(self, seat: Seat) -> None:
+        """A seat that is due and has become better goes forward. One that has become worse is found out when it is first."""
+        if self._steered and seat.state == "ready" and self._key(seat) < 1.1 * seat.key:  # keys are negative: by a tenth
+            self._schedule.put(seat, 0.0)
 
     def _gives_way(self, seat: Seat) -> bool:
         """Whether a host has to rest so long that others should have its seat. Its domain is then retired."""
@@ -277,6 +282,8 @@ class LocalFrontier:
             self._line.leave(host)
         if seat is not None:
             self._rest(seat)
+            if report.kept:
+                self._lift(seat)
         return report
 
     def _finish(self, host: Host, report: Report, ref: int, frame: int) -> None:
@@ -311,12 +318,12 @@ class LocalFrontier:
         domain = self._rows.make_domain(host.domain)
         self._rows.changed_domains.add(domain.name)
         steer.enter(self.meta.account, host.pages, getattr(report, self._budget.text), report.downloaded)
-        budget.enter(domain, report, self._budget)
-        budget.enter(host, report, self._budget)
+        if not (self._judged and self._options.segments):
+            budget.enter(report, self._budget, domain, host)
+        else:
+            self._book_segment(domain, host, report)
         if not self._judged:
             return
-        if self._options.segments:
-            self._book_segment(host, report)
         if not domain.closed and budget.retired(domain, self._budget):
             domain.closed = LOW_YIELD
             group = self._line.groups.get(domain.name)
@@ -324,12 +331,12 @@ class LocalFrontier:
                 self._weigh(seat.host, domain)
         self._weigh(host, domain)
 
-    def _book_segment(self, host: Host, report: Report) -> None:
+    def _book_segment(self, domain: Domain, host: Host, report: Report) -> None:
         name = budget.segment(host.segments, report.task.url.text)
         part = host.segments.get(name)
         if part is None:
             part = host.segments[name] = Segment()
-        budget.enter(part, report, self._budget)
+        budget.enter(report, self._budget, domain, host, part)
         if not part.closed and budget.retired(part, self._budget):
             part.closed = True
             host.cut += 1

@@ -23,6 +23,9 @@ FAIR = 0.5  # share of the recent yield that makes a host good
 TURN = 2  # pages in a turn of a host that is not
 
 
+_FACTORS = [2.0 ** ((RANK - rank) / DOUBLE) for rank in range(256)]
+
+
 class Sums(msgspec.Struct):
     text: float = 0.0  # bytes
     downloaded: float = 0.0  # bytes
@@ -61,8 +64,7 @@ def expected(host: tuple[int, int], domain: tuple[int, int], account: Account, r
     first = account.first
     new = (first.text + GUESS * GUESS_BYTES) / (first.downloaded + GUESS_BYTES)
     near = (domain[0] + new * 2 * WEIGHT) / (domain[1] + 2 * WEIGHT)
-    own = (host[0] + near * WEIGHT) / (host[1] + WEIGHT)
-    return float(own * 2.0 ** ((RANK - rank) / DOUBLE))
+    return (host[0] + near * WEIGHT) / (host[1] + WEIGHT) * _FACTORS[rank]
 
 
 def good(expected: float, account: Account) -> bool:

@@ -50,6 +50,8 @@ def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FO
     rows = []
     for site, pages in _sites(map(labelled, samples), folds).items():
         usable = [page for page in pages if page.answerable]
+        if len(usable) == 1:
+            raise ConfigError(f"{site} has one page that can be tried; cross-validation needs two or more of a site, or of several")
         found = [match for learnt, tried in _folds(usable, folds, site) for match in _matches(_trained(learnt, classifier), tried)]
         rows.append(_row(site, found, len(pages) - len(usable)))
     return rows
@@ -124,7 +126,10 @@ def _sites(pages: Iterable[Labelled], folds: int) -> dict[str, list[Labelled]]:
     sites: dict[str, list[Labelled]] = {}
     for page in pages:
         sites.setdefault(page.site, []).append(page)
-    big = {site: members for site, members in sites.items() if len(members) >= max(folds, 1)}
+    few = [site for site, members in sites.items() if len(members) < folds]
+    if len(few) == 1:  # with no other to be tried with, it is tried page by page
+        return sites
+    big = {site: members for site, members in sites.items() if site not in few}
     small = [page for site, members in sites.items() if site not in big for page in members]
     return {**big, **({OTHERS: small} if small else {})}
 
