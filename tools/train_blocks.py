@@ -44,13 +44,13 @@ NEW = frozenset("article section main header footer nav aside figure figcaption 
 OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
 FAIR = 200  # pages of a data set that count in full
 INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
-EARLY, CUT = 24, -3.0  # trees after which a block is let go, and log odds below which it is
-SKIP = -5.0  # log odds of the first stage below which the second is not asked
+EARLY, CUT = 12, -2.5  # trees after which a block is let go, and log odds below which it is
+SKIP = -4.0  # log odds of the first stage below which the second is not asked
 
-TREES = 100
+TREES = 60
 LEARNING = {
     "objective": "cross_entropy",
-    "learning_rate": 0.1,
+    "learning_rate": 0.15,
     "num_leaves": 31,
     "max_depth": 7,
     "min_data_in_leaf": 40,
@@ -60,7 +60,7 @@ LEARNING = {
     "max_bin": 63,
     "use_missing": False,
     "data_sample_strategy": "goss",
-    "num_threads": 2,
+    "num_threads": 1,
     "deterministic": True,
     "force_row_wise": True,
     "seed": 1,
@@ -166,7 +166,7 @@ def label(sample: Sample) -> Labelled | None:
     own = np.array([numbers.setdefault(word, len(numbers)) for text in words for word in text], int)
     counts = np.bincount(np.array(gold_numbers, int), minlength=len(numbers))
     lengths = np.array([len(text) for text in words])
-    weights = (lengths + 0.2) / (len(wanted) + 0.3 * lengths.sum() + 10)
+    weights = (lengths + 1) / (len(wanted) + 0.3 * lengths.sum() + 10)
     labels = np.clip(blocks_gold.labels(words, wanted), 0, 1)
     if sample.partial:
         labels, weights = by_passages(found.texts, (sample.wanted, sample.unwanted))

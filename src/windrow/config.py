@@ -140,7 +140,7 @@ class Extract:
     seconds: float = 10.0  # CPU time one page may take
     megabytes: int = 1024  # address space of one worker
     max_links: int = 10000  # links taken from one page
-    extractor: str = "paragraphs"  # of the main text: "blocks" (learned), "paragraphs" (jusText's rules), "lines" (DGWC's); "none": no text
+    extractor: str = "blocks"  # of the main text: "blocks" (learned), "paragraphs" (jusText's rules), "lines" (DGWC's); "none": no text
     model: str = ""  # file made by `windrow extract train`, for an extractor that is trained; empty: the one that comes with Windrow
     comments: bool = False  # what readers wrote below a page is text too; for "blocks"
 
@@ -199,7 +199,7 @@ class Paragraphs:
     headings: bool | None = None  # headings are kept with the text below them: true, true
     landmarks: bool | None = None  # paragraphs within nav, footer and aside elements are bad: false, true
     unspaced: float | None = None  # factor on lengths and distance where words are not set apart, as in Chinese: 1, .3
-    mixed: bool | None = None  # a paragraph plainly in another language than the page has its own stop list: false, true
+    mixed: bool | None = None  # where no language is given, a paragraph plainly in another one than the page has its own list: false, true
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

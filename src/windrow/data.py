@@ -56,6 +56,7 @@ class Kind(enum.IntEnum):
     ROBOTS = 1
     RESOLVE = 2  # no request: find the host's address
     PROBE = 3  # a page that cannot exist: how does the host say so?
+    DETOUR = 4  # a redirect to the same page with a session id in its URL, which was followed at once
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):

@@ -104,6 +104,17 @@ def redirect(base: str, location: str) -> Url | None:
     return join(base, [location])[0]
 
 
+def target(base: str, location: str) -> str:
+    """The same as it is to be asked for, with whatever the canonical form leaves out; empty where it leads nowhere."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    parsed = _absolute(base)
+    try:
+        return str(parsed.join(location.partition("#")[0])) if parsed is not None else ""
+    except (whatwg.URLError, UnicodeEncodeError):
+        return ""
+
+
 def key(text: str) -> int:
     """Names a URL in every store and file: the function never changes."""
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -250,6 +250,28 @@ def test_chains_and_loops_of_redirects_end(site: Site, tmp_path: Path) -> None:
     assert len(site.requests("a.test", "/bad/redirect-there")) == 1
 
 
+SESSION = ";jsessionid=0A1B2C3D4E5F60718293A4B5C6D7E8F9"
+
+
+def test_a_redirect_that_only_adds_a_session_id_is_followed_and_the_page_kept(site: Site, tmp_path: Path) -> None:
+    moved = web.Reply(b"", 302, (("Location", f"/page{SESSION}"),))
+    site.script("a.test", "/page", [moved])
+    site.page("a.test", f"/page{SESSION}", b"<a href=/next>on</a>")
+    site.page("a.test", "/next")
+    site.script("b.test", "/round", [web.Reply(b"", 302, (("Location", f"/round{SESSION}"),))])
+    site.script("b.test", f"/round{SESSION}", [web.Reply(b"", 302, (("Location", "/round"),))])
+    site.robots("c.test", "User-agent: *\nDisallow: /*jsessionid\n")
+    site.script("c.test", "/page", [moved])
+    found = crawl(site, tmp_path / "crawl", ["http://a.test/page", "http://b.test/round", "http://c.test/page"])
+    assert found["http://a.test/page"]["reason"] == found["http://a.test/next"]["reason"] == "ok"
+    assert found["http://b.test/round"]["reason"] == found["http://c.test/page"]["reason"] == "redirect"
+    assert [len(site.requests("b.test", path)) for path in ("/round", f"/round{SESSION}")] == [1, 1]
+    assert not site.requests("c.test", f"/page{SESSION}")
+    kept = truth.archive(tmp_path / "crawl", "diagnostics")
+    assert [record.url for record in kept if record.type == "response"].count("http://a.test/page") == 1, "the redirect is archived too"
+    assert truth.pages(tmp_path / "crawl")["http://a.test/page"] == 1
+
+
 def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, tmp_path: Path) -> None:
     site.page("a.test", "/", b"".join(b"<a href=/%d>page</a>" % number for number in range(5)))
     for number in range(5):

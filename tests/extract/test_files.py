@@ -122,9 +122,10 @@ def test_a_missing_file_is_one_sentence_and_code_2() -> None:
 
 
 def test_presets_and_single_figures_are_options_of_the_command() -> None:
-    tuned, stock = (windrow("extract", "--preset", preset, stdin=PAGE).stdout for preset in ("tuned", "stock"))
-    assert tuned == stock == windrow("extract", stdin=PAGE).stdout != b"\n"
-    assert windrow("extract", "--set", "paragraphs.length_low=5000", stdin=PAGE).stdout == b"\n"
+    command = ("extract", "--extractor", "paragraphs")
+    tuned, stock = (windrow(*command, "--preset", preset, stdin=PAGE).stdout for preset in ("tuned", "stock"))
+    assert tuned == stock == windrow(*command, stdin=PAGE).stdout != b"\n"
+    assert windrow(*command, "--set", "paragraphs.length_low=5000", stdin=PAGE).stdout == b"\n"
 
 
 def test_the_help_shows_the_options_for_files_and_the_commands() -> None:
@@ -138,10 +139,11 @@ def test_a_stop_list_is_made_from_a_sample_and_used(tmp_path: Path) -> None:
     words = path.read_text("utf-8").split()
     assert (made.returncode, len(words), words[:3]) == (0, 60, ["the", "and", "of"])
     assert f"--stoplist {path}" in made.stdout.decode()
-    assert b"The old mill" in windrow("extract", "--stoplist", str(path), stdin=PAGE).stdout
+    command = ("extract", "--extractor", "paragraphs", "--stoplist")
+    assert b"The old mill" in windrow(*command, str(path), stdin=PAGE).stdout
     czech = windrow("extract", "stoplist", "-", stdin=(TEXTS / "cs.txt").read_bytes()).stdout
     (tmp_path / "czech.txt").write_bytes(czech)
-    assert windrow("extract", "--stoplist", str(tmp_path / "czech.txt"), stdin=PAGE).stdout == b"\n"
+    assert windrow(*command, str(tmp_path / "czech.txt"), stdin=PAGE).stdout == b"\n"
 
 
 @pytest.mark.parametrize(

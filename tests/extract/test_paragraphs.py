@@ -117,16 +117,17 @@ def test_the_tuned_preset_keeps_blanks_between_inline_elements() -> None:
 def test_without_a_language_it_is_guessed() -> None:
     czech = "<p>" + "Všichni lidé se rodí svobodní a sobě rovní co do důstojnosti a práv. " * 4
     assert own(czech, language="", preset="tuned") == ["good"]
-    assert own(czech, language="ja", preset="tuned", mixed=False) == ["bad"]
+    assert own(czech, language="ja", preset="tuned") == ["bad"]
 
 
 def test_a_paragraph_in_another_language_than_the_page_has_its_own_list() -> None:
     czech = "<p>" + "Všichni lidé jsou si před zákonem rovni a mají právo na stejnou ochranu zákona. " * 4
     both = f"<p>{'All the people of the world are born free and they are equal in their rights. ' * 9}{czech}"
-    assert own(both, language="", preset="tuned") == own(both, language="en", preset="tuned") == ["good", "good"]
-    assert own(both, language="en", preset="tuned", mixed=False) == own(both, language="en") == ["good", "bad"]
+    assert own(both, language="", preset="tuned") == own(both, language="en", preset="tuned", mixed=True) == ["good", "good"]
+    assert own(both, language="en", preset="tuned") == own(both, language="", preset="tuned", mixed=False) == ["good", "bad"]
+    assert own(both, language="en") == own(both, language="") == ["good", "bad"]
     names = "<p>" + "Nikon Z6; Canon R5; Sony A7; Fujifilm XT4; Leica M11; Pentax K3; " * 4
-    assert own(both + names, language="en", preset="tuned") == ["good", "good", "bad"]
+    assert own(both + names, language="", preset="tuned") == ["good", "good", "bad"]
 
 
 def test_a_language_without_a_list_is_read_without_stop_words() -> None:

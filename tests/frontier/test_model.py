@@ -138,10 +138,11 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
         if fate is not None:
             host = sim.world.hosts[task(text).url.host].name
             waiting = fate.state != "finished"
-            told[text] = (host, "waiting" if waiting else "finished", None if waiting else fate.reason, fate.frame, fate.task)
+            closed = sim.frontier.closed(fate.task.url)
+            told[text] = (host, "waiting" if waiting else "finished", None if waiting else fate.reason, fate.frame, fate.task, closed)
     return told
 
 
 async def ledgers(sim: Simulation) -> list[object]:
     domains = sorted({task(page).url.domain for host in sim.world.hosts.values() for page in host.pages})
-    return [await sim.frontier.ledger(domain) for domain in domains]
+    return [*[await sim.frontier.ledger(domain) for domain in domains], sim.frontier.meta.account]

@@ -282,6 +282,20 @@ def test_a_host_that_has_shown_to_be_better_outlives_its_domain(hand: Opener, se
     assert crawl.add("http://w.a.org/new", "http://v.a.org/new") == ([] if spared else ["http://w.a.org/new"])
 
 
+def test_an_answer_that_was_under_way_may_save_a_host_of_a_closed_domain(hand: Opener) -> None:
+    crawl = hand(**{**RULE, "grace_bytes": 20_000})
+    crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
+    first, second = crawl.pages()
+    serve_some(crawl, first, 2, downloaded=1000, kept=300)
+    serve_some(crawl, second, 16, downloaded=3000, kept=0)
+    assert crawl.store.closed(url("http://x.a.org/19")) is Reason.LOW_YIELD  # too little is known of it
+    crawl.settle(first.tasks[2], downloaded=1000, kept=300)
+    assert crawl.store.closed(url("http://x.a.org/19")) is None
+    crawl.release(first, first.tasks[3:], last=crawl.now)
+    crawl.release(second, last=crawl.now)
+    assert [(turn.host, turn.closed) for turn in crawl.pages()] == [("x.a.org", None), ("y.a.org", Reason.LOW_YIELD)]
+
+
 def test_a_host_that_outlived_its_domain_is_retired_once_it_is_no_better(hand: Opener) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000})
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])

@@ -24,4 +24,17 @@ from windrow.archive.record import Record, records, tail, verify
 from windrow.archive.stream import ArchiveError
 from windrow.archive.writer import Writer
 
-__all__ = ["ArchiveError", "Entry", "Members", "Origin", "Record", "Writer", "open_entry", "open_place", "read", "records", "tail", "verify"]
+__all__ = [
+    "ArchiveError",
+    "Entry",
+    "Members",
+    "Origin",
+    "Record",
+    "Writer",
+    "open_entry",
+    "open_place",
+    "read",
+    "records",
+    "tail",
+    "verify",
+]

@@ -241,6 +241,8 @@ class Crawl:
                     elif await self._admitted(task.kind):
                         outcome = await self._client.get(task, turn.address)
                         last = self._clock.now()
+                        if isinstance(outcome, Capture) and task.kind is Kind.PAGE and (text := page.detour(outcome)):
+                            outcome, last = await self._detour(turn, outcome, text)
                         await self._take(outcome, last, rules)
                     else:
                         break
@@ -273,6 +275,21 @@ class Crawl:
         self._flying += 1
         self._requested += kind is Kind.PAGE
         return True
+
+    async def _detour(self, turn: Turn, hop: Capture, text: str) -> tuple[Capture | Failure, float]:
+        """Follows a redirect to the same page with a session id, once and at once: canonical, the two are one URL, so as a link it would be
+        known already, and the page never seen."""
+        last = self._clock.now()
+        there = msgspec.structs.replace(hop.task, url=msgspec.structs.replace(hop.task.url, text=text))
+        if self._refusal(there, {entry.origin: entry for entry in turn.robots}) is not None:
+            return hop, last
+        await self._rest(last + turn.delay)
+        if not await self._admitted(Kind.DETOUR):
+            return hop, last
+        hop = msgspec.structs.replace(hop, task=msgspec.structs.replace(hop.task, kind=Kind.DETOUR))
+        report = page.answered(steady(hop, last), self._scope, self._options.fetch.max_redirects)
+        await self._keep(msgspec.structs.replace(report, found=(), refused={}, final=True), hop)
+        return await self._client.get(msgspec.structs.replace(hop.task, kind=Kind.PAGE), turn.address, text), self._clock.now()
 
     async def _probe(self, turn: Turn, entry: Robots, last: float) -> tuple[Robots, float]:
         """Asks an origin for a page that cannot exist. What it answers belongs to what is known of the origin, beside its rules."""

@@ -126,6 +126,17 @@ def _redirected(capture: Capture, scope: Scope, most: int) -> tuple[Reason, str,
     return Reason.REDIRECT, target.text, (task,), {}
 
 
+def detour(capture: Capture) -> str:
+    """The URL that a redirect leads to where that is the same page, with a session id; empty where it is another page, or none."""
+    location = capture.header("location") if reason(capture) is Reason.REDIRECT else None
+    own = capture.task.url
+    there = urls.redirect(own.text, location) if location else None
+    if there is None or there.key != own.key:
+        return ""
+    text = urls.target(own.text, location or "")
+    return text if text != own.text else ""
+
+
 def moved_robots(capture: Capture) -> Task | None:
     """The task for a robots.txt that was moved; None where it ends here: not moved, moved too often, or to nowhere."""
     task = capture.task

@@ -27,7 +27,7 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 #define MAX_PATH (1 << 24)
 #define MARKS 64
 #define SECOND (13 + 2 * LEVELS + 3 * LIKELY_CORES + 2)
-#define MAX_FIRST (OWN + 2 * MAX_BITS + 1 + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE)
+#define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE)
 #define STRIDE ((MAX_FIRST + SECOND + 15) / 16 * 16)
 #define CHUNK 64 /* blocks whose figures are written out at once */
 #define LANES 8  /* blocks that go down a tree side by side: a step waits for memory, eight wait together */
@@ -57,9 +57,8 @@ typedef struct {
     int64_t likely[BUCKETS];
     int64_t whole; /* a probability of one */
     uint8_t groups[MAX_TAGS];
-    int bits, hints;
+    int bits;
     uint8_t bit[MAX_BITS];
-    int32_t content;
     int32_t counted[3];
     int group_p, group_li;
     uint8_t ascii[128]; /* classes of last characters */
@@ -461,7 +460,7 @@ write_first(const Page *self, Py_ssize_t i, float *row)
 {
     const Model *model = self->model;
     int64_t length = self->lengths[i], chars = self->block[CHARS][i];
-    int32_t own = self->block[CONTAINER][i], flags = self->block[FLAGS][i], hints = self->block[HINTS][i];
+    int32_t own = self->block[CONTAINER][i], flags = self->block[FLAGS][i];
     *row++ = (float)length;
     *row++ = self->links[i];
     *row++ = (float)self->block[STOPS][i];
@@ -478,9 +477,6 @@ write_first(const Page *self, Py_ssize_t i, float *row)
     *row++ = (float)self->block[HEADING][i];
     for (int bit = 0; bit < model->bits; bit++)
         *row++ = (float)(flags >> model->bit[bit] & 1);
-    for (int bit = 0; bit < model->hints; bit++)
-        *row++ = (float)(hints >> bit & 1);
-    *row++ = (self->container[C_HINTS][own] & model->content) != 0;
     int32_t around[LEVELS];
     for (int level = 0; level < LEVELS; level++, row += FIGURES) {
         around[level] = level ? self->above[around[level - 1]] : self->around[i];
@@ -866,8 +862,7 @@ set_marks(Model *model, PyObject *marks, uint8_t class)
 static int
 set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const Py_buffer *bits)
 {
-    if (likely->len != (Py_ssize_t)sizeof(model->likely) || groups->len > MAX_TAGS || bits->len > MAX_BITS || model->hints > MAX_BITS ||
-        model->hints < 0 || model->unit < 1) {
+    if (likely->len != (Py_ssize_t)sizeof(model->likely) || groups->len > MAX_TAGS || bits->len > MAX_BITS || model->unit < 1) {
         PyErr_SetString(PyExc_ValueError, "the tables do not fit the kernel");
         return -1;
     }
@@ -875,7 +870,7 @@ set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const
     memcpy(model->groups, groups->buf, (size_t)groups->len);
     memcpy(model->bit, bits->buf, (size_t)bits->len);
     model->bits = (int)bits->len;
-    model->width = OWN + model->bits + model->hints + 1 + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE;
+    model->width = OWN + model->bits + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE;
     return 0;
 }
 
@@ -893,9 +888,9 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!i)(y*Li)(y*iiiii)(y*ii)(UUU)(LLiii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+    if (!PyArg_ParseTuple(arguments, "(O!O!i)(y*Li)(y*iiiii)y*(UUU)(LLiii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
                           &model->skip, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &model->counted[0],
-                          &model->counted[1], &model->counted[2], &bits, &model->hints, &model->content, &stops, &commas, &closing, &prose,
+                          &model->counted[1], &model->counted[2], &bits, &stops, &commas, &closing, &prose,
                           &slight, &model->far_end, &model->away, &model->short_text)) {
         Py_DECREF(capsule);
         return NULL;
@@ -916,7 +911,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
-     "compile((first, second, skip), (likely, whole, unit), (groups, p, li, article, main, table), (bits, hints, content), "
+     "compile((first, second, skip), (likely, whole, unit), (groups, p, li, article, main, table), bits, "
      "(stops, commas, closing), (prose, slight, far, away, short)) -> model; a forest is (roots, features, thresholds, children, values, "
      "early, cut)"},
     {"judge", judge, METH_VARARGS, "judge(texts, blocks, containers, title, model) -> what blocks_twin.judge returns"},

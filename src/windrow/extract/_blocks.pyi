@@ -4,7 +4,7 @@ def compile(
     forests: tuple[Forest, Forest, int],
     likely: tuple[bytes, int, int],
     tags: tuple[bytes, int, int, int, int, int],
-    bits: tuple[bytes, int, int],
+    bits: bytes,
     marks: tuple[str, str, str],
     limits: tuple[int, int, int, int, int],
     /,

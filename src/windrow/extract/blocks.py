@@ -29,7 +29,7 @@ except ImportError:  # there was no compiler: the twin does it
 
 Judge = Callable[[Walk, str], tuple[bytes, bytes, int]]  # page, title -> buckets of both stages, least bucket of what is text
 
-_HINT_COMMENT = 1 << blocks_rules.HINT_NAMES.index("comment")
+_COMMENT = 1 << list(walk.HINTS).index("comment")
 
 
 def extract(capture: Capture, max_links: int, agent: str = "", judge: Judge | None = None, comments: bool = False) -> Page:
@@ -61,7 +61,7 @@ def paragraphs(tree: Tree, title: str, judge: Judge, comments: bool = False) -> 
 def _keep_comments(page: Walk, kinds: list[str]) -> None:
     columns = zip(page.column("hints"), page.column("chars"), page.column("link_chars"), strict=True)
     for place, (hints, chars, linked) in enumerate(columns):
-        if hints & _HINT_COMMENT and chars >= blocks_rules.COMMENT and 3 * linked < chars:
+        if hints & _COMMENT and chars >= blocks_rules.COMMENT and 3 * linked < chars:
             kinds[place] = "good"
 
 
@@ -91,7 +91,7 @@ def compiled_model(model: Model) -> object:
         (_arrays(model.first), _arrays(model.second), model.skip),
         (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, blocks_model.UNIT // rules.STEPS),
         (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"], *rules.COUNTED),
-        (bytes(rules.BITS), len(rules.HINT_NAMES), rules.CONTENT),
+        bytes(rules.BITS),
         (STOPS, COMMAS, rules.CLOSING),
         (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY, rules.SHORT),
     )

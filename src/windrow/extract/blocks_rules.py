@@ -2,7 +2,7 @@
 
 import math
 
-from windrow.extract.rules import COMMAS, FLAGS, HINTS, STOPS, TAGS
+from windrow.extract.rules import COMMAS, FLAGS, STOPS, TAGS
 
 _GROUPS = (
     *("p", "li", "dd dt", "td th", "div", "h1", "h2", "h3", "h4 h5 h6", "pre listing", "blockquote", "article section main body"),
@@ -11,8 +11,6 @@ _GROUPS = (
 GROUP = {tag: number for number, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
 GROUP_OF = bytes(GROUP.get(tag, 0) for tag in TAGS)  # of each tag by its number; 0: any other
 BITS = tuple(place for place, name in enumerate(FLAGS) if name not in ("link", "heading"))  # flags that say more than other columns
-HINT_NAMES = tuple(HINTS)
-CONTENT = 1 << HINT_NAMES.index("content")
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}
 CLOSING = "\"”»)'"  # may stand behind the full stop of a sentence
 COUNTED = TAGS.index("article"), TAGS.index("main"), TAGS.index("table")
@@ -42,8 +40,6 @@ FIRST = (
     *("length", "links", "stops", "stop density", "comma density", "digits", "ending", "link count", "tag density", "breaks", "images"),
     *("tag", "depth", "heading"),
     *(f"in {FLAGS[place]}" for place in BITS),
-    *(f"hint {name}" for name in HINTS),
-    "own hint content",
     *(f"around {level} {name}" for level in range(1, LEVELS + 1) for name in _LEVEL),
     *(f"around {level} {name}" for level in range(1, NEAR + 1) for name in ("tag", "place")),
     *(f"core {core} {name}" for core in CORES for name in (*_CORE, *(f"branch {name}" for name in _BRANCH))),

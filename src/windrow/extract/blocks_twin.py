@@ -17,7 +17,6 @@ from windrow.extract.blocks_rules import (
     BITS,
     BUCKETS,
     CLOSING,
-    CONTENT,
     CORES,
     COUNTED,
     ENDINGS,
@@ -26,7 +25,6 @@ from windrow.extract.blocks_rules import (
     FIRST,
     GROUP,
     GROUP_OF,
-    HINT_NAMES,
     LEVELS,
     LIKELY,
     LIKELY_CORES,
@@ -125,9 +123,6 @@ def _add_own(rows: Rows, page: Walk, block: dict[str, Array], lengths: Array) ->
     rows.add(np.array([_ending(text) for text in page.texts]), block["links"], block["tags"] / lengths, block["breaks"], block["images"])
     rows.add(_GROUPS[block["tag"]], block["depth"], block["heading"])
     rows.add_table(block["flags"] >> _BITS & 1)
-    rows.add_table(block["hints"] >> np.arange(len(HINT_NAMES))[:, None] & 1)
-    own = _columns(page.containers, len(CONTAINER))[CONTAINER.index("hints")]
-    rows.add(own[block["container"]] & CONTENT > 0)
 
 
 def _ending(text: str) -> int:

@@ -68,8 +68,10 @@ def paragraphs(tree: Tree, declared: str, options: config.Paragraphs) -> tuple[P
 
 @functools.lru_cache(16)
 def limits(options: config.Paragraphs) -> Limits:
-    """Those of the preset, changed by the options that were given."""
+    """Those of the preset, changed by the options that were given. Who names a language or a list means it for every paragraph."""
     given = {name: getattr(options, name) for name in Limits.__struct_fields__}
+    if options.language or options.stoplist:
+        given["mixed"] = given["mixed"] or False
     return msgspec.structs.replace(PRESETS[options.preset], **{name: value for name, value in given.items() if value is not None})
 
 

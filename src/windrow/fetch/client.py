@@ -341,10 +341,13 @@ class Client:
         self._ciphers: dict[tuple[str, str], str] = {}  # by host and address: seen when the first connection was made
         self._distrusted: dict[str, str] = {}  # hosts whose messages end in two places: no connection of theirs is used twice
 
-    async def get(self, task: Task, address: str) -> Capture | Failure:
-        """Asks for one page at this address. Whatever the server does ends in a record; only a cancellation is raised."""
+    async def get(self, task: Task, address: str, text: str = "") -> Capture | Failure:
+        """Asks for one page at this address. Whatever the server does ends in a record; only a cancellation is raised.
+
+        text: the URL to ask for, where it is not the task's canonical one.
+        """
         place = self._places.get(address) or _keep(self._places, address, _Place(address, self._fetch, self._crawler))
-        url = _URL.fullmatch(task.url.text)
+        url = _URL.fullmatch(text or task.url.text)
         if url is None:
             return Failure(task, Reason.PROTOCOL, "not an http or https URL in canonical form", round(time.time(), 3))
         if not place.allowed:

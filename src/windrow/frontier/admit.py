@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from windrow import config
 from windrow.data import Task, Url
-from windrow.frontier import budget, steer
+from windrow.frontier import steer
+from windrow.frontier.ledgers import Ledgers
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Seat
-from windrow.frontier.shelf import LOW_YIELD, Host, Meta, Shelf
+from windrow.frontier.shelf import LOW_YIELD, Host, Shelf
 
 RECENT = 100_000  # keys remembered to save a look into the shelf, twice over; some 75 bytes each
 LONGEST = 65_535  # characters of a URL that a shelf can keep
@@ -18,14 +19,14 @@ Ranks = tuple[str, int, int]  # of a page's links: its host, the rank of links t
 
 
 class Admission:
-    def __init__(self, shelf: Shelf, rows: Rows, line: Line, meta: Meta, caps: config.Frontier) -> None:
+    def __init__(self, shelf: Shelf, rows: Rows, line: Line, ledgers: Ledgers, caps: config.Frontier) -> None:
         self._shelf = shelf
         self._rows = rows
         self._line = line
-        self._meta = meta
+        self._meta = rows.meta
+        self._ledgers = ledgers
         self._caps = caps
         self._counted = caps.max_host_urls > 0 or caps.max_domain_urls > 0
-        self._rule = budget.rule(caps)
         self._recent: set[int] = set()
         self._older: set[int] = set()
 
@@ -91,9 +92,6 @@ class Admission:
             seat.rank = task.priority
         return seat
 
-    def _spared(self, host: Host) -> bool:
-        return self._caps.segments and budget.spared(host, self._rule)
-
     def _refuses(self, host: Host | None, url: Url) -> str:
         """The name of the cap that keeps a URL out; empty where none does, or where the URL is known already."""
         rule = self._cap(host, url)
@@ -104,12 +102,8 @@ class Admission:
         domain = self._rows.domain(url.domain)
         if len(url.text) > LONGEST:
             return "length"
-        if host is not None and host.closed:
-            return "low-yield" if host.closed == LOW_YIELD else "host-closed"
-        if domain is not None and domain.closed and not (host is not None and self._spared(host)):
-            return "low-yield"
-        if host is not None and host.cut and budget.is_cut(host.segments, url.text):
-            return "low-yield"
+        if closed := self._ledgers.closed(url):
+            return "low-yield" if closed == LOW_YIELD else "host-closed"
         if host is None or not host.urls:
             if domain is not None and 0 < caps.max_domain_hosts <= domain.hosts:
                 return "domain-hosts"

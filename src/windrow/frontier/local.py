@@ -4,7 +4,6 @@ import base64
 import errno
 import itertools
 import math
-import operator
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,10 +12,11 @@ from windrow import config, urls
 from windrow.data import Counts, Fate, Frame, Kind, Ledger, Reason, Report, Robots, Task, Turn, Url
 from windrow.frontier import admit, budget, health, retry, steer
 from windrow.frontier.admit import Admission, Ranks
+from windrow.frontier.ledgers import Ledgers
 from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Group, Schedule, Seat, by_rank
-from windrow.frontier.shelf import CODES, LOW_YIELD, REASONS, Domain, Host, Meta, Segment, Shelf, fate
+from windrow.frontier.shelf import CODES, REASONS, Host, Meta, Shelf, fate
 from windrow.frontier.turns import MOST, Turns
 
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
@@ -34,18 +34,16 @@ class LocalFrontier:
         self._options = options.frontier
         self._fetch = options.fetch
         self._same_pages = options.scope.same_pages
-        self._budget = budget.rule(options.frontier)
-        self._judged = options.extract.extractor != "none"  # without text every yield is 0 and says nothing
-        self._sums = operator.attrgetter(self._budget.text, "downloaded")
-        self._steered = self._judged and options.frontier.order == "yield"
         self._held = False  # hosts that are due were held back when turns were last leased
         self._trials = 0  # seats that are tried though others are better
         self.meta: Meta = shelf.meta()
         self._opened = self._now = self._checked = now
         self._rows = Rows(shelf, self.meta)
+        self._ledgers = Ledgers(self._rows, self.meta, options)
+        self._steered = self._ledgers.steers
         self._line = Line(shelf, self._rows, self.meta, options)
         self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
-        self._admission = Admission(shelf, self._rows, self._line, self.meta, options.frontier)
+        self._admission = Admission(shelf, self._rows, self._line, self._ledgers, options.frontier)
         self._refused: dict[str, int] = {}  # of the tasks from outside, which come again at each start
         self._turns = Turns(shelf, options.fetch)
         self._leased = 0  # turns out
@@ -112,7 +110,7 @@ class LocalFrontier:
         """The turn of the best seat that is due. None where it has nothing to do, or is no longer the best, or is held back."""
         good = True
         if self._steered and (key := self._key(seat)) > -math.inf:
-            good = steer.good(-key, self.meta.account)
+            good = self._ledgers.is_good(-key)
             self._held = not good and self._trials >= self._options.explore
             if self._held or key > seat.key * 0.9:  # worse by a tenth since it was put where it is
                 self._schedule.free(seat, 0.0)
@@ -135,16 +133,13 @@ class LocalFrontier:
         """A seat's place among those that are due, by the yield to be expected. What cannot wait comes first."""
         if seat.errands or seat.ending or seat.unasked:
             return -math.inf
-        host = seat.host
-        domain = self._rows.domains.get(host.domain) or self._rows.make_domain(host.domain)
-        return -steer.expected(self._sums(host), self._sums(domain), self.meta.account, seat.rank)
+        return -self._ledgers.expected(seat.host, seat.rank)
 
     def _open(self) -> bool:
         opened = self._line.fill()
         for seat in opened:
-            self._weigh(seat.host, self._rows.make_domain(seat.host.domain))
-            if seat.state == "idle":
-                self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
+            seat.shut = self._ledgers.shut(seat.host)
+            self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
         return bool(opened)
 
     def _due(self, seat: Seat) -> float:
@@ -173,7 +168,7 @@ class LocalFrontier:
         """Pages after which a domain makes room for others: a poor one soon, a good one not while poor ones can."""
         if not self._steered:
             return self._options.quantum
-        if not steer.good(-seat.key, self.meta.account):  # as it was when it became due
+        if not self._ledgers.is_good(-seat.key):  # as it was when it became due
             return min(steer.TURN, self._options.quantum)
         return math.inf if self._held else self._options.quantum
 
@@ -313,53 +308,23 @@ class LocalFrontier:
         return (report.task.url.host, *ranks) if ranks else None
 
     def _book(self, host: Host, report: Report) -> None:
-        """Enters an answer into the ledgers of its domain, its host and its part of the host. Whether one of them is then retired
-        depends on the ledgers alone: a replay of the log comes to the same."""
-        domain = self._rows.make_domain(host.domain)
-        self._rows.changed_domains.add(domain.name)
-        steer.enter(self.meta.account, host.pages, getattr(report, self._budget.text), report.downloaded)
-        if not (self._judged and self._options.segments):
-            budget.enter(report, self._budget, domain, host)
-        else:
-            self._book_segment(domain, host, report)
-        if not self._judged:
-            return
-        if not domain.closed and budget.retired(domain, self._budget):
-            domain.closed = LOW_YIELD
-            group = self._line.groups.get(domain.name)
-            for seat in list(group.seats.values()) if group is not None else ():
-                self._weigh(seat.host, domain)
-        self._weigh(host, domain)
+        """Enters an answer into the ledgers. URLs of what is closed by that end with the reason, at once where their host is open."""
+        before = host.closed
+        domain = self._ledgers.enter(host, report)
+        own = self._line.seats.get(host.name)
+        if domain is not None and (group := self._line.groups.get(domain.name)) is not None:
+            for seat in list(group.seats.values()):
+                self._shut(seat)
+        elif own is not None and (own.shut or host.closed != before):
+            self._shut(own)
 
-    def _book_segment(self, domain: Domain, host: Host, report: Report) -> None:
-        name = budget.segment(host.segments, report.task.url.text)
-        part = host.segments.get(name)
-        if part is None:
-            part = host.segments[name] = Segment()
-        budget.enter(report, self._budget, domain, host, part)
-        if not part.closed and budget.retired(part, self._budget):
-            part.closed = True
-            host.cut += 1
-
-    def _weigh(self, host: Host, domain: Domain) -> None:
-        """Closes a host that gave too little text by itself, or is no better than its domain that did. Its URLs end with the reason, at
-        once where it is open, or when it has its turn."""
-        if host.closed or not self._judged or not (domain.closed or self._options.segments):
-            return
-        poor = not self._spared(host) if domain.closed else budget.retired(host, self._budget)
-        if not poor:
-            return
-        host.closed = LOW_YIELD
-        self._rows.changed_hosts.add(host.name)
-        seat = self._line.seats.get(host.name)
-        if seat is not None and seat.state in ("waiting", "ready"):
-            self._schedule.put(seat, 0.0 if seat.ending else self._due(seat))
-        elif seat is not None:
+    def _shut(self, seat: Seat) -> None:
+        """A host was closed for its own yield or its domain's, unless it is better than that."""
+        seat.shut = self._ledgers.shut(seat.host)
+        if seat.ending and seat.state in ("waiting", "ready"):
+            self._schedule.put(seat, 0.0)
+        elif seat.ending:
             self._rest(seat)
-
-    def _spared(self, host: Host) -> bool:
-        """Whether a host stays open though its domain was closed."""
-        return self._options.segments and budget.spared(host, self._budget)
 
     def _settle_robots(self, seat: Seat | None, report: Report, live: bool) -> None:
         """Takes in what robots.txt said, or where it was moved."""
@@ -466,21 +431,12 @@ class LocalFrontier:
         seat = self._line.seats.get(host.name)
         if seat is not None and url.key in seat.hand:
             return Fate("in hand", task)
-        return fate(task, code, frame, self._closed(url))
+        return fate(task, code, frame, self._ledgers.closed(url))
 
     def closed(self, url: Url) -> Reason | None:
         """Why a page must not be asked for any more, though it was handed out: a driver asks this before each request."""
-        code = self._closed(url)
+        code = self._ledgers.closed(url)
         return REASONS[code - 1] if code else None
-
-    def _closed(self, url: Url) -> int:
-        host = self._rows.host(url.host)
-        if host is not None and host.closed:
-            return host.closed
-        if host is not None and host.cut and budget.is_cut(host.segments, url.text):
-            return LOW_YIELD
-        domain = self._rows.domain(url.domain)
-        return domain.closed if domain is not None and domain.closed and not (host is not None and self._spared(host)) else 0
 
     async def ledger(self, domain: str) -> Ledger | None:
         self._begin(0)

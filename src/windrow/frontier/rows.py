@@ -15,7 +15,7 @@ MOST = 8_000  # rows of a kind held beside those of open hosts; each takes some 
 class Rows:
     def __init__(self, shelf: Shelf, meta: Meta) -> None:
         self._shelf = shelf
-        self._meta = meta
+        self.meta = meta
         self.hosts: dict[str, Host] = {}
         self.domains: dict[str, Domain] = {}
         self.changed_hosts: set[str] = set()
@@ -41,16 +41,16 @@ class Rows:
         """The row of a host, made where it is new."""
         row = self.host(url.host)
         if row is None:
-            self._meta.rows += 1
-            row = self.hosts[url.host] = Host(self._meta.rows, url.host, url.domain)
+            self.meta.rows += 1
+            row = self.hosts[url.host] = Host(self.meta.rows, url.host, url.domain)
             self.changed_hosts.add(row.name)
         return row
 
     def make_domain(self, name: str) -> Domain:
         row = self.domain(name)
         if row is None:
-            self._meta.rows += 1
-            row = self.domains[name] = Domain(self._meta.rows, name)
+            self.meta.rows += 1
+            row = self.domains[name] = Domain(self.meta.rows, name)
             self.changed_domains.add(name)
         return row
 

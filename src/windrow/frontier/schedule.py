@@ -41,7 +41,7 @@ class Seat:
 
     __slots__ = (
         "address", "address_until", "entry", "errands", "group", "hand", "host", "key", "last",
-        "learnt", "lease", "pending", "place", "rank", "robots", "state", "trial", "unasked",
+        "learnt", "lease", "pending", "place", "rank", "robots", "shut", "state", "trial", "unasked",
     )  # fmt: skip
 
     def __init__(self, host: Host, group: Group, last: float) -> None:
@@ -62,6 +62,7 @@ class Seat:
         self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
         self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
         self.lease = 0
+        self.shut = 0  # code of the reason for which it ends with its domain
         self.trial = False  # it is out, or its pages are, though others are better
 
     @property
@@ -69,7 +70,9 @@ class Seat:
         """The reason, as a code, for which its tasks are to end without a request; 0 where they are not. Errands to a host that gives
         too little text are for others and go on."""
         host = self.host
-        return host.closed if host.closed != LOW_YIELD or host.waiting > len(self.hand) else 0
+        if host.closed and host.closed != LOW_YIELD:
+            return host.closed
+        return (host.closed or self.shut) if host.waiting > len(self.hand) else 0
 
 
 class Place:

@@ -23,7 +23,7 @@ FAIR = 0.5  # share of the recent yield that makes a host good
 TURN = 2  # pages in a turn of a host that is not
 
 
-_FACTORS = [2.0 ** ((RANK - rank) / DOUBLE) for rank in range(256)]
+_FACTORS: list[float] = [2.0 ** ((RANK - rank) / DOUBLE) for rank in range(256)]
 
 
 class Sums(msgspec.Struct):
@@ -69,4 +69,5 @@ def expected(host: tuple[int, int], domain: tuple[int, int], account: Account, r
 
 def good(expected: float, account: Account) -> bool:
     """Whether a host is worth asking as fast as it may be asked."""
-    return expected * account.recent.downloaded >= FAIR * account.recent.text
+    recent = account.recent
+    return not recent.text or expected >= FAIR * recent.text / recent.downloaded
