@@ -84,7 +84,7 @@ class Frontier:
     grace_bytes: int = 512 << 10  # bytes downloaded from it, before which it is not either (SpiderLing)
     segments: bool = True  # hosts and their first path elements are retired by themselves too, and a good host outlives its domain
     order: str = "yield"  # of hosts: "yield", those first that are expected to give the most text for their bytes; "breadth": each in turn
-    explore: int = 8  # turns at once up to which hosts of less than half the crawl's present yield are tried, where order is "yield"
+    explore: int = 8  # hosts tried at once of which less than half the crawl's present yield is expected, where order is "yield"
     min_primary_share: float = 0.0  # share of a domain's clean text in the primary language, below which it is retired; 0: off
     checkpoint: float = 20.0  # seconds between two commits of the store; the log commits each second, see crawl.commit_seconds
 

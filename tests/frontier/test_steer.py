@@ -240,3 +240,15 @@ def test_where_no_text_is_taken_hosts_take_turns(hand: Opener) -> None:
     assert [each.priority for each in settled.found] == [128]
     assert turn.tasks[0].kind is Kind.PAGE
     assert do(crawl.store.counts()).in_hand == 15
+
+
+def test_a_good_host_that_gets_work_again_need_not_stand_in_line(hand: Opener) -> None:
+    crawl = hand(**STEERED, open_domains=1)
+    crawl.add(*[f"http://a.org/{page}" for page in range(8)])
+    for _ in range(4):
+        crawl.serve(crawl.page(), **RICH)
+    crawl.add(*[f"http://{name}.org/1" for name in "bcdefgh"])
+    [turn] = crawl.pages()
+    assert turn.host == "b.org"
+    crawl.serve(turn, links=["http://a.org/8", "http://i.org/1"], **RICH)
+    assert hosts(crawl.pages(1)) == ["a.org"]

@@ -29,8 +29,8 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 #define SECOND (13 + 2 * LEVELS + 3 * LIKELY_CORES + 2)
 #define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE)
 #define STRIDE ((MAX_FIRST + SECOND + 15) / 16 * 16)
-#define CHUNK 64 /* blocks whose figures are written out at once */
-#define LANES 8  /* blocks that go down a tree side by side: a step waits for memory, eight wait together */
+#define CHUNK 64 /* blocks whose figures are written out at once: some times LANES */
+#define LANES 16 /* blocks that go down a tree side by side: a step waits for memory, and so they wait together */
 #define CAPSULE "windrow.extract._blocks.model"
 
 static const int cores[CORES] = {40, 60, 80, 95};
@@ -595,32 +595,27 @@ write_second(const Page *self, Py_ssize_t i, float *row)
     memcpy(row, &self->likely_paths[self->block[PATH][i] * 2], 2 * sizeof(float));
 }
 
-/* Adds what these trees say of so many rows. */
+/* Adds what these trees say of so many rows. There is room for some more behind them, so that always LANES of them go side by side. */
 static void
-ask(const Forest *forest, int first, int end, float **rows, int32_t *sums, int count)
+ask(const Forest *forest, int first, int end, const float **rows, int32_t *sums, int count)
 {
     const Node *nodes = forest->nodes;
+    for (int i = count; i % LANES; i++)
+        rows[i] = rows[0];
     for (int tree = first; tree < end; tree++) {
+        uint32_t root = forest->roots[tree];
+        int depth = forest->depths[tree];
         for (int lane = 0; lane < count; lane += LANES) {
             uint32_t at[LANES];
-            int width = count - lane < LANES ? count - lane : LANES;
+            const float **own = rows + lane;
             for (int i = 0; i < LANES; i++)
-                at[i] = forest->roots[tree];
-            if (width == LANES) {
-                for (int step = 0; step < forest->depths[tree]; step++)
-                    for (int i = 0; i < LANES; i++) {
-                        const Node node = nodes[at[i]];
-                        at[i] = (uint32_t)node.child + (rows[lane + i][node.feature] > node.threshold);
-                    }
-            }
-            else {
-                for (int step = 0; step < forest->depths[tree]; step++)
-                    for (int i = 0; i < width; i++) {
-                        const Node node = nodes[at[i]];
-                        at[i] = (uint32_t)node.child + (rows[lane + i][node.feature] > node.threshold);
-                    }
-            }
-            for (int i = 0; i < width; i++)
+                at[i] = root;
+            for (int step = 0; step < depth; step++)
+                for (int i = 0; i < LANES; i++) {
+                    const Node node = nodes[at[i]];
+                    at[i] = (uint32_t)node.child + (own[i][node.feature] > node.threshold);
+                }
+            for (int i = 0; i < LANES; i++)
                 sums[lane + i] += forest->values[at[i]];
         }
     }
@@ -630,14 +625,12 @@ ask(const Forest *forest, int first, int end, float **rows, int32_t *sums, int c
 static void
 answer(const Model *model, const Forest *forest, float *table, const Py_ssize_t *blocks, int count, uint16_t *buckets)
 {
-    float *rows[CHUNK];
-    int32_t sums[CHUNK];
+    const float *rows[CHUNK];
+    int32_t sums[CHUNK] = {0};
     Py_ssize_t left[CHUNK];
     int kept = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         rows[i] = table + i * STRIDE;
-        sums[i] = 0;
-    }
     ask(forest, 0, forest->early, rows, sums, count);
     for (int i = 0; i < count; i++) {
         left[kept] = blocks[i];

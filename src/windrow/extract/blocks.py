@@ -20,7 +20,7 @@ from windrow.data import Capture, Page, Paragraph
 from windrow.extract import blocks_model, blocks_rules, html, walk
 from windrow.extract.blocks_model import Forest, Model
 from windrow.extract.rules import COMMAS, STOPS
-from windrow.extract.walk import Tree, Walk
+from windrow.extract.walk import Walk
 
 try:
     from windrow.extract import _blocks
@@ -29,6 +29,7 @@ except ImportError:  # there was no compiler: the twin does it
 
 Judge = Callable[[Walk, str], tuple[bytes, bytes, int]]  # page, title -> buckets of both stages, least bucket of what is text
 
+_KINDS = ("bad", "good")
 _COMMENT = 1 << list(walk.HINTS).index("comment")
 
 
@@ -37,20 +38,21 @@ def extract(capture: Capture, max_links: int, agent: str = "", judge: Judge | No
 
     Without a judge (see `judge`), the model that comes with the package.
     """
-    page, tree = html.read(capture, max_links, agent)
+    page, tree = html.read(capture, max_links, agent, shaped=False)
     if tree is None:
         return page
-    return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.title, judge or default(), comments))
+    found = walk.walk(walk.markup(tree))
+    told = paragraphs(found, page.title, judge or default(), comments)
+    return msgspec.structs.replace(page, paragraphs=told, shape=html.shape("".join(found.texts)))
 
 
-def paragraphs(tree: Tree, title: str, judge: Judge, comments: bool = False) -> tuple[Paragraph, ...]:
-    """All blocks of a page, good and bad, from its stripped tree. `comments`: what readers wrote below it is good too, if it is prose."""
-    page = walk.walk(walk.markup(tree))
+def paragraphs(page: Walk, title: str, judge: Judge, comments: bool = False) -> tuple[Paragraph, ...]:
+    """All blocks of a page, good and bad. `comments`: what readers wrote below it is good too, if it is prose."""
     if not page.texts:
         return ()
     first, second, least = judge(page, title)
-    own = ["good" if bucket >= blocks_rules.EVEN else "bad" for bucket in memoryview(first).cast("H").tolist()]
-    kinds = ["good" if bucket >= least else "bad" for bucket in memoryview(second).cast("H").tolist()]
+    own = [_KINDS[bucket >= blocks_rules.EVEN] for bucket in memoryview(first).cast("H").tolist()]
+    kinds = [_KINDS[bucket >= least] for bucket in memoryview(second).cast("H").tolist()]
     if comments:
         _keep_comments(page, kinds)
     paths = page.paths()

@@ -5,14 +5,18 @@ has; who holds it is the only one that may, so politeness is a loop with a sleep
 number of registered domains is open at a time, and only their hosts are in memory (`schedule`). Within a host the queue runs
 by rank and then in the order of discovery: breadth first. A domain that had its share goes to the end of the line.
 
+Downloads go where the text is. Each answer is entered in the ledgers of its domain, its host and its part of the host (`ledgers`); what
+gives too little text for its bytes is closed (`budget`), and of the hosts that are due those are asked first that are expected to
+give the most, while the others are tried a few at a time (`steer`).
+
 A host is leased when it and its address are both due and unheld. A host without an address gets a resolve task first, an
 origin without rules its robots.txt; a robots.txt that moved to another host is fetched there, as an errand, while the asking
 origin waits. A closed host's tasks are handed out with the reason, so that each ends in the log like any other.
 
 `local` leases and settles. It is made of `admit` (what is new and fits the caps), `line` (which hosts are open), `schedule` (which of
-them is due), `turns` (what is to be done there) and `rows` (their accounts), over a shelf that remembers: `memory` or `lmdb`.
-What a failure means is in `retry`, what it does to its host in `health`, which links are admitted in `scope`; these are pure. The
-store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
+them is due), `turns` (what is to be done there), `ledgers` and `rows` (their accounts), over a shelf that remembers: `memory` or `lmdb`.
+What a failure means is in `retry`, what it does to its host in `health`, which links are admitted in `scope`, what a yield means in
+`budget` and `steer`; these are pure. The store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
 
 Every task of a turn comes back: by `settle`, or by `release` as unused. On a full disk `settle` and `checkpoint` raise OSError having
 changed nothing, and may be repeated; `lease` gives no turns; `add` may have taken in a part.

@@ -65,6 +65,8 @@ class Admission:
             if self._shelf.add(host.id, task, via):
                 new.append(task)
                 seat = self._enter(host, task)
+                if seat is None and refused is not None and self._ledgers.is_rich(host, task.priority):
+                    seat = self._line.open_now(host)
                 if seat is not None:
                     seats.append(seat)
         if len(recent) > RECENT:

@@ -77,5 +77,9 @@ class Ledgers:
         domain = self._rows.domains.get(host.domain) or self._rows.make_domain(host.domain)
         return steer.expected(self._sums(host), self._sums(domain), self._account, rank)
 
+    def is_rich(self, host: Host, rank: int) -> bool:
+        """Whether a host has shown that it is worth asking."""
+        return self.steers and host.pages >= steer.FIRST and self.is_good(self.expected(host, rank))
+
     def is_good(self, expected: float) -> bool:
         return steer.good(expected, self._account)

@@ -71,6 +71,15 @@ class Line:
             group = self.groups[host.domain] = Group(host.domain, retiring=True)
         return self.seats.get(host.name) or self._open(host, group)
 
+    def open_now(self, host: Host) -> Seat | None:
+        """Opens a host that is worth it before its turn, unless twice as many as may be are open."""
+        if len(self.seats) >= 2 * self._options.open_hosts or len(self.groups) >= 2 * self._options.open_domains:
+            return None
+        group = self.groups.get(host.domain)
+        if group is None:
+            group = self._hungry[host.domain] = self.groups[host.domain] = Group(host.domain, retiring=False)
+        return None if group.retiring else self._open(host, group)
+
     def close(self, seat: Seat, due: float) -> None:
         """The host leaves its seat, not to be called before it is due. Where it still has work it goes to the end of the line."""
         host, group = seat.host, seat.group
