@@ -57,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True):
     short: int = 120
     read: int = 300
     second: int = 8
+    sort: bool = True  # paragraphs are kept or dropped by their language: one that is foreign only by CLD2 is worth a second look
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -85,7 +86,7 @@ def prepare(options: config.Language) -> Settings:
     recognised = tuple(dict.fromkeys([*map(codes.parse, options.recognised), *(accepted if options.recognised else ())]))
     for code in recognised or accepted:
         _check_known(code, models)
-    return Settings(accepted, recognised, models, options.min_share, options.short, options.read, options.second)
+    return Settings(accepted, recognised, models, options.min_share, options.short, options.read, options.second, bool(accepted))
 
 
 def judge(texts: Sequence[str], settings: Settings) -> Finding:
@@ -314,7 +315,7 @@ def _expected(code: str, length: int, settings: Settings) -> bool:
 def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, settings: Settings) -> list[str]:
     """What CLD2 could not name is in the page's language; what it calls foreign is checked where it is short."""
     found = []
-    left, kept = settings.second, accepts(page, settings)
+    left, kept = settings.second if settings.sort else 0, accepts(page, settings)
     checked: set[str] = set()  # languages that both tools have found
     for text, answer in zip(texts, answers, strict=True):
         if answer != page and _doubtful(text, answer, settings) and _matters(answer, kept, settings):
