@@ -20,7 +20,6 @@ FORMAT = 1  # rises when a reader of the old form would misread the new one; a m
 
 # What no line may hold: half surrogates, which are not Unicode; controls; and what would break a line or an XML file.
 _FOREIGN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
-_ESCAPES = (b"\\u", b"\\n", b"\\t", b"\\r", b"\\b", b"\\f")
 _CONTROL = re.compile(b"\xc2[\x80-\x9f]")
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
@@ -168,7 +167,7 @@ def _foreign(encoded: list[bytes], texts: Iterable[str]) -> bool:
     octets, text = b"".join(encoded), "".join(texts)
     if not encoded or b"\x7f" in octets or (b"\xc2" in octets and _CONTROL.search(octets)):
         return True
-    if b"\\" in octets and any(escape in octets for escape in _ESCAPES):
+    if b"\\" in octets and b"\\" in octets.replace(b"\\\\", b"").replace(b'\\"', b""):  # an escape of something else
         return True
     return "\u2028" in text or "\u2029" in text or "\ufffe" in text or "\uffff" in text
 

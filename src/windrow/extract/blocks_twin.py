@@ -40,6 +40,7 @@ from windrow.extract.blocks_rules import (
 from windrow.extract.walk import BLOCK, CONTAINER, Walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_AT_ONCE = 8192  # blocks that go through the trees at once: 2 kB of memory each
 _LIKELY = np.array(LIKELY)
 _GROUPS = np.frombuffer(GROUP_OF, np.uint8)
 _BITS = np.array(BITS)[:, None]
@@ -283,6 +284,8 @@ class Trees:
 
     def buckets(self, table: Array) -> Array:
         """Of each block the bucket of its probability."""
+        if table.shape[1] > _AT_ONCE:
+            return np.concatenate([self.buckets(table[:, start : start + _AT_ONCE]) for start in range(0, table.shape[1], _AT_ONCE)])
         sums = self._sums(table, self.roots[: self.forest.early])
         left = np.flatnonzero(sums >= self.forest.cut)
         if len(left) and self.forest.early < len(self.roots):
