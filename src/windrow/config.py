@@ -169,7 +169,7 @@ class Quality:
     max_symbols: float = 0.25  # share of what is neither letter, digit nor punctuation in the same
     max_repeated_lines: float = 0.7  # share of characters in paragraphs that stand on the page already
     max_repeated_words: float = 0.85  # share of word triples that came before, in texts of 200 words and more; sermons reach 0.75
-    min_sentences: float = 0.03  # share of characters in paragraphs that are long enough or end like a sentence
+    min_sentences: float = 0.01  # share of characters in paragraphs that are long enough or end like a sentence
     drop_machine_translations: bool = True  # refuse pages that say a machine translated them
     soft_404: float = 0.85  # likeness to the host's answer for a page that cannot exist, from which a page is taken for the same; 0: off
     probe_after: int = 16  # pages of an origin after which it is asked for a page that cannot exist, once a robots.txt; see soft_404

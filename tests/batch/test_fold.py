@@ -70,7 +70,7 @@ def test_an_account_is_what_the_budget_would_have_booked(tmp_path_factory: pytes
     booked: dict[str, fold.Account] = {}
     for report in told:
         if report.task.kind is Kind.PAGE and report.status:
-            budget.enter(booked.setdefault(report.task.url.domain, fold.Account()), report, rule)
+            budget.enter(report, rule, booked.setdefault(report.task.url.domain, fold.Account()))
     names = ("pages", "downloaded", "kept", "clean", "primary", "yields")
     assert {name: [getattr(account, field) for field in names] for name, account in found.accounts.items() if account.pages} == {
         name: [getattr(account, field) for field in names] for name, account in booked.items()

@@ -73,7 +73,7 @@ def enter(report: Report, rule: Rule, *accounts: Account) -> None:
     for account in accounts:
         account.pages += 1
         account.downloaded += downloaded
-        if clean or kept:
+        if kept or clean or primary:
             account.kept += kept
             account.clean += clean
             account.primary += primary
