@@ -50,8 +50,12 @@ Settings = Annotated[
 def files(
     paths: Annotated[list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")] = None,
     extractor: Annotated[
-        str, typer.Option(help="blocks (a learned classifier), paragraphs (jusText's rules) or lines (a classifier of source lines).")
-    ] = config.Extract().extractor,
+        str,
+        typer.Option(
+            help="blocks (a learned classifier), paragraphs (jusText's rules) or lines (a classifier of source lines); "
+            f"{config.Extract().extractor} if not given, or paragraphs where an option of it is."
+        ),
+    ] = "",
     language: Language = "",
     preset: Preset = "",
     stoplist: Stoplist = "",
@@ -65,7 +69,8 @@ def files(
 
     if form not in ("text", "jsonl"):
         raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
-    chosen = extract.extractor(files.options(extractor, _settings(language, preset, stoplist, model, settings)))
+    given = _settings(language, preset, stoplist, model, settings)
+    chosen = extract.extractor(files.options(_chosen(extractor, given), given))
     for name in paths or ["-"]:
         found = files.row(name, _bytes(name), chosen)
         line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
@@ -75,7 +80,7 @@ def files(
 @app.command("evaluate")
 def evaluate(
     pages: Pages,
-    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "paragraphs,lines",
+    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "blocks,paragraphs,lines",
     peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
     folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.", min=0)] = 0,
     classifier: Classifier = "svm",
@@ -136,6 +141,14 @@ def _settings(language: str, preset: str, stoplist: str, model: str, others: Seq
     """As overrides, which are checked like any option; what stands after --set goes before its shorthand."""
     named = {"paragraphs.language": language, "paragraphs.preset": preset, "paragraphs.stoplist": stoplist, "extract.model": model}
     return [*(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items() if value), *(others or [])]
+
+
+def _chosen(extractor: str, given: Sequence[str]) -> str:
+    """Options of `paragraphs` choose it; with another extractor they would be in vain."""
+    theirs = next((one.strip() for one in given if one.strip().startswith("paragraphs.")), "")
+    if theirs and extractor not in ("", "paragraphs"):
+        raise ConfigError(f"{theirs.partition('=')[0]} is an option of the extractor paragraphs, not of {extractor}; leave one of them out")
+    return extractor or ("paragraphs" if theirs else config.Extract().extractor)
 
 
 def _bytes(name: str) -> bytes:

@@ -128,6 +128,16 @@ def test_presets_and_single_figures_are_options_of_the_command() -> None:
     assert windrow(*command, "--set", "paragraphs.length_low=5000", stdin=PAGE).stdout == b"\n"
 
 
+def test_an_option_of_paragraphs_chooses_it_and_fits_no_other() -> None:
+    page = b"<p>Of the old mill, and of the children who were in it.</p>"
+    assert windrow("extract", "--set", "paragraphs.length_low=5", "--set", "paragraphs.length_high=9", stdin=page).stdout.startswith(
+        b"Of the"
+    )
+    found = windrow("extract", "--extractor", "lines", "--preset", "stock", stdin=PAGE)
+    assert (found.returncode, found.stdout) == (2, b"")
+    assert b"paragraphs.preset is an option of the extractor paragraphs, not of lines" in found.stderr
+
+
 def test_the_help_shows_the_options_for_files_and_the_commands() -> None:
     shown = windrow("extract", "--help").stdout.decode()
     assert all(word in shown for word in ("[FILE]...", "--extractor", "--stoplist", "evaluate", "train", "stoplist"))

@@ -61,7 +61,7 @@ def test_a_rich_domain_goes_on(hand: Opener) -> None:
 
 
 def test_what_is_out_must_not_be_asked_for_any_more(hand: Opener) -> None:
-    crawl = hand(**RULE)
+    crawl = hand(**RULE, segments=False)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(5)], "http://b.org/1")
     first, _, second = crawl.pages()
     assert (first.host, second.host) == ("x.a.org", "y.a.org")
@@ -74,7 +74,7 @@ def test_what_is_out_must_not_be_asked_for_any_more(hand: Opener) -> None:
 
 
 def test_every_host_of_a_retired_domain_is_closed_open_or_not(hand: Opener) -> None:
-    crawl = hand(**RULE, open_hosts=2)
+    crawl = hand(**RULE, segments=False, open_hosts=2)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "wxyz" for page in range(5)])
     ended = []
     while crawl.again is not None:
@@ -100,7 +100,7 @@ def test_an_answer_that_comes_after_the_closing_is_booked_all_the_same(hand: Ope
 
 
 def test_links_to_a_retired_domain_are_refused_and_counted(hand: Opener) -> None:
-    crawl = hand(**RULE)
+    crawl = hand(**RULE, segments=False)
     crawl.add(*[f"http://a.org/{page}" for page in range(3)], "http://b.org/1")
     first, second = crawl.pages()
     crawl.serve(first, **POOR)
@@ -278,22 +278,49 @@ def test_a_host_that_has_shown_to_be_better_outlives_its_domain(hand: Opener, se
     assert ledger(crawl).closed is Reason.LOW_YIELD
     closed = {host: crawl.store.closed(url(f"http://{host}.a.org/19")) for host in "vwxyz"}
     low = Reason.LOW_YIELD
-    assert closed == {"v": low, "w": spared, "x": low, "y": low, "z": low}  # of z too little is known
-    assert crawl.add("http://w.a.org/new", "http://v.a.org/new") == ([] if spared else ["http://w.a.org/new"])
+    assert closed == {"v": spared, "w": spared, "x": low, "y": low, "z": spared}  # of v and z too little is known
+    new = ["http://w.a.org/new", "http://v.a.org/new"]
+    assert crawl.add(*new) == ([] if spared else new)
 
 
-def test_an_answer_that_was_under_way_may_save_a_host_of_a_closed_domain(hand: Opener) -> None:
+@pytest.mark.parametrize(("kept", "end"), [(300, None), (0, Reason.LOW_YIELD)])
+def test_a_host_of_a_closed_domain_of_which_little_is_known_is_tried(hand: Opener, kept: int, end: Reason | None) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000})
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
     first, second = crawl.pages()
-    serve_some(crawl, first, 2, downloaded=1000, kept=300)
+    serve_some(crawl, first, 2, downloaded=1000, kept=kept)
     serve_some(crawl, second, 16, downloaded=3000, kept=0)
-    assert crawl.store.closed(url("http://x.a.org/19")) is Reason.LOW_YIELD  # too little is known of it
-    crawl.settle(first.tasks[2], downloaded=1000, kept=300)
-    assert crawl.store.closed(url("http://x.a.org/19")) is None
+    assert ledger(crawl).closed is Reason.LOW_YIELD
+    assert crawl.store.closed(url("http://x.a.org/19")) is None, "it had two of the three answers of its grace"
+    crawl.settle(first.tasks[2], downloaded=1000, kept=kept)
+    assert crawl.store.closed(url("http://x.a.org/19")) is end
     crawl.release(first, first.tasks[3:], last=crawl.now)
     crawl.release(second, last=crawl.now)
-    assert [(turn.host, turn.closed) for turn in crawl.pages()] == [("x.a.org", None), ("y.a.org", Reason.LOW_YIELD)]
+    assert [(turn.host, turn.closed) for turn in crawl.pages()] == [("x.a.org", end), ("y.a.org", Reason.LOW_YIELD)]
+
+
+def test_while_nothing_was_found_anywhere_nothing_is_retired(hand: Opener) -> None:
+    crawl = hand(**{**RULE, "order": "yield"})
+    crawl.add(*[f"http://a.org/{page}" for page in range(9)], "http://b.org/1")
+    for _ in range(4):
+        for turn in crawl.pages():
+            crawl.serve(turn, **(POOR if turn.host == "a.org" else {}))
+    assert ledger(crawl).closed is None and ledger(crawl).pages > RULE["grace_pages"]
+    crawl.add("http://c.org/1", "http://a.org/10")
+    for turn in sorted(crawl.pages(), key=lambda turn: turn.host, reverse=True):
+        crawl.serve(turn, **(RICH if turn.host == "c.org" else POOR))
+    assert ledger(crawl).closed is Reason.LOW_YIELD
+
+
+def test_links_that_name_a_wanted_language_go_first(hand: Opener) -> None:
+    crawl = hand(**{**RULE, "order": "yield"})
+    crawl.store.prefer(["ces", "cs"])
+    crawl.add("http://a.org/")
+    plain = ["http://a.org/en/1", "http://a.org/css/2", "http://a.org/docs.html", "http://a.org/x?lang=css"]
+    named = ["http://a.org/cs/3", "http://a.org/x.cs.html", "http://a.org/x?lang=cs", "http://a.org/cs-CZ/4", "http://cs.a.org/"]
+    [settled] = crawl.serve(crawl.page(), links=[*plain, *named], **POOR)
+    ranks = {each.url.text: each.priority for each in settled.found}
+    assert max(ranks[text] for text in named) < min(ranks[text] for text in plain)
 
 
 def test_a_host_that_outlived_its_domain_is_retired_once_it_is_no_better(hand: Opener) -> None:

@@ -18,6 +18,7 @@ from windrow import frontier, log
 from windrow.config import Config, ConfigError
 from windrow.crawl.log import sync_directory
 from windrow.frontier.local import LocalFrontier
+from windrow.judge import codes
 
 # Files that only ever grow, whose committed lengths are in the log.
 GROWING = ("warc/*.warc.gz", "robotstxt/*.warc.gz", "diagnostics/*.warc.gz", "corpus/*/*.jsonl.gz", "seen/*.redo")
@@ -78,6 +79,8 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
     (directory / "log").mkdir(exist_ok=True)
     store = frontier.open(directory / "state", options, now)
     try:
+        accepted = [codes.parse(name) for name in options.language.accepted]
+        store.prefer([*accepted, *map(codes.short, accepted)])
         return await _catch_up(directory, store, now)
     except BaseException:
         await store.close()

@@ -1,5 +1,6 @@
 """Which tasks are new, and which of those the caps let in."""
 
+import re
 from collections.abc import Iterable
 
 from windrow import config
@@ -27,6 +28,7 @@ class Admission:
         self._ledgers = ledgers
         self._caps = caps
         self._counted = caps.max_host_urls > 0 or caps.max_domain_urls > 0
+        self.named: re.Pattern[str] | None = None  # found in the URLs that are preferred, see `steer.naming`
         self._recent: set[int] = set()
         self._older: set[int] = set()
 
@@ -61,7 +63,9 @@ class Admission:
             host = host or rows.make_host(url)
             recent.add(key)
             if ranks is not None:
-                task = steer.ranked(task, ranks[1] if url.host == ranks[0] else ranks[2])
+                rank = ranks[1] if url.host == ranks[0] else ranks[2]
+                named = self.named is not None and self.named.search(url.text)
+                task = steer.ranked(task, rank - steer.NAMED if named else rank)
             if self._shelf.add(host.id, task, via):
                 new.append(task)
                 seat = self._enter(host, task)

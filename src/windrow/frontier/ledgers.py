@@ -35,6 +35,8 @@ class Ledgers:
             self._enter_segment(domain, host, report)
         else:
             budget.enter(report, self._rule, domain, host)
+        if self.steers and not self._account.recent.text:
+            return None  # nothing has been found anywhere: a language is rare, and whoever retires now retires all
         closing = not domain.closed and budget.retired(domain, self._rule)
         if closing:
             domain.closed = LOW_YIELD
@@ -48,13 +50,14 @@ class Ledgers:
         if part is None:
             part = host.segments[name] = Segment()
         budget.enter(report, self._rule, domain, host, part)
-        if not part.closed and budget.retired(part, self._rule):
+        found = not self.steers or self._account.recent.text
+        if found and not part.closed and budget.retired(part, self._rule):
             part.closed = True
             host.cut += 1
 
     def _is_poor(self, host: Host, domain: Domain) -> bool:
         if domain.closed:
-            return not (self._segments and budget.spared(host, self._rule))
+            return not self._segments or (host.pages >= self._rule.grace_pages and not budget.spared(host, self._rule))
         return self._segments and budget.retired(host, self._rule)
 
     def shut(self, host: Host) -> int:
@@ -66,7 +69,7 @@ class Ledgers:
         """The reason, as a code, for which a URL is not to be asked for: that of its host, its part of the host or its domain."""
         host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
         if host is None:
-            domain = self._rows.domain(url.domain)
+            domain = None if self._segments else self._rows.domain(url.domain)
             return domain.closed if domain is not None else 0
         if host.closed:
             return host.closed

@@ -51,6 +51,10 @@ class LocalFrontier:
         if not shelf.fresh:
             self._wait_once()
 
+    def prefer(self, languages: Iterable[str]) -> None:
+        """Links whose URLs name one of these codes go before their like, where the order is by yield."""
+        self._admission.named = steer.naming(languages)
+
     def _wait_once(self) -> None:
         """After a stop any host and address may have been asked an instant ago: all wait their delay from the start on."""
         self._line.start = self._schedule.start = self._opened

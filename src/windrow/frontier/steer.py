@@ -6,6 +6,9 @@ what the crawl now gets are asked as fast as politeness allows. The others are t
 so that the good ones among them are found and few bytes are spent on the rest.
 """
 
+import re
+from collections.abc import Iterable
+
 import msgspec
 
 from windrow.data import Reason, Report, Task
@@ -14,6 +17,7 @@ RANK = 128  # of a seed
 DOUBLE = 32  # ranks: so much better is twice the expected yield
 KEPT = (RANK - 48, RANK - 32)  # of links on a page that was kept: to its own host, to others
 OTHER = (RANK + 32, RANK + 40)  # of links on any other page
+NAMED = 32  # ranks: a link whose URL names a wanted language is so much before its like
 
 WEIGHT = 16 << 10  # bytes: a host counts as much as its domain once it gave so many, a domain as much as all others after twice that
 FIRST = 8  # pages of a host that tell what a new host is worth
@@ -43,6 +47,12 @@ def ranks(report: Report) -> tuple[int, int] | None:
     if report.reason is Reason.REDIRECT:
         return None
     return KEPT if report.kept else OTHER
+
+
+def naming(languages: Iterable[str]) -> re.Pattern[str] | None:
+    """Finds a language's code in a URL: /de/, de.example.org, page.de.html, ?lang=de. None where no language is asked for."""
+    codes = "|".join(map(re.escape, languages))
+    return re.compile(rf"[/.=](?:{codes})(?:[-_][a-z]{{2,4}})?(?=[/.&]|$)", re.IGNORECASE) if codes else None
 
 
 def ranked(task: Task, rank: int) -> Task:
