@@ -102,6 +102,8 @@ def completeness(site: Path, language: str, documents: list[dict[str, Any]], end
         main = max(size for _, size in copies)
         total += main
         kept = max((held.get(url, 0) for url, _ in copies), default=0)
+        if not kept and any(ends.get(url, ("",))[0] == "duplicate" for url, _ in copies):
+            kept = main  # the same bytes or the same text are there under another URL
         pages += main if kept else 0
         text += min(kept, main)
         if not kept:

@@ -92,19 +92,24 @@ def measured(tools: dict[str, Tool], samples: Iterable[Sample]) -> list[Score]:
     pages = iter(samples)
     first = list(itertools.islice(pages, 3))
     for sample in first:
-        _scores(tools, sample)  # models and lists are loaded now
-    return [score for sample in itertools.chain(first, pages) for score in _scores(tools, sample)]
+        _scores(tools, sample, 0)  # models and lists are loaded now
+    return [score for number, sample in enumerate(itertools.chain(first, pages)) for score in _scores(tools, sample, number)]
 
 
-def _scores(tools: dict[str, Tool], sample: Sample) -> list[Score]:
+def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
+    """Each time another tool is first: who is, meets a page that is not in the processor's caches."""
     content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
     text = decode.decode(sample.body, content_type)[0]
-    return [evaluate.score(name, functools.partial(tool, text=text), sample) for name, tool in tools.items()]
+    names = list(tools)
+    turn = names[first % len(names) :] + names[: first % len(names)]
+    return [evaluate.score(name, functools.partial(tools[name], text=text), sample) for name in turn]
 
 
-def rows(scores: list[Score], with_gold: bool) -> list[Row]:
+def rows(scores: list[Score], tools: list[str], with_gold: bool) -> list[Row]:
     """A row for each tool: cost, its ratio to that of each peer, and quality."""
-    overall = {row.extractor: row for row in evaluate.rows(scores) if row.group == "all"}
+    overall = {
+        row.extractor: row for row in evaluate.rows(sorted(scores, key=lambda score: tools.index(score.extractor))) if row.group == "all"
+    }
     found = []
     for name, figures in overall.items():
         row: Row = {"tool": name, "pages": figures.pages, "mean ms": figures.mean_ms, "median ms": figures.median_ms}
@@ -139,9 +144,9 @@ def main() -> None:
         return agree(options.json)
     tools = {name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))}
     pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
-    results = {"../shared/extraction": rows(measured(tools, pages), with_gold=True)}
+    results = {"../shared/extraction": rows(measured(tools, pages), list(tools), with_gold=True)}
     if options.web:
-        results[options.web.name] = rows(measured(tools, from_web(options.web, options.pages)), with_gold=False)
+        results[options.web.name] = rows(measured(tools, from_web(options.web, options.pages)), list(tools), with_gold=False)
     if options.json:
         print(json.dumps(results, indent=1))
     else:

@@ -152,7 +152,7 @@ class Language:
     accepted: tuple[str, ...] = ()  # languages kept, as ISO 639 codes, tags or English names ("ces", "cs", "Czech"); empty: all
     recognised: tuple[str, ...] = ()  # languages thought of where a text is short or unclear, look-alikes to drop among them; empty: all
     models: tuple[str, ...] = ()  # files made by `windrow language train`, for languages that no tool knows
-    min_share: float = 0.5  # share of a page's characters in accepted languages, below which none of it is kept
+    min_share: float = 0.3  # share of a page's characters in accepted languages, below which none of it is kept; the rest is dropped anyway
     short: int = 120  # characters; a shorter paragraph is foreign only if py3langid agrees
     read: int = 300  # characters of each paragraph that are read: more changes no answer and costs time
     second: int = 8  # paragraphs of a page that py3langid is asked about (0.1 ms each); 0: never, and neither about the page

@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     Forest forests[2];
-    int skip;
+    int skip, raise;
     int unit; /* of a sum in a bucket */
     int64_t likely[BUCKETS];
     int64_t whole; /* a probability of one */
@@ -678,6 +678,8 @@ judge_blocks(Page *self)
             }
         }
     }
+    for (Py_ssize_t i = 0; i < self->count; i++)
+        self->buckets[1][i] = (uint16_t)least(self->buckets[1][i], self->buckets[0][i] + model->raise);
     PyMem_Free(table);
     return 0;
 }
@@ -881,8 +883,8 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!i)(y*Li)(y*iiiii)y*(UUU)(LLiii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
-                          &model->skip, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &model->counted[0],
+    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*Li)(y*iiiii)y*(UUU)(LLiii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+                          &model->skip, &model->raise, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &model->counted[0],
                           &model->counted[1], &model->counted[2], &bits, &stops, &commas, &closing, &prose,
                           &slight, &model->far_end, &model->away, &model->short_text)) {
         Py_DECREF(capsule);
@@ -904,7 +906,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
-     "compile((first, second, skip), (likely, whole, unit), (groups, p, li, article, main, table), bits, "
+     "compile((first, second, skip, raise), (likely, whole, unit), (groups, p, li, article, main, table), bits, "
      "(stops, commas, closing), (prose, slight, far, away, short)) -> model; a forest is (roots, features, thresholds, children, values, "
      "early, cut)"},
     {"judge", judge, METH_VARARGS, "judge(texts, blocks, containers, title, model) -> what blocks_twin.judge returns"},

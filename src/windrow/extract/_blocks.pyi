@@ -1,7 +1,7 @@
 Forest = tuple[bytes, bytes, bytes, bytes, bytes, int, int]  # roots, features, thresholds, children, values; early, cut
 
 def compile(
-    forests: tuple[Forest, Forest, int],
+    forests: tuple[Forest, Forest, int, int],
     likely: tuple[bytes, int, int],
     tags: tuple[bytes, int, int, int, int, int],
     bits: bytes,

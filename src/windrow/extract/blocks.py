@@ -90,7 +90,7 @@ def compiled_model(model: Model) -> object:
     """The kernel's form of a model."""
     rules = blocks_rules
     return _blocks.compile(
-        (_arrays(model.first), _arrays(model.second), model.skip),
+        (_arrays(model.first), _arrays(model.second), model.skip, rules.RAISE),
         (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, blocks_model.UNIT // rules.STEPS),
         (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"], *rules.COUNTED),
         bytes(rules.BITS),

@@ -30,6 +30,7 @@ SHORT = 4  # characters of a text that is looked for in the title
 STEPS = 64  # buckets of a probability for each unit of its logarithm of odds
 BUCKETS = 1024  # from -8 to 8
 EVEN = BUCKETS // 2
+RAISE = 32  # buckets by which the second stage may be surer than the first: on small pages, which it has seen few of, it takes all for text
 SCALE = 20  # bits of a probability
 LIKELY = tuple(round((1 << SCALE) / (1 + math.exp((EVEN - 0.5 - bucket) / STEPS))) for bucket in range(BUCKETS))
 

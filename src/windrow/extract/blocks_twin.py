@@ -30,6 +30,7 @@ from windrow.extract.blocks_rules import (
     LIKELY_CORES,
     NEAR,
     PROSE,
+    RAISE,
     SCALE,
     SECOND,
     SHORT,
@@ -324,7 +325,8 @@ def judged(table: Array, context: Context, forests: Forests) -> tuple[Array, Arr
     late = early.copy()
     asked = np.flatnonzero(early >= forests.skip)
     if len(asked):
-        late[asked] = forests.second.buckets(np.concatenate((table[:, asked], second(context, early)[:, asked])))
+        found = forests.second.buckets(np.concatenate((table[:, asked], second(context, early)[:, asked])))
+        late[asked] = np.minimum(found, early[asked] + RAISE)
     return early, late, threshold(late, context.lengths)
 
 
