@@ -1,5 +1,6 @@
 """Whatever a server does touches its URL or its host, never the crawl, and ends in a reason."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -248,6 +249,19 @@ def test_chains_and_loops_of_redirects_end(site: Site, tmp_path: Path) -> None:
     assert found["http://a.test/bad/redirect-there"]["reason"] == found["http://a.test/bad/redirect-back"]["reason"] == "redirect"
     assert max(len(url) for url in found) <= 2048
     assert len(site.requests("a.test", "/bad/redirect-there")) == 1
+
+
+def test_a_host_that_asks_for_time_gets_it_before_the_next_page_of_its_turn(site: Site, tmp_path: Path) -> None:
+    names = [f"/{number}" for number in range(12)]
+    for name in names:
+        site.script("a.test", name, [web.Reply(b"", 429), web.Reply()])
+    seeds = [f"http://a.test{name}" for name in names]
+    found = crawl(site, tmp_path / "crawl", seeds, "fetch.backoff=0.1", "fetch.max_backoff=0.2")
+    assert {found[url]["reason"] for url in seeds} == {"ok"}
+    asked = [request for request in site.requests("a.test") if request.path != "/robots.txt"]
+    refused = {request.path: request for request in reversed(asked)}  # the first of each
+    for before, after in itertools.pairwise(asked):
+        assert after.time - before.time >= 0.1 or refused[before.path] is not before
 
 
 SESSION = ";jsessionid=0A1B2C3D4E5F60718293A4B5C6D7E8F9"

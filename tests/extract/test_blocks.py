@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.shared import shared
 from windrow.config import ConfigError
-from windrow.data import Capture, Page, Task, Url
+from windrow.data import Capture, Page, Paragraph, Task, Url
 from windrow.extract import blocks, blocks_model, blocks_rules, blocks_twin, gold, html, walk
 from windrow.extract.blocks_model import Forest, Model
 from windrow.extract.walk import Walk
@@ -186,6 +186,23 @@ def test_the_kernel_refuses_tables_that_do_not_fit() -> None:
 def changed_walk(page: Walk, **changed: object) -> Walk:
     fields = {name: getattr(page, name) for name in ("texts", "blocks", "containers", "path_parents", "path_tags")}
     return Walk(**(fields | changed))
+
+
+def test_the_kernel_makes_the_paragraphs_that_python_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = kernel()
+    page, title = walked(PAGE)
+    made = blocks.paragraphs(page, title, judge)
+    with pytest.raises(ValueError, match="do not fit together"):
+        blocks._blocks.paragraphs(Paragraph, page.texts, page.blocks[4:], page.paths(), ("bad", "good"), (b"", 0), (b"", 0))
+    monkeypatch.setattr(blocks, "_blocks", None)
+    assert blocks.paragraphs(page, title, judge) == made
+
+
+def test_the_second_stage_raises_a_block_a_little_and_lowers_it_at_will() -> None:
+    page, title = walked(PAGE)
+    first, second, _ = twin()(page, title)
+    pairs = zip(memoryview(first).cast("H").tolist(), memoryview(second).cast("H").tolist(), strict=True)
+    assert all(late <= early + blocks_rules.RAISE for early, late in pairs)
 
 
 def test_blocks_are_kept_so_that_f1_is_expected_to_be_greatest() -> None:

@@ -29,6 +29,7 @@ from windrow.data import Capture, Counts, Failure, Kind, Reason, Report, Robots,
 from windrow.fetch import robots
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
+from windrow.frontier import retry
 from windrow.frontier.scope import Scope
 from windrow.judge import probes
 from windrow.order import Leaf
@@ -219,7 +220,7 @@ class Crawl:
 
     async def _hold(self, turn: Turn) -> None:
         """Asks one host for the tasks of its turn."""
-        done, last = 0, 0.0
+        done, last, going = 0, 0.0, True
         try:
             if turn.closed is not None:
                 await self._close_tasks(turn, turn.closed)
@@ -243,10 +244,12 @@ class Crawl:
                         last = self._clock.now()
                         if isinstance(outcome, Capture) and task.kind is Kind.PAGE and (text := page.detour(outcome)):
                             outcome, last = await self._detour(turn, outcome, text)
-                        await self._take(outcome, last, rules)
+                        going = await self._take(outcome, last, rules)
                     else:
                         break
                     done += 1
+                    if not going:
+                        break
         finally:
             await self._release(turn, turn.tasks[done:], last)
 
@@ -359,13 +362,15 @@ class Crawl:
     def _agent(self) -> str:
         return self._options.crawler.name
 
-    async def _take(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> None:
-        """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it."""
+    async def _take(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> bool:
+        """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it; False where it
+        does not go on, because the host has to rest."""
         if outcome.task.kind is Kind.ROBOTS:
             await self._take_robots(outcome, now)
         elif isinstance(outcome, Failure):
             self._requested -= 1
             await self._settle(page.failed(steady(outcome, now)), requested=True)
+            return not retry.pauses(outcome.reason)
         else:
             report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
@@ -378,6 +383,8 @@ class Crawl:
             else:
                 self._requested -= 1
                 await self._keep(report, outcome)
+            return not retry.pauses(report.reason)
+        return True
 
     async def _take_robots(self, outcome: Capture | Failure, now: float) -> None:
         origin = page.asking(outcome.task)

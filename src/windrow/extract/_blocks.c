@@ -735,6 +735,38 @@ judge(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result;
 }
 
+/* The paragraphs of a page, made by calling `make` with a text, its kind, whether it is a heading, its path, and its kind by itself. */
+static PyObject *
+paragraphs(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PyObject *make, *texts, *paths, *bad, *good, *result = NULL;
+    Py_buffer blocks, first, second;
+    int even, bound;
+    if (!PyArg_ParseTuple(arguments, "OO!y*O!(UU)(y*i)(y*i):paragraphs", &make, &PyList_Type, &texts, &blocks, &PyList_Type, &paths, &bad,
+                          &good, &first, &even, &second, &bound))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(texts);
+    const int32_t *heading = (const int32_t *)blocks.buf + HEADING * count, *path = (const int32_t *)blocks.buf + PATH * count;
+    if (blocks.len != count * BLOCK_COLUMNS * (Py_ssize_t)sizeof(int32_t) || first.len != count * 2 || second.len != count * 2)
+        PyErr_SetString(PyExc_ValueError, "the blocks, the answers and the texts do not fit together");
+    else
+        result = PyTuple_New(count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        PyObject *where = path[i] >= 0 && path[i] < PyList_GET_SIZE(paths) ? PyList_GET_ITEM(paths, path[i]) : Py_None;
+        PyObject *kind = ((const uint16_t *)second.buf)[i] >= bound ? good : bad, *own = ((const uint16_t *)first.buf)[i] >= even ? good : bad;
+        PyObject *parts[] = {PyList_GET_ITEM(texts, i), kind, heading[i] > 0 ? Py_True : Py_False, where, own};
+        PyObject *made = PyObject_Vectorcall(make, parts, 5, NULL);
+        if (made == NULL)
+            Py_CLEAR(result);
+        else
+            PyTuple_SET_ITEM(result, i, made);
+    }
+    PyBuffer_Release(&blocks);
+    PyBuffer_Release(&first);
+    PyBuffer_Release(&second);
+    return result;
+}
+
 /* For tests: the figures of all blocks, row by row, given the answers of the first stage. */
 static PyObject *
 features(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -910,6 +942,8 @@ static PyMethodDef methods[] = {
      "(stops, commas, closing), (prose, slight, far, away, short)) -> model; a forest is (roots, features, thresholds, children, values, "
      "early, cut)"},
     {"judge", judge, METH_VARARGS, "judge(texts, blocks, containers, title, model) -> what blocks_twin.judge returns"},
+    {"paragraphs", paragraphs, METH_VARARGS,
+     "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)) -> what make returns for each block"},
     {"features", features, METH_VARARGS,
      "features(texts, blocks, containers, title, model, buckets) -> the figures of both stages, float32, block by block"},
     {NULL, NULL, 0, NULL},

@@ -1,3 +1,7 @@
+from collections.abc import Callable
+from typing import TypeVar
+
+_Made = TypeVar("_Made")
 Forest = tuple[bytes, bytes, bytes, bytes, bytes, int, int]  # roots, features, thresholds, children, values; early, cut
 
 def compile(
@@ -11,3 +15,13 @@ def compile(
 ) -> object: ...
 def judge(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, /) -> tuple[bytes, bytes, int]: ...
 def features(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, buckets: bytes, /) -> bytes: ...
+def paragraphs(
+    make: Callable[[str, str, bool, str, str], _Made],
+    texts: list[str],
+    blocks: bytes,
+    paths: list[str],
+    kinds: tuple[str, str],
+    first: tuple[bytes, int],
+    second: tuple[bytes, int],
+    /,
+) -> tuple[_Made, ...]: ...

@@ -51,6 +51,9 @@ def paragraphs(page: Walk, title: str, judge: Judge, comments: bool = False) -> 
     if not page.texts:
         return ()
     first, second, least = judge(page, title)
+    if _blocks is not None and not comments:
+        answers = (first, blocks_rules.EVEN), (second, least)
+        return _blocks.paragraphs(Paragraph, page.texts, page.blocks, page.paths(), _KINDS, *answers)
     own = [_KINDS[bucket >= blocks_rules.EVEN] for bucket in memoryview(first).cast("H").tolist()]
     kinds = [_KINDS[bucket >= least] for bucket in memoryview(second).cast("H").tolist()]
     if comments:

@@ -295,12 +295,20 @@ class Trees:
         return found
 
     def _sums(self, table: Array, roots: Array) -> Array:
+        """All blocks go down all trees, a step at a time. Taking with an output and without a check is twice as fast as an index."""
         blocks = table.shape[1]
-        figures, places = table.ravel(), np.arange(blocks)
-        nodes = np.broadcast_to(roots[:, None], (len(roots), blocks))
+        figures, rows, places = table.ravel(), self.features * blocks, np.tile(np.arange(blocks), len(roots))
+        nodes, below = np.repeat(roots, blocks), np.empty(len(roots) * blocks, np.intp)
+        found, thresholds = np.empty(len(nodes), np.float32), np.empty(len(nodes), np.float32)
         for _ in range(self.forest.depth):
-            nodes = self.children[nodes] + (figures[self.features[nodes] * blocks + places] > self.thresholds[nodes])
-        sums: Array = self.values[nodes].sum(axis=0)
+            np.take(rows, nodes, out=below, mode="clip")
+            np.add(below, places, out=below)
+            np.take(figures, below, out=found, mode="clip")
+            np.take(self.thresholds, nodes, out=thresholds, mode="clip")
+            np.take(self.children, nodes, out=below, mode="clip")
+            np.add(below, found > thresholds, out=below)
+            nodes, below = below, nodes
+        sums: Array = self.values[nodes].reshape(len(roots), blocks).sum(axis=0)
         return sums
 
 

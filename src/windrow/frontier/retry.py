@@ -38,6 +38,11 @@ def again(reason: Reason, attempt: int) -> bool:
     return attempt < TABLE.get(reason, FINAL).tries
 
 
+def pauses(reason: Reason) -> bool:
+    """Whether a host that gave this outcome is left alone for a while."""
+    return TABLE.get(reason, FINAL).pauses
+
+
 def pause(reason: Reason, errors: int, delay: float, fetch: config.Fetch) -> float:
     """Seconds a host rests after this many errors in a row, the present one included."""
     rule = TABLE.get(reason, FINAL)
