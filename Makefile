@@ -17,7 +17,7 @@ test: $(VENV)/installed-dev $(VENV)/system
 	$(BIN)/python -m pytest -q
 
 test-long: $(VENV)/installed-dev $(VENV)/system
-	$(BIN)/python -m pytest -q -m long
+	$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=1200
 
 bench:
 	@sed -n '/^## Commands/,/^## /p' benchmarks/README.md | sed '/^## /d'

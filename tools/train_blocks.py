@@ -14,7 +14,7 @@ import dataclasses
 import hashlib
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +284,8 @@ class Stages:
 def train(pages: Sequence[Labelled]) -> Model:
     """The second stage learns from answers of the first on pages which that has not seen."""
     pages = [page for page in pages if page.learned]
+    if len({part(page, INNER, "inner") for page in pages}) < INNER:
+        raise ConfigError(f"{len(pages)} pages with gold text are too few to learn from, or of too few sites; give more")
     tables = {page.key: page.learned_table for page in pages}
     answers: Answers = {}
     for number in range(INNER):
@@ -372,22 +374,19 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="file to write the model to")
     parser.add_argument("--folds", type=int, default=0, help="report F1 by cross-validation in so many parts, split by site and text")
     parser.add_argument("--leave-out", action="store_true", help="report F1 on each data set, trained on the others")
-    chosen = parser.parse_args()
-    if not (chosen.output or chosen.folds or chosen.leave_out):
+    given = parser.parse_args()
+    if not (given.output or given.folds or given.leave_out):
         parser.error("say what to do: -o FILE, --folds N or --leave-out")
     try:
-        pages = read(chosen.pages)
-    except ConfigError as error:
+        pages = read(given.pages)
+        if given.folds:
+            print(f"{given.folds} folds", *measured(folds(pages, given.folds)).lines(), sep="\n", flush=True)
+        if given.leave_out:
+            print("each data set left out", *measured(sets(pages)).lines(), sep="\n", flush=True)
+        if given.output:
+            blocks_model.save(train(pages), given.output)
+    except (ConfigError, OSError) as error:
         sys.exit(str(error))
-    measures: list[tuple[str, Callable[[], Split]]] = []
-    if chosen.folds:
-        measures.append((f"{chosen.folds} folds", lambda: folds(pages, chosen.folds)))
-    if chosen.leave_out:
-        measures.append(("each data set left out", lambda: sets(pages)))
-    for name, splits in measures:
-        print(name, *measured(splits()).lines(), sep="\n", flush=True)
-    if chosen.output:
-        blocks_model.save(train(pages), chosen.output)
 
 
 if __name__ == "__main__":
