@@ -278,6 +278,6 @@ def test_a_capture_travels_with_what_reading_needs() -> None:
     start = wire.LENGTHS.size
     assert len(frame) == start + plain + data
     received = wire.received(frame[start : start + plain], frame[start + plain :])
-    assert [(one.task.url, one.head, one.body, one.encoded, probe) for one, probe in received] == [
-        (one.task.url, one.head, one.body, one.encoded, probe) for one, probe in sent
+    assert [(one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in received] == [
+        (one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in sent
     ]

@@ -289,3 +289,11 @@ def test_the_kernel_refuses_rules_that_do_not_fit() -> None:
 def test_a_comment_inside_a_tag_is_taken_out_first() -> None:
     for way in (kernel, twin, tag_by_tag):
         assert way("<p>a<b x<!-- > -->y>c</b>d</p><!-- open", False).texts == ["acd"]
+
+
+def test_what_is_shown_without_scripts_is_text_where_it_is_most_of_the_page(walked: Callable[..., Walk]) -> None:
+    post = "A post of a forum, with a sentence or two. " * 20
+    assert walked(f"<p>Loading</p><noscript><div><p>{post}</div></noscript>").texts == ["Loading", post.strip()]
+    assert walked(f"<p>{post * 3}</p><noscript><p>{post}</noscript>").texts == [(post * 3).strip()]
+    assert walked("<p>Loading</p><noscript>Please allow scripts to run.</noscript>").texts == ["Loading"]
+    assert walked(f"<button><noscript><p>{post}</noscript></button>seen").texts == ["seen"]

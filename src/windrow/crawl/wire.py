@@ -35,6 +35,7 @@ class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     domain: str
     key: int
     encoded: bool
+    time: float
     probe: str  # see judge/probes.py
     head: int  # bytes
     body: int  # bytes
@@ -51,7 +52,7 @@ def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = Non
     pieces, plain = [b""], []
     for capture, probe in captures:
         url = capture.task.url
-        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, probe, len(capture.head), len(capture.body)))
+        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, probe, len(capture.head), len(capture.body)))
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
@@ -73,7 +74,7 @@ def received(plain: memoryview, data: memoryview) -> list[tuple[Capture, str]]:
         task = Task(Url(one.text, one.host, one.domain, one.key))
         middle, end = at + one.head, at + one.head + one.body
         head, body = bytes(data[at:middle]), bytes(data[middle:end])
-        captures.append((Capture(task, 200, b"", head, body, 0.0, 0.0, "", "", encoded=one.encoded), one.probe))
+        captures.append((Capture(task, 200, b"", head, body, one.time, 0.0, "", "", encoded=one.encoded), one.probe))
         at = end
     return captures
 
