@@ -116,7 +116,8 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
     directory.mkdir()
     shutil.copy(small.directory / "seeds.txt", directory)
     options = [f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", "fetch.allow_private=true", f"fetch.hosts={small.directory / 'hosts'}"]
-    options += ["frontier.yield_threshold=off", f"crawl.in_flight={IN_FLIGHT}", 'scope.tlds=["test"]', f"scope.hosts_denied={sorted(slow)}", "frontier.checkpoint=3"]
+    options += ["frontier.yield_threshold=off"]
+    options += [f"crawl.in_flight={IN_FLIGHT}", 'scope.tlds=["test"]', f"scope.hosts_denied={sorted(slow)}", "frontier.checkpoint=3"]
     (directory / "crawl.toml").write_text(config.dump(config.make(options, directory), changed=True))
     chance = random.Random(1)
     moments = [chance.randint(1, 40_000) for _ in range(20)]

@@ -52,7 +52,8 @@ def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = Non
     pieces, plain = [b""], []
     for capture, probe in captures:
         url = capture.task.url
-        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, probe, len(capture.head), len(capture.body)))
+        sizes = len(capture.head), len(capture.body)
+        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, probe, *sizes))
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
