@@ -163,7 +163,7 @@ def _answers(texts: Sequence[str], read: int, brief: bool, settings: Settings) -
     one, alone, size, part = "", _ALONE, 1, _PART  # `one`: the language of all so far
     for number, place in enumerate(places):
         if number in (_FEW, _ALONE) and one and {*answers} <= {one, UNKNOWN}:
-            if not accepts(one, settings) and not settings.models:
+            if not (settings.sort and accepts(one, settings)) and not settings.models:  # nothing hangs on a single paragraph
                 alone, size, part = number, 3 * _GROUP, _PART // 3
             elif number == _ALONE:
                 size = _GROUP
