@@ -152,7 +152,7 @@ class Language:
     accepted: tuple[str, ...] = ()  # languages kept, as ISO 639 codes, tags or English names ("ces", "cs", "Czech"); empty: all
     recognised: tuple[str, ...] = ()  # languages thought of where a text is short or unclear, look-alikes to drop among them; empty: all
     models: tuple[str, ...] = ()  # files made by `windrow language train`, for languages that no tool knows
-    min_share: float = 0.3  # share of a page's characters in accepted languages, below which none of it is kept; the rest is dropped anyway
+    min_share: float = 0.2  # share of a page's characters in accepted languages, below which none of it is kept; the rest is dropped anyway
     short: int = 120  # characters; a shorter paragraph is foreign only if py3langid agrees
     read: int = 300  # characters of each paragraph that are read: more changes no answer and costs time
     second: int = 8  # paragraphs of a page that py3langid is asked about (0.1 ms each); 0: never, and neither about the page
@@ -169,7 +169,7 @@ class Quality:
     max_symbols: float = 0.25  # share of what is neither letter, digit nor punctuation in the same
     max_repeated_lines: float = 0.7  # share of characters in paragraphs that stand on the page already
     max_repeated_words: float = 0.85  # share of word triples that came before, in texts of 200 words and more; sermons reach 0.75
-    min_sentences: float = 0.01  # share of characters in paragraphs that are long enough or end like a sentence
+    min_sentences: float = 0.005  # share of characters in paragraphs that are long enough or end like a sentence
     drop_machine_translations: bool = True  # refuse pages that say a machine translated them
     soft_404: float = 0.85  # likeness to the host's answer for a page that cannot exist, from which a page is taken for the same; 0: off
     probe_after: int = 16  # pages of an origin after which it is asked for a page that cannot exist, once a robots.txt; see soft_404
