@@ -95,7 +95,7 @@ def wanted(site: Path, language: str) -> dict[str, list[tuple[str, int]]]:
 
 def completeness(site: Path, language: str, documents: list[dict[str, Any]], ends: dict[str, tuple[str, str]]) -> dict[str, Any]:
     held = {document["url"]: size(document) for document in documents}
-    total = pages = text = 0
+    total = pages = text = wrong = 0
     missing: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
     for copies in wanted(site, language).values():
@@ -108,11 +108,13 @@ def completeness(site: Path, language: str, documents: list[dict[str, Any]], end
         text += min(kept, main)
         if not kept:
             url = copies[0][0]
-            reason = ends.get(url, ("never asked", ""))[0]
+            reason, detail = ends.get(url, ("never asked", ""))
+            wrong += main if ", 0% in" in detail else 0  # no paragraph of it is in the language
             missing[reason] += main
             examples.setdefault(reason, []).append(f"{url} {ends.get(url, ('', ''))[1]} ({main} bytes)")
     shares = {reason: round(bytes_ / total, 5) for reason, bytes_ in missing.most_common()}
-    return {"bytes": total, "pages_held": pages / total, "text_held": text / total, "missing": shares, "examples": examples}
+    held_shares = {"pages_held": pages / total, "pages_held_of_true": pages / (total - wrong), "text_held": text / total}
+    return {"bytes": total, **held_shares, "missing": shares, "examples": examples}
 
 
 def size(document: dict[str, Any]) -> int:
@@ -164,7 +166,8 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"everything": first, "defaults": second}, ensure_ascii=False))
         return
-    held = f"pages held {first['pages_held']:.4f}, text {first['text_held']:.4f}"
+    held = f"pages held {first['pages_held']:.4f} ({first['pages_held_of_true']:.4f} without those that hold none of the language)"
+    held += f", text {first['text_held']:.4f}"
     print(f"{arguments.profile}, {language}: {first['bytes']:,} bytes wanted; {held}")
     for reason, share in first["missing"].items():
         print(f"  missing as {reason}: {share:.4f}")

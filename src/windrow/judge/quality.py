@@ -123,8 +123,3 @@ def triples(texts: Sequence[str]) -> set[tuple[str, ...]]:
     if len(words) < 3:
         return {tuple(words)} if words else set()
     return set(zip(words, words[1:], words[2:], strict=False))
-
-
-def missing(texts: Sequence[str], probe: Sequence[str], options: Quality) -> bool:
-    """Whether a page is the host's way to say "not found" with status 200. Both texts are the whole visible text of a page."""
-    return bool(options.soft_404 and probe) and likeness(texts, probe) >= options.soft_404
