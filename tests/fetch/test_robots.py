@@ -283,6 +283,23 @@ def test_sitemaps_are_for_everyone_absolute_and_once() -> None:
     assert robots.condense(text.encode(), "windrow") == "sitemap: http://b.test/b.xml"
 
 
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        (b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: *\nAllow: /\n", "ccbot gptbot"),
+        (b"User-agent: gptbot/1.1\nDisallow: /\n", "gptbot"),
+        (b"User-agent: GPTBot\nDisallow: /private\n", ""),
+        (b"User-agent: GPTBot\nDisallow: /\nAllow: /\n", ""),
+        (b"User-agent: *\nDisallow: /\n", ""),
+        (b"User-agent: OtherBot\nDisallow: /\n", ""),
+    ],
+)
+def test_a_site_closed_to_crawlers_of_ai_companies_is_a_signal(text: bytes, closed: str) -> None:
+    condensed = robots.condense(text, "windrow")
+    assert robots.parse(condensed).signals == ((f"ai-agents: {closed}",) if closed else ())
+    assert robots.condense(condensed.encode(), "windrow") == condensed
+
+
 def test_signals_are_kept_for_who_weighs_them() -> None:
     text = "Content-Signal: search=yes\nLicense: /l.xml\nUser-agent: *\nContent-Usage: /a  train-ai=n\nDisallow: /p\n"
     others = "User-agent: x\nContent-Usage: train-ai=y"

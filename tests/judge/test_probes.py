@@ -46,3 +46,4 @@ def test_a_page_like_the_probe_is_refused_and_another_is_scored() -> None:
 def test_where_nothing_is_known_nothing_is_said() -> None:
     verdict = Verdict(Reason.OK)
     assert probes.judged(verdict, page(["a"] * 9), probes.NONE, 0.85) is verdict
+    assert probes.judged(verdict, page(["a"] * 9), probes.sketch(page(["a"] * 9)), 0.0) is verdict, "switched off"

@@ -152,6 +152,7 @@ def test_blocks_of_other_ai_crawlers_count_for_training_unless_switched_off() ->
     assert not signals.refuses(found, RESEARCH)
     assert not signals.refuses(found, Signals("training", honour_peer_ai_blocks=False))
     assert signals.peers([]) == ()
+    assert signals.robots(["ai-agents: gptbot ccbot"], "/a") == signals.peers(["ccbot", "gptbot"])
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

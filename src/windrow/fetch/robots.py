@@ -36,9 +36,16 @@ _FIELDS = {
         "license": "license",
         "content-usage": "content-usage",
         "content-signal": "content-signal content-signals",
+        "ai-agents": "ai-agents",  # our own, in what `condense` writes
     }.items()
     for spelling in spellings.split()
 } | {"user agent": "user-agent", "crawl delay": "crawl-delay"}
+
+# Crawlers and product tokens of AI companies. A site that closes itself to them by name says something about the use of its pages.
+AI_AGENTS = frozenset(
+    "ai2bot amazonbot anthropic-ai applebot-extended bytespider ccbot chatgpt-user claude-web claudebot cohere-ai deepseekbot diffbot "
+    "google-extended gptbot img2dataset meta-externalagent mistralai-user oai-searchbot omgili omgilibot perplexitybot pangubot".split()
+)
 
 _BLANK = " \t\v\f"
 _BARE = re.compile(r"[ \t]*+([A-Za-z_-]++)[ \t]++([^ \t]++)[ \t]*+")  # "Disallow /x": Google obeys it, and the author meant it
@@ -68,6 +75,7 @@ _AS_LETTER = re.compile(_NEEDLESS)
 Pair = tuple[str, str]  # field, value
 Ruling = tuple[int, str]  # rank, rule line; the rank is twice the length of the rule, and one more if it allows: the highest wins
 
+_TOLD = ("content-usage", "content-signal", "license", "ai-agents")  # fields that say something about the use of pages
 _NO_RULE: Ruling = (1, "")
 _ALWAYS: Ruling = (1, "allow: /robots.txt")
 _TOO_MUCH: Ruling = (0, "disallow: too many wildcard rules apply to say")
@@ -83,11 +91,23 @@ def condense(body: bytes, agent: str, base: str = "", limit: int = LIMIT) -> str
     Condensing the outcome again gives the same text. Relative sitemap URLs are resolved against `base`.
     """
     token = _NAME.match(agent.strip())
-    name, group, shared = _chosen(_fields(_decode(_whole(body, limit))), token[0].lower() if token else "*")
+    fields = list(_fields(_decode(_whole(body, limit))))
+    name, group, shared = _chosen(fields, token[0].lower() if token else "*")
     lines = [*_rules(group), *_delay(group), *_signals(shared + group)]
     if lines:
         lines.insert(0, f"user-agent: {name}")
-    return "\n".join(lines + _links(shared, base))
+    return "\n".join(lines + _links(shared, base) + _closed(fields, shared))
+
+
+def _closed(fields: list[Pair], shared: list[Pair]) -> list[str]:
+    """Which AI companies' crawlers are kept out of the whole site by name."""
+    named = {name[0].lower() for field, value in fields if field == "user-agent" and (name := _NAME.match(value))}
+    closed = {agent for field, value in shared if field == "ai-agents" for agent in value.lower().split()}
+    for agent in named & AI_AGENTS:
+        rules = {(field, value) for field, value in _chosen(fields, agent)[1] if field in ("allow", "disallow")}
+        if ("disallow", "/") in rules and ("allow", "/") not in rules:
+            closed.add(agent)
+    return [f"ai-agents: {' '.join(sorted(closed & AI_AGENTS))}"] if closed & AI_AGENTS else []
 
 
 def _whole(body: bytes, limit: int) -> bytes:
@@ -143,7 +163,7 @@ def _chosen(fields: Iterable[Pair], agent: str) -> tuple[str, list[Pair], list[P
             general = general or (name is not None and name[0] == "*")
             named = named or mine
             gathering = started = True
-        elif field in ("sitemap", "license") or (not started and field.startswith("content-")):
+        elif field in ("sitemap", "license", "ai-agents") or (not started and field.startswith("content-")):
             shared.append((field, value))
         else:
             # Only a rule ends the list of agents (§2.2.1); other records do not (§2.2.4).
@@ -351,7 +371,7 @@ class Rules:
         self._wild = None if not wild else _Few(wild) if len(wild) <= _FEW else _Many(wild)
         self.delay = next((_seconds(value) for field, value in pairs if field == "crawl-delay"), None)  # seconds
         self.sitemaps = tuple(value for field, value in pairs if field == "sitemap")
-        self.signals = tuple(f"{field}: {value}" for field, value in pairs if field in ("content-usage", "content-signal", "license"))
+        self.signals = tuple(f"{field}: {value}" for field, value in pairs if field in _TOLD)
 
     def allows(self, path: str) -> bool:
         """Whether a path, with its query, may be requested."""

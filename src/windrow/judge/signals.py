@@ -61,6 +61,8 @@ def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
                 usages += [(len(scope), signal) for signal in _uses(rest, "robots.txt", name)]
         elif name == "license" and value:
             found.append(Signal("robots.txt", "license", value, name))
+        elif name == "ai-agents":
+            found += peers(value.split())
     for name in ("content-usage", "content-signal", "content-signals"):
         longest = max((length for length, signal in usages if signal.field == name), default=0)
         found += [signal for length, signal in usages if signal.field == name and length == longest]
@@ -86,7 +88,7 @@ def tdm_file(rules: object, path: str) -> tuple[Signal, ...]:
 
 
 def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
-    """robots.txt closes the page to these crawlers of AI companies, though not to us."""
+    """robots.txt closes the site to these crawlers of AI companies, though not to us."""
     return (Signal("robots.txt", "ai-agents", " ".join(sorted(blocked))[:_LENGTH], "disallow"),) if blocked else ()
 
 
