@@ -264,11 +264,57 @@ def test_what_a_worker_says_is_a_record_or_an_error() -> None:
         Refined((), 7, {"suffix": 2}, Verdict(Reason.LANGUAGE, "eng", "eng", {"language": 0.5}, 10)),
         Lost(Reason.PARSE_CRASH, "why"),
     ]
-    frame = wire.answered(answers)
+    frame = wire.answered(answers, memoryview(b""), 0)
     assert wire.answers(frame[wire.LENGTHS.size :]) == answers
     for bad in (b"", b"\xc0", msgspec.msgpack.encode([[0, 1, 2]]), msgspec.msgpack.encode([[2, "x", "y"]]), b"\x91"):
         with pytest.raises(msgspec.DecodeError):
             wire.answers(bad)
+
+
+def test_answers_lie_in_shared_memory_where_there_is_room() -> None:
+    shared = memoryview(bytearray(100))
+    answers: list[wire.Answer] = [Lost(Reason.PARSE_CRASH, "why")]
+    size, place = wire.LENGTHS.unpack(wire.answered(answers, shared, 60))
+    assert place == 60
+    assert wire.answers(bytes(shared[place : place + size])) == answers
+    assert wire.answered(answers, shared, 100 - size + 1) == wire.LENGTHS.pack(size, 0) + wire.encode(answers)
+
+
+def test_answers_too_large_for_shared_memory_come_all_the_same() -> None:
+    texts = ["".join(f"<p>Of the many paragraphs of page {page} this is number {at}.</p>" for at in range(9000)) for page in range(3)]
+    pages = [good(1) + text.encode() for text in texts]
+
+    async def run() -> list[wire.Answer]:
+        pool = Pool(Config(extract=Extract(workers=1)))
+        await pool.start()
+        try:
+            return list(await asyncio.gather(*[pool.refine(capture(page, f"page{number}")) for number, page in enumerate(pages)]))
+        finally:
+            await pool.close()
+
+    for answer in asyncio.run(run()):
+        assert links(answer) == ["page-1"]
+        assert answer.draft is not None and len(answer.draft.paragraphs) == 9000
+
+
+def test_an_answer_outside_of_the_shared_memory_makes_no_sense() -> None:
+    async def run() -> tuple[bool, bool, bool]:
+        pool = Pool(options())
+        await pool.start()
+        try:
+            worker = pool._workers[0]
+            none = wire.encode([])
+            assert worker.shared is not None
+            worker.shared[wire.CAPTURES : wire.CAPTURES + 1] = none
+            right = pool._take(worker, wire.LENGTHS.pack(1, wire.CAPTURES))
+            over = pool._take(worker, wire.LENGTHS.pack(1, wire.CAPTURES + wire.ANSWERS))
+            worker.unread.clear()
+            long = pool._take(worker, wire.LENGTHS.pack(1 << 31, wire.CAPTURES))
+            return right, over, long
+        finally:
+            await pool.close()
+
+    assert asyncio.run(run()) == (True, False, False)
 
 
 def test_a_capture_travels_with_what_reading_needs() -> None:

@@ -1,7 +1,8 @@
 """What passes between the crawl and a worker, in frames: a length, plain values in msgpack, and for captures their bytes as they are.
 
-The bytes of captures go through memory that both share, where they fit: a copy there and none back, against 50 µs a page for the way of
-20 kB through a socket. A worker gets a frame only when it has answered the last, so one stretch of memory is enough.
+The bytes of captures and the answers go through memory that both share, where they fit: a copy there and none back, against 50 µs a page
+for the way of 20 kB through a socket. A worker gets a frame only when it has answered the last, so one stretch of memory is enough:
+captures at its beginning, answers one after the other behind them.
 
 Never pickle: what has parsed hostile input is not trusted to say what is to be run. Decoding is typed: an answer is a record or an error.
 """
@@ -25,7 +26,9 @@ class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
 Answer = Refined | Lost
 
-LENGTHS = struct.Struct("<II")  # of the plain values, of the bytes behind them
+LENGTHS = struct.Struct("<II")  # of the plain values, of the bytes behind them; of answers: how long they are, where in shared memory
+CAPTURES = 512 << 10  # bytes of shared memory for captures,
+ANSWERS = 1 << 20  # and for answers; what does not fit goes through the socket
 LARGEST = 1 << 28  # bytes of a frame; more is a sign that the sender has gone mad
 
 
@@ -57,7 +60,7 @@ def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = Non
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
-    if shared is not None and size <= len(shared):
+    if shared is not None and size <= CAPTURES:
         at = 0
         for piece in pieces:
             shared[at : at + len(piece)] = piece
@@ -80,11 +83,15 @@ def received(plain: memoryview, data: memoryview) -> list[tuple[Capture, str]]:
     return captures
 
 
-def answered(answers: Sequence[Answer]) -> bytes:
+def answered(answers: Sequence[Answer], shared: memoryview, at: int) -> bytes:
+    """What goes through the socket: all of the answers, or where they lie in `shared`, if there is room for them from `at` on."""
     plain = encode(answers)
-    return LENGTHS.pack(len(plain), 0) + plain
+    if at + len(plain) > len(shared):
+        return LENGTHS.pack(len(plain), 0) + plain
+    shared[at : at + len(plain)] = plain
+    return LENGTHS.pack(len(plain), at)
 
 
-def answers(plain: bytes | bytearray | memoryview) -> list[Answer]:
+def answers(plain: bytes) -> list[Answer]:
     """Raises msgspec.DecodeError where it is not a list of answers."""
     return _answers.decode(plain)

@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -33,6 +34,7 @@ class _Channel:
     def __init__(self, sock: socket.socket, shared: memoryview) -> None:
         self._sock = sock
         self._shared = shared
+        self._end = wire.CAPTURES  # of the answers in shared memory that were sent since the last frame
         self._buffer = memoryview(bytearray(_BUFFER))
 
     def receive(self) -> tuple[memoryview, memoryview] | None:
@@ -41,6 +43,7 @@ class _Channel:
         if lengths is None:
             return None
         plain, data = wire.LENGTHS.unpack(lengths)
+        self._end = wire.CAPTURES
         frame = self._exactly(plain + data)
         return None if frame is None else (frame[:plain], frame[plain:] if data else self._shared)
 
@@ -54,8 +57,11 @@ class _Channel:
             got += more
         return view
 
-    def send(self, frame: bytes) -> None:
+    def send(self, answers: Sequence[wire.Answer]) -> None:
+        frame = wire.answered(answers, self._shared, self._end)
         self._sock.sendall(frame)
+        if len(frame) == wire.LENGTHS.size:
+            self._end += wire.LENGTHS.unpack(frame)[0]
 
 
 def serve(sock: socket.socket, shared: memoryview) -> None:
@@ -69,7 +75,7 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
     _confine(config.extract.megabytes)
     gc.collect()
     gc.freeze()
-    channel.send(wire.answered([]))
+    channel.send([])
     while (frame := channel.receive()) is not None:
         _answer(channel, wire.received(*frame), refiner, config.extract.seconds)
 
@@ -81,11 +87,11 @@ def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Ref
         signal.setitimer(signal.ITIMER_PROF, seconds)
         answers.append(_read(capture, probe, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
-            channel.send(wire.answered(answers))
+            channel.send(answers)
             answers, sent = [], now
     signal.setitimer(signal.ITIMER_PROF, 0)
     if answers:
-        channel.send(wire.answered(answers))
+        channel.send(answers)
 
 
 def _read(capture: Capture, probe: str, refiner: Refiner) -> wire.Answer:
@@ -115,7 +121,7 @@ def main() -> None:
     parent, sock, *shared = map(int, sys.argv[1:])
     _die_with(parent)
     try:
-        serve(socket.socket(fileno=sock), memoryview(mmap.mmap(shared[0], 0, access=mmap.ACCESS_READ) if shared else b""))
+        serve(socket.socket(fileno=sock), memoryview(mmap.mmap(shared[0], 0) if shared else b""))
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (BrokenPipeError, ConnectionResetError):

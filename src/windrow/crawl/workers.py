@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 PROGRAM = (sys.executable, "-m", "windrow.crawl.worker")
 _BATCH = 32  # captures in a frame
 _BATCH_BYTES = 384 << 10  # of bodies in a frame, unless one alone is larger
-_SHARED = 512 << 10  # bytes of memory shared with a worker; a larger frame goes through its socket
 _LINGER = 0.02  # seconds a capture waits for company: both sides wake, and warm their caches, once a frame (8 to 32 a frame: 60 µs a page)
 _TICK = 1.0  # seconds between two looks at the clocks of the workers
 _GRACE = 5.0  # seconds of wall time on top of three times the CPU time that a page may take
@@ -77,8 +76,8 @@ class _Worker:
         shared = os.memfd_create("windrow") if hasattr(os, "memfd_create") else -1
         self.shared: mmap.mmap | None = None
         if shared >= 0:
-            os.ftruncate(shared, _SHARED)
-            self.shared = mmap.mmap(shared, _SHARED)
+            os.ftruncate(shared, wire.CAPTURES + wire.ANSWERS)
+            self.shared = mmap.mmap(shared, wire.CAPTURES + wire.ANSWERS)
         try:
             self.process = _start([fd for fd in (theirs.fileno(), shared) if fd >= 0])
         except OSError:
@@ -88,6 +87,10 @@ class _Worker:
             theirs.close()
             if shared >= 0:
                 os.close(shared)
+
+    def answer(self, place: int, size: int) -> bytes:
+        """What lies in the shared memory; cut short, and so no answer, where it would lie elsewhere."""
+        return self.shared[place : place + size] if self.shared is not None else b""
 
     def end(self) -> int:
         """Makes sure that it is dead and returns its exit code; one that died by itself keeps the code it died with."""
@@ -248,13 +251,16 @@ class Pool:
         unread = worker.unread
         unread += data
         while len(unread) >= wire.LENGTHS.size:
-            end = wire.LENGTHS.size + wire.LENGTHS.unpack_from(unread)[0]
+            size, place = wire.LENGTHS.unpack_from(unread)
+            end = wire.LENGTHS.size + (0 if place else size)
             if end > wire.LARGEST:
                 return False
             if len(unread) < end:
                 break
+            # Shared memory is copied before it is read: who still writes there changes nothing that was checked.
+            plain = bytes(unread[wire.LENGTHS.size : end]) if not place else worker.answer(place, size)
             try:
-                answers = wire.answers(unread[wire.LENGTHS.size : end])
+                answers = wire.answers(plain)
             except msgspec.DecodeError:
                 return False
             del unread[:end]
