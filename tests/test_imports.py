@@ -19,7 +19,7 @@ ROWS = (
     ("order",),
     ("refine",),
     ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus", "log"),
-    ("urls", "config"),
+    ("urls", "config", "files"),
     ("data",),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}

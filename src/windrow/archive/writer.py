@@ -1,12 +1,12 @@
 """Captures to WARC files: buffered, rolled over by size, never overwritten, cut back when a write fails."""
 
 import contextlib
-import errno
 import os
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from windrow import files
 from windrow.archive import fields, members, names
 from windrow.archive.members import Members, Origin
 from windrow.archive.record import records
@@ -113,13 +113,13 @@ class Writer:
         """
         self._check()
         with self._lock:
-            files, entries, done = self._unsynced, self._entries, self._done
+            unsynced, entries, done = self._unsynced, self._entries, self._done
             self._unsynced, self._entries, self._done = {}, {}, []
         try:
-            for file in files:
+            for file in unsynced:
                 os.fsync(file.descriptor)
             for directory in entries:
-                _sync_directory(directory)
+                files.sync_directory(directory)
         except OSError as error:
             self._lost = error
             raise
@@ -189,19 +189,7 @@ class _File:
 
     def write(self) -> None:
         """All that waits or nothing: after an error the file is again as long as before."""
-        done, view = 0, memoryview(b"".join(self._buffer))
-        try:
-            while done < len(view):
-                written = os.pwrite(self.descriptor, view[done:], self.length + done)
-                if not written:
-                    raise OSError(errno.EIO, "nothing could be written", str(self.path))
-                done += written
-        except OSError as error:
-            with contextlib.suppress(OSError):  # where even this fails, the next write begins at the same offset
-                os.ftruncate(self.descriptor, self.length)
-            error.filename = error.filename or str(self.path)
-            raise
-        self.length += done
+        self.length = files.append(self.descriptor, b"".join(self._buffer), self.length, self.path)
         self.waiting = 0
         self._buffer.clear()
 
@@ -209,11 +197,3 @@ class _File:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

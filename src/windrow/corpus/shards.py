@@ -4,7 +4,6 @@ Shards keep the promises of archive.Writer: what was flushed has a length that t
 as it was and loses nothing, and a failed sync is final.
 """
 
-import contextlib
 import errno
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from isal import igzip_lib
 
+from windrow import files
 from windrow.config import ConfigError, Corpus
 
 DIRECTORY = "corpus"
@@ -105,7 +105,7 @@ class Shards:
             for shard in shards:
                 os.fsync(shard.descriptor)
             for directory in entries:
-                _sync_directory(directory)
+                files.sync_directory(directory)
         except OSError as error:
             self._lost = error
             raise
@@ -208,19 +208,7 @@ class _Shard:
 
     def write(self, data: bytes) -> None:
         """All of it or nothing: after an error the file is again as long as before."""
-        done, view = 0, memoryview(data)
-        try:
-            while done < len(view):
-                written = os.pwrite(self.descriptor, view[done:], self.length + done)
-                if not written:
-                    raise OSError(errno.EIO, "nothing could be written", str(self.path))
-                done += written
-        except OSError as error:
-            with contextlib.suppress(OSError):  # where even this fails, the next write begins at the same offset
-                os.ftruncate(self.descriptor, self.length)
-            error.filename = error.filename or str(self.path)
-            raise
-        self.length += done
+        self.length = files.append(self.descriptor, data, self.length, self.path)
 
     def close(self) -> None:
         if self.descriptor >= 0:
@@ -236,11 +224,3 @@ def _name(path: Path) -> str:
 def _number(path: Path, node: str) -> int:
     found = re.match(rf"{re.escape(node)}-(\d{{5,}}){re.escape(SUFFIX)}", path.name)
     return int(found[1]) if found else -1
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

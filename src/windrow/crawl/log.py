@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from windrow import files
 from windrow.log import Position
 
 LONGEST = 64 << 20  # bytes after which the next file is begun, so that a start need not read much
@@ -24,8 +25,8 @@ class Log:
         new = not path.exists()
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         if new:
-            sync_directory(self._directory)
-            sync_directory(self._directory.parent)
+            files.sync_directory(self._directory)
+            files.sync_directory(self._directory.parent)
         return file
 
     def append(self, member: bytes) -> Position:
@@ -59,11 +60,3 @@ class Log:
 
     def close(self) -> None:
         os.close(self._file)
-
-
-def sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

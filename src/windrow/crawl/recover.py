@@ -14,9 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import frontier, log
+from windrow import files, frontier, log
 from windrow.config import Config, ConfigError
-from windrow.crawl.log import sync_directory
 from windrow.frontier.local import LocalFrontier
 from windrow.judge import codes
 
@@ -110,7 +109,7 @@ def _write(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-    sync_directory(path.parent)
+    files.sync_directory(path.parent)
 
 
 def last_commit(directory: Path) -> float:

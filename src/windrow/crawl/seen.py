@@ -8,6 +8,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from windrow import files
 from windrow.config import ConfigError, Judge
 from windrow.judge import duplicates, table
 from windrow.judge.duplicates import Grams, Rule, Ruling
@@ -53,15 +54,7 @@ class Seen:
         if self._file < 0:
             self._open()
         header = b"" if self._length else table.REDO
-        data = memoryview(header + self._unwritten)
-        done = 0
-        try:
-            while done < len(data):
-                done += os.pwrite(self._file, data[done:], self._length + done)
-        except OSError:
-            os.ftruncate(self._file, self._length)
-            raise
-        self._length += len(data)
+        self._length = files.append(self._file, header + self._unwritten, self._length, self._directory / REDO)
         self._unwritten = b""
         return {REDO: self._length}
 
@@ -70,11 +63,7 @@ class Seen:
         path.parent.mkdir(exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         for directory in (path.parent, path.parent.parent):
-            handle = os.open(directory, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            files.sync_directory(directory)
 
     def sync(self) -> None:
         if self._synced != self._length:

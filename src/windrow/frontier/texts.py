@@ -5,7 +5,7 @@ import os
 import struct
 from pathlib import Path
 
-from windrow import urls
+from windrow import files, urls
 from windrow.config import ConfigError
 from windrow.data import Task, Url
 from windrow.frontier.shelf import Host
@@ -28,18 +28,11 @@ class Texts:
             raise ConfigError(f"{path} is shorter than the store beside it says; move {path.parent} away to have it rebuilt from log/")
         os.ftruncate(self._file, length)
         if not length:
-            self._sync_name()
+            # The store beside it relies on the file: after a power loss it must not be the one that is there alone.
+            files.sync_directory(path.parent)
         self._buffer = bytearray(b"" if length else MAGIC)
         self._written = length
         self.length = length + len(self._buffer)
-
-    def _sync_name(self) -> None:
-        """The store beside it relies on the file: after a power loss it must not be the one that is there alone."""
-        directory = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
     def append(self, task: Task, via: int) -> int:
         text = task.url.text.encode()
@@ -90,11 +83,7 @@ class Texts:
         return os.pread(self._file, length, ref)  # whole records are flushed: none lies half in the buffer
 
     def _flush(self) -> None:
-        with memoryview(self._buffer) as view:
-            done = 0
-            while done < len(view):
-                done += os.pwrite(self._file, view[done:], self._written + done)
-        self._written += done
+        self._written = files.append(self._file, self._buffer, self._written, self._path)
         self._buffer.clear()
 
     def sync(self) -> int:
