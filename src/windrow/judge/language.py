@@ -57,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True):
     short: int = 120
     read: int = 300
     second: int = 8
+    least: int = 0  # characters without blanks of a page that may be kept: of less, CLD2's word is enough
     sort: bool = True  # paragraphs are kept or dropped by their language: one that is foreign only by CLD2 is worth a second look
 
 
@@ -279,7 +280,7 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     """The heaviest language; where most of the text has none by itself, that of the whole."""
     total = sum(weights.values())
     named = {code: weight for code, weight in weights.items() if code != UNKNOWN}
-    if 0 < total <= settings.short and settings.second:
+    if 0 < total <= settings.short and settings.second and total - sum([text.count(" ") for text in texts]) >= settings.least:
         return _brief(texts, weights, settings)
     best = max(named, key=lambda code: named[code], default=UNKNOWN)
     if 2 * sum(named.values()) >= total and _expected(best, total, settings):
@@ -288,7 +289,7 @@ def _page(texts: Sequence[str], weights: dict[str, int], settings: Settings) -> 
     answer = _cld2(whole)
     if answer != UNKNOWN and _expected(answer, total, settings):
         return answer, weights.get(answer, 0) / total
-    if settings.second and not whole.isspace() and whole:
+    if settings.second and total >= settings.least and not whole.isspace() and whole:
         answer, probability = _py3langid(whole, settings)
         if probability >= _SURE and answer != UNKNOWN:
             return answer, probability

@@ -47,7 +47,7 @@ class Judge:
 
     def __init__(self, config: Config) -> None:
         self._agent = config.crawler.name
-        self._languages = language.prepare(config.language)
+        self._languages = msgspec.structs.replace(language.prepare(config.language), least=int(config.quality.min_characters))
         self._quality, self._signals, self._options = config.quality, config.signals, config.judge
         self._judges = (self._by_signals, self._by_language, self._by_quality, self._by_translation)
 

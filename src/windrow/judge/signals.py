@@ -74,17 +74,9 @@ def licences(targets: Iterable[str]) -> tuple[Signal, ...]:
     return _unique(Signal("meta", "license", target[:_LENGTH], "rel=license") for target in targets if target)
 
 
-def tdm_file(rules: object, path: str) -> tuple[Signal, ...]:
-    """The rule of a decoded /.well-known/tdmrep.json that fits a path best: the longest location."""
-    best: tuple[int, dict[str, object]] | None = None
-    for rule in rules if isinstance(rules, list) else ():
-        if isinstance(rule, dict) and isinstance(rule.get("location"), str) and _located(rule["location"], path):
-            length = len(rule["location"])
-            best = max(best or (-1, {}), (length, rule), key=lambda pair: pair[0])
-    if not best:
-        return ()
-    pairs = [(name, str(best[1][name])) for name in ("tdm-reservation", "tdm-policy") if name in best[1]]
-    return _unique(signal for name, value in pairs for signal in _tdm(name, value, "well-known"))
+def tdm_file(reservation: str, policy: str = "") -> tuple[Signal, ...]:
+    """What an origin's tdmrep.json says of a page."""
+    return tuple(_tdm("tdm-reservation", reservation, "tdmrep.json") + _tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json"))
 
 
 def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
@@ -106,7 +98,7 @@ def refuses(signals: Iterable[Signal], options: Signals) -> str:
 
 def settled(signals: Iterable[Signal]) -> tuple[Signal, ...]:
     """Each name once: for TDM the later step (file, header, meta), else the more restrictive statement. "none" is noindex and nofollow."""
-    steps = {"well-known": 0, "header": 1, "meta": 2, "robots.txt": 0}
+    steps = {"tdmrep.json": 0, "header": 1, "meta": 2}
     chosen: dict[str, Signal] = {}
     for signal in _spelt_out(signals):
         other = chosen.get(signal.name)
