@@ -44,15 +44,8 @@ class Refiner:
         self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
 
     def __call__(self, capture: Capture, probe: str = "") -> Refined:
-        return self.judge(self.read(capture), capture, probe)
-
-    def read(self, capture: Capture) -> Page:
-        """The first half: what the page says."""
-        return self._extract(capture)
-
-    def judge(self, page: Page, capture: Capture, probe: str = "") -> Refined:
-        """The second half: what is to be done with it. `probe`: what the host answers for a page that cannot exist, where that is known;
-        probes.ASKED: this is that answer."""
+        """`probe`: what the host answers for a page that cannot exist, where that is known; probes.ASKED: this is that answer."""
+        page = self._extract(capture)
         if probe == probes.ASKED:
             return Refined((), 0, {}, probe=probes.sketch(page))
         links, refused = self._links(page) if page.links else ((), {})

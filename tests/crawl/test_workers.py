@@ -21,8 +21,9 @@ from windrow.refine import Refiner
 WORKER = """
 import ctypes, os, signal, time
 from windrow.crawl import worker
-read, judge = worker.Refiner.read, worker.Refiner.judge
-def misbehave(body):
+refine = worker.Refiner.__call__
+def misbehave(self, capture, probe=""):
+    body = capture.body
     if b"SPIN" in body:
         while True: pass
     if b"HANG" in body: time.sleep(1000)
@@ -30,20 +31,15 @@ def misbehave(body):
     if b"EXHAUST" in body: bytearray(1 << 40)
     if b"KILLED" in body: os.kill(os.getpid(), signal.SIGKILL)
     if b"RAISE" in body: raise ValueError("a bug")
-    if b"RECURSE" in body: misbehave(body)
+    if b"RECURSE" in body: misbehave(self, capture)
     if b"MAD" in body: os.write(int(worker.sys.argv[2]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
     if b"ONCE" in body:
         marker = body.split(b"ONCE ")[1].split(b">")[0]
         if not os.path.exists(marker):
             open(marker, "w").close()
             ctypes.string_at(0)
-def early(self, capture):
-    if b"LATE" not in capture.body: misbehave(capture.body)
-    return read(self, capture)
-def late(self, page, capture, probe=""):
-    if b"LATE" in capture.body: misbehave(capture.body)
-    return judge(self, page, capture, probe)
-worker.Refiner.read, worker.Refiner.judge = early, late
+    return refine(self, capture, probe)
+worker.Refiner.__call__ = misbehave
 worker.main()
 """
 
@@ -124,9 +120,6 @@ def test_a_page_larger_than_any_buffer_goes_through() -> None:
         (b"RAISE", Reason.PARSE_CRASH),
         (b"RECURSE", Reason.PARSE_CRASH),
         (b"MAD", Reason.PARSE_CRASH),
-        (b"LATE SPIN", Reason.PARSE_TIMEOUT),
-        (b"LATE SEGFAULT", Reason.PARSE_CRASH),
-        (b"LATE RAISE", Reason.PARSE_CRASH),
     ],
 )
 @pytest.mark.usefixtures("misbehaving")

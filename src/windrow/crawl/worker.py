@@ -13,8 +13,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import TypeVar, TypeVarTuple
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,12 +22,9 @@ from windrow.crawl import wire
 from windrow.data import Capture, Reason
 from windrow.refine import Refiner
 
-_T = TypeVar("_T")
-_Given = TypeVarTuple("_Given")
-
 OUT_OF_MEMORY = 3  # exit code
 _BUFFER = 1 << 18  # bytes kept between frames; a larger frame gets its own
-_PATIENCE = 0.1  # seconds after which answers are sent though the frame is not done
+_PATIENCE = 0.1  # seconds after which answers are sent though the frame is not done: a slow page keeps no other waiting
 _PR_SET_PDEATHSIG = 1
 
 
@@ -85,12 +81,11 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
 
 
 def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Refiner, seconds: float) -> None:
-    """All pages of a frame are read, then all are judged: code and tables of each half stay in the processor's caches, 7 % of the time."""
     answers: list[wire.Answer] = []
     sent = time.monotonic()
-    pages = [_tried(seconds, refiner.read, capture) for capture, _ in captures]
-    for page, (capture, probe) in zip(pages, captures, strict=True):
-        answers.append(page if isinstance(page, wire.Lost) else _tried(seconds, refiner.judge, page, capture, probe))
+    for capture, probe in captures:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        answers.append(_read(capture, probe, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(answers)
             answers, sent = [], now
@@ -99,10 +94,9 @@ def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Ref
         channel.send(answers)
 
 
-def _tried(seconds: float, step: Callable[[*_Given], _T], *given: *_Given) -> _T | wire.Lost:
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+def _read(capture: Capture, probe: str, refiner: Refiner) -> wire.Answer:
     try:
-        return step(*given)
+        return refiner(capture, probe)
     except MemoryError:
         raise
     except Exception as error:  # a bug of ours or of a library, on this page: the page gets the reason, the crawl goes on
