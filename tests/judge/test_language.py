@@ -30,6 +30,20 @@ def test_a_page_and_its_paragraphs_are_in_their_language(short: str) -> None:
     assert found.paragraphs == (found.language,) * len(texts)
 
 
+def test_a_paragraph_by_itself_tells_how_much_of_it_is_in_a_language() -> None:
+    german = "Alle Menschen sind frei und gleich an Würde und Rechten geboren."
+    english = "All human beings are born free and equal in dignity and rights."
+    assert language.share(german, "deu") == pytest.approx(0.98, abs=0.02)
+    assert language.share(english, "deu") == 0.0
+    mixed = language.share(f"{german} {german} {english}", "deu")
+    assert mixed is not None and 0.5 < mixed < 0.8
+    assert language.share("Sva ljudska bića rađaju se slobodna i jednaka u dostojanstvu i pravima.", "bos") == language.share(
+        "Sva ljudska bića rađaju se slobodna i jednaka u dostojanstvu i pravima.", "hrv"
+    )
+    assert language.share("Windows 11", "deu") is None
+    assert language.share("風が吹く。", "deu") == 0.0
+
+
 def test_foreign_paragraphs_are_found_among_the_others() -> None:
     texts = declarations.shipped("cs")[:12]
     texts[4:4] = ["Everyone has the right to freedom of peaceful assembly and association."]
@@ -243,3 +257,9 @@ def test_a_mistake_ends_the_program_with_code_2(monkeypatch: pytest.MonkeyPatch,
         cli.main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("windrow: unknown language 'germn'")
+
+
+def test_the_section_is_made_ready_field_by_field() -> None:
+    options = Language(accepted=("de",), recognised=("nl",), min_share=0.3, short=50, read=200, second=4)
+    assert language.prepare(options) == Settings(("deu",), ("nld", "deu"), (), min_share=0.3, short=50, read=200, second=4, sort=True)
+    assert not language.prepare(Language()).sort

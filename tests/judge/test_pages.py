@@ -8,7 +8,7 @@ from tests.judge import declarations
 from windrow import config
 from windrow.config import Config, ConfigError
 from windrow.data import Page, Paragraph, Reason, Signal
-from windrow.judge import duplicates
+from windrow.judge import duplicates, language
 from windrow.judge.pages import Judge
 
 GERMAN, ENGLISH = declarations.shipped("de")[2:14], declarations.shipped("en")[2:14]
@@ -112,3 +112,12 @@ def test_near_duplicates_are_prepared_only_where_they_are_looked_for() -> None:
 def test_an_unknown_language_is_told_before_the_crawl_begins() -> None:
     with pytest.raises(ConfigError, match="did you mean 'ces'"):
         Judge(dataclasses.replace(Config(), language=config.Language(accepted=("cz",))))
+
+
+def test_a_page_too_short_to_be_kept_gets_no_second_opinion_on_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(language, "_py3langid", lambda text, settings: asked.append(text) or ("deu", 1.0))
+    Judge(Config())(page(["Die Seite wird geladen, bitte warten."]), [])
+    assert asked == []
+    Judge(made(quality={"min_characters": 10}))(page(["Die Seite wird geladen, bitte warten."]), [])
+    assert asked == ["Die Seite wird geladen, bitte warten."]

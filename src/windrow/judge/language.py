@@ -57,8 +57,8 @@ class Settings(msgspec.Struct, frozen=True):
     short: int = 120
     read: int = 300
     second: int = 8
-    least: int = 0  # characters without blanks of a page that may be kept: of less, CLD2's word is enough
     sort: bool = True  # paragraphs are kept or dropped by their language: one that is foreign only by CLD2 is worth a second look
+    least: int = 0  # characters without blanks of a page that may be kept: of less, CLD2's word is enough
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -87,7 +87,16 @@ def prepare(options: config.Language) -> Settings:
     recognised = tuple(dict.fromkeys([*map(codes.parse, options.recognised), *(accepted if options.recognised else ())]))
     for code in recognised or accepted:
         _check_known(code, models)
-    return Settings(accepted, recognised, models, options.min_share, options.short, options.read, options.second, bool(accepted))
+    return Settings(
+        accepted,
+        recognised,
+        models,
+        min_share=options.min_share,
+        short=options.short,
+        read=options.read,
+        second=options.second,
+        sort=bool(accepted),
+    )
 
 
 def judge(texts: Sequence[str], settings: Settings) -> Finding:
@@ -111,6 +120,14 @@ def detect(text: str, settings: Settings | None = None) -> Answer:
     """The language of one text, line by line."""
     found = judge([line for line in text.splitlines() if line.strip()], settings or Settings())
     return found.language, found.score
+
+
+def share(text: str, code: str) -> float | None:
+    """Of a paragraph by itself, how much CLD2 finds in this language or its kin, 0 to 1; None where it is unsure, or not to be asked."""
+    if len(text) < _LINE and not _telling(text, False):
+        return None
+    sure, _, best = _detect(text)
+    return sum(percent for _, label, percent, _ in best if _kin(codes.label(label), code)) / 100 if sure else None
 
 
 def keep(found: Finding, settings: Settings) -> Kept:
