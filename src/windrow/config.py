@@ -181,6 +181,7 @@ class Signals:
 
     profile: str = "research"  # "research", "training" (leaves out what is reserved from training) or "record-only"
     honour_peer_ai_blocks: bool = True  # with "training", leave out pages that robots.txt closes to known crawlers of AI companies
+    tdmrep: bool = True  # ask each origin for its tdmrep.json before its first page; one request a day, and none where no text is taken
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -210,6 +211,7 @@ class Judge:
     ngram: int = 7  # words that are compared at once (SpiderLing: 7)
     threshold: float = 0.5  # share of a paragraph's words in n-grams seen before; a duplicate has more (SpiderLing: 0.5)
     smoothing: int = 20  # words; so much new text between duplicate paragraphs, or less, goes with them (onion: 20); 0: none
+    max_seen: float = 0.75  # share of a page's words in duplicate paragraphs; a page with more goes whole: what is new is a scrap, or spam
     stop_early: bool = False  # the first judge that refuses a page is the last one asked: cheaper, but later scores are missing
     table_bytes: int = 2_200_000_000  # bytes for the n-grams seen, 6 to 11 each, taken as needed; when full, the older half is forgotten
 
@@ -296,6 +298,7 @@ RANGES: dict[str, tuple[float, float]] = {  # least and greatest; any other numb
     "quality.min_sentences": (0, 1),
     "quality.soft_404": (0, 1),
     "judge.ngram": (1, 64),
+    "judge.max_seen": (0, 1),
     "judge.threshold": (0, 1),
     "judge.table_bytes": (16 << 20, math.inf),
     "corpus.shard_bytes": (1, math.inf),

@@ -70,9 +70,9 @@ class Owner:
         if self._seen is None or leaf.refined.grams is None:
             return Weighed(msgspec.structs.replace(report, kept=sum(draft.sizes)), draft, None, said)
         ruling = self._seen(leaf.refined.grams)
-        report = msgspec.structs.replace(report, scores={**report.scores, NEAR: round(ruling.removed / max(1, ruling.words), 4)})
-        if ruling.empty:
-            return _refused(report, Reason.NEAR_DUPLICATE, f"all {len(ruling.duplicate)} paragraphs were seen before")
+        report = msgspec.structs.replace(report, scores={**report.scores, NEAR: round(ruling.share, 4)})
+        if not ruling.left:
+            return _refused(report, Reason.NEAR_DUPLICATE, f"{ruling.share:.0%} of its words were seen before")
         stays = [not seen for seen in ruling.duplicate]
         return Weighed(msgspec.structs.replace(report, kept=sum(itertools.compress(draft.sizes, stays))), draft, stays, said)
 

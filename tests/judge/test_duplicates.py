@@ -128,7 +128,22 @@ def test_the_ngrams_of_removed_paragraphs_are_not_remembered() -> None:
     duplicates.settle(table, duplicates.grams([first]), Rule())
     known = len(table)
     ruling = duplicates.settle(table, duplicates.grams([first + " and six new words at the end"]), Rule())
-    assert ruling.empty and len(table) == known
+    assert not ruling.left and len(table) == known
+
+
+def test_the_little_that_is_new_goes_with_a_document_that_was_seen_and_is_not_remembered() -> None:
+    table = Table(SMALL)
+    seen, new = (" ".join(f"{name}{number}" for number in range(30)) for name in ("seen", "new"))
+    duplicates.settle(table, duplicates.grams([seen]), Rule())
+    known = len(table)
+    stays = duplicates.settle(table, duplicates.grams([seen, seen, seen, new]), Rule(whole=0.75))
+    assert (stays.duplicate, stays.removed, stays.left) == ((True, True, True, False), 90, 30)
+    table = Table(SMALL)
+    duplicates.settle(table, duplicates.grams([seen]), Rule())
+    goes = duplicates.settle(table, duplicates.grams([seen, seen, seen, new]), Rule(whole=0.74))
+    assert (goes.duplicate, goes.removed, goes.left, goes.share) == ((True,) * 4, 90, 0, 0.75)
+    assert len(table) == known
+    assert duplicates.settle(table, duplicates.grams([new]), Rule(whole=0.74)).left == 30
 
 
 def test_a_document_repeats_itself() -> None:
@@ -138,14 +153,14 @@ def test_a_document_repeats_itself() -> None:
 
 def test_a_short_document_goes_with_smoothing_and_stays_without() -> None:
     short = duplicates.grams(["only a few words"])
-    assert duplicates.settle(Table(SMALL), short, Rule()).empty
-    assert not duplicates.settle(Table(SMALL), short, Rule(smoothing=0)).empty
+    assert not duplicates.settle(Table(SMALL), short, Rule()).left
+    assert duplicates.settle(Table(SMALL), short, Rule(smoothing=0)).left
 
 
 def test_nothing_in_gives_nothing_out() -> None:
     for paragraphs in ([], [""], ["", " "]):
         ruling = duplicates.settle(Table(SMALL), duplicates.grams(paragraphs), Rule())
-        assert (ruling.words, ruling.removed, ruling.empty) == (0, 0, True)
+        assert (ruling.words, ruling.removed, ruling.left) == (0, 0, 0)
 
 
 def test_exact_duplicates_have_equal_keys_and_others_differ() -> None:

@@ -100,9 +100,12 @@ def test_pages_have_the_same_ngrams_and_fare_alike() -> None:
     st.integers(1, 4),
     st.sampled_from([0.0, 0.5, 1.0]),
     st.sampled_from([0, 3, 20]),
+    st.sampled_from([0.0, 0.4, 1.0]),
 )
-def test_documents_of_few_words_fare_alike(documents: list[list[str]], ngram: int, threshold: float, smoothing: int) -> None:
-    agree(duplicates.batch(documents, ngram), Rule(ngram, threshold, smoothing))
+def test_documents_of_few_words_fare_alike(
+    documents: list[list[str]], ngram: int, threshold: float, smoothing: int, whole: float
+) -> None:
+    agree(duplicates.batch(documents, ngram), Rule(ngram, threshold, smoothing, whole))
 
 
 def test_documents_fare_alike_while_the_table_doubles_and_forgets() -> None:

@@ -135,10 +135,10 @@ class Work:
         gone = sum(1 for length, duplicate in zip(ruling.lengths, ruling.duplicate, strict=True) if length and duplicate)
         summary.documents_in += 1
         summary.paragraphs_in += filled
-        summary.paragraphs_removed += filled if ruling.empty else gone
+        summary.paragraphs_removed += filled if not ruling.left else gone
         summary.tokens_in += ruling.words
         summary.tokens_removed += ruling.removed
-        if ruling.empty or record.strip is None:
+        if not ruling.left or record.strip is None:
             return b""
         summary.documents_out += 1
         return record.strip([not duplicate for duplicate in ruling.duplicate]) if ruling.removed else record.raw

@@ -491,6 +491,8 @@ typedef struct {
     size_t paragraphs, grams;
     int64_t words;
     int ngram, smoothing;
+    double whole;
+    int64_t removed, left; /* words */
     double threshold;
     uint8_t *flags;     /* of each n-gram */
     uint8_t *duplicate; /* of each paragraph */
@@ -554,6 +556,20 @@ smooth(Case *self)
     }
 }
 
+/* Counts the words of duplicates; where they are too many, all goes. */
+static void
+weigh(Case *self)
+{
+    self->removed = 0;
+    for (size_t number = 0; number < self->paragraphs; number++)
+        self->removed += self->duplicate[number] ? self->lengths[number] : 0;
+    self->left = self->words - self->removed;
+    if ((double)self->removed > self->whole * (double)self->words) {
+        memset(self->duplicate, 1, self->paragraphs);
+        self->left = 0;
+    }
+}
+
 /* The identities that the paragraphs left bring into the young generation, each once, in order. */
 static PyObject *
 fresh(const Case *self)
@@ -588,7 +604,6 @@ ruling(const Case *self)
     PyObject *shares = PyTuple_New((Py_ssize_t)self->paragraphs), *lengths = PyTuple_New((Py_ssize_t)self->paragraphs);
     if (added == NULL || duplicate == NULL || shares == NULL || lengths == NULL)
         goto done;
-    int64_t removed = 0;
     for (size_t number = 0; number < self->paragraphs; number++) {
         int64_t length = self->lengths[number], covered = self->covered[number];
         PyObject *share = PyFloat_FromDouble(covered ? (double)covered / (double)length : 0.0), *words = PyLong_FromLongLong(length);
@@ -597,12 +612,12 @@ ruling(const Case *self)
             Py_XDECREF(words);
             goto done;
         }
-        removed += self->duplicate[number] ? length : 0;
         PyTuple_SET_ITEM(duplicate, (Py_ssize_t)number, PyBool_FromLong(self->duplicate[number]));
         PyTuple_SET_ITEM(shares, (Py_ssize_t)number, share);
         PyTuple_SET_ITEM(lengths, (Py_ssize_t)number, words);
     }
-    result = Py_BuildValue("OOOLLO", duplicate, shares, lengths, (long long)self->words, (long long)removed, added);
+    long long words = self->words, removed = self->removed, left = self->left;
+    result = Py_BuildValue("OOOLLLO", duplicate, shares, lengths, words, removed, left, added);
 done:
     Py_XDECREF(added);
     Py_XDECREF(duplicate);
@@ -620,13 +635,14 @@ settle(PyObject *Py_UNUSED(module), PyObject *arguments)
     Case self = {0};
     if (!PyArg_ParseTuple(
             arguments,
-            "(y*y*y*)(idi)OO:settle",
+            "(y*y*y*)(idid)OO:settle",
             &lengths,
             &hashes,
             &again,
             &self.ngram,
             &self.threshold,
             &self.smoothing,
+            &self.whole,
             &states[0],
             &states[1]))
         return NULL;
@@ -650,6 +666,7 @@ settle(PyObject *Py_UNUSED(module), PyObject *arguments)
     cover(&self);
     if (self.smoothing)
         smooth(&self);
+    weigh(&self);
     result = ruling(&self);
 done:
     for (int old = 0; old < 2; old++)

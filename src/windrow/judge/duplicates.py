@@ -1,8 +1,9 @@
 """Text that was seen before: checksums for exact duplicates, onion's rule over word n-grams for near-duplicate paragraphs.
 
 The rule is that of onion (Pomikálek 2011): a paragraph is a duplicate when more than half of its words lie in n-grams that were met before,
-in an earlier document or earlier in its own, and a short run of new paragraphs beside duplicates goes with them. `grams` is the dear half
-and needs only the document, so a worker process runs it; `settle` needs the table of everything seen and runs in its one owner. Both have
+in an earlier document or earlier in its own, and a short run of new paragraphs beside duplicates goes with them. Beyond it, the little
+that is new in a document may go too (`Rule.whole`): a scrap out of its context, or spam made of the same sentences. `grams` is the dear
+half and needs only the document, so a worker process runs it; `settle` needs the table of everything seen and runs in its one owner. Both have
 their loops in the C kernel `_grams` where it was built; the numpy code here is its twin, gives the same, and takes seven times as long.
 """
 
@@ -43,6 +44,7 @@ class Rule(msgspec.Struct, frozen=True):
     ngram: int = 7  # words
     threshold: float = 0.5  # share of a paragraph's words; a duplicate has more
     smoothing: int = 20  # words of new text between duplicates that go with them; 0: none
+    whole: float = 1.0  # share of a document's words in duplicates from which the rest goes with them, ours; 1, as in onion: never
 
 
 class Grams(msgspec.Struct, frozen=True, gc=False):
@@ -61,11 +63,12 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
     lengths: tuple[int, ...]  # words of each paragraph
     words: int
     removed: int  # words in duplicate paragraphs
+    left: int  # words that stay: the others, or none where the whole document goes
 
     @property
-    def empty(self) -> bool:
-        """No word is left."""
-        return self.removed == self.words
+    def share(self) -> float:
+        """Of the words, those in duplicate paragraphs."""
+        return self.removed / max(1, self.words)
 
 
 def body_key(body: bytes) -> int:
@@ -113,9 +116,9 @@ def settle(table: Table, document: Grams, rule: Rule) -> Ruling:
     if _grams:
         octets = document.lengths, document.hashes, document.repeated
         young, old = table.states()
-        found = _grams.settle(octets, (rule.ngram, rule.threshold, rule.smoothing), young, old)
-        table.put_fresh(np.frombuffer(found[5], np.uint64))
-        return Ruling(found[0], found[1], found[2], found[3], found[4])
+        found = _grams.settle(octets, (rule.ngram, rule.threshold, rule.smoothing, rule.whole), young, old)
+        table.put_fresh(np.frombuffer(found[6], np.uint64))
+        return Ruling(*found[:6])
     return settle_all(table, [document], rule)[0]
 
 
@@ -131,9 +134,12 @@ def settle_all(table: Table, documents: Sequence[Grams], rule: Rule) -> list[Rul
         duplicate = [part > 0 and part / count > rule.threshold for count, part in zip(counts, covered, strict=True)]
         _smooth(duplicate, counts, rule.smoothing)
         shares = tuple([part / count if part else 0.0 for count, part in zip(counts, covered, strict=True)])
-        removed = sum(itertools.compress(counts, duplicate))
+        words, removed = sum(counts), sum(itertools.compress(counts, duplicate))
+        left = words - removed
+        if removed > rule.whole * words:
+            duplicate, left = [True] * len(duplicate), 0
         lot.keep(number, duplicate if removed else None)
-        rulings.append(Ruling(tuple(duplicate), shares, tuple(counts), sum(counts), removed))
+        rulings.append(Ruling(tuple(duplicate), shares, tuple(counts), words, removed, left))
     lot.put()
     return rulings
 
