@@ -242,7 +242,7 @@ def deduplicate(
     """Remove near-duplicate paragraphs from files of documents, by onion's rule. Options of [judge] are changed with --set."""
     from windrow.batch import dedup  # with numpy: 85 ms and 25 MB that a crawl does not need
 
-    options = dedup.options(level, form, config.make(settings or [], Path()).judge)
+    options = dedup.options(level, form, config.make([dedup.PURE, *(settings or [])], Path()).judge)
     jobs = dedup.plan(inputs, output, form)
     with _progress("dedup", dedup.size(jobs)) as watch:
         summary = dedup.run(jobs, options, watch)

@@ -54,7 +54,8 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
 def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
     level, form = options.pop("level", "paragraph"), options.pop("form", "")
     jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form)
-    return dedup.run(jobs, dedup.options(level, form, config.Judge(**{"table_bytes": 16 << 20, **options})), lambda count: None)
+    judge = config.Judge(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
+    return dedup.run(jobs, dedup.options(level, form, judge), lambda count: None)
 
 
 def jsonl(path: Path, documents: list[Any]) -> Path:
@@ -126,6 +127,18 @@ def test_vertical_keeps_its_structures_and_columns(tmp_path: Path) -> None:
     (tmp_path / "in.vert").write_text(vertical(DOCUMENTS))
     run(tmp_path / "in.vert", tmp_path / "out.vert")
     assert (tmp_path / "out.vert").read_text() == vertical(LEFT)
+
+
+def test_sentences_and_glue_of_a_vertical_are_markup_and_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "in.vert").write_text(vertical(DOCUMENTS))
+    summary = run(tmp_path / "in.vert", tmp_path / "out.vert")
+    (tmp_path / "bare.vert").write_text(_without_sentences(vertical(DOCUMENTS)))
+    assert run(tmp_path / "bare.vert", tmp_path / "bare.out.vert") == summary
+    assert (tmp_path / "bare.out.vert").read_text() == _without_sentences((tmp_path / "out.vert").read_text())
+
+
+def _without_sentences(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if line not in ("<s>\n", "</s>\n", "<g/>\n"))
 
 
 def test_a_vertical_without_paragraphs_is_judged_by_document(tmp_path: Path) -> None:
@@ -288,6 +301,8 @@ def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_pa
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["documents_in"], summary["documents_out"]) == (300, len(LEFT)) and summary["tokens_removed"] > 0
+    more = command("dedup", given, "-o", tmp_path / "more.jsonl", "--json", "--set", "judge.max_seen=0.5")
+    assert json.loads(more.stdout)["documents_out"] < len(LEFT)
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{')
     failed = command("dedup", given, "-o", tmp_path / "out.jsonl")
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and f"{given}, line 2: " in failed.stderr

@@ -20,6 +20,7 @@ from windrow.judge.table import Table
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
 LEVELS = ("paragraph", "document")
+PURE = "judge.max_seen=1"  # onion's rule and no other, where nothing else is said
 
 Watch = Callable[[int], None]  # told how many bytes of the input files were read since the last call
 
@@ -82,7 +83,7 @@ class Work:
     def __init__(self, options: Options, watch: Watch) -> None:
         judge = options.judge
         self.options, self.watch = options, watch
-        self.rule = Rule(judge.ngram, judge.threshold, judge.smoothing)
+        self.rule = Rule(judge.ngram, judge.threshold, judge.smoothing, judge.max_seen)
         self.table = Table(judge.table_bytes)
         self.summary = Summary()
         self._length = Lengths()
@@ -137,7 +138,7 @@ class Work:
         summary.paragraphs_in += filled
         summary.paragraphs_removed += filled if not ruling.left else gone
         summary.tokens_in += ruling.words
-        summary.tokens_removed += ruling.removed
+        summary.tokens_removed += ruling.words - ruling.left
         if not ruling.left or record.strip is None:
             return b""
         summary.documents_out += 1
