@@ -211,7 +211,7 @@ class Judge:
     ngram: int = 7  # words that are compared at once (SpiderLing: 7)
     threshold: float = 0.5  # share of a paragraph's words in n-grams seen before; a duplicate has more (SpiderLing: 0.5)
     smoothing: int = 20  # words; so much new text between duplicate paragraphs, or less, goes with them (onion: 20); 0: none
-    max_seen: float = 0.75  # share of a page's words in duplicate paragraphs; a page with more goes whole: what is new is a scrap, or spam
+    max_seen: float = 0.7  # share of a page's words in duplicate paragraphs; a page with more goes whole: what is new is a scrap, or spam
     stop_early: bool = False  # the first judge that refuses a page is the last one asked: cheaper, but later scores are missing
     table_bytes: int = 2_200_000_000  # bytes for the n-grams seen, 6 to 11 each, taken as needed; when full, the older half is forgotten
 
