@@ -42,6 +42,7 @@ KINDS = (  # hosts with a peculiarity, one of each
 )
 QUICK = ("absent", "broken", "moved", "trap", "mirror")  # those that cost a crawl no waiting
 CLOSED = ("broken", "silent")
+TDMREP = "/.well-known/tdmrep.json"
 RULES = "User-agent: *\nDisallow: /private/\nAllow: /private/open\n"
 SESSIONS = re.compile(r";jsessionid=\w+|\?PHPSESSID=\w+")
 TRAP = re.compile(r"/(\d+)/(\d+)|/deep(/a/b)+/?")
@@ -400,6 +401,8 @@ class Host:
             return self._robots(request.host, kind)
         if request.path == "/robots-for-another.txt":
             return _text(RULES)
+        if request.path == TDMREP and self._graph.plan.prose:
+            return self._reserved(request.host)
         if kind == "throttled" and self._asked[kind] < self._graph.plan.throttles:
             self._asked[kind] += 1
             return Reply(429, (("Retry-After", str(self._graph.plan.retry_after)),))
@@ -417,6 +420,13 @@ class Host:
             case "moved":
                 return Reply(301, (("Location", f"http://{self._graph.plain[0]}/robots-for-another.txt"),))
         return _text(self._graph.robots(host))
+
+    def _reserved(self, host: str) -> Reply:
+        """What the first host reserves holds for all that send there: the others."""
+        first = self._graph.plain[0]
+        return (
+            _text('[{"location": "/", "tdm-reservation": 1}]') if host == first else Reply(302, (("Location", f"http://{first}{TDMREP}"),))
+        )
 
     def _page(self, url: str) -> Reply:
         place = self._graph.places.get(url)

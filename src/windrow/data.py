@@ -57,6 +57,7 @@ class Kind(enum.IntEnum):
     RESOLVE = 2  # no request: find the host's address
     PROBE = 3  # a page that cannot exist: how does the host say so?
     DETOUR = 4  # a redirect to the same page with a session id in its URL, which was followed at once
+    TDMREP = 5  # what the origin reserves of text and data mining
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
@@ -79,12 +80,15 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     depth: int = 0  # links from a seed
     distance: int = 0  # changes of registered domain on the way from a seed
     redirects: int = 0  # redirect hops that led here in a row
-    via: str = ""  # URL of the page that held the link; for a robots task sent on by a redirect, the origin that asks
+    via: str = ""  # URL of the page that held the link; for a robots or tdmrep task sent on by a redirect, the origin that asks
     attempt: int = 0  # tries before this one
 
 
+AGAIN = "?"  # in place of what an origin's tdmrep.json says: it did not answer, and is to be asked once more
+
+
 class Robots(msgspec.Struct, frozen=True, gc=False):
-    """What an origin's robots.txt says to us, condensed to our own group."""
+    """What an origin says to us: its robots.txt, condensed to our own group, and what else it was asked for."""
 
     origin: str  # scheme://host[:port]
     rules: str  # condensed text, see fetch/robots.py; "" allows everything
@@ -93,6 +97,7 @@ class Robots(msgspec.Struct, frozen=True, gc=False):
     closed: bool = False  # unreachable: nothing of this origin may be requested
     delay: float = 0.0  # seconds it asks for between two requests
     probe: str = ""  # what it answers for a page that cannot exist, see judge/probes.py
+    tdm: str = ""  # what its tdmrep.json says, condensed, see fetch/tdmrep.py; "" where it has not been asked for it
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
@@ -192,7 +197,7 @@ class Page(msgspec.Struct, frozen=True):
 class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
     """One statement of an author or a host about the use of a page."""
 
-    source: str  # "meta", "header" or "robots.txt"; "well-known" for tdmrep.json
+    source: str  # "meta", "header", "robots.txt" or "tdmrep.json"
     name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
     value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
     field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
@@ -264,7 +269,7 @@ class Report(msgspec.Struct, frozen=True):
     final: bool = True  # False: the task goes back to its queue, see frontier/retry.py
     until: float = 0.0  # epoch seconds before which the host asked not to be called (Retry-After)
     address: str = ""  # for a resolve task: what was found
-    robots: Robots | None = None  # for a robots task: what was found
+    robots: Robots | None = None  # for a robots, probe or tdmrep task: what is known of the origin from now on
     found: tuple[Task, ...] = ()  # links to admit; after settling, those that were new
     refused: dict[str, int] = {}  # links not admitted, counted by rule
 

@@ -15,7 +15,7 @@ from windrow.config import Signals
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Reason, Report, Signal, Verdict
-from windrow.fetch import robots
+from windrow.fetch import robots, tdmrep
 from windrow.frontier.local import claims
 from windrow.judge import signals
 from windrow.judge.duplicates import Grams, Ruling
@@ -34,6 +34,7 @@ class Leaf(msgspec.Struct, frozen=True):
     time: float  # epoch seconds when it was asked for
     rules: str  # of its origin's robots.txt, as they were then
     refined: Refined
+    tdm: str = ""  # of its origin's tdmrep.json
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -42,7 +43,7 @@ class Weighed(msgspec.Struct, frozen=True):
     report: Report
     draft: Draft | None = None  # of the document, where it goes into the corpus
     kept: Sequence[bool] | None = None  # which of its paragraphs; None: all
-    signals: tuple[Signal, ...] = ()  # that robots.txt adds to it
+    signals: tuple[Signal, ...] = ()  # that its origin adds to it
 
 
 class Owner:
@@ -59,8 +60,10 @@ class Owner:
         draft = leaf.refined.draft
         if draft is None:
             return Weighed(report)
-        said = _signals(report, leaf.rules) if leaf.rules else ()
-        reserved = signals.refuses(said, self._options) if said else ""
+        said = _signals(report, leaf) if leaf.rules or leaf.tdm else ()
+        # A page may take back what its origin's tdmrep.json says.
+        own = document.signals(draft) if leaf.tdm and said else ()
+        reserved = signals.refuses((*own, *said), self._options) if said else ""
         if reserved:
             return _refused(report, Reason.OPTED_OUT, reserved)
         report = msgspec.structs.replace(report, digest=digest, text=verdict.digest)
@@ -112,11 +115,14 @@ def judged(report: Report, verdict: Verdict) -> Report:
     )
 
 
-def _signals(report: Report, rules: str) -> tuple[Signal, ...]:
-    """What robots.txt says of the use of this page."""
-    lines = _signal_lines(rules)
+def _signals(report: Report, leaf: Leaf) -> tuple[Signal, ...]:
+    """What its origin's robots.txt and tdmrep.json say of the use of this page."""
+    lines = _signal_lines(leaf.rules)
     text = report.task.url.text
-    return signals.robots(lines, text[len(urls.origin(text)) :]) if lines else ()
+    path = text[len(urls.origin(text)) :] if lines or leaf.tdm else ""
+    said = signals.robots(lines, path) if lines else ()
+    reserved = tdmrep.parse(leaf.tdm).find(path) if leaf.tdm else None
+    return said if reserved is None else said + signals.tdm_file(*reserved)
 
 
 @functools.lru_cache(4096)

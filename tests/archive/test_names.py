@@ -20,6 +20,8 @@ from windrow.data import Kind
         (503, Kind.PAGE, "diagnostics"),
         (200, Kind.ROBOTS, "robotstxt"),
         (404, Kind.ROBOTS, "robotstxt"),
+        (200, Kind.TDMREP, "robotstxt"),
+        (302, Kind.TDMREP, "robotstxt"),
     ],
 )
 def test_a_capture_goes_to_its_subset(status: int, kind: Kind, subset: str) -> None:

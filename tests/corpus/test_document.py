@@ -88,6 +88,14 @@ def test_signals_of_robots_txt_follow_those_of_the_page(own: tuple[Signal, ...],
     assert document.read(line, "here").signals == own + further
 
 
+@pytest.mark.parametrize(
+    "own", [(), (Signal("meta", "noai"),), (Signal("header", "tdm-reservation", "0"), Signal("meta", "license", "http://x/"))]
+)
+def test_what_a_page_says_of_its_use_can_be_read_from_its_draft(own: tuple[Signal, ...]) -> None:
+    page = Page(title='"signals":[{"source":"x"}],"signals":[', author='\\"signals":[')
+    assert document.signals(document.draft(page, (), "deu", (), own)) == list(own)
+
+
 def test_a_draft_survives_the_way_from_a_worker() -> None:
     draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [NOINDEX])
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(draft), type=document.Draft) == draft

@@ -12,7 +12,15 @@ from tests.crashing import DEAD, Plan
 from tests.world import World
 
 SHORT = 3000  # bytes of a log file
-DEATHS = [("pwrite", "corpus/"), ("pwrite", "seen/"), ("fsync", "corpus/"), ("fsync", "seen/"), ("write", "log/"), ("mkdir", "corpus")]
+DEATHS = [
+    ("pwrite", "corpus/"),
+    ("pwrite", "seen/"),
+    ("fsync", "corpus/"),
+    ("fsync", "seen/"),
+    ("write", "log/"),
+    ("mkdir", "corpus"),
+    ("pwrite", "robotstxt/"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +53,8 @@ def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     status = crashing.run(["status", str(directory), "--json"]).json
     truth.assert_reconciled(status)
     assert {"ok", "duplicate"} <= status["finished"].keys() and 0 < status["kept"] < status["clean"]
+    said = [[(entry["source"], entry.get("value")) for entry in document["signals"]] for document in truth.documents(directory)]
+    assert said and all(("tdmrep.json", "1") in entry for entry in said), "of each host, whether its file was moved or not"
     return whole.trace
 
 

@@ -168,18 +168,25 @@ def test_user_names_and_passwords_are_not_carried_along() -> None:
 def test_a_robots_txt_that_moved_is_asked_for_there_on_behalf_of_its_origin() -> None:
     task = Task(url("http://a.test/robots.txt"), Kind.ROBOTS)
     hops: list[Task] = []
-    while (onward := page.moved_robots(capture(301, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
+    while (onward := page.moved(capture(301, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
         hops.append(onward)
         task = onward
     assert len(hops) == 5
     assert {(hop.kind, hop.via, hop.url.host) for hop in hops} == {(Kind.ROBOTS, "http://a.test", "b.test")}
 
 
+def test_a_tdmrep_json_that_moved_is_asked_for_in_the_same_way() -> None:
+    task = Task(url("http://a.test/.well-known/tdmrep.json"), Kind.TDMREP)
+    onward = page.moved(capture(302, ("Location", "https://b.test/policy"), task=task))
+    assert onward is not None
+    assert (onward.kind, onward.via, onward.url.text, onward.redirects) == (Kind.TDMREP, "http://a.test", "https://b.test/policy", 1)
+
+
 def test_a_robots_txt_that_is_there_or_moved_to_nowhere_ends_here() -> None:
     task = Task(url("http://a.test/robots.txt"), Kind.ROBOTS)
-    assert page.moved_robots(capture(200, ("Location", "/elsewhere"), task=task)) is None
-    assert page.moved_robots(capture(302, ("Location", "ftp://a.test/"), task=task)) is None
-    assert page.moved_robots(capture(302, task=task)) is None
+    assert page.moved(capture(200, ("Location", "/elsewhere"), task=task)) is None
+    assert page.moved(capture(302, ("Location", "ftp://a.test/"), task=task)) is None
+    assert page.moved(capture(302, task=task)) is None
 
 
 def test_a_failure_is_a_report_that_says_whether_it_is_tried_again() -> None:

@@ -56,6 +56,23 @@ def test_a_link_is_refused_by_the_rule_that_says_so(text: str, rules: dict[str, 
     assert refuses(text, **rules) == rule
 
 
+@pytest.mark.parametrize(
+    ("text", "rules", "rule"),
+    [
+        ("http://a.org/x.json", {}, ""),
+        ("http://a.org/x.zip", {"allow": ("/news/",)}, ""),
+        ("https://a.org:8443/", {}, ""),
+        ("http://a.org:22/", {}, "port"),
+        ("http://a.org/", {"hosts_denied": ("a.org",)}, "host-denied"),
+        ("http://a.org/", {"domains": ("b.org",)}, "domain"),
+    ],
+)
+def test_of_an_origin_only_the_rules_on_hosts_and_ports_are_asked(text: str, rules: dict[str, object], rule: str) -> None:
+    url = urls.parse(text)
+    assert url is not None
+    assert Scope(config.Scope(**rules)).refuses_origin(url) == rule  # type: ignore[arg-type]
+
+
 def test_a_link_is_one_deeper_and_keeps_the_rank() -> None:
     scope = Scope(config.Scope())
     page = task("http://a.org/1", depth=2, distance=1, redirects=3, priority=9)

@@ -103,13 +103,19 @@ def test_a_tdm_reservation_is_zero_or_one_and_a_later_step_counts() -> None:
     assert ("tdm-reservation", "1") in names(signals.settled(header))
 
 
-def test_the_tdm_file_counts_by_its_longest_location() -> None:
-    rules = [{"location": "/", "tdm-reservation": 0}, {"location": "/news/*", "tdm-reservation": 1, "tdm-policy": "https://a.example/p"}]
-    assert names(signals.tdm_file(rules, "/news/1.html")) == [("tdm-reservation", "1"), ("tdm-policy", "https://a.example/p")]
-    assert names(signals.tdm_file(rules, "/about")) == [("tdm-reservation", "0")]
-    assert signals.tdm_file([{"location": "/b", "tdm-reservation": 1}], "/a") == ()
-    for broken in (None, {}, [1], [{}], [{"location": 1}], "x"):
-        assert signals.tdm_file(broken, "/") == ()
+def test_what_the_tdm_file_says_of_a_page_is_the_first_step() -> None:
+    said = signals.tdm_file("1", "https://a.example/p")
+    assert said == (
+        Signal("tdmrep.json", "tdm-reservation", "1", "tdm-reservation"),
+        Signal("tdmrep.json", "tdm-policy", "https://a.example/p", "tdm-policy"),
+    )
+    assert signals.tdm_file("0") == (Signal("tdmrep.json", "tdm-reservation", "0", "tdm-reservation"),)
+    for later in (signals.read([("tdm-reservation", "0")], []), signals.read([], [("tdm-reservation", "0")])):
+        for order in (said + later, later + said):
+            assert set(names(signals.settled(order))) == {("tdm-reservation", "0"), ("tdm-policy", "https://a.example/p")}
+            assert signals.refuses(order, TRAINING) == ""
+    assert signals.refuses(said, TRAINING) == "tdm-reservation=1 (tdmrep.json: tdm-reservation)"
+    assert signals.refuses(said, RESEARCH) == ""
 
 
 @pytest.mark.parametrize(
@@ -189,7 +195,6 @@ def test_a_page_cannot_fill_the_log_with_signals() -> None:
 )
 def test_a_path_fits_a_location_with_stars(location: str, path: str, fits: bool) -> None:
     assert bool(signals.robots([f"content-usage: {location} train-ai=n"], path)) is fits
-    assert bool(signals.tdm_file([{"location": location, "tdm-reservation": 1}], path)) is fits
 
 
 def test_texts_of_a_million_characters_take_no_longer_than_linear_time() -> None:

@@ -14,8 +14,8 @@ _NAME = re.compile(r"(?P<series>[A-Za-z0-9][A-Za-z0-9_.-]*)-\d{14}-(?P<serial>\d
 
 
 def subset(capture: Capture) -> str:
-    """Pages that were there, robots.txt whatever came, and everything else."""
-    if capture.task.kind is Kind.ROBOTS:
+    """Pages that were there, robots.txt and tdmrep.json whatever came, and everything else."""
+    if capture.task.kind in (Kind.ROBOTS, Kind.TDMREP):
         return "robotstxt"
     return "warc" if 200 <= capture.status < 300 and capture.task.kind is Kind.PAGE else "diagnostics"
 

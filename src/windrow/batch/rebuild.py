@@ -15,6 +15,7 @@ from windrow.archive import Entry
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Reason, Report, Robots
+from windrow.fetch import tdmrep
 from windrow.judge import duplicates, probes
 from windrow.judge.duplicates import Rule
 from windrow.judge.table import Table
@@ -57,14 +58,20 @@ class Rebuild:
         for frame, _ in log.frames(self._directory / "log"):
             for report in frame.reports:
                 if report.robots is not None:
-                    self._learn(report.robots)
+                    self._learn(report)
                 elif _is_page(report) and report.place is not None:
                     entry = archive.open_entry(self._directory, report.place)
                     yield await self._weigh(report, entry)
 
-    def _learn(self, robots: Robots) -> None:
-        if not robots.closed:  # while it cannot be had, the copy from before holds
-            self._robots[robots.origin] = robots
+    def _learn(self, report: Report) -> None:
+        """As the frontier does."""
+        robots = report.robots
+        if robots is None or robots.closed:  # while it cannot be had, the copy from before holds
+            return
+        known = self._robots.get(robots.origin)
+        if report.task.kind is Kind.TDMREP and known is not None and known.fetched != robots.fetched:
+            return  # of rules that were fetched anew meanwhile, and so was this
+        self._robots[robots.origin] = robots
 
     async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
         capture = entry.capture
@@ -72,7 +79,8 @@ class Rebuild:
         probed = robots is not None and probes.SCORE in old.scores  # it came after the probe, not before
         refined = self._refiner(capture, robots.probe if robots is not None and probed else "")
         assert refined.verdict is not None
-        leaf = Leaf(capture.ip, capture.time, robots.rules if robots is not None else "", refined)
+        rules, tdm = (robots.rules, tdmrep.told(robots)) if robots is not None else ("", "")
+        leaf = Leaf(capture.ip, capture.time, rules, refined, tdm)
         fresh = msgspec.structs.replace(old, kept=0, text=0)
         weighed: Weighed = await self._owner.weigh(fresh, entry.digest, leaf, refined.verdict)
         line = order.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""

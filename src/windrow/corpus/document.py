@@ -76,6 +76,7 @@ class _Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"k
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Document).decode
+_signals = msgspec.json.Decoder(list[Signal]).decode
 
 
 def draft(page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]) -> Draft:
@@ -92,8 +93,13 @@ def draft(page: Page, paragraphs: Sequence[Paragraph], language: str, languages:
     return Draft(_head(page, signals), encoded, sizes)
 
 
+def signals(draft: Draft) -> list[Signal]:
+    """What the page itself says of its use."""
+    return _signals(b"[" + draft.head.partition(b'"signals":[')[2] + b"]")  # no string of JSON has a bare quote in it
+
+
 def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signals: Sequence[Signal] = ()) -> bytes:
-    """The document with its end of line. `kept`: which paragraphs stay, None for all; `signals`: those of robots.txt."""
+    """The document with its end of line. `kept`: which paragraphs stay, None for all; `signals`: those of its origin."""
     place = source.place
     origin = DocumentPlace(place.file, place.offset, place.length, source.digest)
     front = _encode(_Front(FORMAT, source.id, source.url, moment(source.time), origin, source.ip, source.language, source.scores))

@@ -26,7 +26,7 @@ from windrow.crawl.log import Log
 from windrow.crawl.probe import Prober
 from windrow.crawl.workers import Pool
 from windrow.data import Capture, Counts, Failure, Kind, Reason, Report, Robots, Task, Turn
-from windrow.fetch import robots
+from windrow.fetch import robots, tdmrep
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
 from windrow.frontier import retry
@@ -231,7 +231,7 @@ class Crawl:
             else:
                 rules = {entry.origin: entry for entry in turn.robots}
                 for task in turn.tasks:
-                    refusal = self._refusal(task, rules) if task.kind is Kind.PAGE else None
+                    refusal = self._refusal(task, rules) if task.kind is Kind.PAGE else self._barred(task, rules)
                     if refusal is None and task.kind is Kind.PAGE and self._prober.wants(entry := rules[urls.origin(task.url.text)]):
                         rules[entry.origin], last = await self._probe(turn, entry, last)
                     if refusal is None:
@@ -330,6 +330,9 @@ class Crawl:
         rule = self._scope.refuses(task.url)
         if rule:
             return Report(0, task, Reason.OUT_OF_SCOPE, rule, self._clock.now())
+        return self._forbidden(task, rules)
+
+    def _forbidden(self, task: Task, rules: dict[str, Robots]) -> Report | None:
         origin = urls.origin(task.url.text)
         entry = rules[origin]
         if entry.closed:
@@ -339,13 +342,21 @@ class Crawl:
         allowed, rule = robots.parse(entry.rules).decide(task.url.text[len(origin) :])
         return None if allowed else page.disallowed(task, rule, self._clock.now())
 
+    def _barred(self, task: Task, rules: dict[str, Robots]) -> Report | None:
+        """The report on a tdmrep.json that robots.txt disallows: its origin says nothing by it."""
+        report = self._forbidden(task, rules) if task.kind is Kind.TDMREP else None
+        return report and msgspec.structs.replace(report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE))
+
     async def _close_tasks(self, turn: Turn, why: Reason) -> None:
         now = self._clock.now()
+        rules = {entry.origin: entry for entry in turn.robots}
         for task in turn.tasks:
             report = page.closed(task, why, now)
             if task.kind is Kind.ROBOTS:
                 unreachable = robots.verdict(page.asking(task), Failure(task, why, report.detail, now), self._options.fetch, self._agent)
                 report = msgspec.structs.replace(report, robots=unreachable)
+            elif task.kind is Kind.TDMREP:
+                report = msgspec.structs.replace(report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE))
             await self._settle(report)
 
     async def _resolve(self, task: Task) -> None:
@@ -365,8 +376,8 @@ class Crawl:
     async def _take(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> bool:
         """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it; False where it
         does not go on, because the host has to rest."""
-        if outcome.task.kind is Kind.ROBOTS:
-            await self._take_robots(outcome, now)
+        if outcome.task.kind is not Kind.PAGE:
+            await self._take_file(outcome, now, rules)
         elif isinstance(outcome, Failure):
             self._requested -= 1
             await self._settle(page.failed(steady(outcome, now)), requested=True)
@@ -386,19 +397,26 @@ class Crawl:
             return not retry.pauses(report.reason)
         return True
 
-    async def _take_robots(self, outcome: Capture | Failure, now: float) -> None:
+    def _verdict(self, outcome: Capture | Failure, rules: dict[str, Robots]) -> Robots:
+        """What an answer for robots.txt or tdmrep.json means for the origin that asked."""
         origin = page.asking(outcome.task)
+        if outcome.task.kind is Kind.TDMREP:
+            return tdmrep.verdict(rules[origin], outcome)
+        return robots.verdict(origin, outcome, self._options.fetch, self._agent)
+
+    async def _take_file(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> None:
+        """What an origin says of itself: robots.txt, tdmrep.json."""
         if isinstance(outcome, Failure):
             failure = steady(outcome, now)
-            verdict = robots.verdict(origin, failure, self._options.fetch, self._agent)
-            return await self._settle(msgspec.structs.replace(page.failed(failure), robots=verdict), requested=True)
+            report = msgspec.structs.replace(page.failed(failure), robots=self._verdict(failure, rules))
+            return await self._settle(report, requested=True)
         seen = steady(outcome, now)
         report = page.answered(seen, self._scope, self._options.fetch.max_redirects)
-        moved = page.moved_robots(seen)
-        if moved is not None:
+        moved = page.moved(seen)
+        if moved is not None and not (moved.kind is Kind.TDMREP and self._scope.refuses_origin(moved.url)):
             report = msgspec.structs.replace(report, found=(moved,), refused={}, final=True)
         else:
-            verdict = robots.verdict(origin, seen, self._options.fetch, self._agent)
+            verdict = self._verdict(seen, rules)
             why = Reason.ROBOTS_UNREACHABLE if verdict.closed and report.reason is not Reason.THROTTLED else report.reason
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
         await self._keep(report, outcome)
@@ -414,7 +432,7 @@ class Crawl:
             refused = dict(refined.refused)
             found = page.followed(capture.task, refined.links, self._scope, refused)
             report = msgspec.structs.replace(report, found=found, refused=refused, shape=refined.shape)
-            leaf = Leaf(capture.ip, capture.time, entry.rules, refined)
+            leaf = Leaf(capture.ip, capture.time, entry.rules, refined, tdmrep.told(entry))
         else:
             report = msgspec.structs.replace(report, reason=refined.reason, detail=refined.detail)
         self._count(await self._keeper.keep(report, members, leaf))

@@ -24,7 +24,7 @@ from windrow.frontier import retry
 from windrow.frontier.scope import Scope
 
 _DAY = 86400.0
-_ROBOTS_HOPS = 5  # RFC 9309 §2.3.1.2
+_HOPS = 5  # RFC 9309 §2.3.1.2, and as many for tdmrep.json
 _CLOSED = {Reason.LOW_YIELD: "its domain was retired: too little text for its bytes"}
 
 
@@ -137,20 +137,20 @@ def detour(capture: Capture) -> str:
     return text if text != own.text else ""
 
 
-def moved_robots(capture: Capture) -> Task | None:
-    """The task for a robots.txt that was moved; None where it ends here: not moved, moved too often, or to nowhere."""
+def moved(capture: Capture) -> Task | None:
+    """The task for a robots.txt or tdmrep.json that was moved; None where it ends here: not moved, moved too often, or to nowhere."""
     task = capture.task
-    if reason(capture) is not Reason.REDIRECT or task.redirects >= _ROBOTS_HOPS:
+    if reason(capture) is not Reason.REDIRECT or task.redirects >= _HOPS:
         return None
     location = capture.header("location") or ""
     target = urls.redirect(task.url.text, location) if location else None
     if target is None:
         return None
-    return Task(target, Kind.ROBOTS, priority=0, redirects=task.redirects + 1, via=asking(task))
+    return Task(target, task.kind, priority=0, redirects=task.redirects + 1, via=asking(task))
 
 
 def asking(task: Task) -> str:
-    """The origin whose rules a robots task is to find."""
+    """The origin that a robots or tdmrep task is for."""
     return task.via or urls.origin(task.url.text)
 
 

@@ -80,6 +80,7 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
     try:
         accepted = [codes.parse(name) for name in options.language.accepted]
         store.prefer([*accepted, *map(codes.short, accepted)])
+        store.ask_tdmrep(options.signals.tdmrep and options.extract.extractor != "none")
         return await _catch_up(directory, store, now)
     except BaseException:
         await store.close()

@@ -22,7 +22,7 @@ import windrow
 from windrow import config
 from windrow.data import Capture, Failure, Kind, Reason, Task
 from windrow.fetch import address as addresses
-from windrow.fetch import coding, stored
+from windrow.fetch import coding, stored, tdmrep
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -126,7 +126,7 @@ class _Exchange:
         self.stamp = time.time()
         self.began = self.window_began = time.monotonic()
         self.body_bytes = self.window_bytes = 0
-        self.most_bytes = max(self._fetch.max_bytes, self._fetch.robots_max_bytes) if task.kind is Kind.ROBOTS else self._fetch.max_bytes
+        self.most_bytes = self._fetch.max_bytes if task.kind is Kind.PAGE else _most(task.kind, self._fetch)
         self.full = False  # the body went beyond most_bytes
         self.refused: tuple[Reason, str] | None = None  # why we broke it off
         self.cipher = ""
@@ -480,6 +480,13 @@ def _broken(exchange: _Exchange, code: int, message: str) -> tuple[Reason, str] 
 def _line(text: str) -> str:
     """One line of a message, which may hold what a server sent."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[:200])
+
+
+def _most(kind: Kind, fetch: config.Fetch) -> int:
+    """Bytes that are taken of what is no page."""
+    if kind is Kind.TDMREP:
+        return min(fetch.max_bytes, tdmrep.LIMIT)
+    return max(fetch.max_bytes, fetch.robots_max_bytes) if kind is Kind.ROBOTS else fetch.max_bytes
 
 
 def _keep(known: dict[K, V], key: K, value: V) -> V:

@@ -176,7 +176,7 @@ def _chosen(fields: Iterable[Pair], agent: str) -> tuple[str, list[Pair], list[P
 
 
 def _rules(group: Iterable[Pair]) -> list[str]:
-    lines = (f"{field}: {_pattern(value)}"[:LONGEST] for field, value in group if field in ("allow", "disallow"))
+    lines = (f"{field}: {pattern(value)}"[:LONGEST] for field, value in group if field in ("allow", "disallow"))
     # A pattern that starts otherwise matches no path; an empty one is no rule (§2.2.2).
     return list(dict.fromkeys(line for line in lines if line.partition(": ")[2].startswith(("/", "*"))))
 
@@ -210,12 +210,12 @@ def _signals(pairs: Iterable[Pair]) -> list[str]:
 def _links(pairs: Iterable[Pair], base: str) -> list[str]:
     found: dict[str, dict[str, None]] = {"sitemap": {}, "license": {}}
     for field, value in pairs:
-        if field in found and len(found[field]) < LINKS and (url := _absolute(value, base)):
+        if field in found and len(found[field]) < LINKS and (url := absolute(value, base)):
             found[field][f"{field}: {url}"] = None
     return [*found["sitemap"], *found["license"]]
 
 
-def _absolute(value: str, base: str) -> str:
+def absolute(value: str, base: str) -> str:
     """The first URL of a value; "" where there is none."""
     first = "".join(value.split(None, 1)[:1])
     try:
@@ -234,9 +234,14 @@ def _canonical(match: re.Match[str]) -> str:
     return "".join(f"%{octet:02X}" for octet in text.encode("utf-8", "surrogatepass"))
 
 
-def _pattern(value: str) -> str:
+def pattern(value: str) -> str:
     """A rule's path in the form that is compared (§2.2.2): what need not be escaped is not, all else is, in capitals."""
     return _IN_RULE.sub(_canonical, value)
+
+
+def canonical(path: str) -> str:
+    """A path, with its query, in the form that is compared."""
+    return _IN_PATH.sub(_canonical, path)
 
 
 class _Wild(NamedTuple):
@@ -387,7 +392,7 @@ class Rules:
             return _ALWAYS
         # Where no rule has an escape, none matches one: only letters that were escaped must be written out.
         if self._escapes or ("%" in path and _AS_LETTER.search(path)):
-            path = _IN_PATH.sub(_canonical, path)
+            path = canonical(path)
         best = self._prefixes.find(path) if self._prefixes else _NO_RULE
         if path in self._exact:
             best = max(best, self._exact[path])
@@ -400,6 +405,24 @@ def _split(pattern: str, ruling: Ruling) -> _Wild:
     tail = middle.pop() if anchored else None
     literals = tuple(literal for literal in middle if literal)
     return _Wild(*ruling, head, literals, tail, len(head) + sum(map(len, literals)) + len(tail or ""))
+
+
+class Location:
+    """One path as rules write it, by itself."""
+
+    __slots__ = ("_exact", "_literal", "_wild")
+
+    def __init__(self, pattern: str) -> None:
+        literal = pattern.rstrip("*")
+        self._exact = literal == pattern and literal.endswith("$")
+        self._literal = literal[:-1] if self._exact else literal
+        self._wild = _split(pattern, _NO_RULE) if "*" in literal else None
+
+    def fits(self, path: str) -> bool:
+        """Of a canonical path."""
+        if self._wild is not None:
+            return self._wild.fits(path)
+        return path == self._literal if self._exact else path.startswith(self._literal)
 
 
 class _Kept:

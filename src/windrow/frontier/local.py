@@ -17,7 +17,7 @@ from windrow.frontier.line import Line
 from windrow.frontier.rows import Rows
 from windrow.frontier.schedule import Group, Schedule, Seat, by_rank
 from windrow.frontier.shelf import CODES, REASONS, Host, Meta, Shelf, fate
-from windrow.frontier.turns import MOST, Turns
+from windrow.frontier.turns import MOST, Turns, next_errand
 
 LONG_REST = 60.0  # seconds of rest for which a host gives its seat to one that waits
 STALE = 30 * 86400.0  # seconds a robots.txt is used where it cannot be fetched again
@@ -54,6 +54,10 @@ class LocalFrontier:
     def prefer(self, languages: Iterable[str]) -> None:
         """Links whose URLs name one of these codes go before their like, where the order is by yield."""
         self._admission.named = steer.naming(languages)
+
+    def ask_tdmrep(self, wanted: bool) -> None:
+        """Whether each origin is asked for its tdmrep.json before its first page, and again when its robots.txt is."""
+        self._turns.tdmrep = wanted
 
     def _wait_once(self) -> None:
         """After a stop any host and address may have been asked an instant ago: all wait their delay from the start on."""
@@ -161,7 +165,7 @@ class LocalFrontier:
                 self._in_hand -= 1
                 seat.rank = min(seat.rank, task.priority)
         seat.last = max(seat.last, last)
-        if turn.robots:
+        if turn.robots and turn.tasks[0].kind is Kind.PAGE:
             group = seat.group
             group.pages += len(turn.tasks) - len(unused)
             if not group.retiring and self._line.served(group, self._quantum(seat)):
@@ -187,7 +191,7 @@ class LocalFrontier:
         more = host.waiting > len(seat.hand)
         if more and (seat.ending or seat.unasked):
             self._schedule.put(seat, 0.0)
-        elif seat.errands:
+        elif seat.errands and next_errand(seat) is not None:
             self._schedule.put(seat, self._due(seat))
         elif more and not seat.pending and not seat.group.retiring and not self._gives_way(seat):
             if not seat.hand or not self._unsure(seat):
@@ -252,8 +256,8 @@ class LocalFrontier:
         seat = self._line.seats.get(host.name)
         if task.kind is Kind.PAGE:
             return self._settle_page(host, seat, report, (frame, live))
-        if task.kind is Kind.ROBOTS:
-            self._settle_robots(seat, report, live)
+        if task.kind in (Kind.ROBOTS, Kind.TDMREP):
+            self._settle_file(seat, report, live)
         elif report.robots is not None:
             self._learn(report.robots)
         elif seat is not None and report.address:
@@ -330,29 +334,34 @@ class LocalFrontier:
         elif seat.ending:
             self._rest(seat)
 
-    def _settle_robots(self, seat: Seat | None, report: Report, live: bool) -> None:
-        """Takes in what robots.txt said, or where it was moved."""
+    def _settle_file(self, seat: Seat | None, report: Report, live: bool) -> None:
+        """Takes in what robots.txt or tdmrep.json said, or where it was moved."""
         task = report.task
-        if seat is not None and seat.errands and seat.errands[0] == task:
-            seat.errands.popleft()
+        if seat is not None and task in seat.errands:
+            seat.errands.remove(task)
         robots = report.robots
         if robots is None and live:
             for moved in report.found:
                 self._run_errand(moved)
-            if report.found:
+            if report.found or task.kind is not Kind.ROBOTS:
                 return
             # No answer is no permission.
             origin = task.via or urls.origin(task.url.text)
             robots = Robots(origin, "", report.time, report.time + health.FAR, closed=True)
         if robots is not None:
-            self._learn(robots)
+            self._learn(self._freshest(robots) if task.kind is Kind.TDMREP else robots)
+
+    def _freshest(self, told: Robots) -> Robots:
+        """What a tdmrep.json said belongs to the rules it was asked for beside. If these were fetched anew meanwhile, it will be too."""
+        known = self._shelf.robots(told.origin)
+        return told if known is None or known.fetched == told.fetched else known
 
     def _run_errand(self, task: Task) -> None:
-        """A robots.txt was moved: the host that has it is asked for it, first of all, and the origin that wants it waits."""
+        """A file was moved: the host that has it is asked for it, first of all, and the origin that wants it waits."""
         asking = urls.parse(task.via + "/")
         asked = self._line.seats.get(asking.host) if asking is not None else None
         if asked is not None:
-            asked.pending.add(task.via)
+            asked.pending[task.via] = task.kind
         seat = self._line.seat(self._rows.make_host(task.url))
         seat.errands.append(task)
         seat.rank = 0
@@ -381,7 +390,7 @@ class LocalFrontier:
                 seat.learnt.add(robots.origin)
                 seat.unasked |= robots.closed
         if seat is not None and robots.origin in seat.pending:
-            seat.pending.discard(robots.origin)
+            del seat.pending[robots.origin]
             self._rest(seat)
 
     def _kept(self, robots: Robots) -> Robots:
@@ -479,5 +488,5 @@ def claims(report: Report) -> tuple[int, ...]:
 
 def _writes(report: Report) -> int:
     """How many writes of the shelf a report may need, those of its claims included."""
-    pages = len(report.robots.rules) >> 12 if report.robots is not None else 0
+    pages = len(report.robots.rules) + len(report.robots.tdm) >> 12 if report.robots is not None else 0
     return _MARGIN + _WRITES * len(report.found) + pages

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from windrow.data import Robots, Task
+from windrow.data import Kind, Robots, Task
 from windrow.frontier.shelf import LOW_YIELD, Host
 
 ADDRESSES = 50_000  # remembered before those that are due and free are forgotten
@@ -59,8 +59,8 @@ class Seat:
         self.robots: dict[str, Robots] = {}
         self.learnt: set[str] = set()  # origins whose rules were just fetched: they serve once, however short they live
         self.unasked = False  # it may have pages of a closed origin, which end without a request and need not wait
-        self.errands: deque[Task] = deque()  # robots.txt files of other origins that were moved here
-        self.pending: set[str] = set()  # own origins whose robots.txt was moved and is awaited
+        self.errands: deque[Task] = deque()  # files of other origins that were moved here
+        self.pending: dict[str, Kind] = {}  # own origins one of whose files was moved and is awaited, and which
         self.lease = 0
         self.shut = 0  # code of the reason for which it ends with its domain
         self.trial = False  # it is out, or its pages are, though others are better

@@ -45,6 +45,10 @@ class Scope:
             return "parameters"
         return self._refuses_path(path) or (self._refuses_pattern(text) if self._allow or self._deny else "")
 
+    def refuses_origin(self, url: Url) -> str:
+        """The same of whatever lies there: the rules on hosts and ports."""
+        return self._refuses_host(url) or ("" if urls.port(url.text) in self._rules.ports else "port")
+
     def _refuses_host(self, url: Url) -> str:
         host = "." + url.host
         if self._tlds and not host.endswith(self._tlds):

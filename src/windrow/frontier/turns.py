@@ -1,10 +1,10 @@
 """What is to be done at a host whose turn it is: an address to find, a robots.txt to fetch, pages to ask for, or pages to end."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from windrow import config, urls
-from windrow.data import Kind, Reason, Robots, Task, Turn, Url
+from windrow.data import AGAIN, Kind, Reason, Robots, Task, Turn, Url
 from windrow.frontier import budget, health, steer
 from windrow.frontier.schedule import Seat
 from windrow.frontier.shelf import REASONS, Host, Shelf
@@ -12,7 +12,8 @@ from windrow.frontier.shelf import REASONS, Host, Shelf
 MOST = 16  # tasks in one turn, where no delay lies between them
 MOST_CLOSED = 256  # where they end without a request
 LONG = 0.25  # seconds a turn may hold an address for the sake of several tasks
-SHORT_RULES = 4096  # characters of robots rules that a seat keeps; longer ones are read from the shelf each time
+SHORT_RULES = 4096  # characters of an origin's rules that a seat keeps; longer ones are read from the shelf each time
+TDMREP = "/.well-known/tdmrep.json"
 
 
 class Turns:
@@ -20,6 +21,7 @@ class Turns:
         self._shelf = shelf
         self._fetch = fetch
         self._leases = 0
+        self.tdmrep = False  # whether origins are asked for their tdmrep.json
 
     def make(self, seat: Seat, now: float, most: int = MOST) -> Turn | None:
         """The turn of a seat that is free, of at most so many pages; None where there is nothing to be done."""
@@ -37,13 +39,29 @@ class Turns:
         if seat.place is None:
             return None  # it was ready for something that needs no address
         if seat.errands:
-            return self._grant(seat, seat.errands[0])
+            return self._errand(seat, now)
         return self._pages(seat, now, most)
+
+    def _errand(self, seat: Seat, now: float) -> Turn | None:
+        """What another origin was sent here for. A robots.txt may always be asked for, anything else by the rules of where it lies."""
+        task = next_errand(seat)
+        if task is None or task.kind is Kind.ROBOTS:
+            return self._grant(seat, task) if task is not None else None
+        origin = urls.origin(task.url.text)
+        rules = self._rules(seat, origin, now)
+        if rules is None:
+            return self._grant(seat, _file_task(origin, "/robots.txt", Kind.ROBOTS, seat.host))
+        return self._grant(seat, task, robots=(*self._asking([task]), rules))
+
+    def _asking(self, tasks: Iterable[Task]) -> tuple[Robots, ...]:
+        """What is known of the origins that sent these tasks."""
+        found = [self._shelf.robots(task.via) for task in tasks if task.kind is Kind.TDMREP]
+        return tuple([rules for rules in found if rules is not None])
 
     def _closing(self, seat: Seat, reason: Reason) -> Turn | None:
         """A closed host's tasks, to end with the reason."""
         if seat.errands and reason is not Reason.LOW_YIELD:
-            return self._grant(seat, *seat.errands, closed=reason)
+            return self._grant(seat, *seat.errands, robots=self._asking(seat.errands), closed=reason)
         spots = self._shelf.head(seat.host.id, set(seat.hand.values()), MOST_CLOSED)
         if not spots:
             return None
@@ -52,7 +70,7 @@ class Turns:
         return self._grant(seat, *tasks, closed=reason)
 
     def _pages(self, seat: Seat, now: float, most: int) -> Turn | None:
-        """The first pages in the queue, or the robots.txt they need; where nothing may be asked (0), only pages of a closed origin.
+        """The first pages in the queue, or the file they need first; where nothing may be asked (0), only pages of a closed origin.
 
         They are of much the same rank: when those are done others may be worth more.
         """
@@ -72,7 +90,14 @@ class Turns:
             seat.learnt.clear()
             return self._grant(seat, *tasks, robots=tuple({rules.origin: rules for rules in robots}.values()))
         origin = urls.origin(tasks[0].url.text)
-        return None if not most or origin in seat.pending else self._grant(seat, _robots_task(origin, host))
+        return None if not most or origin in seat.pending else self._file(seat, origin, now)
+
+    def _file(self, seat: Seat, origin: str, now: float) -> Turn:
+        """What has to be known of an origin before its first page: its robots.txt, and then its tdmrep.json."""
+        rules = self._rules(seat, origin, now)
+        if rules is None:
+            return self._grant(seat, _file_task(origin, "/robots.txt", Kind.ROBOTS, seat.host))
+        return self._grant(seat, _file_task(origin, TDMREP, Kind.TDMREP, seat.host), robots=(rules,))
 
     def _cutting(self, seat: Seat, tasks: Sequence[Task], spots: Sequence[tuple[int, int]]) -> Turn:
         """Of these pages those of closed parts of the host, to end with the reason."""
@@ -88,24 +113,38 @@ class Turns:
         return MOST if delay <= 0 else max(1, min(MOST, int(LONG / delay)))
 
     def _robots(self, seat: Seat, tasks: Sequence[Task], now: float) -> list[Robots]:
-        """The rules for each task, up to the first whose origin's robots.txt has to be fetched first."""
+        """The rules for each task, up to the first whose origin has to be asked for something first."""
         found = []
         for task in tasks:
-            origin = urls.origin(task.url.text)
-            rules = seat.robots.get(origin) or self._shelf.robots(origin)
-            # None is kept longer than a day: an end that lies further ahead is a clock that jumped.
-            if rules is None or not (now < rules.expires <= now + 2 * health.FAR or origin in seat.learnt):
+            rules = self._rules(seat, urls.origin(task.url.text), now)
+            if rules is None or (self.tdmrep and rules.tdm in ("", AGAIN) and not rules.closed):
                 break
-            if len(rules.rules) <= SHORT_RULES:
-                seat.robots[origin] = rules
             found.append(rules)
         return found
+
+    def _rules(self, seat: Seat, origin: str, now: float) -> Robots | None:
+        """What is known of an origin; None where its robots.txt has to be fetched."""
+        rules = seat.robots.get(origin) or self._shelf.robots(origin)
+        # None is kept longer than a day: an end that lies further ahead is a clock that jumped.
+        if rules is None or not (now < rules.expires <= now + 2 * health.FAR or origin in seat.learnt):
+            return None
+        if len(rules.rules) + len(rules.tdm) <= SHORT_RULES:
+            seat.robots[origin] = rules
+        return rules
 
     def _grant(self, seat: Seat, *tasks: Task, robots: tuple[Robots, ...] = (), closed: Reason | None = None) -> Turn:
         self._leases += 1
         seat.lease = self._leases
         delay = max(health.delay(seat.host, self._fetch), self._fetch.ip_delay)
         return Turn(seat.host.name, "" if closed else seat.address, tasks, delay, robots, seat.lease, closed)
+
+
+def next_errand(seat: Seat) -> Task | None:
+    """The first errand that can be run: a tdmrep.json has to wait while the robots.txt of where it lies was moved and is awaited."""
+    for task in seat.errands:
+        if task.kind is Kind.ROBOTS or seat.pending.get(urls.origin(task.url.text)) is not Kind.ROBOTS:
+            return task
+    return None
 
 
 def _take(seat: Seat, tasks: Sequence[Task], spots: Sequence[tuple[int, int]]) -> None:
@@ -119,6 +158,6 @@ def _resolve_task(host: Host) -> Task:
     return Task(Url(f"http://{host.name}/", host.name, host.domain, 0), kind=Kind.RESOLVE)
 
 
-def _robots_task(origin: str, host: Host) -> Task:
-    text = origin + "/robots.txt"
-    return Task(Url(text, host.name, host.domain, urls.key(text)), kind=Kind.ROBOTS, priority=0)
+def _file_task(origin: str, path: str, kind: Kind, host: Host) -> Task:
+    text = origin + path
+    return Task(Url(text, host.name, host.domain, urls.key(text)), kind=kind, priority=0)

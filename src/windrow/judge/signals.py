@@ -98,12 +98,12 @@ def refuses(signals: Iterable[Signal], options: Signals) -> str:
 
 def settled(signals: Iterable[Signal]) -> tuple[Signal, ...]:
     """Each name once: for TDM the later step (file, header, meta), else the more restrictive statement. "none" is noindex and nofollow."""
-    steps = {"tdmrep.json": 0, "header": 1, "meta": 2}
+    steps = {"header": 1, "meta": 2}
     chosen: dict[str, Signal] = {}
     for signal in _spelt_out(signals):
         other = chosen.get(signal.name)
         if signal.name.startswith("tdm-"):
-            if other is None or steps[signal.source] >= steps[other.source]:
+            if other is None or steps.get(signal.source, 0) >= steps.get(other.source, 0):
                 chosen[signal.name] = signal
         elif other is None or (signal.value == "n" and other.value != "n"):
             chosen[signal.name] = signal
