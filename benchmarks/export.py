@@ -26,6 +26,7 @@ from windrow.corpus import document, outputs  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
 from windrow.data import Page, Paragraph, Place  # noqa: E402
+from windrow.judge import codes  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 LOT = 256  # documents in a flush
@@ -34,13 +35,14 @@ LOT = 256  # documents in a flush
 def make(directory: Path, count: int) -> dict[str, float]:
     """A corpus, and what each step of making it costs in µs a document."""
     chance, spent = random.Random(1), dict.fromkeys(("draft", "line", "flush"), 0.0)
-    texts = {path.stem: [line for line in path.read_text("utf-8").split("\n") if len(line) > 80] for path in sorted(TEXTS.glob("*.txt"))}
+    files = {codes.parse(path.stem): path.read_text("utf-8").split("\n") for path in sorted(TEXTS.glob("*.txt"))}
+    texts = {language: [line for line in lines if len(line) > 80] for language, lines in files.items()}
     (directory / "crawl.toml").touch()
     with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:
         for number in range(count):
             language = chance.choice([name for name, lines in texts.items() if lines])
             paragraphs = [Paragraph(text, own="good") for text in chance.choices(texts[language], k=chance.randint(3, 14))]
-            page = Page(title=f"page {number}", charset="utf-8", language=language)
+            page = Page(title=f"page {number}", charset="utf-8", language=codes.short(language))
             started = time.process_time()
             draft = document.draft(page, paragraphs, language, [language] * len(paragraphs), ())
             spent["draft"] += time.process_time() - started
@@ -70,14 +72,21 @@ def plain(directory: Path) -> None:
                     output.write("\n".join(paragraph["text"] for paragraph in json.loads(line)["paragraphs"]) + "\n")
 
 
-def job(directory: Path, form: str, style: str) -> Callable[[], None]:
-    options = Options((directory,), directory / f"out-{style}{outputs.SUFFIXES[form]}", form, style=style)
+def job(directory: Path, form: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
+    output = directory / f"out-{style}-{langdiff}{outputs.SUFFIXES[form]}"
+    options = Options((directory,), output, form, style=style, langdiff=langdiff)
 
     def run() -> None:
         export.check(options)
         export.run(options, export.find(options), lambda count: None)
 
     return run
+
+
+def jobs(directory: Path) -> dict[str, Callable[[], None]]:
+    found = {"jsonl, as it is": job(directory, "jsonl", style="windrow")}
+    found |= {form: job(directory, form) for form in export.FORMATS}
+    return found | {f"{form}, quick": job(directory, form, langdiff="document") for form in ("prevertical", "vertical")}
 
 
 def cost(run: Callable[[], None], count: int) -> float:
@@ -95,8 +104,8 @@ def main() -> None:
         directory = Path(name)
         rows = make(directory, arguments.documents)
         rows["gzip and json"] = cost(lambda: plain(directory), arguments.documents)
-        for form, style in (("jsonl", "windrow"), *((form, "both") for form in export.FORMATS)):
-            rows[f"{form}, as it is" if style == "windrow" else form] = cost(job(directory, form, style), arguments.documents)
+        for name, run in jobs(directory).items():
+            rows[name] = cost(run, arguments.documents)
         size = sum(path.stat().st_size for path in (directory / "corpus").rglob("*.gz"))
     if arguments.json:
         print(json.dumps({"documents": arguments.documents, "gzipped_bytes": size, "microseconds": rows}, indent=2))

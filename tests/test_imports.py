@@ -27,6 +27,7 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
+    "icu4py": ("corpus/icu.py",),
     "justext": ("extract/peers.py",),
     "isal": ("archive/", "corpus/", "fetch/coding.py", "log.py"),
     "lmdb": ("frontier/lmdb.py",),

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import prevert
 import pytest
 
 from tests.corpus import samples
-from tests.corpus.samples import SAMPLES
+from tests.corpus.samples import SAMPLES, Sample
 from windrow.batch import export
 from windrow.batch.export import Options, Summary
 from windrow.batch.filters import Wanted
@@ -53,6 +54,25 @@ def test_every_document_is_exported_once_and_counted(tmp_path: Path, crawl: Path
     assert urls(tmp_path / "out.jsonl.gz") == [SAMPLES[number].url for number in ORDER]
     assert (summary.documents_in, summary.documents_out, summary.paragraphs_out) == (6, 6, 9)
     assert summary.files == {"out.jsonl.gz": 6} and summary.bytes_out == len(text(tmp_path / "out.jsonl.gz").encode())
+
+
+def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp_path: Path) -> None:
+    german = "Der Wind weht über das weite Feld und die Mühle am Bach dreht sich langsam."
+    english = "The wind blows over the wide field, and the mill at the brook turns slowly."
+    crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "deu", (german, english, "Mühle 7"))])
+    run(crawl, tmp_path / "own.prevert", "prevertical")
+    assert re.findall('langdiff="(.*)"', text(tmp_path / "own.prevert")) == ["0.02", "1.00", "0.25"]
+    run(crawl, tmp_path / "its.prevert", "prevertical", langdiff="document")
+    assert re.findall('langdiff="(.*)"', text(tmp_path / "its.prevert")) == ["0.25"] * 3
+
+
+def test_words_without_blanks_are_found_by_dictionary_where_that_is_asked_for(tmp_path: Path) -> None:
+    pytest.importorskip("icu4py", reason="needs icu4py")
+    crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "zho", ("我们在北京。",))])
+    run(crawl, tmp_path / "icu.vert", "vertical", words="icu")
+    run(crawl, tmp_path / "own.vert", "vertical")
+    assert [line for line in text(tmp_path / "icu.vert").splitlines() if line[0] != "<"] == ["我们", "在", "北京", "。"]
+    assert [line for line in text(tmp_path / "own.vert").splitlines() if line[0] != "<"] == list("我们在北京。")
 
 
 def test_the_style_windrow_is_the_corpus_byte_for_byte(tmp_path: Path, crawl: Path) -> None:

@@ -39,7 +39,14 @@ def joined(text: str, language: str = "") -> str:
         ("#wind @field COVID-19 H2O 1990s", "eng", "#wind @field COVID-19 H2O 1990s"),
         ("風吹過2 田野。", "zho", "風 吹 過 2 田 野 。"),
         ("東京はWindows", "jpn", "東 京 は Windows"),
+        ("ภาษาไทย500บาท abcไทย", "tha", "ภา ษา ไท ย 500 บา ท abc ไท ย"),
+        ("พ.ศ. 2560 #ไทยนี้", "tha", "พ.ศ. 2560 #ไทยนี้"),
+        ("ភាសា\u200bខ្មែរ។ ក្នុង", "khm", "ភាសា\u200b ខ្មែរ ។ ក្នុ ង"),
+        ("မြန်မာစကား။", "mya", "မြန် မာ စ ကား ။"),
+        ("བཀྲ་ཤིས། བདེ", "bod", "བཀྲ་ ཤིས ། བདེ"),
+        ("が\u3099ぎ田\ufe00 联系a@b.example", "jpn", "が\u3099 ぎ 田\ufe00 联 系 a@b.example"),
         ("한국어는 띄어쓰기", "kor", "한국어는 띄어쓰기"),
+        ("Modern art. See No. 5 and p. 7, vol. 2.", "eng", "Modern art . See No. 5 and p. 7 , vol. 2 ."),
         ("यह हिन्दी में है।", "hin", "यह हिन्दी में है ।"),
         ("می‌خواهم بروم؟", "fas", "می‌خواهم بروم ؟"),
         ("👨‍👩‍👧👍🏽 🇩🇪", "und", "👨‍👩‍👧 👍🏽 🇩🇪"),
@@ -56,6 +63,17 @@ def test_glue_stands_where_there_was_no_blank() -> None:
     assert tokens.lines("Ja, z.B. (so).", "deu") == ["Ja", "<g/>", ",", "z.B.", "(", "<g/>", "so", "<g/>", ")", "<g/>", "."]
 
 
+def test_who_cuts_words_is_told_the_run_and_its_language() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def cut(run: str, language: str) -> list[str]:
+        asked.append((run, language))
+        return [run[:2], run[2:]]
+
+    assert tokens.lines("我们在 ok ภาษา", "zho", cut) == ["我们", "<g/>", "在", "ok", "ภา", "<g/>", "ษา"]
+    assert asked == [("我们在", "zho"), ("ภาษา", "zho")]
+
+
 @given(st.text(), st.sampled_from(["eng", "fra", "deu", "zho", ""]))
 def test_tokens_joined_as_the_glue_says_give_the_text_back(text: str, language: str) -> None:
     plain = " ".join(text.split())
@@ -63,7 +81,38 @@ def test_tokens_joined_as_the_glue_says_give_the_text_back(text: str, language: 
     assert all(token and not re.search(r"\s", token) for token, _ in tokens.tokens(plain, language))
 
 
-@given(st.lists(st.sampled_from(["a", "Dr.", "U.S.", "l'", "1", ".", ",", " ", "-", "http://", "x.com", "'s", "’", "@", "é", "के", "風"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "a",
+                "Dr.",
+                "U.S.",
+                "l'",
+                "1",
+                ".",
+                ",",
+                " ",
+                "-",
+                "http://",
+                "x.com",
+                "'s",
+                "’",
+                "@",
+                "é",
+                "के",
+                "風",
+                "ไ",
+                "ทย",
+                "ខ្",
+                "\u200b",
+                "།",
+                "་",
+                "ཀ",
+            ]
+        )
+    )
+)
 def test_they_do_so_for_what_looks_like_language_too(pieces: list[str]) -> None:
     plain = " ".join("".join(pieces).split())
     for language in ("eng", "fra", "und"):
@@ -71,7 +120,28 @@ def test_they_do_so_for_what_looks_like_language_too(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["1:", "a.a.", "www.)", "a@", "-", "a.b", "1", "'", "a-", "a'", "x.com/", "a-b.", "http://", "1,1.", "aaaaaaaaaaaaaaaa."]
+    "piece",
+    [
+        "1:",
+        "a.a.",
+        "www.)",
+        "a@",
+        "-",
+        "a.b",
+        "1",
+        "'",
+        "a-",
+        "a'",
+        "x.com/",
+        "a-b.",
+        "http://",
+        "1,1.",
+        "aaaaaaaaaaaaaaaa.",
+        "風",
+        "ก",
+        "་ཀ",
+        "#के",
+    ],
 )
 def test_hostile_text_takes_no_more_than_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece)) + "a"

@@ -16,11 +16,13 @@ from windrow.batch.committed import Lengths
 from windrow.batch.filters import TAKEDOWN, Filter, Takedown, Wanted
 from windrow.config import ConfigError
 from windrow.corpus import document as documents
-from windrow.corpus import jsonl, outputs, parquet, prevertical, reader
+from windrow.corpus import icu, jsonl, outputs, parquet, prevertical, reader, tokens
 from windrow.corpus.outputs import Encode, Output, Place, Sink
+from windrow.corpus.prevertical import Share
 from windrow.corpus.reader import Shard
+from windrow.corpus.tokens import Cut
 from windrow.data import Document
-from windrow.judge import codes
+from windrow.judge import codes, language
 
 FORMATS = tuple(outputs.SUFFIXES)
 PARTS: dict[str, Callable[[Document], str]] = {  # what a corpus is parted by -> a document's part
@@ -28,6 +30,9 @@ PARTS: dict[str, Callable[[Document], str]] = {  # what a corpus is parted by ->
     "language": lambda document: document.language or codes.UNKNOWN,
     "domain": lambda document: urls.domain(documents.host(document.url)) or "none",
 }
+
+WORDS: dict[str, Cut] = {"own": tokens.plain, "icu": icu.cut}  # who finds words where there are no blanks
+LANGDIFFS: dict[str, Share | None] = {"paragraph": language.share, "document": None}  # whose difference a paragraph has
 
 Watch = Callable[[int], None]  # told how many bytes of the corpus were read since the last call
 
@@ -41,6 +46,8 @@ class Options:
     style: str = "both"  # of jsonl
     by: str = ""  # one of PARTS: a file for each
     places: bool = False  # in prevertical and vertical: further attributes, which say where a document's bytes are
+    words: str = "own"  # in vertical: one of WORDS
+    langdiff: str = "paragraph"  # in prevertical and vertical: one of LANGDIFFS
     takedown: Path | None = None  # besides the crawl's own
     shard_bytes: int = 1 << 30
     force: bool = False
@@ -62,12 +69,15 @@ class Summary:
 
 def check(options: Options) -> None:
     """Everything that can be wrong before a document is read."""
-    for name, value, known in (("--format", options.form, FORMATS), ("--by", options.by, ("", *PARTS))):
+    chosen = (("--format", options.form, FORMATS), ("--by", options.by, ("", *PARTS)))
+    for name, value, known in (*chosen, ("--words", options.words, WORDS), ("--langdiff", options.langdiff, LANGDIFFS)):
         if value not in known:
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
     jsonl.check(options.style)
     if options.form == "parquet":
         parquet.schema()  # which needs the library
+    if options.words == "icu":
+        icu.check()  # the same
     if options.shard_bytes < 1:
         raise ConfigError(f"--shard-bytes {options.shard_bytes} is too small; it must be at least 1")
     outputs.check(options.place)
@@ -150,7 +160,7 @@ class Work:
         return outputs.Stream(encode) if self.options.place.stream else outputs.Texts(encode)
 
     def _encode(self) -> Encode:
-        form, style, places = self.options.form, self.options.style, self.options.places
+        form, style = self.options.form, self.options.style
         if form == "jsonl" and style == "windrow":
             return lambda document, line, number: line if line.endswith(b"\n") else line + b"\n"
         if form == "jsonl":
@@ -158,7 +168,8 @@ class Work:
         if form == "text":
             return lambda document, line, number: jsonl.text(document).replace("\n", "\n\n").encode() + b"\n\n"
         write = prevertical.prevertical if form == "prevertical" else prevertical.vertical
-        return lambda document, line, number: write(document, number, codes.name, places)
+        asked = prevertical.Form(codes.name, self.options.places, WORDS[self.options.words], LANGDIFFS[self.options.langdiff])
+        return lambda document, line, number: write(document, number, asked)
 
 
 def told(summary: Summary) -> str:
@@ -212,4 +223,5 @@ def _note(options: Options, summary: Summary) -> bytes:
     made = {"windrow": windrow.__version__, "format": options.form, "inputs": [os.fspath(path) for path in options.inputs]}
     made |= {"style": options.style} if options.form == "jsonl" else {}
     made |= {"by": options.by} if options.by else {}
+    made |= {"words": options.words} if options.form == "vertical" else {}
     return msgspec.json.format(msgspec.json.encode({**made, "wanted": asked, **dataclasses.asdict(summary)})) + b"\n"

@@ -1,15 +1,18 @@
 """Prevertical and vertical: the files that SpiderLing writes and Sketch Engine compiles. A <doc> a page, a <p> a paragraph.
 
-In prevertical a paragraph is one line, in vertical each token is, with <g/> where no blank stood between two. The attributes are those of
-SpiderLing in its order, so that tools made for its corpora read ours.
+In prevertical a paragraph is one line. In vertical it has an <s> for each sentence, in which each token is a line, with <g/> where no blank
+stood between two. The attributes are those of SpiderLing in its order, so that tools made for its corpora read ours.
 """
 
 import functools
 import re
 from collections.abc import Callable
 
-from windrow.corpus import tokens
-from windrow.data import Document
+import msgspec
+
+from windrow.corpus import sentences, tokens
+from windrow.corpus.tokens import Cut
+from windrow.data import Document, Paragraph
 
 TITLE = 300  # characters
 _CLASSES = (
@@ -24,49 +27,66 @@ _CLASSES = (
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no text, and not in XML
 
 Names = Callable[[str], str]  # ISO 639-3 code -> English name
+Share = Callable[[str, str], float | None]  # text, code -> how much of it is in this language, 0 to 1; None: cannot be told
 
 
-def prevertical(document: Document, number: int, names: Names, places: bool = False) -> bytes:
-    """`number` is the document's id; `places`: with further attributes, which say where its bytes are. Empty where it has no text."""
-    return _structured(document, _head(document, number, names, places), lambda text, _: _escaped(text))
+class Form(msgspec.Struct, frozen=True):
+    """How documents are written."""
+
+    names: Names
+    places: bool = False  # with further attributes, which say where a document's bytes are
+    cut: Cut = tokens.plain  # finds words where there are no blanks, in vertical
+    share: Share | None = None  # judges paragraphs by themselves; None: they have their document's lang_diff
 
 
-def vertical(document: Document, number: int, names: Names, places: bool = False) -> bytes:
-    return _structured(document, _head(document, number, names, places), _tokenised)
+def prevertical(document: Document, number: int, form: Form) -> bytes:
+    """`number` is the document's id. Empty where it has no text."""
+    return _structured(document, number, form, lambda text, _: _escaped(text))
 
 
-def _tokenised(text: str, language: str) -> str:
+def vertical(document: Document, number: int, form: Form) -> bytes:
+    return _structured(document, number, form, lambda text, language: _sentences(text, language, form.cut))
+
+
+def _sentences(text: str, language: str, cut: Cut) -> str:
+    """Glue between two sentences stands between them."""
+    found: list[str] = []
+    for sentence, glued in sentences.split(text, language):
+        if glued:
+            found.append(tokens.GLUE)
+        found += ("<s>", _tokenised(sentence, language, cut), "</s>")
+    return "\n".join(found)
+
+
+def _tokenised(text: str, language: str, cut: Cut) -> str:
     """Glue is not escaped, though a token that reads so is."""
-    found = tokens.lines(text, language)
+    found = tokens.lines(text, language, cut)
     if "<" in text or "&" in text:
         found = [line if line is tokens.GLUE else _escaped(line) for line in found]
     return "\n".join(found)
 
 
-def _structured(document: Document, head: str, written: Callable[[str, str], str]) -> bytes:
-    lines = [head]
-    distance = _distance(document)
-    for paragraph in document.paragraphs:
-        text = _line(paragraph.text)
-        if text:
-            body = written(text, paragraph.language or document.language)
-            own = "1.00" if paragraph.language else distance
-            lines += (_opened(paragraph.heading, paragraph.kind, paragraph.own, own), body, "</p>")
-    if len(lines) == 1:
+def _structured(document: Document, number: int, form: Form, written: Callable[[str, str], str]) -> bytes:
+    filled = [(text, paragraph) for paragraph in document.paragraphs if (text := _line(paragraph.text))]
+    if not filled:
         return b""
+    lines = [_head(document, number, sum(len(text) for text, _ in filled), form)]
+    for text, paragraph in filled:
+        distance = _own_distance(text, paragraph, document, form.share)
+        body = written(text, paragraph.language or document.language)
+        lines += (_opened(paragraph.heading, paragraph.kind, paragraph.own, distance), body, "</p>")
     lines.append("</doc>\n")
     return "\n".join(lines).encode()
 
 
-def _head(document: Document, number: int, names: Names, places: bool) -> str:
-    size = sum(len(paragraph.text) for paragraph in document.paragraphs)
+def _head(document: Document, number: int, size: int, form: Form) -> str:
     attributes = [
         ("id", str(number)),
         ("title", _line(document.title)[:TITLE].rstrip()),
         ("length", length(size)),
         ("crawl_date", f"{document.time[:10]} {document.time[11:16]}"),
         ("modified_date", document.date),
-        ("lang", names(document.language)),
+        ("lang", form.names(document.language)),
         ("lang_diff", _distance(document)),
         ("ip", document.ip),
         ("url", document.url),
@@ -74,7 +94,7 @@ def _head(document: Document, number: int, names: Names, places: bool) -> str:
         ("enc_meta", document.charset.lower()),
         ("enc_chared", document.charset.lower().replace("-", "_")),
     ]
-    if places:
+    if form.places:
         place = document.place
         attributes += [("warc_filename", place.file), ("warc_offset", str(place.offset)), ("warc_length", str(place.length))]
         attributes += [("digest", place.digest), ("record_id", document.id)]
@@ -95,6 +115,14 @@ def length(characters: int) -> str:
 def _distance(document: Document) -> str:
     """SpiderLing's lang_diff is 0 where a text is wholly like its language; a score is 1 there."""
     return f"{min(1.0, max(0.0, 1 - document.scores.get('language', 1.0))):.2f}"
+
+
+def _own_distance(text: str, paragraph: Paragraph, document: Document, share: Share | None) -> str:
+    """Of a paragraph by itself; where that cannot be told, 1 if the page's judge found it in another language, else the document's."""
+    part = share(text, document.language) if share else None
+    if part is not None:
+        return f"{1 - part:.2f}"
+    return "1.00" if paragraph.language else _distance(document)
 
 
 def _tag(name: str, attributes: list[tuple[str, str]]) -> str:

@@ -1,28 +1,27 @@
 """Words of a text in any language, for vertical files. Joined again as the glue between them says, they give the text back.
 
-Words keep what is inside them (rock'n'roll, COVID-19, 3,14, z.B.); signs stand alone; Chinese and Japanese are cut into characters, because
-where their words end is a matter of dictionaries. Marks belong to the letter before them, so that Hindi is not torn.
+Words keep what is inside them (rock'n'roll, COVID-19, 3,14, z.B.); signs stand alone. Marks belong to the letter before them, so that Hindi
+is not torn. Where a script has no blanks between words, a word's end is a matter of dictionaries: `Cut` is who decides, and without one
+Chinese and Japanese are cut into characters, Thai, Lao, Khmer and Burmese into `clusters`, Tibetan into syllables.
 """
 
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from windrow.corpus import abbreviations, clusters
+from windrow.corpus.abbreviations import Words
 
 GLUE = "<g/>"
 
 _HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+_TIBETAN = "\u0f40-\u0f6c\u0f71-\u0f84\u0f88-\u0fbc"
+_SOLID = _HAN + clusters.LETTERS
+_RUN = re.compile(f"[{_SOLID}]")
+_IDEOGRAPHS = re.compile(f"[{_HAN}]")
+_FIRST = "\u0e00"  # before it there are none of these letters
 _TONES = "\U0001f3fb-\U0001f3ff"  # of skin, behind an emoji
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms dr prof st jr sr vs etc inc ltd corp hon rev gen col lt sgt capt dept univ approx ed eds vol fig figs pp cf al
-    usw bzw evtl ggf inkl exkl zzgl abs bd kap nr str hrsg jh jhd sog vgl dipl bspw ca tel
-    např tzv tzn tj atd apod resp mj popř příp mgr judr mudr phdr rndr ing č nám odst písm roč
-    mme mlle mm éd env chap sig sigg dott avv ecc pag art núm pág sra dra uds aprox
-    dhr mevr drs bijv enz blz hab inż ul godz tzw np itd itp zob
-    ул стр тыс млн млрд руб др напр проф
-    """.split()
-)
 _ELIDING = frozenset(("fra", "ita", "cat", "oci", "cos", "frp", "lmo", "pms", "scn", "srd", "wln"))
 _ELISION = re.compile(
     r"(?:[^\W\d_]{1,2}|jusqu|lorsqu|puisqu|quoiqu|quelqu|[^\W\d_]{1,4}ll|sant|tutt|senz|cent)['’](?=[^\W_])", re.IGNORECASE
@@ -31,44 +30,62 @@ _WHOLE = frozenset(("aujourd'hui", "d'accord", "presqu'île"))
 _CLITIC = re.compile(r"(?:(?<=[^\W\d_])n['’]t|['’](?:s|m|d|re|ve|ll))$", re.IGNORECASE)
 
 
-def tokens(text: str, language: str = "") -> Iterator[tuple[str, bool]]:
+Cut = Callable[[str, str], list[str]]  # a run of letters of a script without blanks, ISO 639-3 -> its words
+
+
+def plain(run: str, language: str) -> list[str]:
+    """Words as far as the script shows them."""
+    return _characters().findall(run) if _IDEOGRAPHS.match(run) else clusters.cut(run, language)
+
+
+def tokens(text: str, language: str = "", cut: Cut = plain) -> Iterator[tuple[str, bool]]:
     """Each token, and whether it follows the one before without a blank."""
     glued = False
-    for line in lines(text, language):
+    for line in lines(text, language, cut):
         if line is not GLUE:
             yield line, glued
         glued = line is GLUE
 
 
-def lines(text: str, language: str = "") -> list[str]:
+def lines(text: str, language: str = "", cut: Cut = plain) -> list[str]:
     """A token a line, and GLUE where there is no blank between two. No token reads like GLUE: "<" is one by itself.
 
-    `language`: ISO 639-3, for l'|homme and do|n't.
+    `text`: a sentence, or more; `language`: ISO 639-3, for abbreviations, l'|homme and do|n't.
     """
     apart = language == "eng" or language in _ELIDING
+    words = abbreviations.of(language)
     rows = _pattern().findall(text)
     found: list[str] = []
     for number, (blank, token, _) in enumerate(rows):
         if not blank and found:
-            if token == "." and _shortened(found[-1], rows[number + 1 : number + 2]):
+            if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):
                 found[-1] += token
                 continue
             found.append(GLUE)
-        if apart and ("'" in token or "’" in token):
-            first, *rest = _pieces(token, language)
-            found.append(first)
-            for piece in rest:
-                found += (GLUE, piece)
+        if token >= _FIRST and _RUN.match(token) and token[-1] != ".":
+            _glue(found, cut(token, language))
+        elif apart and ("'" in token or "’" in token):
+            _glue(found, _pieces(token, language))
         else:
             found.append(token)
     return found
 
 
-def _shortened(word: str, following: list[tuple[str, str, str]]) -> bool:
-    """Whether a full stop makes a word an abbreviation: a known one, or an initial before a name."""
-    if word.lower() in _ABBREVIATIONS:
+def _glue(found: list[str], pieces: list[str]) -> None:
+    found.append(pieces[0])
+    for piece in pieces[1:]:
+        found += (GLUE, piece)
+
+
+def _shortened(word: str, following: list[tuple[str, str, str]], words: Words) -> bool:
+    """Whether a full stop makes a word an abbreviation: a known one, one before its number, or an initial before a name."""
+    low = word.lower()
+    if low in words.shortened:
         return True
-    return len(word) == 1 and word.isupper() and bool(following) and bool(following[0][0]) and following[0][1][0].isupper()
+    if not following or not following[0][0]:
+        return False
+    first = following[0][1][0]
+    return (low in words.numbered and first.isdigit()) or (len(word) == 1 and word.isupper() and first.isupper())
 
 
 def _pieces(word: str, language: str) -> list[str]:
@@ -86,23 +103,32 @@ def _pattern() -> re.Pattern[str]:
     """The blanks before a token, and the token: the first alternative that fits. The last takes any sign, so that nothing but blanks is
     between two tokens. What may repeat is possessive or bounded: no text takes more than linear time."""
     marks = _marks()
-    word = rf"[^\W{_HAN}](?:[^\W{_HAN}]++|[{marks}\u00ad\u200c\u200d]++)*+\u200b*+"
+    letter = rf"[^\W{_SOLID}]"
+    word = rf"{letter}(?:{letter}++|[{marks}\u00ad\u200c\u200d]++)*+\u200b*+"
     end = r"[^\s<>\"“”„«».,;:!?'’…)\]}]"
     alternatives = (
-        rf"[^\W\d_{_HAN}]++(?=[ ,;]|$)",  # most words: the others cost three times as much
+        rf"[^\W\d_{_SOLID}]++(?=[ ,;]|$)",  # most words: the others cost three times as much
         rf"(?:https?://|ftp://|www\.)[^\s<>\"“”„«»]{{0,2000}}{end}",
-        r"[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,8}+[^\W\d_]{2,}+",
+        rf"(?:{letter}|[.+-]){{1,64}}+@(?:[\w-]{{1,63}}+\.){{1,8}}+[^\W\d_]{{2,}}+",
         rf"(?<!\w)(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:com|org|net|edu|gov|info|eu)(?:/[^\s<>\"“”„«»]{{0,2000}}{end})?(?!\.?\w)",
         r"\d{4}-\d\d-\d\d(?!\w)",
         r"(?<![\w.,])[-+−]?\d++(?:[.,:/'’]\d++){0,8}+(?!\w)",
         rf"(?<!\w)(?:[^\W\d_{_HAN}]\.){{2,8}}+(?!\w)",
+        rf"[{clusters.LETTERS}][{clusters.LETTERS}\u200b-\u200d]*+",
+        rf"[{_HAN}][{_HAN}{marks}]*+",
+        rf"[{_TIBETAN}]++[\u0f0b\u0f0c]*+",
         rf"{word}(?:[-‐‑·'’ʼ]{word})*+",
-        r"[#@]\w++",
+        rf"[#@]\w(?:\w++|[{marks}]++)*+",
         r"([.!?…*=_~-])\3++",
         "[\U0001f1e6-\U0001f1ff]{2}",  # a flag
         rf"\S[{marks}{_TONES}]*+(?:\u200d\S[{marks}{_TONES}]*+)*+",
     )
     return re.compile(rf"(\s*+)({'|'.join(alternatives)})")
+
+
+@functools.cache
+def _characters() -> re.Pattern[str]:
+    return re.compile(rf".[{_marks()}]*+")
 
 
 @functools.cache

@@ -1,0 +1,48 @@
+"""Thai, Lao, Khmer and Burmese without a dictionary: what a reader never parts.
+
+These scripts have no blanks between words, and where a word ends is a matter of dictionaries (see `icu`). What their spelling shows is less
+than a word: in Thai and Lao a consonant with the vowels and tones around it, in Khmer a consonant with what is stacked below and around it,
+in Burmese a syllable. A word begins and ends with one of these, so that words can be put together from them later. Writers who mark words
+with zero-width spaces are believed.
+"""
+
+import re
+
+LETTERS = (  # letters and marks, without digits and signs
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"  # Burmese and its neighbours
+    "\u1780-\u17d3\u17dc\u17dd"  # Khmer
+)
+SPACE = "\u200b"  # between words, without width
+_MARKED = 24  # characters between two of them that may be a word
+
+_THAI = (
+    r"ก็"
+    r"|เ[ก-ฮ][ีื][่-๋]?[ยอ]ะ?|เ[ก-ฮ](?:ิ[่-๋]?|็)[ก-ฮ](?![ะ-ฺ็-๎])"
+    r"|[ก-ฮ](?:ั[่-๋]?(?:วะ|[ก-ฮ](?![ะ-ฺ็-๎]))|ื[่-๋]?อ(?![ะ-ฺ็-๎]))"
+    r"|[เ-ไ]?[ก-ฮ][ัิ-ฺ็-๎]*+[ะาำๅ]{0,2}"
+)
+_LAO = (
+    r"ເ[ກ-ຮໜໝ][ີື][່-໋]?(?:[ຍອ](?![ະ-ຽ່-ໍ]))?|ເ[ກ-ຮໜໝ](?:ິ[່-໋]?|ັ[່-໋]?)[ກ-ຮ](?![ະ-ຽ່-ໍ])"
+    r"|[ກ-ຮໜໝ](?:[ັົ][່-໋]?[ກ-ຮຽ](?![ະ-ຼ່-ໍ])|ື[່-໋]?ອ(?![ະ-ຽ່-ໍ]))"
+    r"|[ເ-ໄ]?[ກ-ຮໜໝ][ັິ-ຼ່-ໍ]*+[ະາຳຽ]{0,2}"
+)
+_KHMER = r"[ក-ឳ](?:្[ក-ឳ]|[឴-៑៓៝])*+"
+_BURMESE = (
+    r"[\u1000-\u102a\u103f\u1050-\u1055]"
+    r"(?:[\u102b-\u1038\u103a-\u103e\u1056-\u1059\u105e-\u1060]|\u1039[\u1000-\u1021]|[\u1000-\u1021](?=\u1037?[\u103a\u1039]))*+"
+)
+_SILENT = r"(?:[ก-ฮ][ิุ]?์)*+"  # a Thai consonant that is written and not spoken
+_MARKS = "[\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebd\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3\u17dd\u200b-\u200d]"
+# A mark that no rule has placed stays with what is before it.
+_CLUSTER = re.compile(rf"(?:(?:{_THAI}){_SILENT}|{_LAO}|{_KHMER}|{_BURMESE}|.){_MARKS}*+", re.DOTALL)
+
+
+def cut(run: str, language: str = "") -> list[str]:
+    """The pieces of a run of these letters; joined, they are the run."""
+    if SPACE not in run:
+        return _CLUSTER.findall(run)
+    found: list[str] = []
+    for part in re.findall(rf"[^{SPACE}]*+{SPACE}++|[^{SPACE}]++", run):
+        found += [part] if len(part) <= _MARKED else _CLUSTER.findall(part)
+    return found

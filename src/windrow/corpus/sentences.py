@@ -1,0 +1,216 @@
+"""Sentences of a paragraph in any language, for vertical files. Put together again, they are the paragraph.
+
+A sentence ends at a sign that ends one, with the quotes and brackets that close there. Signs that nothing else uses (。 । ؟ ። ။ ។) always
+do; a full stop may belong to an abbreviation, an initial, a number or an ellipsis, and is judged by the word before it and the word behind
+it. What is not told apart: Thai and Lao, which end sentences with a blank as they end clauses; a name in capitals behind an abbreviation
+that is not listed; two sentences without a blank between them, which look like a domain or a file.
+"""
+
+import functools
+import re
+from typing import NamedTuple
+
+from windrow.corpus import abbreviations
+from windrow.corpus.abbreviations import Words
+
+# Unicode's sentence terminals of living scripts, without those that end clauses too; Tibetan's, which ends both, is here.
+_STRONG = (
+    "\u0589\u061d-\u061f\u06d4\u0700-\u0702\u07f9\u0964\u0965\u0df4\u0f0d\u0f0e\u104b\u1362\u1367\u1368\u166e\u17d4\u17d5\u1803\u1809"
+    "\u1944\u1945\u1b5a\u1b5b\u1b5e\u1b5f\u1c3b\u1c3c\u1c7e\u1c7f\u203c\u203d\u2047-\u2049\u3002\ua4ff\ua60e\ua60f\ua6f3\ua6f7\ua92f"
+    "\ua9c8\ua9c9\uaa5d-\uaa5f\uabeb\ufe52\ufe56\ufe57\uff01\uff0e\uff1f\uff61"
+)
+_CLOSING = "\"'”’»›」』〞〟＂＇"
+_EITHER = "“„‟‘‚‛«‹"  # one language closes with them what another opens
+_QUOTES = _CLOSING + _EITHER + "「『〝"
+_BRACKETS = ")]}）］｝】〉》〕"
+_OPEN = "([{（［｛【〈《〔"
+# Scripts without blanks between words: from Thai to Burmese, Khmer; Chinese and Japanese.
+_SOLID = (
+    "\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003fffd"
+)
+_HANGUL = "\uac00-\ud7a3"
+_LEAD = rf"\s*_•·–—―‐\-{re.escape(_QUOTES + _OPEN)}¿¡"  # what may stand between the end of a sentence and the next one's first word
+_NEXT = re.compile(rf"([{_LEAD}]{{0,16}}+)(\w[\w'’]{{0,24}}+)?+(\.?)")
+_NAME = re.compile(r"\A.[A-Z]|[\d_]")  # iPhone, x264, b_adapt: these begin a sentence as they are
+_WORD = re.compile(r"\w")
+_NO_BLANK = re.compile(f"[{_SOLID}]")
+_SLIP = re.compile(f"[{_HANGUL}]{{3}}")
+_ROMAN = re.compile(r"(?=.)L?X{0,3}(?:IX|IV|V?I{0,3})")  # to 89, without C, D and M: a CD is no number
+_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+# Of an item in a list, or of a heading: 1, A.6.2, iv, b; Korea counts 가 나 다.
+_LABEL = re.compile(
+    r"[§(\[]?(?:[A-Z]?\.?\d{1,3}(?:\.\d{1,3}){0,4}|[^\W\d_\u1100-\uffff]|[가나다라마바사아자차카타파하]|[IVXLC]{1,5}|[ivxlc]{1,5})"
+)
+_CAPTION = re.compile(r"\d+\.\d+")  # Figure 8.12. The wind
+_PARTS = re.compile(r"[^\W\d_]{1,2}(?:\.-?[^\W\d_]{1,2})+")  # z.B, U.S.A, Ph.D
+_APART = re.compile(r"(?<![^\s(])(?:[^\W\d_]{1,2}\. ){1,4}\Z")  # z. , J. R.
+_VOWEL = re.compile("[aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿāăąēėęěīįıōőœūůűųαεηιοωυάέήίόώύаеёиоуыэюяіїє]")
+_UNITS = frozenset("km kg cm mm ml dl hl gb mb kb tb hz khz mhz ghz kw mw kwh db px cl dm hpa kpa mg bn tv pc cd hd hmm".split())
+_GERMAN = frozenset(("deu", "gsw", "nds", "ltz", "bar"))  # where every noun has a capital, so that a capital says little
+_ORDINAL = _GERMAN | frozenset(  # where "3." is the third
+    "ces slk pol hun fin est ekk dan nob nno nor hrv srp bos cnr slv lav lvs isl fao tur hsb dsb eus".split()
+)
+_SYLLABIC = frozenset("ces slk hrv srp bos cnr slv mkd bul".split())  # where r and l are vowels: prst, vlk
+_OWN_SIGNS = {"hye": ":", "hyw": ":", "ell": ";\u037e"}  # what ends sentences only there, before a capital
+_QUOTED_ON = ("と", "って", "を", "が", "の", "に", "、")  # Japanese: behind a quotation, the sentence goes on
+_ON = tuple(",;:)]}>|=")  # no sentence begins with these
+_LONG = 64  # characters before a full stop that are looked at
+
+
+class _Place(NamedTuple):
+    """Where a sentence may end."""
+
+    word: str  # before the sign, without what opens before it
+    number: int  # of the words of the sentence so far, as far as they were looked at
+    following: str  # the word behind
+    shortened: bool  # of one letter, with a full stop: "V." of V. Havel
+    language: str
+    words: Words
+
+
+def split(text: str, language: str = "") -> list[tuple[str, bool]]:
+    """Each sentence, and whether it follows the one before without a blank. `text`: one line; `language`: ISO 639-3."""
+    cuts = _cuts(text, language)
+    found = []
+    start = 0
+    for end in (*cuts, len(text)):
+        sentence = text[start:end].strip()
+        if sentence:
+            found.append((sentence, start > 0 and not text[start].isspace()))
+        start = end
+    return found
+
+
+def _cuts(text: str, language: str) -> list[int]:
+    """Where sentences end, but the last. Signs alone are no sentence."""
+    cuts: list[int] = []
+    words = abbreviations.of(language)
+    signs, pattern = _patterns(_OWN_SIGNS.get(language, ""))
+    position, start, worded = 0, 0, _first_word(text, 0)
+    while sign := signs.search(text, position):
+        match = pattern.match(text, sign.start())
+        position = match.end() if match else sign.end()
+        if match and worded < position < len(text) and _ends(text, start, match, language, words):
+            cuts.append(position)
+            start, worded = position, _first_word(text, position)
+    return cuts[:-1] if cuts and worded == len(text) else cuts
+
+
+def _first_word(text: str, start: int) -> int:
+    found = _WORD.search(text, start)
+    return found.start() if found else len(text)
+
+
+@functools.cache
+def _patterns(own: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Signs that may end a sentence: one of them, to be found fast, and all of them with what closes there: quotes, brackets, marks of
+    notes. Nothing is looked at twice, so that no text takes more than linear time."""
+    weak = rf"[.!?…{own}]"
+    run = rf"(?:\.(?: \.)++|{weak}++)"  # . . .
+    notes = r"\[\w{1,3}\]|[⁰¹²³⁴-⁹]"
+    closing = rf"((?:[{re.escape(_CLOSING + _EITHER + _BRACKETS)}]|{notes})*+)"
+    only = rf"((?:[{re.escape(_CLOSING + _BRACKETS)}]|{notes})*+)"  # the next sentence may follow without a blank, and open a quotation
+    spaced = r"(?: [»›](?=\s|$))?+"  # French has a blank before it, another language would not have one behind it
+    stop = rf"(?<!{weak})({run}){closing}{spaced}(?=\s|$|[{_SOLID}{_HANGUL}])"
+    own_sign = rf"(?:(?!\u17d4\u179b\u17d4)(?<!\u17d4\u179b)[{_STRONG}]|\u1361\u1361)"  # "។ល។" is Khmer for "etc."
+    return re.compile(rf"[.!?…{own}{_STRONG}\u1361]"), re.compile(rf"{stop}|({own_sign}(?: ?{own_sign}|[.!?…])*+){only}")
+
+
+def _ends(text: str, start: int, match: re.Match[str], language: str, words: Words) -> bool:
+    sign, closed, strong, strongly_closed = match.groups("")
+    end = match.end()
+    closed = closed or strongly_closed
+    if any(bracket in closed for bracket in _BRACKETS) and "[" not in closed and not _opened(text, start):
+        return False  # (!), (see Fig.): the sentence around it goes on
+    if closed and text[end : end + 3].lstrip().startswith(_QUOTED_ON):
+        return False
+    if strong:
+        return True
+    if not text[end].isspace():
+        return _unspaced(sign, text[max(0, match.start() - 2) : match.start()], text[end])
+    following = _NEXT.match(text, end)
+    assert following is not None  # it matches anything
+    lead, word = following[1], following[2] or ""
+    if not word and text[following.end() : following.end() + 1] in _ON:
+        return False
+    lower = word[:1].islower() and not _NAME.search(word)
+    if "!" in sign or "?" in sign:
+        apart = match.start() > start and text[match.start() - 1].isspace()
+        return not (lower and (closed or apart or "–" in lead or "—" in lead or " - " in lead))  # "Why?" he asked
+    if lower or (sign[0] in ";:\u037e" and not word[:1].isupper()):
+        return False
+    if sign != ".":
+        return not re.search(r"[–—([-]", lead)  # more of what was left out
+    before = text[max(start, match.start() - _LONG) : match.start()]
+    number = len(before.split()) if match.start() - start < _LONG else _LONG
+    return _stops(_Place(_last(before), number, word, len(word) == 1 and bool(following[3]), language, words))
+
+
+def _last(before: str) -> str:
+    """The last word, without what opens before it; of an abbreviation that is written apart (z. B.), all of it."""
+    begin = before.rfind(" ") + 1
+    apart = _APART.search(before[:begin]) if len(before) - begin <= 2 else None
+    return (apart[0].replace(" ", "") if apart else "") + before[begin:].lstrip(_QUOTES + _OPEN + "¿¡*_–—-")
+
+
+def _unspaced(sign: str, before: str, after: str) -> bool:
+    """Whether a sentence ends without a blank: between letters of a script that has none, but not behind a name (Yahoo!知恵袋); in Korean
+    also with a full stop, for there it is the commonest slip."""
+    if sign == ".":
+        return bool(_SLIP.fullmatch(before + after))
+    return "." not in sign and "…" not in sign and bool(_NO_BLANK.fullmatch(before[-1:]))
+
+
+def _opened(text: str, start: int) -> bool:
+    """Whether the sentence began with a bracket, so that one may end with it."""
+    return text[start : start + 3].lstrip()[:1] in tuple(_OPEN)
+
+
+def _stops(place: _Place) -> bool:
+    """Whether a full stop between these two words ends a sentence; the second begins with a capital, a number, or a letter that knows no
+    capitals."""
+    word, words = place.word, place.words
+    short = re.split(r"[-/'’]", word)[-1].lower()
+    if not word:
+        return True
+    if (place.number == 1 and _LABEL.fullmatch(word)) or (place.number == 2 and _CAPTION.fullmatch(word)):
+        return False
+    if short in words.before or word.lower() in words.before:
+        return False
+    if place.following.lower() in words.starts and not place.shortened:
+        return True
+    if short in words.numbered and (place.following[:1].isdigit() or _ROMAN.fullmatch(place.following)):
+        return False
+    if _NUMBER.fullmatch(word):
+        return not _ordinal(word, place)
+    if word.lower() in words.closing:
+        return True
+    return not (short in words.behind or _abbreviated(word, short, place.language))
+
+
+def _ordinal(number: str, place: _Place) -> bool:
+    """The third, or a date: am 3. Oktober, 28. 10. 1918, 1918. 10. 28."""
+    if place.language not in _ORDINAL:
+        return False
+    last = re.split(r"\D", number)[-1]
+    if place.following[:1].isdigit():
+        return len(last) <= 2 or place.language == "hun"
+    return len(last) <= 2 and place.language in _GERMAN
+
+
+def _abbreviated(word: str, short: str, language: str) -> bool:
+    """By its shape: inner full stops, a single letter, a few letters without a vowel; in Thai and Lao any, for they end nothing so."""
+    if _PARTS.fullmatch(word) or "\u0e00" <= word[-1] <= "\u0eff":
+        return True
+    letters = sum(map(str.isalpha, short))
+    if letters == 1 and len(word) == len(short) <= 3:
+        if language == "eng":
+            return word.isupper() and word != "I"
+        return word[0] < "\u1100"  # a sign of Korean or Chinese is a word
+    if short[:1] >= "\u0530" or not short.isalpha():
+        return False
+    if word.isupper():
+        return language in _ORDINAL and bool(_ROMAN.fullmatch(word))  # Karel IV.
+    vowelless = 2 <= len(short) <= 5 and short not in _UNITS and not _VOWEL.search(short)
+    return vowelless and not (language in _SYLLABIC and ("r" in short or "l" in short))

@@ -1,0 +1,26 @@
+from importlib import resources
+
+from windrow.corpus import abbreviations
+from windrow.judge import codes
+
+ROWS = [line.split("\t") for line in (resources.files("windrow.corpus") / "abbreviations.tsv").read_text("utf-8").splitlines()]
+KINDS = ("before", "numbered", "behind", "closing", "starts")
+
+
+def test_every_row_is_of_a_language_and_a_kind_and_there_are_not_two() -> None:
+    named = [(language, kind) for language, kind, _ in ROWS]
+    assert len(set(named)) == len(named) and {kind for _, kind in named} == set(KINDS)
+    assert all(language == "und" or codes.find(language) == language for language, _ in named)
+    assert all(word == word.lower() and not word.endswith(".") for _, _, words in ROWS for word in words.split())
+
+
+def test_no_word_is_of_two_kinds_that_exclude_each_other() -> None:
+    for language in {row[0] for row in ROWS}:
+        words = abbreviations.of(language)
+        assert not words.before & (words.behind | words.closing), language
+
+
+def test_a_language_without_a_list_has_a_neighbours_or_what_many_share() -> None:
+    assert abbreviations.of("nno") == abbreviations.of("nob") != abbreviations.of("und")
+    assert abbreviations.of("xho") == abbreviations.of("und")
+    assert "dr" in abbreviations.of("und").before
