@@ -32,7 +32,7 @@ ADDRESSES = {
     "isal": ("archive/", "corpus/", "fetch/coding.py", "log.py"),
     "lmdb": ("frontier/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "numpy": ("extract/blocks", "extract/lines_model/", "judge/", "batch/report/png.py"),
+    "numpy": ("extract/blocks", "extract/lines_model/", "extract/sweep.py", "judge/", "batch/report/png.py"),
     "publicsuffixlist": ("urls.py",),
     "pyarrow": ("corpus/parquet.py",),
     "py3langid": ("judge/language.py",),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.shared import shared
-from windrow.extract import gold, html, rules, scan, walk
+from windrow.extract import gold, html, rules, scan, sweep, walk
 from windrow.extract.walk import Walk
 
 
@@ -37,7 +37,13 @@ def tag_by_tag(markup: str, stock: bool) -> Walk:
     return Walk(*scanner.found())
 
 
-@pytest.fixture(params=[kernel, twin], ids=["kernel", "twin"])
+def all_at_once(markup: str, stock: bool) -> Walk:
+    """The twin's way with pages of many tags; what is not well-formed it leaves to the others."""
+    found = None if stock else sweep.sweep(scan.uncommented(markup))
+    return twin(markup, stock) if found is None else Walk(*found)
+
+
+@pytest.fixture(params=[kernel, twin, all_at_once], ids=["kernel", "twin", "all at once"])
 def walked(request: pytest.FixtureRequest) -> Callable[..., Walk]:
     return lambda page, stock=False: request.param(written(page, stock), stock)
 
@@ -194,13 +200,40 @@ PIECES = st.sampled_from([*TAGS.replace("\n", "|").split("|"), *SPACES])
 @given(st.lists(PIECES, max_size=40).map("".join), st.booleans())
 def test_kernel_and_twin_agree_on_any_page(page: str, stock: bool) -> None:
     markup = written(page, stock)
-    assert kernel(markup, stock) == twin(markup, stock) == tag_by_tag(markup, stock)
+    assert kernel(markup, stock) == twin(markup, stock) == tag_by_tag(markup, stock) == all_at_once(markup, stock)
 
 
 @pytest.mark.parametrize("page", ["<a<title>n", "<p<p>t", "<b<!--><//><p >&", "<d<script>i", "<s<!--><!><li >>", "<hr><b <!-- x><a <p>t"])
 def test_kernel_and_twin_agree_on_pages_that_once_parted_them(page: str) -> None:
     markup = written(page)
-    assert kernel(markup, False) == twin(markup, False) == tag_by_tag(markup, False)
+    assert kernel(markup, False) == twin(markup, False) == tag_by_tag(markup, False) == all_at_once(markup, False)
+
+
+def test_pages_that_are_well_formed_are_read_all_at_once() -> None:
+    assert sweep.sweep(written(PAGE)) is not None
+    pages = [written(sample.body.decode("utf-8", "replace")) for sample in gold.samples(shared("extraction/readability.tar.xz"))]
+    assert sum(sweep.sweep(scan.uncommented(page)) is None for page in pages) <= len(pages) // 50
+
+
+@pytest.mark.parametrize(
+    "markup", ["", "text", "<p>a", "a</p>", "<p>a</div>", "<p>a</p></p>", "<p<p>>a</p>", "<p>a\0</p>", "<p>\x7f</p>", "<b>>"]
+)
+def test_pages_that_are_not_well_formed_are_not_read_all_at_once(markup: str) -> None:
+    assert sweep.sweep(markup) is None
+
+
+def test_without_the_kernel_short_and_long_pages_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [written(PAGE * count) for count in (1, 40)] + [written("<a<p>" + PAGE * 40)]
+    found = [kernel(page, False) for page in pages]
+    monkeypatch.setattr(walk, "_walk", None)
+    assert [walk.walk(page) for page in pages] == found
+
+
+def test_tags_that_nobody_knows_are_read_all_at_once() -> None:
+    name = "x-unheard-of-element"
+    markup = f'<{name} class="x">a<blockquote>b</blockquote><h>c</h></{name}><!doctype><?x?>d<figcaption>e</figcaption>'
+    assert all_at_once(markup, False) == kernel(markup, False)
+    assert sweep.sweep(markup) is not None
 
 
 UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -209,7 +242,7 @@ UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=200), st.booleans())
 def test_any_text_at_all_is_walked_and_gives_clean_text(markup: str, stock: bool) -> None:
-    for page in (kernel(markup, stock), twin(markup, stock)):
+    for page in (kernel(markup, stock), twin(markup, stock), all_at_once(markup, stock)):
         assert all(text and text == " ".join(text.split()) for text in page.texts)
         assert not UNCLEAN.search("".join(page.texts))
         assert page.column("chars") == [len(text) for text in page.texts]
@@ -224,7 +257,7 @@ def test_kernel_and_twin_agree_on_real_pages(dataset: str) -> None:
         _, tree = html.read(sample.capture(), 0, stock=stock)
         assert tree is not None
         markup = walk.markup(tree)
-        assert kernel(markup, stock) == twin(markup, stock), sample.name
+        assert kernel(markup, stock) == twin(markup, stock) == all_at_once(markup, stock), sample.name
 
 
 HOSTILE = {
@@ -250,7 +283,7 @@ HOSTILE = {
 @pytest.mark.parametrize("stock", [False, True], ids=["plain", "stock"])
 def test_hostile_pages_take_linear_time(name: str, stock: bool) -> None:
     markups = [written(HOSTILE[name](count), stock) for count in (2000, 16000)]
-    for way in (kernel, twin):
+    for way in (kernel, twin, all_at_once):
         spent = []
         for markup in markups:
             start = time.process_time()

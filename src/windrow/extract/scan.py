@@ -29,7 +29,7 @@ _ANY = re.compile(r"<[^>]*(?:>|\Z)")
 _LINE_BREAK = re.compile(r"<br(?: [^>]*)?>")
 _TWO_BREAKS = re.compile(r"<br(?: [^>]*)?>(?:\s|&nbsp;|</[^>]*>)*<br[ >]")
 
-_CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other controls are white space
+CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other controls are white space
 _MARKED = STOPS[:3].encode() + COMMAS[:3].encode() + b"0123456789"
 _CLASSES = bytes.maketrans(_MARKED, b"...,,,0000000000")
 _UNMARKED = bytes(set(range(256)) - set(_MARKED + b"\n"))
@@ -296,7 +296,7 @@ class Scanner:
     def emit(self, text: str, counts: tuple[int, int, int, int]) -> None:
         """`counts`: characters in links, links, tags, breaks."""
         if not text.isprintable():
-            text = " ".join(_CONTROL.sub("", text).split())
+            text = " ".join(CONTROL.sub("", text).split())
             if not text:
                 return
         if len(self.texts) < MAX_BLOCKS:

@@ -1,7 +1,8 @@
 """One walk over a parsed page, from which every extractor takes its blocks.
 
 The parser's tree is written out again (`markup`: C speed, well-formed, no error left to recover from) and that text is scanned once
-(`walk`), by the C kernel `_walk` where it was built and else by the twin in `scan`, which is its oracle: both give the same bytes.
+(`walk`), by the C kernel `_walk` where it was built and else by the twin in `scan`, which is its oracle, or, if there is much to read, by
+that in `sweep`: all give the same bytes.
 Walking the tree itself from Python costs four times as much, because every node becomes an object.
 
 A block is a run of text between two boundaries: the start or end of a block-level element, or two `<br>` in a row. What is known of
@@ -57,6 +58,7 @@ BLOCK = (
 )
 _FALLBACK = 500  # characters in a noscript element: fewer are a message
 _FALLBACKS = 16  # noscript elements that are looked into: each may hold the whole page
+_MANY = 400  # tags that take less time all at once than one by one
 CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
 
 
@@ -144,10 +146,16 @@ def walk(markup: str, stock: bool = False) -> Walk:
     """The blocks of a page that `markup` wrote out; of any other text too, in linear time."""
     chosen = STOCK if stock else PLAIN
     if _walk is None:
-        return Walk(*scan.scan(markup, chosen))
+        return Walk(*(_swept(markup) if not stock and markup.count("<") > _MANY else None) or scan.scan(markup, chosen))
     found = _walk.scan(markup, _compiled(stock), True) or _walk.scan(scan.uncommented(markup), _compiled(stock), False)
     assert found is not None  # None means a comment inside a tag, and now there is none
     return Walk(*found)
+
+
+def _swept(markup: str) -> scan.Scanned | None:
+    from windrow.extract import sweep  # with numpy, which the kernel does without
+
+    return sweep.sweep(scan.uncommented(markup))
 
 
 @functools.cache
