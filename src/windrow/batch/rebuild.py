@@ -16,7 +16,7 @@ from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Reason, Report, Robots
 from windrow.fetch import tdmrep
-from windrow.judge import duplicates, probes
+from windrow.judge import duplicates
 from windrow.judge.duplicates import Rule
 from windrow.judge.table import Table
 from windrow.order import Leaf, Owner, Weighed
@@ -76,8 +76,7 @@ class Rebuild:
     async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
         capture = entry.capture
         robots = self._robots.get(urls.origin(old.task.url.text))
-        probed = robots is not None and probes.SCORE in old.scores  # it came after the probe, not before
-        refined = self._refiner(capture, robots.probe if robots is not None and probed else "")
+        refined = self._refiner(capture, robots.probe if robots is not None else "")
         assert refined.verdict is not None
         rules, tdm = (robots.rules, tdmrep.told(robots)) if robots is not None else ("", "")
         leaf = Leaf(capture.ip, capture.time, rules, refined, tdm)

@@ -21,6 +21,7 @@ from windrow.config import Config, ConfigError
 from windrow.crawl import page, recover
 from windrow.crawl.commit import Commits
 from windrow.crawl.disk import Disk, free_bytes
+from windrow.crawl.flight import Flight
 from windrow.crawl.keep import Keeper
 from windrow.crawl.log import Log
 from windrow.crawl.probe import Prober
@@ -41,6 +42,7 @@ _Outcome = TypeVar("_Outcome", Capture, Failure)
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
 _DAY = 86400.0
 _JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
+_HURRY = 0.2  # seconds after which a commit makes room for turns that wait
 _TICK = 0.001  # seconds by which the server's clock may read a delay shorter than ours
 
 
@@ -94,12 +96,12 @@ class Crawl:
         self._scope = Scope(options.scope)
         self._prober = Prober(options)
         self._turns: set[asyncio.Task[None]] = set()
-        self._pages: set[asyncio.Task[None]] = set()
+        self._pages: dict[asyncio.Task[None], str] = {}  # being read, with their origins
         self._wake = asyncio.Event()
-        self._flying = 0  # URLs requested and not yet committed
-        self._room = asyncio.Event()
-        self._held = 0  # bytes of bodies that wait for a worker
+        self._flight = Flight(options.crawl, self._disk)
+        self._group = min(options.crawl.commit_pages, max(1, options.crawl.in_flight // 4))  # reports in a commit
         self._full = asyncio.Event()  # enough for a commit
+        self._hurry: asyncio.TimerHandle | None = None  # to a commit that makes room
         self._stopping = ""
         self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
@@ -133,7 +135,7 @@ class Crawl:
         self._disk.patient = self._disk.patient and why not in ("stopped", "broken")
         self._stopping = self._stopping or why
         self._wake.set()
-        self._room.set()
+        self._flight.wake_all()
 
     # -- leasing
 
@@ -206,7 +208,7 @@ class Crawl:
         self._page_done(task)
 
     def _page_done(self, task: asyncio.Task[None]) -> None:
-        self._pages.discard(task)
+        self._pages.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
             self._break(task.exception())
         self._wake.set()
@@ -268,14 +270,12 @@ class Crawl:
 
     async def _admitted(self, kind: Kind) -> bool:
         """Waits until there is room for one more request in flight; False where the turn is to end without it."""
-        limits = self._options.crawl
-        while not self._stopping and (self._disk.paused or self._flying >= limits.in_flight or self._held >= limits.in_flight_bytes):
-            self._full.set()
-            self._room.clear()
-            await self._room.wait()
+        while not self._stopping and not self._flight.room():
+            self._ask_for_room()
+            await self._flight.wait()
         if self._stopping or (kind is Kind.PAGE and self._enough()):
             return False
-        self._flying += 1
+        self._flight.urls += 1
         self._requested += kind is Kind.PAGE
         return True
 
@@ -312,6 +312,7 @@ class Crawl:
             entry = msgspec.structs.replace(entry, probe=probe)
             await self._settle(msgspec.structs.replace(page.failed(steady(outcome, now)), robots=entry), requested=True)
             return entry
+        await self._read_all(entry.origin)
         if page.reason(outcome) is Reason.OK:
             refined = await self._pool.refine(outcome, probes.ASKED)
             probe = refined.probe if isinstance(refined, Refined) else probe
@@ -385,11 +386,11 @@ class Crawl:
         else:
             report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
             if report.reason is Reason.OK:
-                self._held += len(outcome.body)
+                self._flight.hold(len(outcome.body))
                 entry = rules[urls.origin(report.task.url.text)]
                 self._prober.count(entry)
                 task = asyncio.create_task(self._read(outcome, report, entry))
-                self._pages.add(task)
+                self._pages[task] = entry.origin
                 task.add_done_callback(self._page_done)
             else:
                 self._requested -= 1
@@ -406,6 +407,7 @@ class Crawl:
 
     async def _take_file(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> None:
         """What an origin says of itself: robots.txt, tdmrep.json."""
+        await self._read_all(page.asking(outcome.task))
         if isinstance(outcome, Failure):
             failure = steady(outcome, now)
             report = msgspec.structs.replace(page.failed(failure), robots=self._verdict(failure, rules))
@@ -421,12 +423,18 @@ class Crawl:
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
         await self._keep(report, outcome)
 
+    async def _read_all(self, origin: str) -> None:
+        """Until the pages of an origin that were asked for are settled. What changes the judgement on its pages, its rules or a probe, is
+        settled behind them: so the log has each page behind the rules that it was judged by, and a rebuild finds the same."""
+        while waiting := [task for task, asked in self._pages.items() if asked == origin and not task.done()]:
+            await asyncio.wait(waiting)
+
     async def _read(self, capture: Capture, report: Report, entry: Robots) -> None:
         """A page: a worker finds its links and its text, then it is kept."""
         members = self._keeper.compress(capture)
         size = len(capture.body)
         refined = await self._pool.refine(capture, entry.probe)
-        self._held -= size
+        self._flight.let_go(size)
         leaf = None
         if isinstance(refined, Refined):
             refused = dict(refined.refused)
@@ -446,7 +454,7 @@ class Crawl:
     def _count(self, settled: Report) -> None:
         if settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK:
             self.tally.add(settled)
-        if len(self._commits) >= self._options.crawl.commit_pages:
+        if len(self._commits) >= self._group:
             self._full.set()
         self._wake.set()
 
@@ -463,15 +471,24 @@ class Crawl:
             try:
                 await self._commit()
                 if self._disk.look():
-                    self._room.set()
+                    self._flight.wake()
                     self._wake.set()
             except Exception as error:
                 return self._break(error)
 
     async def _commit(self, checkpoint: bool = False) -> None:
-        landed = await self._commits.commit(self._clock.now, lambda: self._flying, checkpoint)
-        self._flying -= landed  # not in one: the old value would be read before the commit
-        self._room.set()
+        if self._hurry is not None:
+            self._hurry.cancel()
+            self._hurry = None
+        landed = await self._commits.commit(self._clock.now, lambda: self._flight.urls, checkpoint)
+        self._flight.urls -= landed  # not in one: the old value would be read before the commit
+        self._flight.wake()
+        if self._flight.waiting:
+            self._ask_for_room()
+
+    def _ask_for_room(self) -> None:
+        """A commit soon, if none comes sooner: what is committed is no longer in flight."""
+        self._hurry = self._hurry or asyncio.get_running_loop().call_later(_HURRY, self._full.set)
 
     # -- the end
 
