@@ -676,7 +676,8 @@ act(Scan *self, const int kind, const Element *element)
         return boundary(self, kind);
     case UNLINK:
     case CLOSE:
-        end_node(self);
+        if (self->rules->stock || element->kind == UNLINK)
+            end_node(self);
         if (element->kind == UNLINK)
             self->linked = 0;
         return close_elements(self, kind, place_of(self, kind, element->tag, element->name));
