@@ -203,7 +203,15 @@ def test_kernel_and_twin_agree_on_any_page(page: str, stock: bool) -> None:
     assert kernel(markup, stock) == twin(markup, stock) == tag_by_tag(markup, stock) == all_at_once(markup, stock)
 
 
-PARTED = ("<a<title>n", "<p<p>t", "<b<!--><//><p >&", "<d<script>i", "<s<!--><!><li >>", "<hr><b <!-- x><a <p>t", "<a href>6<i<!--><//></p>a")
+PARTED = (
+    "<a<title>n",
+    "<p<p>t",
+    "<b<!--><//><p >&",
+    "<d<script>i",
+    "<s<!--><!><li >>",
+    "<hr><b <!-- x><a <p>t",
+    "<a href>6<i<!--><//></p>a",
+)
 
 
 @pytest.mark.parametrize("page", PARTED)
