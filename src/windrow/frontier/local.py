@@ -1,6 +1,5 @@
 """The frontier of one machine: leases and settles over a shelf that remembers."""
 
-import base64
 import errno
 import itertools
 import math
@@ -481,9 +480,12 @@ class LocalFrontier:
         )
 
 
+_DIGITS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")  # of base 32: RFC 4648's to int's
+
+
 def claims(report: Report) -> tuple[int, ...]:
     """What a page that the judges let pass lays claim to: its payload and its clean text, as 64 bits each."""
-    return (int.from_bytes(base64.b32decode(report.digest)[:8], "big"), report.text) if report.text else ()
+    return (int(report.digest[:13].translate(_DIGITS), 32) >> 1, report.text) if report.text else ()
 
 
 def _writes(report: Report) -> int:
