@@ -57,6 +57,7 @@ REASONS: dict[int, Reason] = {
 
 _KEPT = {Reason.TIMEOUT: "time", Reason.DISCONNECT: "disconnect"}
 _NEVER = float("inf")
+_FRAMES = (pycurl.E_HTTP2, 92, pycurl.E_RECV_ERROR)  # an HTTP/2 connection may have failed as a whole; 92 is E_HTTP2_STREAM
 _URL = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
 _CIPHER = re.compile(rb"SSL connection using TLSv([0-9.]+) / (\S+)")
 _EVENTS = {pycurl.POLL_IN: select.EPOLLIN, pycurl.POLL_OUT: select.EPOLLOUT, pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT}
@@ -420,6 +421,8 @@ class Client:
         task, place, size = exchange.task, exchange.place, header_bytes + exchange.body_bytes
         if why is not None or head is None or place is None:
             reason, detail = why or (Reason.PROTOCOL if exchange.body_bytes else Reason.DISCONNECT, "no whole header")
+            if self._fetch.http2 and code in _FRAMES:  # libcurl may keep the connection, and the next page would fail on it too
+                _keep(self._distrusted, task.url.host, "")
             return Failure(task, reason, _line(detail), round(exchange.stamp + seconds, 3), round(seconds, 3), size)
         if head.ambiguous:
             _keep(self._distrusted, task.url.host, "")
