@@ -206,16 +206,18 @@ def rebuild(
         out.print(f"{done.pages:,} pages read, {done.documents:,} documents with {display.size(done.kept)} of text in {corpus / 'corpus'}")
         return out.print(display.reasons(done.reasons))
 
-    async def main() -> recover.Resumed:
+    async def main() -> tuple[recover.Resumed, Path | None]:
         with recover.lock(directory):
             aside = recover.set_state_aside(directory)
             resumed = await recover.resume(directory, options, time.time())
             await resumed.frontier.close()
-            if aside:
-                out.print(f"the old state is in {aside}")
-            return resumed
+            return resumed, aside
 
-    resumed = asyncio.run(main())
+    resumed, aside = asyncio.run(main())
+    if as_json:
+        return _print_json({"frames": resumed.replayed, "aside": str(aside or "")})
+    if aside:
+        out.print(f"the old state is in {aside}")
     out.print(f"{directory / 'state'} rebuilt from {resumed.replayed:,} frames of the log")
 
 
@@ -236,6 +238,7 @@ def deduplicate(
     output: Annotated[Path, typer.Option("--output", "-o", help="File, or directory in which each file keeps its name.", metavar="OUT")],
     level: Annotated[str, typer.Option(help="Remove duplicate paragraphs, or whole documents: paragraph or document.")] = "paragraph",
     form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical or text; told from each file unless given.")] = "",
+    force: Annotated[bool, typer.Option(help="Replace files that are there.")] = False,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -243,7 +246,7 @@ def deduplicate(
     from windrow.batch import dedup  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     options = dedup.options(level, form, config.make([dedup.PURE, *(settings or [])], Path()).judge)
-    jobs = dedup.plan(inputs, output, form)
+    jobs = dedup.plan(inputs, output, form, force)
     with _progress("dedup", dedup.size(jobs)) as watch:
         summary = dedup.run(jobs, options, watch)
     if as_json:
@@ -268,6 +271,8 @@ def report(
         found = reporting.read(directories, unit, watch)
     if as_json:
         _print_json(found[0] if len(found) == 1 else found)
+    for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
+        typer.echo(note, err=True)
     if output is not None or not as_json:
         made = reporting.write(found, output or reporting.place(directories))
         if not as_json:

@@ -5,6 +5,7 @@ from isal import igzip_lib
 
 from tests import logs
 from tests.corpus import samples
+from windrow.batch import committed
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.data import Frame
@@ -35,3 +36,41 @@ def test_a_log_with_a_gap_or_of_another_kind_is_refused(tmp_path: Path) -> None:
     (crawl / "log" / "00000.jsonl.gz").write_bytes(igzip_lib.compress(b'{"another": "kind"}\n', 1, igzip_lib.COMP_GZIP))
     with pytest.raises(ConfigError, match="a newer Windrow wrote it"):
         Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
+
+
+def damaged(directory: Path, *frames: Frame) -> Path:
+    """The first frame is."""
+    positions = logs.write(directory, *frames)
+    path = directory / "00000.jsonl.gz"
+    data = bytearray(path.read_bytes())
+    data[positions[0][1] - 8] ^= 0xFF  # of its checksum
+    path.write_bytes(data)
+    return path
+
+
+def test_a_log_with_whole_frames_behind_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl", committed=False)
+    damaged(crawl / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
+    with pytest.raises(
+        ConfigError, match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy"
+    ):
+        Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
+    with pytest.raises(ConfigError, match="damaged, and whole frames lie behind it"):
+        list(committed.frames(crawl / "log"))
+
+
+def test_a_last_frame_that_is_cut_short_was_never_there(tmp_path: Path) -> None:
+    positions = logs.write(tmp_path / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
+    path = tmp_path / "log" / "00000.jsonl.gz"
+    path.write_bytes(path.read_bytes()[: positions[1][1] - 3])
+    assert [frame.number for frame in committed.frames(tmp_path / "log")] == [1]
+
+
+def test_a_frame_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "00000.jsonl.gz").write_bytes(
+        igzip_lib.compress(
+            b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"http://a.example/","reason":"new","time":1.0}\n', 1, igzip_lib.COMP_GZIP
+        )
+    )
+    with pytest.raises(ConfigError, match=r"cannot be read \('new' is not a valid Reason\); it is damaged, or a newer Windrow wrote it"):
+        list(committed.frames(tmp_path))

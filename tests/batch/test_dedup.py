@@ -15,6 +15,7 @@ from tests.corpus.samples import Sample
 from tests.judge.onion import Onion, words
 from windrow import config
 from windrow.batch import dedup
+from windrow.batch.dedup import Job
 from windrow.config import ConfigError
 from windrow.corpus import reader
 from windrow.data import Signal
@@ -53,7 +54,7 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
 
 def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
     level, form = options.pop("level", "paragraph"), options.pop("form", "")
-    jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form)
+    jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form, force=True)
     judge = config.Judge(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
     return dedup.run(jobs, dedup.options(level, form, judge), lambda count: None)
 
@@ -291,6 +292,30 @@ def test_an_unknown_level_or_format_is_refused(level: str, form: str) -> None:
         dedup.options(level, form, config.Judge())
 
 
+def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    jsonl(tmp_path / "in" / "a.jsonl", [{"text": text(30)}])
+    (tmp_path / "in" / "deep" / "b.jsonl").write_text("{\n")
+    with pytest.raises(ConfigError, match=r"b\.jsonl, line 1: not a JSON document"):
+        run(tmp_path / "in", tmp_path / "new" / "out")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ConfigError, match=r"b\.jsonl, line 1: not a JSON document"):
+        run(tmp_path / "in", tmp_path / "there")
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_what_is_there_is_replaced_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    given = jsonl(tmp_path / "in.jsonl", [{"text": text(30)}])
+    (tmp_path / "out.jsonl").write_text("mine")
+    with pytest.raises(ConfigError, match=r"out\.jsonl exists already; name another output, or replace it with --force"):
+        dedup.plan([given], tmp_path / "out.jsonl")
+    assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [Job(tmp_path / "out.jsonl", (given,))]
+    (tmp_path / "into").mkdir()
+    (tmp_path / "into" / "other.jsonl").touch()
+    assert dedup.plan([given], tmp_path / "into") == [Job(tmp_path / "into" / "in.jsonl", (given,))]
+
+
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "windrow.cli", *map(str, arguments)], capture_output=True, text=True)
 
@@ -304,7 +329,7 @@ def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_pa
     more = command("dedup", given, "-o", tmp_path / "more.jsonl", "--json", "--set", "judge.max_seen=0.5")
     assert json.loads(more.stdout)["documents_out"] < len(LEFT)
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{')
-    failed = command("dedup", given, "-o", tmp_path / "out.jsonl")
+    failed = command("dedup", given, "-o", tmp_path / "out.jsonl", "--force")
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and f"{given}, line 2: " in failed.stderr
     assert len(lines(tmp_path / "out.jsonl")) == len(LEFT)
 

@@ -1,9 +1,11 @@
 """`windrow export`: formats, filters, where the output goes, and what is refused."""
 
+import errno
 import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -301,3 +303,61 @@ def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> Non
     process.stdout.close()
     assert process.stderr.read() == b"" and process.wait() == 128 + 13
     process.stderr.close()
+
+
+def test_inputs_that_hold_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
+    shard = next((crawl / "corpus").rglob("*.gz"))
+    for inputs in ((crawl, crawl), (crawl, shard), (shard, crawl / "corpus"), (crawl, crawl.parent / "." / crawl.name)):
+        with pytest.raises(ConfigError, match="are, or hold, the same files; name each of them once"):
+            export.find(Options(inputs, tmp_path / "out.jsonl", "jsonl"))
+
+
+def test_an_export_of_nothing_names_the_file_that_it_made(tmp_path: Path, crawl: Path) -> None:
+    assert run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(tlds=("fr",))).files == {"out.txt": 0}
+    assert (tmp_path / "out.txt").read_bytes() == b""
+
+
+def test_a_full_standard_output_is_named(crawl: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"], stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode() == "windrow: standard output: No space left on device; mend that and run the same command again\n"
+
+
+def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
+    """It dies in the middle, by a signal that nobody can catch; the next one does not mind what is left."""
+    script = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.batch import export\n"
+        "asked = export.Options((Path(sys.argv[1]),), Path(sys.argv[2]), 'jsonl')\n"
+        "export.run(asked, export.find(asked), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
+    )
+    for output in (tmp_path / "out.jsonl.gz", tmp_path / "out"):
+        done = subprocess.run([sys.executable, "-c", script, str(crawl), str(output)], check=False)
+        assert done.returncode == -signal.SIGKILL and not output.exists()
+        assert (tmp_path / f".new.{output.name}").exists()
+        assert run(crawl, output).documents_out == 6
+        assert output.exists() and not (tmp_path / f".new.{output.name}").exists()
+
+
+@pytest.mark.parametrize("form", export.FORMATS)
+def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, form: str) -> None:
+    (tmp_path / "in.jsonl").write_bytes(samples.line(SAMPLES[0], 0) + b"{\n")
+    for name, options in ((f"out{outputs.SUFFIXES[form]}", {}), ("out", {"by": "tld"})):
+        with pytest.raises(ConfigError, match=r"in\.jsonl, line 2: not a JSON document"):
+            run(tmp_path / "in.jsonl", tmp_path / "to" / name, form, **options)
+        assert list((tmp_path / "to").iterdir()) == []
+
+
+@pytest.mark.parametrize("form", export.FORMATS)
+def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = samples.crawl(tmp_path / "crawl")
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(outputs, "_sync", full)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        run(crawl, tmp_path / "to" / "out.x", form)
+    assert raised.value.filename == str(tmp_path / "to" / "out.x") and list((tmp_path / "to").iterdir()) == []

@@ -116,3 +116,21 @@ def test_a_score_that_no_document_has_is_noticed() -> None:
     for number, sample in enumerate((*SAMPLES, Sample("http://a.example/", "deu", ("x",)))):
         rules.refuses(document.read(samples.line(sample, number), "here"))
     assert rules.unknown() == "langauge"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "named"),
+    [
+        (Wanted(since="2026-11-15", until="2026-11-01"), "--since 2026-11-15 and --until 2026-11-01"),
+        (Wanted(date_from="2027", date_to="2026-12"), "--date-from 2027 and --date-to 2026-12"),
+        (Wanted(least=("language=0.9",), most=("language=0.1",)), "--min-score language=0.9 and --max-score language=0.1"),
+    ],
+)
+def test_rules_that_no_document_fits_are_refused(wanted: Wanted, named: str) -> None:
+    with pytest.raises(ConfigError, match=f"no document fits both {named}; change one of them"):
+        Filter(wanted, Takedown())
+
+
+def test_a_day_may_be_first_and_last() -> None:
+    Filter(Wanted(since="2026-11-15T10:44", until="2026-11-15", date_from="2020-05", date_to="2020"), Takedown())
+    Filter(Wanted(least=("a=1",), most=("a=1", "b=0")), Takedown())

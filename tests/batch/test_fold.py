@@ -1,5 +1,6 @@
 """A log folds into the counts that it has, however it ends."""
 
+import gzip
 from pathlib import Path
 
 import msgspec
@@ -180,3 +181,18 @@ def test_a_replay_loses_what_comes_after_a_domain_was_retired(tmp_path: Path) ->
     assert (loose.retired, loose.pages, loose.downloaded, loose.kept) == (0, 0, 0, 0)
     # t(3) = 0.048 > 0.01, so the third page is the last; the grace of bytes was over after the second
     assert (strict.retired, strict.pages, strict.downloaded, strict.kept) == (1, 2, 2000, 20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"another":"kind"}\n',
+        b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":5}\n',
+        b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"x","reason":"ok","status":200}\n',
+    ],
+)
+def test_a_log_of_another_kind_is_refused_in_a_sentence(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "00000.jsonl.gz").write_bytes(gzip.compress(text))
+    with pytest.raises(ConfigError, match="it is damaged, or a newer Windrow wrote it"):
+        fold.fold(tmp_path)

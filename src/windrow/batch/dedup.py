@@ -68,13 +68,29 @@ def run(jobs: Sequence[Job], options: Options, watch: Watch) -> Summary:
     work = Work(options, watch)
     with contextlib.ExitStack() as undo:
         for job in jobs:
-            job.output.parent.mkdir(parents=True, exist_ok=True)
+            for folder in _missing(job.output.parent):
+                folder.mkdir()
+                undo.callback(_remove_empty, folder)
             undo.callback(job.temporary.unlink, missing_ok=True)
             work.write(job)
         for job in jobs:
             job.temporary.replace(job.output)
         undo.pop_all()
     return work.ended()
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The directories that have to be made, the outermost first."""
+    found = []
+    while not folder.is_dir():
+        found.append(folder)
+        folder = folder.parent
+    return found[::-1]
+
+
+def _remove_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # somebody else has put something there
+        folder.rmdir()
 
 
 class Work:
@@ -174,9 +190,9 @@ def told(summary: Summary, options: Options) -> str:
     return "\n".join(lines)
 
 
-def plan(inputs: Sequence[Path], output: Path, form: str = "") -> list[Job]:
+def plan(inputs: Sequence[Path], output: Path, form: str = "", force: bool = False) -> list[Job]:
     """Which files become which. One file, or several and an output named like a document file: one output. Otherwise the output is a
-    directory in which each file has its name."""
+    directory in which each file has its name. `force`: what is there may be replaced."""
     found = [pair for path in inputs for pair in _files(path)]
     if not found:
         suffixes = ", ".join(formats.SUFFIXES)
@@ -189,6 +205,9 @@ def plan(inputs: Sequence[Path], output: Path, form: str = "") -> list[Job]:
     else:
         jobs = [Job(output / name, (path,)) for path, name in found]
     _check_places(jobs, inputs, output)
+    there = next((job.output for job in jobs if job.output.exists()), None)
+    if there and not force:
+        raise ConfigError(f"{there} exists already; name another output, or replace it with --force")
     return jobs
 
 

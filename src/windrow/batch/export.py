@@ -88,6 +88,7 @@ def find(options: Options) -> list[tuple[Shard, str]]:
     """The shards to read, each with the name of its crawl. Those of other languages are passed over unread."""
     languages = [codes.parse(code) for code in options.wanted.languages]
     found, length = [], Lengths()
+    _check_inputs(options.inputs)
     for path in options.inputs:
         home = reader.home(path)
         dump = home.resolve().name if home else path.resolve().name.partition(".")[0]
@@ -108,8 +109,11 @@ def run(options: Options, found: Sequence[tuple[Shard, str]], watch: Watch) -> S
                 work.read(shard, dump, output, watch)
             if not output.files and not options.by:
                 work.sink.touch(output.path(""))
-        finally:
+                output.note(output.path(""))
             work.sink.close()
+        except BaseException:
+            work.sink.drop()
+            raise
         if work.summary.documents_in and filter.unknown():
             raise ConfigError(_unknown_score(filter))
         work.summary.files = dict(sorted(output.files.items()))
@@ -195,6 +199,15 @@ def _takedown(options: Options) -> Takedown:
     if options.takedown is not None:
         found.read(options.takedown)
     return found
+
+
+def _check_inputs(inputs: Sequence[Path]) -> None:
+    """No document is read twice."""
+    for number, path in enumerate(inputs):
+        own = path.resolve()
+        for other in inputs[:number]:
+            if own == other.resolve() or other.resolve() in own.parents or own in other.resolve().parents:
+                raise ConfigError(f"{path} and {other} are, or hold, the same files; name each of them once")
 
 
 def _check_places(options: Options) -> None:

@@ -76,16 +76,23 @@ class Filter:
     def _by_time(self, wanted: Wanted) -> None:
         since, until = _moment(wanted.since, "--since"), _moment(wanted.until, "--until")
         first, last = _moment(wanted.date_from, "--date-from")[:10], _moment(wanted.date_to, "--date-to")[:10]
+        _check_order("--since", since, "--until", until)
+        _check_order("--date-from", first, "--date-to", last)
         self._add("since", since, lambda document: document.time >= since)
         self._add("until", until, lambda document: document.time[: len(until)] <= until)
         self._add("date", first, lambda document: bool(document.date) and document.date >= first)
         self._add("date", last, lambda document: bool(document.date) and document.date[: len(last)] <= last)
 
     def _by_score(self, wanted: Wanted) -> None:
-        for text in wanted.least:
-            self._add_score(*_score(text, "--min-score"), 1)
-        for text in wanted.most:
-            self._add_score(*_score(text, "--max-score"), -1)
+        least = [_score(text, "--min-score") for text in wanted.least]
+        most = [_score(text, "--max-score") for text in wanted.most]
+        for name, limit in least:
+            self._add_score(name, limit, 1)
+        for name, limit in most:
+            self._add_score(name, limit, -1)
+            over = next((f"{other:g}" for same, other in least if same == name and other > limit), "")
+            if over:
+                raise ConfigError(f"no document fits both --min-score {name}={over} and --max-score {name}={limit:g}; change one of them")
 
     def _add_score(self, name: str, limit: float, sign: int) -> None:
         """A document without the score is not known to fit, so it does not."""
@@ -179,6 +186,11 @@ def _moment(text: str, option: str) -> str:
     except (ValueError, TypeError):
         raise ConfigError(f"{option} {text!r} is not a time; write it as 2026, 2026-11, 2026-11-15 or 2026-11-15T10:44") from None
     return text.strip().replace(" ", "T").removesuffix("Z")
+
+
+def _check_order(option: str, first: str, other: str, last: str) -> None:
+    if first and last and first[: len(last)] > last:
+        raise ConfigError(f"no document fits both {option} {first} and {other} {last}; change one of them")
 
 
 def _score(text: str, option: str) -> tuple[str, float]:

@@ -127,13 +127,16 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
     work = _Work(Folded({}, [Outcome(rule) for rule in rules]), unit)
     sizes = {name: (directory / "log" / name).stat().st_size for name in log.names(directory / "log")}
     ends = dict.fromkeys(sizes, 0)
-    for head, lines, (name, end) in log.texts(directory / "log"):
-        work.begin(head)
-        for text in lines:
-            work.read(text)
-        if watch is not None:
-            watch(end - ends.get(name, 0))
-        ends[name] = end
+    try:
+        for head, lines, (name, end) in log.texts(directory / "log"):
+            work.begin(head)
+            for text in lines:
+                work.read(text)
+            if watch is not None:
+                watch(end - ends.get(name, 0))
+            ends[name] = end
+    except (msgspec.MsgspecError, IndexError) as error:  # IndexError: a URL that is none
+        raise ConfigError(f"{directory / 'log'} cannot be read ({error}); it is damaged, or a newer Windrow wrote it") from None
     work.finish()
     work.folded.notes += _left_out(sizes, ends)
     return work.folded

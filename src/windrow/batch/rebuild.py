@@ -5,16 +5,19 @@ other thresholds) it is the corpus that such a crawl would have made of these pa
 """
 
 import asyncio
+import contextlib
+import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from windrow import archive, log, order, urls
-from windrow.archive import Entry
+from windrow import archive, files, log, order, urls
+from windrow.archive import ArchiveError, Entry
+from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
-from windrow.data import Kind, Reason, Report, Robots
+from windrow.data import Kind, Place, Reason, Report, Robots
 from windrow.fetch import tdmrep
 from windrow.judge import duplicates
 from windrow.judge.duplicates import Rule
@@ -55,13 +58,18 @@ class Rebuild:
 
     async def documents(self) -> AsyncIterator[tuple[Report, bytes]]:
         """Every page's report as it is now, and its document's line, empty where it is not in the corpus."""
-        for frame, _ in log.frames(self._directory / "log"):
+        for frame in committed.frames(self._directory / "log"):
             for report in frame.reports:
                 if report.robots is not None:
                     self._learn(report)
                 elif _is_page(report) and report.place is not None:
-                    entry = archive.open_entry(self._directory, report.place)
-                    yield await self._weigh(report, entry)
+                    yield await self._weigh(report, self._entry(report.place))
+
+    def _entry(self, place: Place) -> Entry:
+        try:
+            return archive.open_entry(self._directory, place)
+        except ArchiveError as error:
+            raise ConfigError(f"{error}; restore the file from a copy") from None
 
     def _learn(self, report: Report) -> None:
         """As the frontier does."""
@@ -92,28 +100,41 @@ def _is_page(report: Report) -> bool:
 
 
 def corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
-    """Writes the corpus to output/corpus; `watch` hears of the progress now and then."""
-    if not (directory / "log").is_dir():
-        raise ConfigError(f"{directory} holds no crawl: there is no log/ in it; check the path")
-    if (output / "corpus").exists():
-        raise ConfigError(f"{output / 'corpus'} exists already; name another directory, or move it away")
-    return asyncio.run(_corpus(directory, options, output, watch))
+    """Writes the corpus to output/corpus, which appears when it is whole; `watch` hears of the progress now and then."""
+    if not log.names(directory / "log"):
+        raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
+    target = output / "corpus"
+    if target.exists():
+        raise ConfigError(f"{target} exists already; name another directory, or move it away")
+    rebuild = Rebuild(directory, options)
+    new = not output.exists()
+    temporary = output / ".new.rebuild"
+    shutil.rmtree(temporary, ignore_errors=True)
+    (temporary / "corpus").mkdir(parents=True)
+    try:
+        done = asyncio.run(_corpus(rebuild, options, temporary, watch))
+        (temporary / "corpus").rename(target)
+        files.sync_directory(output)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if new and not target.exists():
+            output.rmdir()
+    return done
 
 
-async def _corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
+async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
     done = Rebuilt()
-    shards = Shards(output, options.corpus, options.crawl.node)
-    async for report, line in Rebuild(directory, options).documents():
-        done.pages += 1
-        done.reasons[report.reason.value] = done.reasons.get(report.reason.value, 0) + 1
-        if line:
-            shards.append(report.language, line)
-            done.documents += 1
-            done.kept += report.kept
-        if done.pages % _FLUSH == 0:
-            shards.flush()
-            watch(done)
-    shards.flush()
-    shards.sync()
-    shards.close()
+    with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
+        async for report, line in rebuild.documents():
+            done.pages += 1
+            done.reasons[report.reason.value] = done.reasons.get(report.reason.value, 0) + 1
+            if line:
+                shards.append(report.language, line)
+                done.documents += 1
+                done.kept += report.kept
+            if done.pages % _FLUSH == 0:
+                shards.flush()
+                watch(done)
+        shards.flush()
+        shards.sync()
     return done

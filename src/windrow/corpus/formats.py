@@ -148,14 +148,18 @@ def tell(path: Path) -> str:
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """A new file, gzipped if its name says so, on the disk when this ends. Equal content gives equal bytes."""
-    with path.open("wb") as plain:
-        if path.suffix == ".gz":
-            with _packed("wb", plain) as packed:
-                yield packed
-        else:
-            yield plain
-        plain.flush()
-        os.fsync(plain.fileno())
+    try:
+        with path.open("wb") as plain:
+            if path.suffix == ".gz":
+                with _packed("wb", plain) as packed:
+                    yield packed
+            else:
+                yield plain
+            plain.flush()
+            os.fsync(plain.fileno())
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk is told of without a name
+        raise
 
 
 def _packed(mode: str, plain: BinaryIO) -> io.BufferedReader:

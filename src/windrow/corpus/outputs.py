@@ -36,6 +36,7 @@ class Sink(Protocol):
     def touch(self, path: Path) -> None: ...  # makes an empty file, where no document was to be written
     def finish(self, path: Path) -> None: ...  # nothing more goes there
     def close(self) -> None: ...
+    def drop(self) -> None: ...  # lets go of what will not be whole
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -74,10 +75,15 @@ class Output:
         name = _safe(key) if self._apart else f"{self._number:05}"
         return self.root / f"{name}{SUFFIXES[self.place.form]}"
 
+    def note(self, path: Path) -> str:
+        """The file is one of the output, even if no document goes there."""
+        name = path.name if self._directory else self.place.output.name
+        self.files.setdefault(name, 0)
+        return name
+
     def count(self, path: Path, size: int) -> bool:
         """Whether the file is full now."""
-        name = path.name if self._directory else self.place.output.name
-        self.files[name] = self.files.get(name, 0) + 1
+        self.files[self.note(path)] += 1
         self._size += size
         if not self._directory or self._apart or self._size < self.place.shard_bytes:
             return False
@@ -102,6 +108,10 @@ def opened(place: Place) -> Iterator[Output]:
         yield Output(place, temporary)
         _sync(temporary)
         _replace(temporary, target)
+    except OSError as error:
+        _remove(temporary)
+        error.filename = error.filename or str(place.output)  # a full disk is told of without a name
+        raise
     except BaseException:
         _remove(temporary)
         raise
@@ -152,6 +162,12 @@ class Texts:
             file.close()
         self._open.clear()
 
+    def drop(self) -> None:
+        for file in self._open.values():
+            with contextlib.suppress(OSError):  # what made it end was told
+                file.close()
+        self._open.clear()
+
     def _file(self, path: Path) -> BinaryIO:
         file = self._open.pop(path, None)
         if file is None:
@@ -171,11 +187,8 @@ class Stream:
 
     def add(self, path: Path, document: Document, line: bytes, number: int) -> int:
         data = self._encode(document, line, number)
-        try:
+        with _standard_output():
             sys.stdout.buffer.write(data)
-        except BrokenPipeError:  # who reads has enough: a filter ends then, without a word
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(128 + signal.SIGPIPE) from None
         return len(data)
 
     def touch(self, path: Path) -> None:
@@ -185,7 +198,22 @@ class Stream:
         pass
 
     def close(self) -> None:
-        sys.stdout.buffer.flush()
+        with _standard_output():
+            sys.stdout.buffer.flush()
+
+    def drop(self) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer goes there, at the end
+        if isinstance(error, BrokenPipeError):  # who reads has enough: a filter ends then, without a word
+            raise SystemExit(128 + signal.SIGPIPE) from None
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 class Tables:
@@ -212,6 +240,11 @@ class Tables:
     def close(self) -> None:
         for table in self._open.values():
             table.close()
+        self._open.clear()
+
+    def drop(self) -> None:
+        for table in self._open.values():
+            table.drop()
         self._open.clear()
 
 

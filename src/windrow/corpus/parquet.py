@@ -106,3 +106,8 @@ class Table:
         with contextlib.closing(self._writer):
             if self._rows:
                 self._write()
+
+    def drop(self) -> None:
+        """Without the rows that wait."""
+        with contextlib.suppress(OSError, ValueError):  # ValueError: arrow's, of a file that it has given up
+            self._writer.close()

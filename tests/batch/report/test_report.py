@@ -13,6 +13,7 @@ from tests.logs import url, write
 from windrow import cli
 from windrow.batch import report
 from windrow.batch.report import page, pictures
+from windrow.config import ConfigError
 from windrow.data import Frame, Task
 
 PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
@@ -74,6 +75,19 @@ def test_a_page_may_be_named(tmp_path: Path) -> None:
     found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out" / "may.html")
     assert found.page.name == "may.html"
     assert {path.name for path in found.pictures} == {f"may-{name}.png" for name in PICTURES}
+
+
+def test_only_an_earlier_report_is_written_over(tmp_path: Path) -> None:
+    found = report.read([crawls.german(tmp_path / "c")])
+    report.write(found, tmp_path / "out")
+    report.write(found, tmp_path / "out")
+    for name in ("mine/index.html", "pictures/scatter.png"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(ConfigError, match="name another place with -o"):
+            report.write(found, (tmp_path / name).parent)
+        assert [path.name for path in (tmp_path / name).parent.iterdir()] == [Path(name).name]
+        assert (tmp_path / name).read_text() == "mine"
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:

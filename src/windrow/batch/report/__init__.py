@@ -14,6 +14,7 @@ from windrow.batch import replay
 from windrow.batch.fold import Watch
 from windrow.batch.report import numbers, page, pictures
 from windrow.batch.report.numbers import Numbers
+from windrow.config import ConfigError
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -48,10 +49,22 @@ def write(crawls: Sequence[Numbers], output: Path) -> Made:
     file.parent.mkdir(parents=True, exist_ok=True)
     scenes = pictures.all_of(crawls)
     made = [file.with_name(f"{before}{scene.name}.png") for scene in scenes]
+    _check_place(file, made)
     for path, scene in zip(made, scenes, strict=True):
         _replace(path, png.draw(scene))
     _replace(file, page.render(crawls, scenes).encode())
     return Made(file, made)
+
+
+def _check_place(file: Path, made: Sequence[Path]) -> None:
+    """Only an earlier report is written over."""
+    if file.exists():
+        with file.open("rb") as there:
+            known = page.MARK in there.read(1024)
+        if not known:
+            raise ConfigError(f"{file} is there and is not a report of Windrow; name another place with -o")
+    elif there_already := next((path for path in made if path.exists()), None):
+        raise ConfigError(f"{there_already} is there already, without a report beside it; name another place with -o")
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -13,6 +13,7 @@ from windrow.batch.words import share, size, span
 
 _ZERO = "<i>0</i>"
 NOTES = 5  # shown
+MARK = b'<meta name="generator" content="windrow report">'  # by which a page is known again
 ROWS = 20  # of a table at most; the rest is one row
 Cells = Sequence[str]
 
@@ -301,6 +302,7 @@ _RULES = (
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="generator" content="windrow report">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title} · Windrow report</title>

@@ -1,0 +1,106 @@
+"""`windrow rebuild --corpus` on a crawl of the demo's web: equal to what the crawl made, whole or not there."""
+
+import gzip
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from windrow import config, demo
+from windrow.batch import rebuild
+from windrow.config import ConfigError
+from windrow.crawl import loop
+from windrow.demo import web
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("rebuild") / "crawl"
+    directory.mkdir()
+    with web.serve() as site:
+        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
+        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
+        (directory / "crawl.toml").write_text(demo.OPTIONS)
+        loop.execute(loop.run(directory, config.load(directory / "crawl.toml", ["crawl.max_pages=150"]), lambda running, resumed: None))
+    return directory
+
+
+@pytest.fixture
+def crawl(crawled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(crawled, tmp_path / "crawl"))
+
+
+def run(crawl: Path, output: Path, *settings: str) -> rebuild.Rebuilt:
+    return rebuild.corpus(crawl, config.load(crawl / "crawl.toml", settings), output, lambda done: None)
+
+
+def documents(directory: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    for path in sorted((directory / "corpus").rglob("*.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            yield path.relative_to(directory).as_posix(), json.loads(line)
+
+
+def test_the_corpus_is_that_of_the_crawl(crawl: Path, tmp_path: Path) -> None:
+    done = run(crawl, tmp_path / "again")
+    assert list(documents(tmp_path / "again")) == list(documents(crawl))
+    assert done.documents == len(list(documents(crawl))) > 50
+    assert [path.name for path in (tmp_path / "again").iterdir()] == ["corpus"]
+
+
+def test_other_options_make_another_corpus(crawl: Path, tmp_path: Path) -> None:
+    languages = sorted({str(document["language"]) for _, document in documents(crawl)})
+    assert len(languages) > 1
+    run(crawl, tmp_path / "one", f"language.accepted={languages[:1]}")
+    assert {document["language"] for _, document in documents(tmp_path / "one")} == {languages[0]}
+
+
+def damage_archive(crawl: Path) -> None:
+    path = sorted((crawl / "warc").iterdir())[-1]
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 40] = bytes(40)
+    path.write_bytes(data)
+
+
+def cut_archive(crawl: Path) -> None:
+    path = sorted((crawl / "warc").iterdir())[-1]
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def damage_log(crawl: Path) -> None:
+    path = crawl / "log" / "00000.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:40] + b"damage" + path.read_bytes()[46:])
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (damage_archive, r"\.warc\.gz, byte \d+: .*; restore the file from a copy"),
+        (cut_archive, r"\.warc\.gz, byte \d+: .*; restore the file from a copy"),
+        (damage_log, r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy"),
+        (lambda crawl: shutil.rmtree(crawl / "log"), "holds no crawl: there is no log in it; check the path"),
+    ],
+)
+def test_damage_is_named_and_nothing_is_left(crawl: Path, tmp_path: Path, harm: object, said: str) -> None:
+    harm(crawl)  # type: ignore[operator]
+    (tmp_path / "there").mkdir()
+    for output in (tmp_path / "new", tmp_path / "there"):
+        with pytest.raises(ConfigError, match=said):
+            run(crawl, output)
+    assert not (tmp_path / "new").exists() and not list((tmp_path / "there").iterdir())
+
+
+def test_a_corpus_that_is_there_is_not_written_to(crawl: Path) -> None:
+    before = list(documents(crawl))
+    with pytest.raises(ConfigError, match="exists already; name another directory, or move it away"):
+        run(crawl, crawl)
+    assert list(documents(crawl)) == before
+
+
+def test_what_a_killed_rebuild_left_makes_way(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / ".new.rebuild" / "corpus" / "deu").mkdir(parents=True)
+    (tmp_path / "out" / ".new.rebuild" / "corpus" / "deu" / "n0-00000.jsonl.gz").write_bytes(b"half")
+    run(crawl, tmp_path / "out")
+    assert list(documents(tmp_path / "out")) == list(documents(crawl))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["corpus"]
