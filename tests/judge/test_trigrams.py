@@ -1,6 +1,7 @@
 """Models trained from a sample tell languages apart, and a model file is read back or refused."""
 
 import math
+import re
 from pathlib import Path
 
 import msgspec
@@ -100,9 +101,10 @@ def broken() -> dict[str, bytes]:
         "not UTF-8": whole.replace(b"windrow", b"\xff\xfe"),
         "another version": whole.replace(b'"version":1', b'"version":2'),
         "another format": whole.replace(b"windrow trigrams", b"windrow pentagrams"),
+        "no language": re.sub(rb'"name":"[^"]*"', b'"name":"zzzz"', whole),
         "a count of nothing": whole.replace(b'"trigrams":{', b'"trigrams":{"xyz":0,'),
         "a count of four": whole.replace(b'"trigrams":{', b'"trigrams":{"wxyz":1,'),
-        "no counts": b'{"format":"windrow trigrams","version":1,"name":"x","letters":1,"bits":1,"spread":1,"trigrams":{}}',
+        "no counts": b'{"format":"windrow trigrams","version":1,"name":"deu","letters":1,"bits":1,"spread":1,"trigrams":{}}',
     }
 
 
