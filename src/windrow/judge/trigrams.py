@@ -105,8 +105,8 @@ def read(path: Path) -> Model:
         raise ConfigError(f"{path} is not a language model ({error}); make one with: windrow language train") from None
     if model.format != FORMAT or model.version != VERSION:
         raise ConfigError(f"{path} is a model of format {model.format!r} version {model.version}, not {VERSION}; train it again")
-    if codes.find(model.name) != model.name:
-        raise ConfigError(f"{path} is a model of {model.name!r}, which is no code of ISO 639-3; train it again")
+    if codes.find(model.name) is None:
+        raise ConfigError(f"{path} is a model of {model.name!r}, which is no language; train it again")
     if not model.trigrams or min(model.trigrams.values()) < 1 or any(len(gram) != 3 for gram in model.trigrams):
         raise ConfigError(f"{path} holds counts that are no counts of trigrams; train it again")
     return model
