@@ -102,9 +102,7 @@ def test_pages_have_the_same_ngrams_and_fare_alike() -> None:
     st.sampled_from([0, 3, 20]),
     st.sampled_from([0.0, 0.4, 1.0]),
 )
-def test_documents_of_few_words_fare_alike(
-    documents: list[list[str]], ngram: int, threshold: float, smoothing: int, whole: float
-) -> None:
+def test_documents_of_few_words_fare_alike(documents: list[list[str]], ngram: int, threshold: float, smoothing: int, whole: float) -> None:
     agree(duplicates.batch(documents, ngram), Rule(ngram, threshold, smoothing, whole))
 
 

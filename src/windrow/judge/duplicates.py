@@ -3,8 +3,9 @@
 The rule is that of onion (Pomikálek 2011): a paragraph is a duplicate when more than half of its words lie in n-grams that were met before,
 in an earlier document or earlier in its own, and a short run of new paragraphs beside duplicates goes with them. Beyond it, the little
 that is new in a document may go too (`Rule.whole`): a scrap out of its context, or spam made of the same sentences. `grams` is the dear
-half and needs only the document, so a worker process runs it; `settle` needs the table of everything seen and runs in its one owner. Both have
-their loops in the C kernel `_grams` where it was built; the numpy code here is its twin, gives the same, and takes seven times as long.
+half and needs only the document, so a worker process runs it; `settle` needs the table of everything seen and runs in its one owner. Both
+have their loops in the C kernel `_grams` where it was built; the numpy code here is its twin, gives the same, and takes seven times as
+long.
 """
 
 import functools
