@@ -328,6 +328,9 @@ def export(
     places: Annotated[bool, typer.Option(help="In <doc>: where the bytes of the page are.")] = False,
     words: Annotated[str, typer.Option(help="In vertical, who finds words where there are no blanks: own or icu.")] = "own",
     langdiff: Annotated[str, typer.Option(help="Whose difference from its language <p> has: paragraph or document.")] = "paragraph",
+    model: Annotated[
+        list[Path] | None, typer.Option(help="Tell that difference by a model made by `language train`; may be repeated.", metavar="FILE")
+    ] = None,
     shard_bytes: Annotated[int, typer.Option(help="Bytes of a file where OUT is a directory.")] = 1 << 30,
     force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
     as_json: Json = False,
@@ -339,7 +342,7 @@ def export(
     several = (language, tld, domain, min_score, max_score, signal_, without_signal)
     languages, tlds, domains, least, most, signals, without = (tuple(given or ()) for given in several)
     wanted = Wanted(languages, tlds, domains, since, until, date_from, date_to, least, most, signals, without, profile)
-    options = job.Options(inputs, output, form, wanted, style, by, places, words, langdiff, takedown, shard_bytes, force)
+    options = job.Options(inputs, output, form, wanted, style, by, places, words, langdiff, model or (), takedown, shard_bytes, force)
     job.check(options)
     found = job.find(options)
     with _progress("export", job.size(found)) as watch:

@@ -16,11 +16,13 @@ import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
+from tests.judge import declarations
 from windrow.batch import export
 from windrow.batch.export import Options, Summary
 from windrow.batch.filters import Wanted
 from windrow.config import ConfigError
 from windrow.corpus import formats, outputs
+from windrow.judge import trigrams
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
 
@@ -66,6 +68,25 @@ def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp
     assert re.findall('langdiff="(.*)"', text(tmp_path / "own.prevert")) == ["0.02", "1.00", "0.25"]
     run(crawl, tmp_path / "its.prevert", "prevertical", langdiff="document")
     assert re.findall('langdiff="(.*)"', text(tmp_path / "its.prevert")) == ["0.25"] * 3
+
+
+def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
+    sample = "\n".join(declarations.shipped("de"))
+    trigrams.write(trigrams.train("deu", sample), tmp_path / "model")
+    german, english = declarations.shipped("de")[3], declarations.shipped("en")[3]
+    found = [
+        Sample("http://a.example/", "deu", (sample,)),
+        Sample("http://b.example/", "deu", (german, english)),
+        Sample("http://c.example/", "eng", (english,)),
+    ]
+    crawl = samples.crawl(tmp_path / "crawl", found)
+    run(crawl, tmp_path / "out.prevert", "prevertical", models=(tmp_path / "model",))
+    whole, parts, other = (
+        [float(found) for found in re.findall('lang_?diff="(.*?)"', part)] for part in text(tmp_path / "out.prevert").split("</doc>")[:-1]
+    )
+    assert whole == [0.0, 0.0]
+    assert parts[1] < parts[0] < 0.6 < parts[2] < 1
+    assert other == [0.25, 0.02]
 
 
 def test_words_without_blanks_are_found_by_dictionary_where_that_is_asked_for(tmp_path: Path) -> None:

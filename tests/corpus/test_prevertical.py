@@ -195,6 +195,13 @@ def test_a_paragraph_has_its_own_difference_where_it_can_be_told() -> None:
     assert [line[-16:] for line in written(SAMPLES[2]) if line.startswith("<p")] == ['langdiff="0.25">', 'langdiff="1.00">']
 
 
+def test_a_document_may_be_measured_anew_and_its_paragraphs_with_it() -> None:
+    form = Form(codes.name, whole=lambda text, code: 0.4 if (text, code) == ("The wind doesn't stop.\nIl vento soffia.", "eng") else None)
+    lines = written(SAMPLES[2], form)
+    assert ' lang_diff="0.60" ' in lines[0] and lines[1].endswith('langdiff="0.60">')
+    assert ' lang_diff="0.25" ' in written(SAMPLES[0], form)[0]
+
+
 def test_text_that_looks_like_markup_stays_text_in_vertical() -> None:
     found = read(msgspec.structs.replace(SAMPLES[0], texts=("<g/> </doc> <p> <s>",)))
     lines = prevertical.vertical(found, 1, FORM).decode().splitlines()

@@ -69,6 +69,13 @@ def test_a_text_fits_its_own_model_and_not_a_foreign_one(models: list[Model]) ->
         assert not any(trigrams.fits(paragraph, czech) for paragraph in foreign)
 
 
+def test_the_difference_is_one_minus_the_cosine_of_the_counts() -> None:
+    made = msgspec.structs.replace(model("de"), trigrams={" ab": 3, "ab ": 4})
+    assert trigrams.difference("ab", made) == pytest.approx(1 - (3 + 4) / (5 * 2**0.5))
+    assert trigrams.difference("AB! ab, ab", made) == pytest.approx(1 - (3 * 3 + 3 * 4) / (5 * (9 + 9 + 4) ** 0.5))
+    assert trigrams.difference("xyz", made) == trigrams.difference("", made) == trigrams.difference("12", made) == 1.0
+
+
 def test_a_sample_too_short_to_learn_from_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"the sample for 'hsb' has 9 letters; a model needs at least 2,000"):
         trigrams.train("hsb", "Dobry dźeń! 1234567890\n" + 5000 * "- ")

@@ -18,11 +18,11 @@ from windrow.config import ConfigError
 from windrow.corpus import document as documents
 from windrow.corpus import icu, jsonl, outputs, parquet, prevertical, reader, tokens
 from windrow.corpus.outputs import Encode, Output, Place, Sink
-from windrow.corpus.prevertical import Share
+from windrow.corpus.prevertical import Form
 from windrow.corpus.reader import Shard
 from windrow.corpus.tokens import Cut
 from windrow.data import Document
-from windrow.judge import codes, language
+from windrow.judge import codes, language, trigrams
 
 FORMATS = tuple(outputs.SUFFIXES)
 PARTS: dict[str, Callable[[Document], str]] = {  # what a corpus is parted by -> a document's part
@@ -32,7 +32,7 @@ PARTS: dict[str, Callable[[Document], str]] = {  # what a corpus is parted by ->
 }
 
 WORDS: dict[str, Cut] = {"own": tokens.plain, "icu": icu.cut}  # who finds words where there are no blanks
-LANGDIFFS: dict[str, Share | None] = {"paragraph": language.share, "document": None}  # whose difference a paragraph has
+LANGDIFFS = ("paragraph", "document")  # whose difference from the language a paragraph has
 
 Watch = Callable[[int], None]  # told how many bytes of the corpus were read since the last call
 
@@ -48,6 +48,7 @@ class Options:
     places: bool = False  # in prevertical and vertical: further attributes, which say where a document's bytes are
     words: str = "own"  # in vertical: one of WORDS
     langdiff: str = "paragraph"  # in prevertical and vertical: one of LANGDIFFS
+    models: Sequence[Path] = ()  # of languages, by which the difference is told as in SpiderLing
     takedown: Path | None = None  # besides the crawl's own
     shard_bytes: int = 1 << 30
     force: bool = False
@@ -78,6 +79,8 @@ def check(options: Options) -> None:
         parquet.schema()  # which needs the library
     if options.words == "icu":
         icu.check()  # the same
+    for path in options.models:
+        trigrams.read(path)
     if options.shard_bytes < 1:
         raise ConfigError(f"--shard-bytes {options.shard_bytes} is too small; it must be at least 1")
     outputs.check(options.place)
@@ -172,8 +175,24 @@ class Work:
         if form == "text":
             return lambda document, line, number: jsonl.text(document).replace("\n", "\n\n").encode() + b"\n\n"
         write = prevertical.prevertical if form == "prevertical" else prevertical.vertical
-        asked = prevertical.Form(codes.name, self.options.places, WORDS[self.options.words], LANGDIFFS[self.options.langdiff])
+        asked = _form(self.options)
         return lambda document, line, number: write(document, number, asked)
+
+
+def _form(options: Options) -> Form:
+    """Of prevertical and vertical."""
+    models = {model.name: model for model in map(trigrams.read, options.models)}
+
+    def whole(text: str, code: str) -> float | None:
+        return 1 - trigrams.difference(text, models[code]) if code in models else None
+
+    def share(text: str, code: str) -> float | None:
+        return whole(text, code) if code in models else language.share(text, code)
+
+    own = share if models else language.share
+    return Form(
+        codes.name, options.places, WORDS[options.words], own if options.langdiff == "paragraph" else None, whole if models else None
+    )
 
 
 def told(summary: Summary) -> str:

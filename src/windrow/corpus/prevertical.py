@@ -6,13 +6,13 @@ stood between two. The attributes are those of SpiderLing in its order, so that 
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from windrow.corpus import sentences, tokens
 from windrow.corpus.tokens import Cut
-from windrow.data import Document, Paragraph
+from windrow.data import Document
 
 TITLE = 300  # characters
 _CLASSES = (
@@ -37,6 +37,7 @@ class Form(msgspec.Struct, frozen=True):
     places: bool = False  # with further attributes, which say where a document's bytes are
     cut: Cut = tokens.plain  # finds words where there are no blanks, in vertical
     share: Share | None = None  # judges paragraphs by themselves; None: they have their document's lang_diff
+    whole: Share | None = None  # judges documents anew; where it cannot tell, or is None, the score counts that they have
 
 
 def prevertical(document: Document, number: int, form: Form) -> bytes:
@@ -70,16 +71,20 @@ def _structured(document: Document, number: int, form: Form, written: Callable[[
     filled = [(text, paragraph) for paragraph in document.paragraphs if (text := _line(paragraph.text))]
     if not filled:
         return b""
-    lines = [_head(document, number, sum(len(text) for text, _ in filled), form)]
+    distance = _distance(document, [text for text, _ in filled], form.whole)
+    lines = [_head(document, number, (sum(len(text) for text, _ in filled), distance), form)]
     for text, paragraph in filled:
-        distance = _own_distance(text, paragraph, document, form.share)
+        part = form.share(text, document.language) if form.share else None
+        own = _difference(part) if part is not None else "1.00" if paragraph.language else distance
         body = written(text, paragraph.language or document.language)
-        lines += (_opened(paragraph.heading, paragraph.kind, paragraph.own, distance), body, "</p>")
+        lines += (_opened(paragraph.heading, paragraph.kind, paragraph.own, own), body, "</p>")
     lines.append("</doc>\n")
     return "\n".join(lines).encode()
 
 
-def _head(document: Document, number: int, size: int, form: Form) -> str:
+def _head(document: Document, number: int, measures: tuple[int, str], form: Form) -> str:
+    """`measures`: characters, and the difference from the language."""
+    size, distance = measures
     attributes = [
         ("id", str(number)),
         ("title", _line(document.title)[:TITLE].rstrip()),
@@ -87,7 +92,7 @@ def _head(document: Document, number: int, size: int, form: Form) -> str:
         ("crawl_date", f"{document.time[:10]} {document.time[11:16]}"),
         ("modified_date", document.date),
         ("lang", form.names(document.language)),
-        ("lang_diff", _distance(document)),
+        ("lang_diff", distance),
         ("ip", document.ip),
         ("url", document.url),
         ("file_type", "html"),
@@ -112,17 +117,14 @@ def length(characters: int) -> str:
     return next((name for limit, name in _CLASSES if characters < limit), "1M+")
 
 
-def _distance(document: Document) -> str:
+def _distance(document: Document, texts: Sequence[str], whole: Share | None) -> str:
     """SpiderLing's lang_diff is 0 where a text is wholly like its language; a score is 1 there."""
-    return f"{min(1.0, max(0.0, 1 - document.scores.get('language', 1.0))):.2f}"
+    part = whole("\n".join(texts), document.language) if whole else None
+    return _difference(document.scores.get("language", 1.0) if part is None else part)
 
 
-def _own_distance(text: str, paragraph: Paragraph, document: Document, share: Share | None) -> str:
-    """Of a paragraph by itself; where that cannot be told, 1 if the page's judge found it in another language, else the document's."""
-    part = share(text, document.language) if share else None
-    if part is not None:
-        return f"{1 - part:.2f}"
-    return "1.00" if paragraph.language else _distance(document)
+def _difference(part: float) -> str:
+    return f"{min(1.0, max(0.0, 1 - part)):.2f}"
 
 
 def _tag(name: str, attributes: list[tuple[str, str]]) -> str:

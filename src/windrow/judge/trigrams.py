@@ -81,6 +81,15 @@ def cost(text: str, model: Model) -> float:
     return -_total(plain, model) / (len(plain) - 2) if len(plain) > 2 else math.inf
 
 
+def difference(text: str, model: Model) -> float:
+    """1 minus the cosine of the counts of trigrams in text and sample: SpiderLing's measure. 0 for the sample, 1 without a common one."""
+    found = count(normalise(text))
+    known = model.trigrams
+    product = sum(number * known.get(gram, 0) for gram, number in found.items())
+    size = math.sqrt(sum(number * number for number in found.values())) * _size(_Key(model))
+    return max(0.0, 1 - product / size) if size else 1.0
+
+
 def normalise(text: str) -> str:
     """Lower case, letters only, one blank around each word."""
     return " " + _OTHER.sub(" ", unicodedata.normalize("NFC", text).lower()).strip() + " " if text.strip() else ""
@@ -153,6 +162,11 @@ class _Key:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and self.model is other.model
+
+
+@functools.lru_cache(64)
+def _size(key: _Key) -> float:
+    return math.sqrt(sum(number * number for number in key.model.trigrams.values()))
 
 
 @functools.lru_cache(64)
