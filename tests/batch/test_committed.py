@@ -33,9 +33,10 @@ def test_a_log_with_a_gap_or_of_another_kind_is_refused(tmp_path: Path) -> None:
     logs.write(crawl / "log", Frame(1, 1.0, (), {}), Frame(3, 3.0, (), {}))
     with pytest.raises(ConfigError, match="frame 3 follows frame 1"):
         Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
-    (crawl / "log" / "00000.jsonl.gz").write_bytes(igzip_lib.compress(b'{"another": "kind"}\n', 1, igzip_lib.COMP_GZIP))
-    with pytest.raises(ConfigError, match="a newer Windrow wrote it"):
-        Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
+    for text in (b'{"another": "kind"}\n', b'{"\xff": 1}\n', b""):
+        (crawl / "log" / "00000.jsonl.gz").write_bytes(igzip_lib.compress(text, 1, igzip_lib.COMP_GZIP))
+        with pytest.raises(ConfigError, match="a newer Windrow wrote it"):
+            Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
 
 
 def damaged(directory: Path, *frames: Frame) -> Path:

@@ -187,6 +187,8 @@ def test_a_replay_loses_what_comes_after_a_domain_was_retired(tmp_path: Path) ->
     "text",
     [
         b'{"another":"kind"}\n',
+        b'{"\xff":1}\n',
+        b"",
         b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":5}\n',
         b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"x","reason":"ok","status":200}\n',
     ],

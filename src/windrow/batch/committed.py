@@ -37,7 +37,7 @@ def frames(directory: Path) -> Iterator[Frame]:
             frame, (name, end) = next(found)
         except StopIteration:
             break
-        except (msgspec.MsgspecError, ValueError) as error:  # ValueError: a reason or kind that this version does not know
+        except (msgspec.MsgspecError, ValueError) as error:  # ValueError: not UTF-8, or a reason that this version does not know
             raise ConfigError(_unreadable(directory, error)) from None
         ends[name] = end
         yield frame
@@ -67,7 +67,7 @@ def _committed(home: Path) -> dict[str, int] | None:
                 raise ConfigError(f"{directory / name}: frame {head.frame} follows frame {number}; a file of the log is damaged or missing")
             number, ends[name] = head.frame, end
             found.update(head.lengths)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise ConfigError(_unreadable(directory, error)) from None
     check(directory, ends)
     return found

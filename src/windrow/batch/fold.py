@@ -135,7 +135,7 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
             if watch is not None:
                 watch(end - ends.get(name, 0))
             ends[name] = end
-    except (msgspec.MsgspecError, IndexError) as error:  # IndexError: a URL that is none
+    except (msgspec.MsgspecError, ValueError, IndexError) as error:  # ValueError: not UTF-8; IndexError: a URL that is none
         raise ConfigError(f"{directory / 'log'} cannot be read ({error}); it is damaged, or a newer Windrow wrote it") from None
     work.finish()
     work.folded.notes += _left_out(sizes, ends)
