@@ -24,9 +24,13 @@ _LIKE = {
 }
 
 
+KINDS = ("before", "numbered", "behind", "closing", "starts")
+
+
 class Words(msgspec.Struct, frozen=True):
     """Of one language."""
 
+    language: str  # ISO 639-3, as it was asked for
     before: frozenset[str]
     numbered: frozenset[str]
     behind: frozenset[str]
@@ -39,8 +43,8 @@ class Words(msgspec.Struct, frozen=True):
 def of(language: str) -> Words:
     """A language that is not in the table has those that many share."""
     found = _table().get(_LIKE.get(language, language)) or _table()["und"]
-    before, numbered, behind, closing, starts = (found.get(kind, frozenset()) for kind in Words.__struct_fields__[:5])
-    return Words(before, numbered, behind, closing, starts, before | behind | closing)
+    before, numbered, behind, closing, starts = (found.get(kind, frozenset()) for kind in KINDS)
+    return Words(language, before, numbered, behind, closing, starts, before | behind | closing)
 
 
 @functools.cache

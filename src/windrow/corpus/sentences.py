@@ -65,7 +65,6 @@ class _Place(NamedTuple):
     number: int  # of the words of the sentence so far, as far as they were looked at
     following: str  # the word behind
     shortened: bool  # of one letter, with a full stop: "V." of V. Havel
-    language: str
     words: Words
 
 
@@ -91,7 +90,7 @@ def _cuts(text: str, language: str) -> list[int]:
     while sign := signs.search(text, position):
         match = pattern.match(text, sign.start())
         position = match.end() if match else sign.end()
-        if match and worded < position < len(text) and _ends(text, start, match, language, words):
+        if match and worded < position < len(text) and _ends(text, start, match, words):
             cuts.append(position)
             start, worded = position, _first_word(text, position)
     return cuts[:-1] if cuts and worded == len(text) else cuts
@@ -112,12 +111,12 @@ def _patterns(own: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     closing = rf"((?:[{re.escape(_CLOSING + _EITHER + _BRACKETS)}]|{notes})*+)"
     only = rf"((?:[{re.escape(_CLOSING + _BRACKETS)}]|{notes})*+)"  # the next sentence may follow without a blank, and open a quotation
     spaced = r"(?: [»›](?=\s|$))?+"  # French has a blank before it, another language would not have one behind it
-    stop = rf"(?<!{weak})({run}){closing}{spaced}(?=\s|$|[{_SOLID}{_HANGUL}])"
+    stop = rf"(?<!{weak})(?<!\. )({run}){closing}{spaced}(?=\s|$|[{_SOLID}{_HANGUL}])"
     own_sign = rf"(?:(?!\u17d4\u179b\u17d4)(?<!\u17d4\u179b)[{_STRONG}]|\u1361\u1361)"  # "។ល។" is Khmer for "etc."
     return re.compile(rf"[.!?…{own}{_STRONG}\u1361]"), re.compile(rf"{stop}|({own_sign}(?: ?{own_sign}|[.!?…])*+){only}")
 
 
-def _ends(text: str, start: int, match: re.Match[str], language: str, words: Words) -> bool:
+def _ends(text: str, start: int, match: re.Match[str], words: Words) -> bool:
     sign, closed, strong, strongly_closed = match.groups("")
     end = match.end()
     closed = closed or strongly_closed
@@ -129,7 +128,12 @@ def _ends(text: str, start: int, match: re.Match[str], language: str, words: Wor
         return True
     if not text[end].isspace():
         return _unspaced(sign, text[max(0, match.start() - 2) : match.start()], text[end])
-    following = _NEXT.match(text, end)
+    return _spaced(text, start, match, words)
+
+
+def _spaced(text: str, start: int, match: re.Match[str], words: Words) -> bool:
+    """Whether a sentence ends at signs that mean other things too, if a blank follows."""
+    sign, following = match[1], _NEXT.match(text, match.end())
     assert following is not None  # it matches anything
     lead, word = following[1], following[2] or ""
     if not word and text[following.end() : following.end() + 1] in _ON:
@@ -137,14 +141,14 @@ def _ends(text: str, start: int, match: re.Match[str], language: str, words: Wor
     lower = word[:1].islower() and not _NAME.search(word)
     if "!" in sign or "?" in sign:
         apart = match.start() > start and text[match.start() - 1].isspace()
-        return not (lower and (closed or apart or "–" in lead or "—" in lead or " - " in lead))  # "Why?" he asked
+        return not (lower and (match[2] or apart or "–" in lead or "—" in lead or " - " in lead))  # "Why?" he asked
     if lower or (sign[0] in ";:\u037e" and not word[:1].isupper()):
         return False
     if sign != ".":
         return not re.search(r"[–—([-]", lead)  # more of what was left out
     before = text[max(start, match.start() - _LONG) : match.start()]
     number = len(before.split()) if match.start() - start < _LONG else _LONG
-    return _stops(_Place(_last(before), number, word, len(word) == 1 and bool(following[3]), language, words))
+    return _stops(_Place(_last(before), number, word, len(word) == 1 and bool(following[3]), words))
 
 
 def _last(before: str) -> str:
@@ -186,17 +190,17 @@ def _stops(place: _Place) -> bool:
         return not _ordinal(word, place)
     if word.lower() in words.closing:
         return True
-    return not (short in words.behind or _abbreviated(word, short, place.language))
+    return not (short in words.behind or _abbreviated(word, short, words.language))
 
 
 def _ordinal(number: str, place: _Place) -> bool:
     """The third, or a date: am 3. Oktober, 28. 10. 1918, 1918. 10. 28."""
-    if place.language not in _ORDINAL:
+    if place.words.language not in _ORDINAL:
         return False
     last = re.split(r"\D", number)[-1]
     if place.following[:1].isdigit():
-        return len(last) <= 2 or place.language == "hun"
-    return len(last) <= 2 and place.language in _GERMAN
+        return len(last) <= 2 or place.words.language == "hun"
+    return len(last) <= 2 and place.words.language in _GERMAN
 
 
 def _abbreviated(word: str, short: str, language: str) -> bool:
