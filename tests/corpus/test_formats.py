@@ -82,3 +82,14 @@ def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(tmp_path: Path,
     records = [record for record, _ in formats.read(tmp_path / "a.txt")]
     assert [len(record.paragraphs) for record in records] == [2, 2, 2, 2, 1]
     assert b"".join(record.raw for record in records).decode() == text
+
+
+@pytest.mark.parametrize("form", ["vertical", "prevertical"])
+def test_jsonl_that_is_called_otherwise_is_refused(tmp_path: Path, form: str) -> None:
+    (tmp_path / "a").write_text('\n{"text": "a b"}\n')
+    with pytest.raises(
+        ConfigError, match=r"a, line 1: a JSON document, where a line of markup or a word was expected; name the format jsonl"
+    ):
+        list(formats.read(tmp_path / "a", form))
+    (tmp_path / "b").write_text("{\n}\n{}a\n")
+    assert len(list(formats.read(tmp_path / "b", form))) == 1

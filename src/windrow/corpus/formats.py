@@ -318,6 +318,7 @@ def _strip_plain(paragraphs: list[bytes], end: bytes, kept: Sequence[bool]) -> b
 
 def _lines(stream: Stream) -> Iterator[Record]:
     """Vertical and prevertical: documents from <doc> to </doc>; what is outside is a document too if it is not markup alone."""
+    _check_lines(stream)
     for part in stream.parts(b"<doc"):
         end = part.rfind(b"\n</doc>")
         line_end = part.find(b"\n", end + 1) + 1 if end >= 0 else 0
@@ -325,6 +326,14 @@ def _lines(stream: Stream) -> Iterator[Record]:
             if raw:
                 _check(stream, raw)
                 yield _lines_record(raw)
+
+
+def _check_lines(stream: Stream) -> None:
+    """Refuses jsonl that somebody has called otherwise: each of its documents would be one word."""
+    first = stream.peek(SNIFF).lstrip().partition(b"\n")[0]
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+        if first[:1] == b"{" and isinstance(msgspec.json.decode(first), dict):
+            raise stream.error("a JSON document, where a line of markup or a word was expected; name the format jsonl, or none")
 
 
 def _lines_record(raw: bytes) -> Record:
