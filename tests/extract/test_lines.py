@@ -125,6 +125,14 @@ def test_a_page_gets_its_paragraphs_beside_all_else_that_it_says() -> None:
     assert (page.title, page.links, page.shape) == (plain.title, plain.links, plain.shape)
 
 
+def test_a_date_above_the_text_is_the_date_of_the_page_and_not_of_its_text() -> None:
+    """Whatever the model says of the line that holds it."""
+    page = article().replace("<p>The harvest", "<h1>Harvest</h1>\n<p>6 May 2024</p>\n<p>The harvest", 1)
+    assert lines.extract(capture(page), 10).date == "2024-05-06"
+    assert lines.extract(capture(page.replace("6 May 2024", "by Ann")), 10).date == ""
+    assert lines.extract(capture("<meta name=date content=2020-01-02>" + page), 10).date == "2020-01-02"
+
+
 def test_pages_are_decoded_as_they_declare() -> None:
     body = article().replace("Short, too.", "Kurz, auch für Äpfel.").encode("windows-1252")
     page = lines.extract(capture(body, "Content-Type: text/html; charset=latin1"), 10)

@@ -17,14 +17,15 @@ from typing import NamedTuple
 import msgspec
 
 from windrow.data import Capture, Page, Paragraph
-from windrow.extract import decode, html
+from windrow.extract import decode, html, metadata
 from windrow.extract.lines_model import features, source
 from windrow.extract.lines_model import model as models
 from windrow.extract.lines_model.model import Model
-from windrow.extract.lines_model.source import DENSITY, IMAGES, LINKS, OUTPUT, TEXT, Array, Flags
+from windrow.extract.lines_model.source import DENSITY, IMAGES, LINKS, OUTPUT, TEXT, Array, Flags, Lines
 
 PHI = 5  # φ, the length of the sliding window in lines
 THRESHOLD = 1.5  # of the score of a line (Eq. 4) and of a block (Eq. 5)
+_ABOVE = 30  # lines that are looked at for a date
 
 
 class Block(NamedTuple):
@@ -40,7 +41,10 @@ def extract(capture: Capture, max_links: int, agent: str = "", model: Model | No
     if document is None:
         return page
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
-    return msgspec.structs.replace(page, paragraphs=paragraphs(text, model or default()))
+    lines = source.lines(text)
+    chosen = elected(lines.features, model or default())
+    date = page.date or metadata.dateline(_opening(lines, chosen), capture.time)
+    return msgspec.structs.replace(page, paragraphs=_joined(lines, chosen), date=date)
 
 
 @functools.cache
@@ -56,17 +60,32 @@ def model(path: str = "") -> Model:
 def paragraphs(page: str, model: Model, anchors: bool = True) -> tuple[Paragraph, ...]:
     """The main text of a decoded page. `anchors`: with the text of links inside its lines, which the paper deletes."""
     lines = source.lines(page)
+    return _joined(lines, elected(lines.features, model), anchors)
+
+
+def _joined(lines: Lines, chosen: Sequence[int], anchors: bool = True) -> tuple[Paragraph, ...]:
+    """These lines as paragraphs: those of one element are one."""
     found: list[tuple[bool, list[str]]] = []  # heading, lines of one block
     before = -2
-    for number in elected(lines.features, model):
+    for number in chosen:
         text = source.text(lines.marked[number], anchors)
         if number == before + 1 and source.goes_on(lines, number):
             found[-1][1].append(text)
         else:
-            found.append((source.is_heading(lines, number), [text]))
+            found.append((source.heading(lines, number) != "", [text]))
         before = number
     joined = ((heading, " ".join(filter(None, texts))) for heading, texts in found)
     return tuple(Paragraph(text, heading=heading) for heading, text in joined if text)
+
+
+def _opening(lines: Lines, chosen: Sequence[int]) -> list[Paragraph]:
+    """The lines above the main text and its first one: where a date stands that is no part of it."""
+    first = next((number for number in chosen if not source.heading(lines, number)), -1)
+    return [
+        Paragraph(source.text(lines.marked[number], True), "good" if number == first else "bad", heading=bool(path), path=path)
+        for number in range(max(first - _ABOVE, 0), first + 1)
+        for path in [source.heading(lines, number)]
+    ]
 
 
 def elected(raw: Array, model: Model) -> list[int]:

@@ -73,6 +73,28 @@ def test_equal_lines_count_as_often_as_they_occur() -> None:
         assert classifier.decide(classifier.fit(rows, topical), rows).tolist() == [True] * 10 + [False] * 10
 
 
+@EACH
+def test_a_line_that_weighs_more_counts_for_more(classifier: ModuleType) -> None:
+    """Eleven lines say no and nine say yes, each of which weighs twice as much."""
+    rows = features.discretised(np.array([[0.5, 0.9, 0.9, 0.9, 0, 0]] * 20), AT)
+    topical = np.array([True] * 9 + [False] * 11)
+    weights = np.where(topical, 2.0, 1.0)
+    assert classifier.decide(classifier.fit(rows, topical), rows).tolist() == [False] * 20
+    assert classifier.decide(classifier.fit(rows, topical, weights), rows).tolist() == [True] * 20
+
+
+def test_what_few_lines_have_is_learnt_where_many_others_have_something_else() -> None:
+    """One line in two thousand is long, with many links, and topical; the basis must not leave out its combination of scopes."""
+    generator = np.random.default_rng(5)
+    scaled = generator.random((12_000, 6)) * [1, 0.5, 0.5, 0.5, 0.2, 0.2]
+    rare = np.array([0.1, 0.98, 0.98, 0.95, 0.98, 0.0])
+    scaled[:6] = rare + generator.random((6, 6)) * 0.02
+    topical = generator.random(12_000) < 0.1
+    topical[:6] = True
+    rows = features.discretised(scaled, AT)
+    assert svm.decide(svm.fit(rows, topical), features.discretised(rare[None] + 0.01, AT)).tolist() == [True]
+
+
 def test_many_lines_are_decided_as_few_are() -> None:
     machine = svm.fit(*made(500))
     rows, _ = made(9000, seed=2)

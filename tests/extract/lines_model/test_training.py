@@ -1,13 +1,15 @@
 """Labels, D29's measure, training and k-fold evaluation, on pages made for it."""
 
 import random
+from pathlib import Path
 
 import pytest
 
+from tests.shared import shared
 from windrow.config import ConfigError
-from windrow.extract import lines
+from windrow.extract import files, lines
 from windrow.extract.gold import Sample
-from windrow.extract.lines_model import labels, measure, source, training
+from windrow.extract.lines_model import features, labels, measure, model, source, training
 
 WORDS = (
     *("rain", "river", "stone", "field", "winter", "letter", "garden", "evening"),
@@ -87,6 +89,30 @@ def test_a_model_finds_the_article_of_pages_it_has_not_seen(classifier: str) -> 
     unseen = sample(99)
     texts = [one.text for one in lines.paragraphs(unseen.body.decode(), model)]
     assert set(unseen.gold.splitlines()) <= set(texts) <= {*unseen.gold.splitlines(), "Number 99", "Copyright"}
+
+
+@pytest.mark.parametrize("classifier", model.CLASSIFIERS)
+def test_the_same_pages_give_the_same_bytes(classifier: str, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        model.save(training.train(map(sample, range(12)), classifier), tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.long
+def test_the_shipped_model_is_what_training_makes_of_its_pages(tmp_path: Path) -> None:
+    files.train(shared("extraction"), "lines", "svm", tmp_path / "lines.json")
+    shipped = Path(lines.__file__).parent / "models" / "lines.json"
+    assert (tmp_path / "lines.json").read_bytes() == shipped.read_bytes()
+
+
+def test_a_page_with_many_lines_weighs_as_much_as_one_with_few() -> None:
+    """Nine pages say that short lines are main text; one with ten times their lines says that they are not."""
+    short, long = "<p>a b c d e f g</p>", "<p>" + "river stone " * 30 + "</p>"
+    say = Sample("x", "made", (short * 10 + long).encode(), "a b c d e f g\n" * 10)
+    deny = Sample("y", "made", (short * 900 + long).encode(), "river stone " * 30)
+    trained = training.train([say] * 9 + [deny])
+    found = source.lines(short * 10 + long)
+    assert trained.topical(features.normalised(found.features))[:10].all()
 
 
 def test_pages_that_are_not_those_of_their_gold_text_are_left_out() -> None:

@@ -14,10 +14,11 @@ class Bayes(msgspec.Struct, frozen=True, tag="bayes", tag_field="kind"):
     evidence: list[list[float]]  # for each feature and scope, the logarithm of what it multiplies the odds by
 
 
-def fit(rows: Array, topical: Flags) -> Bayes:
+def fit(rows: Array, topical: Flags, weights: Array | None = None) -> Bayes:
     chosen = _scopes(rows)
-    positive, negative = _shares(chosen[topical]), _shares(chosen[~topical])
-    prior = np.log((topical.sum() + 1) / ((~topical).sum() + 1))
+    weights = np.ones(len(rows)) if weights is None else weights
+    positive, negative = (_shares(chosen[lines], weights[lines]) for lines in (topical, ~topical))
+    prior = np.log((weights[topical].sum() + 1) / (weights[~topical].sum() + 1))
     return Bayes(round(float(prior), _DIGITS), np.round(np.log(positive / negative), _DIGITS).tolist())
 
 
@@ -32,7 +33,7 @@ def _scopes(rows: Array) -> Codes:
     return np.asarray(rows.reshape(len(rows), rows.shape[1] // len(SCOPES), len(SCOPES)).argmax(axis=2))
 
 
-def _shares(chosen: Codes) -> Array:
+def _shares(chosen: Codes, weights: Array) -> Array:
     """(features, scopes), with one line more of each, so that none has never been seen."""
-    counts = (chosen[:, :, None] == np.arange(len(SCOPES))).sum(axis=0) + 1.0
+    counts = ((chosen[:, :, None] == np.arange(len(SCOPES))) * weights[:, None, None]).sum(axis=0) + 1.0
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -14,7 +14,7 @@ from windrow.extract.lines_model import bayes, features, svm, tree
 from windrow.extract.lines_model.source import FEATURES, Array, Flags
 
 VERSION = 1
-CLASSIFIERS: dict[str, Callable[[Array, Flags], Any]] = {"svm": svm.fit, "bayes": bayes.fit, "tree": tree.fit}
+CLASSIFIERS: dict[str, Callable[[Array, Flags, Array], Any]] = {"svm": svm.fit, "bayes": bayes.fit, "tree": tree.fit}
 _COLUMNS = len(FEATURES) * len(features.SCOPES)
 
 

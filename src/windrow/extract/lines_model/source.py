@@ -47,7 +47,7 @@ _block_start = re.compile(r"<(?=" + _BLOCKS + r"[\s/>])", re.IGNORECASE)
 _block_end = re.compile(r"(?:</" + _BLOCKS + r"\s*+>|<br(?=[\s/>])[^>]*+>)(?!\n)", re.IGNORECASE)
 _tag = re.compile(r"<[a-zA-Z/!?]" + _REST)
 _border = re.compile(r"</?" + _BLOCKS + r"[\s/>]|<br[\s/>]", re.IGNORECASE)
-_heading = re.compile(r"[\s\x01-\x03]*<h[1-6][\s>]", re.IGNORECASE)
+_heading = re.compile(r"[\s\x01-\x03]*<(h[1-6])[\s>]", re.IGNORECASE)
 _control = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 # Stand in the text for what was deleted there: a link with its anchor text, an image.
@@ -139,8 +139,10 @@ def pieces(marked: str) -> list[str]:
     return [html.unescape(piece) for piece in _anchor.sub(_LINK, marked).replace(_IMAGE, "").split(_LINK)]
 
 
-def is_heading(found: Lines, line: int) -> bool:
-    return _heading.match(found.sources[found.numbers[line]]) is not None
+def heading(found: Lines, line: int) -> str:
+    """The tag of the heading that this line begins with, h1 to h6; empty: it is none."""
+    match = _heading.match(found.sources[found.numbers[line]])
+    return match[1].lower() if match else ""
 
 
 def goes_on(found: Lines, line: int) -> bool:

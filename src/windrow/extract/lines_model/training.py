@@ -41,7 +41,7 @@ class Labelled(msgspec.Struct, frozen=True):
 
 
 def train(samples: Iterable[Sample], classifier: str = "svm") -> Model:
-    """A model from every answerable page; sites with many pages weigh more than others."""
+    """A model from every answerable page, each of which weighs the same: one with a thousand lines says no more of what main text is."""
     return _trained([page for page in map(labelled, samples) if page.answerable], classifier)
 
 
@@ -105,7 +105,8 @@ def _trained(pages: Sequence[Labelled], classifier: str) -> Model:
         raise ConfigError("these pages do not show what main text is: they need lines that stand in their gold text, and others")
     scaled = [features.normalised(page.raw) for page in filled]
     at = features.cuts(scaled)
-    fitted = CLASSIFIERS[classifier](features.discretised(np.vstack(scaled), at), topical)
+    weights = np.concatenate([np.full(len(page.raw), len(topical) / len(filled) / len(page.raw)) for page in filled])
+    fitted = CLASSIFIERS[classifier](features.discretised(np.vstack(scaled), at), topical, weights)
     return Model(at, fitted, pages=len(filled))
 
 

@@ -4,6 +4,7 @@ Discretised lines have 18 columns with values of two digits, so that every thres
 """
 
 import math
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,8 +32,18 @@ class Tree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
     root: Leaf | Split
 
 
-def fit(rows: Array, topical: Flags) -> Tree:
-    return Tree(_grown(np.rint(rows * (_LEVELS - 1)).astype(np.intp), topical, 0)[0])
+class _Lines(NamedTuple):
+    codes: Codes
+    topical: Flags
+    weights: Array  # 1 in the mean
+
+    def part(self, members: Flags) -> "_Lines":
+        return _Lines(self.codes[members], self.topical[members], self.weights[members])
+
+
+def fit(rows: Array, topical: Flags, weights: Array | None = None) -> Tree:
+    codes = np.rint(rows * (_LEVELS - 1)).astype(np.intp)
+    return Tree(_grown(_Lines(codes, topical, np.ones(len(rows)) if weights is None else weights), 0)[0])
 
 
 def decide(tree: Tree, rows: Array) -> Flags:
@@ -50,30 +61,36 @@ def _fill(node: Leaf | Split, rows: Array, members: Codes, answer: Flags) -> Non
     _fill(node.above, rows, members[~below], answer)
 
 
-def _grown(codes: Codes, topical: Flags, depth: int) -> tuple[Leaf | Split, float]:
+def _grown(lines: _Lines, depth: int) -> tuple[Leaf | Split, float]:
     """The tree for these lines and the errors to expect of it."""
-    total, positive = len(topical), int(topical.sum())
+    total, positive = float(lines.weights.sum()), float(lines.weights[lines.topical].sum())
     leaf = Leaf(2 * positive > total)
     errors = _expected(total, min(positive, total - positive))
-    best = _best(codes, topical) if 0 < positive < total and total >= 2 * _SMALLEST and depth < _DEEPEST else None
+    mixed = lines.topical.any() and not lines.topical.all()
+    best = _best(lines) if mixed and total >= 2 * _SMALLEST and depth < _DEEPEST else None
     if best is None:
         return leaf, errors
     column, level = best
-    low = codes[:, column] <= level
-    below, errors_below = _grown(codes[low], topical[low], depth + 1)
-    above, errors_above = _grown(codes[~low], topical[~low], depth + 1)
+    low = lines.codes[:, column] <= level
+    below, errors_below = _grown(lines.part(low), depth + 1)
+    above, errors_above = _grown(lines.part(~low), depth + 1)
     if errors_below + errors_above >= errors:
         return leaf, errors
     return Split(column, level / (_LEVELS - 1), below, above), errors_below + errors_above
 
 
-def _best(codes: Codes, topical: Flags) -> tuple[int, int] | None:
+def _reached(lines: _Lines) -> Array:
+    """(columns, levels): what the lines up to a level weigh."""
+    columns = lines.codes.shape[1]
+    places = lines.codes + np.arange(columns) * _LEVELS
+    found = np.bincount(places.ravel(), weights=np.repeat(lines.weights, columns), minlength=columns * _LEVELS)
+    return np.asarray(found.reshape(columns, _LEVELS).cumsum(axis=1))
+
+
+def _best(lines: _Lines) -> tuple[int, int] | None:
     """Column and level of the split with the largest gain ratio, among those that gain at least as much as the mean split does."""
-    columns = codes.shape[1]
-    places = codes + np.arange(columns) * _LEVELS
-    everyone = np.bincount(places.ravel(), minlength=columns * _LEVELS).reshape(columns, _LEVELS).cumsum(axis=1)
-    positive = np.bincount(places[topical].ravel(), minlength=columns * _LEVELS).reshape(columns, _LEVELS).cumsum(axis=1)
-    total, positives = len(topical), int(topical.sum())
+    everyone, positive = _reached(lines), _reached(lines.part(lines.topical))
+    total, positives = float(everyone[0, -1]), float(positive[0, -1])
     share = everyone / total
     within = share * _entropy(positive, everyone) + (1 - share) * _entropy(positives - positive, total - everyone)
     gain = _entropy(np.array(positives), np.array(total)) - within
@@ -85,12 +102,12 @@ def _best(codes: Codes, topical: Flags) -> tuple[int, int] | None:
     return column, level
 
 
-def _entropy(part: Codes, whole: Codes) -> Array:
-    share = np.clip(part / np.maximum(whole, 1), 1e-12, 1 - 1e-12)
+def _entropy(part: Array, whole: Array) -> Array:
+    share = np.clip(part / np.maximum(whole, 1e-9), 1e-12, 1 - 1e-12)
     return np.asarray(-share * np.log2(share) - (1 - share) * np.log2(1 - share))
 
 
-def _expected(total: int, wrong: int) -> float:
+def _expected(total: float, wrong: float) -> float:
     """Errors at the upper end of what these observed ones leave likely."""
     if not total:
         return 0.0
