@@ -42,10 +42,11 @@ PASSAGE = 0.225  # weight of a passage; a page with whole gold text has about 1.
 AGED = 0.3  # share of the pages that are learned as if they were old
 NEW = frozenset("article section main header footer nav aside figure figcaption address details summary hgroup search dialog".split())
 OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
+MOST = 160  # blocks of a page that are learned from
 FAIR = 200  # pages of a data set that count in full
 INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
 EARLY, CUT = 12, -2.5  # trees after which a block is let go, and log odds below which it is
-SKIP = -4.0  # log odds of the first stage below which the second is not asked
+SKIP = -2.0  # log odds of the first stage below which the second is not asked
 
 TREES = 60
 LEARNING = {
@@ -154,11 +155,11 @@ class Groups:
 
 
 def label(sample: Sample) -> Labelled | None:
-    page, tree = html.read(sample.capture(), 0)
+    _, tree = html.read(sample.capture(), 0)
     found = walk.walk(walk.markup(tree)) if tree is not None else None
     if found is None or not found.texts:
         return None
-    table, context = blocks_twin.first(found, page.title)
+    table, context = blocks_twin.first(found)
     words = [evaluate.words(text, sample.language) for text in found.texts]
     wanted = [] if sample.partial else evaluate.words(sample.gold, sample.language)
     numbers: dict[str, int] = {}
@@ -178,7 +179,7 @@ def label(sample: Sample) -> Labelled | None:
         group="",
         texts=found.texts,
         table=table,
-        learned_table=blocks_twin.first(aged(found), page.title)[0] if _share(f"{sample.dataset} {sample.name}") < AGED else table,
+        learned_table=blocks_twin.first(aged(found))[0] if _share(f"{sample.dataset} {sample.name}") < AGED else table,
         context=context,
         labels=labels,
         weights=weights,
@@ -230,35 +231,55 @@ def _share(text: str) -> float:
 def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
     """A forest learned from pages; each data set has its weight, which grows with the root of its number of pages."""
     counts = collections.Counter(page.key[0] for page in pages)
-    known = [np.flatnonzero(page.weights) for page in pages]
-    weights = np.concatenate([page.weights[own] * (FAIR / counts[page.key[0]]) ** 0.5 for page, own in zip(pages, known, strict=True)])
-    rows = np.concatenate([tables[page.key].T[own] for page, own in zip(pages, known, strict=True)])
-    labels = np.concatenate([page.labels[own] for page, own in zip(pages, known, strict=True)])
+    known = [sampled(page) for page in pages]
+    weights = np.concatenate([own[1] * (FAIR / counts[page.key[0]]) ** 0.5 for page, own in zip(pages, known, strict=True)])
+    rows = np.concatenate([tables[page.key][:, own[0]].T for page, own in zip(pages, known, strict=True)])
+    labels = np.concatenate([page.labels[own[0]] for page, own in zip(pages, known, strict=True)])
     data = lightgbm.Dataset(rows, labels, weight=weights * len(weights) / weights.sum())
     return forest(lightgbm.train(LEARNING, data, TREES).dump_model()["tree_info"])
 
 
+def sampled(page: Labelled) -> tuple[Array, Array]:
+    """Which blocks of a page are learned from, and their weights: of many the heaviest, and some that stand for the rest."""
+    own = np.flatnonzero(page.weights)
+    weights = page.weights[own]
+    if len(own) > MOST:
+        order = np.argsort(-weights, kind="stable")
+        rest = order[MOST // 2 :]
+        some = np.random.default_rng(int(_share(f"sample {page.key}") * (1 << 32))).permutation(rest)[: MOST - MOST // 2]
+        weights[some] *= weights[rest].sum() / weights[some].sum()
+        chosen = np.concatenate((order[: MOST // 2], some))
+        own, weights = own[chosen], weights[chosen]
+    return own, weights
+
+
 def forest(trees: Sequence[Mapping[str, Any]]) -> Forest:
-    roots: list[int] = []
-    nodes: list[tuple[int, float, int, int]] = []  # feature, threshold, child, value
-    deepest = 0
-    for tree in trees:
-        roots.append(len(nodes))
-        nodes.append((0, 0.0, 0, 0))
-        waiting = [(tree["tree_structure"], len(nodes) - 1, 0)]
-        while waiting:
-            node, place, depth = waiting.pop()
-            deepest = max(deepest, depth)
-            if "leaf_value" in node:
-                nodes[place] = (0, np.inf, place, round(node["leaf_value"] * UNIT))
-            else:
-                child = len(nodes)
-                nodes[place] = (node["split_feature"], _below(node["threshold"]), child, 0)
-                nodes += [(0, 0.0, 0, 0)] * 2
-                waiting += [(node["right_child"], child + 1, depth + 1), (node["left_child"], child, depth + 1)]
-    columns = list(zip(*nodes, strict=True))
-    packed = [np.array(column, kind).tobytes() for column, kind in zip(columns, ("<u2", "<f4", "<u2", "<i2"), strict=True)]
-    return Forest(deepest, min(EARLY, len(roots)), round(CUT * UNIT), np.array(roots, "<u2").tobytes(), *packed)
+    """The trees that were learned, all with as many questions as the largest: one whose threshold is beyond all figures changes nothing."""
+    asked = [questions(tree["tree_structure"]) for tree in trees]
+    most = max(1, *(len(own) for own, _ in asked))
+    padded = [question for own, _ in asked for question in own + [(0, np.inf, 0)] * (most - len(own))]
+    values = [value for _, leaves in asked for value in leaves + [0] * (blocks_model.LEAVES - len(leaves))]
+    arrays = [np.array(column, kind).tobytes() for column, kind in zip(zip(*padded, strict=True), ("<u2", "<f4", "<u4"), strict=True)]
+    return Forest(most, min(EARLY, len(trees)), round(CUT * UNIT), *arrays, np.array(values, "<i2").tobytes())
+
+
+def questions(root: Mapping[str, Any]) -> tuple[list[tuple[int, float, int]], list[int]]:
+    """Of a tree the questions, each with the leaves of the branch that goes on where the figure is not above the threshold; the leaves."""
+    found: list[tuple[int, float, int]] = []
+    leaves: list[int] = []
+
+    def walk_down(node: Mapping[str, Any]) -> None:
+        if "leaf_value" in node:
+            leaves.append(round(node["leaf_value"] * UNIT))
+            return
+        first, place = len(leaves), len(found)
+        found.append((node["split_feature"], _below(node["threshold"]), 0))
+        walk_down(node["left_child"])
+        found[place] = (*found[place][:2], (1 << len(leaves)) - (1 << first))
+        walk_down(node["right_child"])
+
+    walk_down(root)
+    return found, leaves
 
 
 def _below(threshold: float) -> float:
@@ -307,7 +328,7 @@ class Figures:
 
     def __init__(self) -> None:
         self.scores: dict[tuple[str, str], list[tuple[float, float, float]]] = collections.defaultdict(list)
-        self.hits: collections.Counter[str] = collections.Counter()
+        self.hits: collections.Counter[tuple[str | bool, ...]] = collections.Counter()
 
     def add(self, page: Labelled, mask: Array) -> None:
         if page.passages != ((), ()):
@@ -324,6 +345,7 @@ class Figures:
 
     def _add_passages(self, page: Labelled, text: str) -> None:
         flat = " ".join(text.split())
+        self.hits.update((("pages",), ("pages", page.language)))
         for wanted, passages in zip(("wanted", "unwanted"), page.passages, strict=True):
             for passage in passages:
                 self.hits[wanted, " ".join(passage.split()) in flat] += 1
@@ -331,12 +353,17 @@ class Figures:
 
     def lines(self) -> Iterator[str]:
         for (group, name), scores in sorted(self.scores.items()):
-            means = [statistics.fmean(column) for column in zip(*scores, strict=True)]
-            yield f"{group:<15} {name:<28} {len(scores):5} {means[0]:7.4f} {means[1]:7.4f} {means[2]:7.4f}"
-        if self.hits:
-            right, missed, wrong = self.hits["wanted", True], self.hits["wanted", False], self.hits["unwanted", True]
-            figures = right / max(right + wrong, 1), right / max(right + missed, 1), 2 * right / max(2 * right + wrong + missed, 1)
-            yield f"{'passages':<15} {'':<28} {'':5} {figures[0]:7.4f} {figures[1]:7.4f} {figures[2]:7.4f}"
+            yield line(group, name, len(scores), [statistics.fmean(column) for column in zip(*scores, strict=True)])
+        for language in ("", *sorted({str(key[2]) for key in self.hits if len(key) == 3})):
+            key = (language,) if language else ()
+            right, missed, wrong = (self.hits[(*hit, *key)] for hit in (("wanted", True), ("wanted", False), ("unwanted", True)))
+            if right + missed:
+                figures = right / max(right + wrong, 1), right / (right + missed), 2 * right / (2 * right + wrong + missed)
+                yield line("passages", language, self.hits["pages", *key], figures)
+
+
+def line(group: str, name: str, pages: int, figures: Sequence[float]) -> str:
+    return f"{group:<15} {name:<28} {pages:5} " + " ".join(f"{figure:7.4f}" for figure in figures)
 
 
 Split = Iterator[tuple[list[Labelled], list[Labelled]]]

@@ -15,38 +15,33 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 
 #define LEVELS 5
 #define NEAR 3
-#define CORES 4
+#define CORES 2
 #define LIKELY_CORES 3
 #define FIGURES 6 /* of a container */
-#define OWN 14
-#define PLACES 16
-#define PAGE 17
+#define OWN 12
+#define PATH_FIGURES 5
+#define PLACES 10
+#define PAGE 13
 #define BUCKETS 1024
 #define MAX_BITS 32
 #define MAX_TAGS 256
 #define MAX_PATH (1 << 24)
 #define MARKS 64
 #define SECOND (13 + 2 * LEVELS + 3 * LIKELY_CORES + 2)
-#define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE)
-#define STRIDE ((MAX_FIRST + SECOND + 15) / 16 * 16)
-#define CHUNK 64 /* blocks whose figures are written out at once: some times LANES */
-#define LANES 16 /* blocks that go down a tree side by side: a step waits for memory, and so they wait together */
+#define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + PAGE)
+#define LANES 16 /* blocks whose figures are written out and that are asked about side by side, in the registers of a processor */
+#define LEAVES 32
 #define CAPSULE "windrow.extract._blocks.model"
 
-static const int cores[CORES] = {40, 60, 80, 95};
+static const int cores[CORES] = {40, 80};
 static const int likely_cores[LIKELY_CORES] = {50, 80, 95};
 
 typedef struct {
-    float threshold;
-    uint16_t feature, child;
-} Node;
-
-typedef struct {
-    Node *nodes;
-    int16_t *values;
-    uint16_t *roots;
-    uint8_t *depths;
-    int trees, early;
+    float *thresholds; /* of each tree and question */
+    uint16_t *features;
+    uint32_t *masks; /* leaves that are out of reach where the figure is above the threshold */
+    int16_t *values; /* of each tree and leaf */
+    int trees, questions, early;
     int32_t cut;
 } Forest;
 
@@ -59,14 +54,13 @@ typedef struct {
     uint8_t groups[MAX_TAGS];
     int bits;
     uint8_t bit[MAX_BITS];
-    int32_t counted[3];
     int group_p, group_li;
     uint8_t ascii[128]; /* classes of last characters */
     int marks;
     Py_UCS4 mark[MARKS];
     uint8_t mark_class[MARKS];
     int64_t prose, slight;
-    int far_end, away, short_text;
+    int far_end, away;
     int width; /* figures of the first stage */
 } Model;
 
@@ -76,13 +70,13 @@ typedef struct {
     const Model *model;
     Py_ssize_t count, containers, paths;
     const int32_t *block[BLOCK_COLUMNS], *container[CONTAINER_COLUMNS];
-    PyObject *texts, *title;
+    PyObject *texts;
 
     int64_t *lengths, *linked, *prose;          /* of each block */
     int64_t *lengths_sum, *linked_sum, *prose_sum; /* running, from 0 to the total */
     float *links;
-    int32_t *same, *since, *until;
-    uint8_t *group, *ending, *titled;
+    int32_t *since, *until;
+    uint8_t *group, *ending;
 
     int32_t *above, *around; /* of each container, of each block */
     float *figures;          /* of each container */
@@ -163,13 +157,13 @@ reserve(Page *self)
         {(void **)&self->lengths, n * 8}, {(void **)&self->linked, n * 8}, {(void **)&self->prose, n * 8},
         {(void **)&self->lengths_sum, (n + 1) * 8}, {(void **)&self->linked_sum, (n + 1) * 8}, {(void **)&self->prose_sum, (n + 1) * 8},
         {(void **)&self->mass, n * 8}, {(void **)&self->mass_sum, (n + 1) * 8},
-        {(void **)&self->links, n * 4}, {(void **)&self->same, n * 4}, {(void **)&self->since, n * 4}, {(void **)&self->until, n * 4},
+        {(void **)&self->links, n * 4}, {(void **)&self->since, n * 4}, {(void **)&self->until, n * 4},
         {(void **)&self->around, n * 4}, {(void **)&self->above, c * 4}, {(void **)&self->figures, c * FIGURES * 4},
         {(void **)&self->group_of, c * 4}, {(void **)&self->likely_figures, c * 2 * 4},
         {(void **)&self->outside[0], c * CORES * 4}, {(void **)&self->branch[0], c * CORES * 4},
-        {(void **)&self->path_figures, p * 5 * 4}, {(void **)&self->likely_paths, p * 2 * 4},
+        {(void **)&self->path_figures, p * PATH_FIGURES * 4}, {(void **)&self->likely_paths, p * 2 * 4},
         {(void **)&self->buckets[0], n * 2}, {(void **)&self->buckets[1], n * 2},
-        {(void **)&self->group, n}, {(void **)&self->ending, n}, {(void **)&self->titled, n}, {(void **)&self->lined, c},
+        {(void **)&self->group, n}, {(void **)&self->ending, n}, {(void **)&self->lined, c},
     };
     size_t total = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -212,60 +206,14 @@ ending_of(const Model *model, PyObject *text)
     return class & (GOES_ON | ENDS);
 }
 
-/* How often each text stands on the page. */
-static int
-count_same(Page *self)
-{
-    size_t size = 64;
-    while (size < (size_t)self->count * 2)
-        size *= 2;
-    int32_t *slots = PyMem_Calloc(size, sizeof(int32_t)); /* number + 1 of the first block with the text */
-    Py_hash_t *hashes = PyMem_Malloc((size_t)self->count * sizeof(Py_hash_t));
-    int32_t *firsts = self->until; /* free until later */
-    if (slots == NULL || hashes == NULL) {
-        PyErr_NoMemory();
-        goto failed;
-    }
-    for (Py_ssize_t i = 0; i < self->count; i++) {
-        PyObject *text = PyList_GET_ITEM(self->texts, i);
-        hashes[i] = PyObject_Hash(text);
-        size_t slot = (size_t)hashes[i] & (size - 1);
-        int32_t first = (int32_t)i;
-        for (; slots[slot] != 0; slot = (slot + 1) & (size - 1)) {
-            int32_t other = slots[slot] - 1;
-            if (hashes[other] == hashes[i] && PyUnicode_Compare(PyList_GET_ITEM(self->texts, other), text) == 0) {
-                first = other;
-                break;
-            }
-        }
-        if (first == i) {
-            slots[slot] = first + 1;
-            self->same[i] = 0;
-        }
-        firsts[i] = first;
-        self->same[first]++;
-    }
-    for (Py_ssize_t i = 0; i < self->count; i++)
-        self->same[i] = self->same[firsts[i]];
-    PyMem_Free(slots);
-    PyMem_Free(hashes);
-    return 0;
-failed:
-    PyMem_Free(slots);
-    PyMem_Free(hashes);
-    return -1;
-}
-
-static int
+static void
 measure_blocks(Page *self)
 {
     const Model *model = self->model;
-    Py_ssize_t title = PyUnicode_GET_LENGTH(self->title);
     self->lengths_sum[0] = self->linked_sum[0] = self->prose_sum[0] = 0;
     for (Py_ssize_t i = 0; i < self->count; i++) {
         int64_t chars = self->block[CHARS][i], words = self->block[WORDS][i], linked = self->block[LINK_CHARS][i];
         int64_t length = most(words * 10, (chars - 15 * words) * 6);
-        PyObject *text = PyList_GET_ITEM(self->texts, i);
         self->lengths[i] = length;
         self->linked[i] = length * linked / chars;
         self->prose[i] = length >= model->prose && 3 * linked < chars ? length - self->linked[i] : 0;
@@ -274,18 +222,10 @@ measure_blocks(Page *self)
         self->prose_sum[i + 1] = self->prose_sum[i] + self->prose[i];
         self->links[i] = ratio(linked, chars);
         self->group[i] = model->groups[self->block[TAG][i]];
-        self->ending[i] = ending_of(model, text);
-        self->titled[i] = 0;
-        if (PyUnicode_GET_LENGTH(text) >= model->short_text && PyUnicode_GET_LENGTH(text) <= title) {
-            int found = PyUnicode_Contains(self->title, text);
-            if (found < 0)
-                return -1;
-            self->titled[i] = (uint8_t)found;
-        }
+        self->ending[i] = ending_of(model, PyList_GET_ITEM(self->texts, i));
     }
     self->total = most(self->lengths_sum[self->count], 1);
     self->total_prose = most(self->prose_sum[self->count], 1);
-    return 0;
 }
 
 static void
@@ -385,12 +325,12 @@ measure_paths(Page *self)
     }
     for (Py_ssize_t i = 0; i < self->paths; i++) {
         int64_t *sum = &sums[i * 4];
-        float *figures = &self->path_figures[i * 5];
+        float *figures = &self->path_figures[i * PATH_FIGURES];
         figures[0] = (float)most(sum[0], 1);
         figures[1] = ratio(sum[1], self->total);
-        figures[2] = ratio(sum[2], most(sum[1], 1));
-        figures[3] = ratio(sum[1], most(sum[0], 1));
-        figures[4] = ratio(sum[3], self->total_prose);
+        figures[2] = ratio(sum[3], self->total_prose);
+        figures[3] = ratio(sum[2], most(sum[1], 1));
+        figures[4] = ratio(sum[1], most(sum[0], 1));
     }
     PyMem_Free(sums);
     return 0;
@@ -400,20 +340,16 @@ static void
 measure_page(Page *self)
 {
     const Model *model = self->model;
-    int64_t longest = 0, in_p = 0, in_li = 0, prose = 0, headings = 0, stops = 0, h1 = 0, depth = 0, counted[3] = {0};
+    int64_t longest = 0, in_p = 0, in_li = 0, prose = 0, headings = 0, stops = 0, depth = 0;
     for (Py_ssize_t i = 0; i < self->count; i++) {
         longest = most(longest, self->lengths[i]);
         in_p += self->group[i] == model->group_p ? self->lengths[i] : 0;
         in_li += self->group[i] == model->group_li ? self->lengths[i] : 0;
         prose += self->prose[i] > 0;
         headings += self->block[HEADING][i] != 0;
-        h1 += self->block[HEADING][i] == 1;
         stops += self->block[STOPS][i];
         depth = most(depth, self->block[DEPTH][i]);
     }
-    for (Py_ssize_t i = 0; i < self->containers; i++)
-        for (int j = 0; j < 3; j++)
-            counted[j] += self->container[C_TAG][i] == model->counted[j];
     int64_t all = self->prose_sum[self->count];
     float *page = self->page;
     *page++ = (float)self->count;
@@ -428,16 +364,14 @@ measure_page(Page *self)
     *page++ = (float)prose;
     *page++ = (float)headings;
     *page++ = ratio(stops, self->total);
-    *page++ = (float)h1;
-    for (int j = 0; j < 3; j++)
-        *page++ = (float)counted[j];
     *page++ = (float)depth;
 }
 
 static int
 measure(Page *self)
 {
-    if (measure_blocks(self) < 0 || count_same(self) < 0 || measure_paths(self) < 0)
+    measure_blocks(self);
+    if (measure_paths(self) < 0)
         return -1;
     measure_distances(self);
     measure_containers(self);
@@ -454,71 +388,68 @@ offset_of(const Page *self, Py_ssize_t block, int32_t container)
     return block < first ? block - first : most(block - end + 1, 0);
 }
 
-/* The figures of a block for the first stage. */
-static void
-write_first(const Page *self, Py_ssize_t i, float *row)
+#define PUT(value) (*to = (value), to += LANES)
+
+/* The figures of a block for the first stage, each LANES after the one before it. Returns where those of the second go. */
+static float *
+write_first(const Page *self, Py_ssize_t i, float *to)
 {
     const Model *model = self->model;
     int64_t length = self->lengths[i], chars = self->block[CHARS][i];
     int32_t own = self->block[CONTAINER][i], flags = self->block[FLAGS][i];
-    *row++ = (float)length;
-    *row++ = self->links[i];
-    *row++ = (float)self->block[STOPS][i];
-    *row++ = ratio(self->block[STOPS][i], length);
-    *row++ = ratio(self->block[COMMAS][i], length);
-    *row++ = ratio(self->block[DIGITS][i], chars);
-    *row++ = self->ending[i];
-    *row++ = (float)self->block[LINKS][i];
-    *row++ = ratio(self->block[TAGS][i], length);
-    *row++ = (float)self->block[BREAKS][i];
-    *row++ = (float)self->block[IMAGES][i];
-    *row++ = self->group[i];
-    *row++ = (float)self->block[DEPTH][i];
-    *row++ = (float)self->block[HEADING][i];
+    PUT((float)self->block[STOPS][i]);
+    PUT((float)self->block[BREAKS][i]);
+    PUT((float)self->block[IMAGES][i]);
+    PUT((float)self->block[DEPTH][i]);
+    PUT((float)self->block[HEADING][i]);
+    PUT((float)length);
+    PUT(self->group[i]);
+    PUT(self->ending[i]);
+    PUT(self->links[i]);
+    PUT(ratio(self->block[DIGITS][i], chars));
+    PUT(ratio(self->block[COMMAS][i], length));
+    PUT(ratio(self->block[TAGS][i], length));
     for (int bit = 0; bit < model->bits; bit++)
-        *row++ = (float)(flags >> model->bit[bit] & 1);
+        PUT((float)(flags >> model->bit[bit] & 1));
     int32_t around[LEVELS];
-    for (int level = 0; level < LEVELS; level++, row += FIGURES) {
+    for (int level = 0; level < LEVELS; level++)
         around[level] = level ? self->above[around[level - 1]] : self->around[i];
-        memcpy(row, &self->figures[around[level] * FIGURES], FIGURES * sizeof(float));
-    }
+    for (int figure = 0; figure < FIGURES; figure++)
+        for (int level = 0; level < LEVELS; level++)
+            PUT(self->figures[around[level] * FIGURES + figure]);
+    for (int level = 0; level < NEAR; level++)
+        PUT(self->group_of[around[level]]);
     for (int level = 0; level < NEAR; level++) {
         int32_t first = self->container[C_FIRST][around[level]], end = self->container[C_END][around[level]];
-        *row++ = self->group_of[around[level]];
-        *row++ = ratio(i - first, most(end - first, 1));
+        PUT(ratio(i - first, most(end - first, 1)));
     }
     for (int number = 0; number < CORES; number++) {
         int32_t core = self->core[number], branch = self->branch[number][own];
         int32_t first = self->container[C_FIRST][core], end = self->container[C_END][core];
-        *row++ = (float)self->outside[number][own];
-        *row++ = (float)offset_of(self, i, core);
-        *row++ = ratio(i - first, most(end - first, 1));
-        *row++ = self->figures[core * FIGURES + 1];
-        *row++ = (float)(self->container[C_DEPTH][own] - self->container[C_DEPTH][core]);
-        memcpy(row, &self->figures[branch * FIGURES], (FIGURES - 1) * sizeof(float));
-        row[FIGURES - 1] = self->group_of[branch];
-        row += FIGURES;
+        PUT((float)self->outside[number][own]);
+        PUT((float)offset_of(self, i, core));
+        PUT(ratio(i - first, most(end - first, 1)));
+        PUT((float)(self->container[C_DEPTH][own] - self->container[C_DEPTH][core]));
+        PUT(self->figures[core * FIGURES + 1]);
+        for (int figure = 0; figure < FIGURES - 1; figure++)
+            PUT(self->figures[branch * FIGURES + figure]);
+        PUT(self->group_of[branch]);
     }
-    memcpy(row, &self->path_figures[self->block[PATH][i] * 5], 5 * sizeof(float));
-    row += 5;
-    *row++ = (float)self->same[i];
-    *row++ = self->titled[i];
-    *row++ = ratio(i, self->count);
-    *row++ = (float)least(i, model->far_end);
-    *row++ = (float)least(self->count - i, model->far_end);
-    *row++ = ratio(self->lengths_sum[i], self->total);
-    *row++ = ratio(self->prose_sum[i], self->total_prose);
-    *row++ = (float)self->since[i];
-    *row++ = (float)self->until[i];
-    *row++ = self->first_h1 < 0 ? 0 : (float)most(least(i - self->first_h1, model->far_end), -model->far_end);
-    int above = i > 0, below = i + 1 < self->count;
-    *row++ = above ? (float)self->lengths[i - 1] : 0;
-    *row++ = below ? (float)self->lengths[i + 1] : 0;
-    *row++ = above ? self->links[i - 1] : 0;
-    *row++ = below ? self->links[i + 1] : 0;
-    *row++ = above ? self->group[i - 1] : 0;
-    *row++ = below ? self->group[i + 1] : 0;
-    memcpy(row, self->page, sizeof(self->page));
+    for (int figure = 0; figure < PATH_FIGURES; figure++)
+        PUT(self->path_figures[self->block[PATH][i] * PATH_FIGURES + figure]);
+    PUT(ratio(i, self->count));
+    PUT(ratio(self->lengths_sum[i], self->total));
+    PUT(ratio(self->prose_sum[i], self->total_prose));
+    PUT((float)self->since[i]);
+    PUT((float)self->until[i]);
+    PUT(self->first_h1 < 0 ? 0 : (float)most(least(i - self->first_h1, model->far_end), -model->far_end));
+    PUT(i > 0 ? (float)self->lengths[i - 1] : 0);
+    PUT(i + 1 < self->count ? (float)self->lengths[i + 1] : 0);
+    PUT(i > 0 ? self->links[i - 1] : 0);
+    PUT(i > 0 ? self->group[i - 1] : 0);
+    for (int figure = 0; figure < PAGE; figure++)
+        PUT(self->page[figure]);
+    return to;
 }
 
 /* What the answers of the first stage make known of the page. */
@@ -567,83 +498,76 @@ measure_likely(Page *self)
 
 /* The figures that the second stage has more. */
 static void
-write_second(const Page *self, Py_ssize_t i, float *row)
+write_second(const Page *self, Py_ssize_t i, float *to)
 {
     static const int beside[] = {0, -1, 1, -2, 2}, windows[] = {3, 8};
     int64_t total = most(self->mass_sum[self->count], 1);
     for (int j = 0; j < 5; j++)
-        *row++ = i + beside[j] >= 0 && i + beside[j] < self->count ? (float)self->buckets[0][i + beside[j]] : 0;
+        PUT(i + beside[j] >= 0 && i + beside[j] < self->count ? (float)self->buckets[0][i + beside[j]] : 0);
     for (int j = 0; j < 2; j++) {
         Py_ssize_t first = most(i - windows[j], 0), end = least(i + windows[j] + 1, self->count);
-        *row++ = ratio(self->mass_sum[end] - self->mass_sum[first], self->lengths_sum[end] - self->lengths_sum[first]);
+        PUT(ratio(self->mass_sum[end] - self->mass_sum[first], self->lengths_sum[end] - self->lengths_sum[first]));
     }
-    *row++ = ratio(self->mass_sum[i], total);
-    *row++ = ratio(self->mass[i], total);
-    memcpy(row, self->likely_page, sizeof(self->likely_page));
-    row += 4;
-    int32_t around = self->around[i], own = self->block[CONTAINER][i];
-    for (int level = 0; level < LEVELS; level++, around = self->above[around]) {
-        *row++ = self->likely_figures[around * 2];
-        *row++ = self->likely_figures[around * 2 + 1];
+    PUT(ratio(self->mass_sum[i], total));
+    PUT(ratio(self->mass[i], total));
+    for (int figure = 0; figure < 2; figure++) {
+        int32_t around = self->around[i];
+        for (int level = 0; level < LEVELS; level++, around = self->above[around])
+            PUT(self->likely_figures[around * 2 + figure]);
     }
-    for (int j = 0; j < LIKELY_CORES; j++) {
-        int32_t core = self->likely_core[j];
-        *row++ = (float)offset_of(self, i, core);
-        *row++ = self->likely_figures[core * 2];
-        *row++ = (float)(self->container[C_DEPTH][own] - self->container[C_DEPTH][core]);
-    }
-    memcpy(row, &self->likely_paths[self->block[PATH][i] * 2], 2 * sizeof(float));
+    for (int j = 0; j < LIKELY_CORES; j++)
+        PUT((float)offset_of(self, i, self->likely_core[j]));
+    for (int j = 0; j < LIKELY_CORES; j++)
+        PUT((float)(self->container[C_DEPTH][self->block[CONTAINER][i]] - self->container[C_DEPTH][self->likely_core[j]]));
+    for (int j = 0; j < LIKELY_CORES; j++)
+        PUT(self->likely_figures[self->likely_core[j] * 2]);
+    for (int figure = 0; figure < 2; figure++)
+        PUT(self->likely_paths[self->block[PATH][i] * 2 + figure]);
+    for (int figure = 0; figure < 4; figure++)
+        PUT(self->likely_page[figure]);
 }
 
-/* Adds what these trees say of so many rows. There is room for some more behind them, so that always LANES of them go side by side. */
+typedef float Floats __attribute__((vector_size(16), may_alias));
+typedef int32_t Ints __attribute__((vector_size(16)));
+#define VECTORS (LANES / 4)
+
+/* Adds what these trees say of LANES blocks, whose figures stand in the table: of each tree the first leaf that is left in reach. */
 static void
-ask(const Forest *forest, int first, int end, const float **rows, int32_t *sums, int count)
+ask(const Forest *forest, int first, int end, const Floats *table, int32_t *sums)
 {
-    const Node *nodes = forest->nodes;
-    for (int i = count; i % LANES; i++)
-        rows[i] = rows[0];
     for (int tree = first; tree < end; tree++) {
-        uint32_t root = forest->roots[tree];
-        int depth = forest->depths[tree];
-        for (int lane = 0; lane < count; lane += LANES) {
-            uint32_t at[LANES];
-            const float **own = rows + lane;
-            for (int i = 0; i < LANES; i++)
-                at[i] = root;
-            for (int step = 0; step < depth; step++)
-                for (int i = 0; i < LANES; i++) {
-                    const Node node = nodes[at[i]];
-                    at[i] = (uint32_t)node.child + (own[i][node.feature] > node.threshold);
-                }
-            for (int i = 0; i < LANES; i++)
-                sums[lane + i] += forest->values[at[i]];
+        const int16_t *values = forest->values + tree * LEAVES;
+        Ints out[VECTORS] = {{0}};
+        for (int question = tree * forest->questions; question < (tree + 1) * forest->questions; question++) {
+            const Floats *figures = table + forest->features[question] * VECTORS;
+            const float threshold = forest->thresholds[question];
+            const int32_t mask = (int32_t)forest->masks[question];
+            const Floats thresholds = {threshold, threshold, threshold, threshold};
+            const Ints masks = {mask, mask, mask, mask};
+            for (int i = 0; i < VECTORS; i++)
+                out[i] |= (figures[i] > thresholds) & masks;
         }
+        for (int i = 0; i < LANES; i++)
+            sums[i] += values[__builtin_ctz(~(uint32_t)out[i / 4][i % 4])];
     }
 }
 
-/* The answers for some blocks, whose figures stand in the rows. */
+/* The answers for some blocks, whose figures stand in the table. What is far from being text after some trees is let go. */
 static void
-answer(const Model *model, const Forest *forest, float *table, const Py_ssize_t *blocks, int count, uint16_t *buckets)
+answer(const Model *model, const Forest *forest, const Floats *table, const Py_ssize_t *blocks, int count, uint16_t *buckets)
 {
-    const float *rows[CHUNK];
-    int32_t sums[CHUNK] = {0};
-    Py_ssize_t left[CHUNK];
-    int kept = 0;
+    int32_t sums[LANES] = {0}, early[LANES];
+    int left = 0;
+    ask(forest, 0, forest->early, table, sums);
+    memcpy(early, sums, sizeof(sums));
     for (int i = 0; i < count; i++)
-        rows[i] = table + i * STRIDE;
-    ask(forest, 0, forest->early, rows, sums, count);
+        left |= sums[i] >= forest->cut;
+    if (left)
+        ask(forest, forest->early, forest->trees, table, sums);
     for (int i = 0; i < count; i++) {
-        left[kept] = blocks[i];
-        rows[kept] = rows[i];
-        int32_t bucket = (sums[i] >= 0 ? sums[i] / model->unit : -((model->unit - 1 - sums[i]) / model->unit)) + BUCKETS / 2;
+        int32_t sum = early[i] >= forest->cut ? sums[i] : early[i];
+        int32_t bucket = (sum >= 0 ? sum / model->unit : -((model->unit - 1 - sum) / model->unit)) + BUCKETS / 2;
         buckets[blocks[i]] = (uint16_t)most(least(bucket, BUCKETS - 1), 0);
-        sums[kept] = sums[i];
-        kept += sums[i] >= forest->cut;
-    }
-    ask(forest, forest->early, forest->trees, rows, sums, kept);
-    for (int i = 0; i < kept; i++) {
-        int32_t bucket = (sums[i] >= 0 ? sums[i] / model->unit : -((model->unit - 1 - sums[i]) / model->unit)) + BUCKETS / 2;
-        buckets[left[i]] = (uint16_t)most(least(bucket, BUCKETS - 1), 0);
     }
 }
 
@@ -651,28 +575,23 @@ static int
 judge_blocks(Page *self)
 {
     const Model *model = self->model;
-    float *table = PyMem_Malloc(CHUNK * STRIDE * sizeof(float));
-    if (table == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    Floats table[(MAX_FIRST + SECOND) * VECTORS];
+    memset(table, 0, sizeof(table));
     for (int stage = 0; stage < 2; stage++) {
-        Py_ssize_t blocks[CHUNK];
+        Py_ssize_t blocks[LANES];
         int count = 0;
-        if (stage && measure_likely(self) < 0) {
-            PyMem_Free(table);
+        if (stage && measure_likely(self) < 0)
             return -1;
-        }
         for (Py_ssize_t i = 0; i < self->count; i++) {
             if (stage)
                 self->buckets[1][i] = self->buckets[0][i];
             if (stage == 0 || self->buckets[0][i] >= model->skip) {
-                write_first(self, i, table + count * STRIDE);
+                float *rest = write_first(self, i, (float *)table + count);
                 if (stage)
-                    write_second(self, i, table + count * STRIDE + model->width);
+                    write_second(self, i, rest);
                 blocks[count++] = i;
             }
-            if (count == CHUNK || (count > 0 && i + 1 == self->count)) {
+            if (count == LANES || (count > 0 && i + 1 == self->count)) {
                 answer(model, &model->forests[stage], table, blocks, count, self->buckets[stage]);
                 count = 0;
             }
@@ -680,7 +599,6 @@ judge_blocks(Page *self)
     }
     for (Py_ssize_t i = 0; i < self->count; i++)
         self->buckets[1][i] = (uint16_t)least(self->buckets[1][i], self->buckets[0][i] + model->raise);
-    PyMem_Free(table);
     return 0;
 }
 
@@ -725,7 +643,7 @@ judge(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *capsule, *result = NULL;
     Py_buffer blocks, containers;
     Page self = {0};
-    if (!PyArg_ParseTuple(arguments, "O!y*y*UO:judge", &PyList_Type, &self.texts, &blocks, &containers, &self.title, &capsule))
+    if (!PyArg_ParseTuple(arguments, "O!y*y*O:judge", &PyList_Type, &self.texts, &blocks, &containers, &capsule))
         return NULL;
     self.model = PyCapsule_GetPointer(capsule, CAPSULE);
     if (self.model != NULL && read_columns(&self, &blocks, &containers) == 0 && reserve(&self) == 0 && measure(&self) == 0 &&
@@ -774,7 +692,7 @@ features(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *capsule, *result = NULL;
     Py_buffer blocks, containers, answers;
     Page self = {0};
-    if (!PyArg_ParseTuple(arguments, "O!y*y*UOy*:features", &PyList_Type, &self.texts, &blocks, &containers, &self.title, &capsule, &answers))
+    if (!PyArg_ParseTuple(arguments, "O!y*y*Oy*:features", &PyList_Type, &self.texts, &blocks, &containers, &capsule, &answers))
         return NULL;
     self.model = PyCapsule_GetPointer(capsule, CAPSULE);
     if (self.model != NULL && read_columns(&self, &blocks, &containers) == 0 && reserve(&self) == 0 && measure(&self) == 0) {
@@ -784,9 +702,10 @@ features(PyObject *Py_UNUSED(module), PyObject *arguments)
         result = PyBytes_FromStringAndSize(NULL, self.count * width * (Py_ssize_t)sizeof(float));
         if (result != NULL && answers.len == self.count * 2 && measure_likely(&self) == 0)
             for (Py_ssize_t i = 0; i < self.count; i++) {
-                float *row = (float *)PyBytes_AS_STRING(result) + i * width;
-                write_first(&self, i, row);
-                write_second(&self, i, row + self.model->width);
+                float table[(MAX_FIRST + SECOND) * LANES], *row = (float *)PyBytes_AS_STRING(result) + i * width;
+                write_second(&self, i, write_first(&self, i, table));
+                for (Py_ssize_t figure = 0; figure < width; figure++)
+                    row[figure] = table[figure * LANES];
             }
     }
     PyBuffer_Release(&answers);
@@ -799,70 +718,50 @@ free_model(PyObject *capsule)
 {
     Model *model = PyCapsule_GetPointer(capsule, CAPSULE);
     for (int i = 0; i < 2; i++) {
-        PyMem_Free(model->forests[i].nodes);
+        PyMem_Free(model->forests[i].thresholds);
+        PyMem_Free(model->forests[i].features);
+        PyMem_Free(model->forests[i].masks);
         PyMem_Free(model->forests[i].values);
-        PyMem_Free(model->forests[i].roots);
-        PyMem_Free(model->forests[i].depths);
     }
     PyMem_Free(model);
-}
-
-/* Steps from each root to its deepest leaf. A node goes on after itself, so one pass from the end sees to all. */
-static int
-set_depths(Forest *forest, Py_ssize_t count)
-{
-    uint8_t *below = PyMem_Calloc((size_t)count + 1, 1);
-    if (below == NULL)
-        return -1;
-    for (Py_ssize_t i = count - 1; i >= 0; i--) {
-        Py_ssize_t child = forest->nodes[i].child;
-        if (child != i)
-            below[i] = (uint8_t)least(1 + most(below[child], below[child + 1]), 255);
-    }
-    for (int i = 0; i < forest->trees; i++)
-        forest->depths[i] = below[forest->roots[i]];
-    PyMem_Free(below);
-    return 0;
 }
 
 static int
 fill_forest(Forest *forest, const Py_buffer *arrays, int width)
 {
-    Py_ssize_t count = arrays[3].len / 2;
-    forest->trees = (int)(arrays[0].len / 2);
-    forest->nodes = PyMem_Malloc((size_t)count * sizeof(Node) + 1);
-    forest->values = PyMem_Malloc((size_t)count * 2 + 1);
-    forest->roots = PyMem_Malloc((size_t)forest->trees * 2 + 1);
-    forest->depths = PyMem_Malloc((size_t)forest->trees + 1);
-    if (forest->nodes == NULL || forest->values == NULL || forest->roots == NULL || forest->depths == NULL)
+    Py_ssize_t asked = arrays[0].len / 2;
+    if (forest->questions < 1 || asked % forest->questions || arrays[1].len != asked * 4 || arrays[2].len != asked * 4 ||
+        arrays[3].len != asked / forest->questions * LEAVES * 2)
         return -1;
-    memcpy(forest->roots, arrays[0].buf, (size_t)forest->trees * 2);
-    memcpy(forest->values, arrays[4].buf, (size_t)count * 2);
-    int fits = arrays[1].len == count * 2 && arrays[2].len == count * 4 && arrays[4].len == count * 2 && count <= UINT16_MAX &&
-               forest->early >= 0 && forest->early <= forest->trees;
-    for (Py_ssize_t i = 0; fits && i < count; i++) {
-        Node *node = &forest->nodes[i];
-        memcpy(&node->feature, (const char *)arrays[1].buf + i * 2, 2);
-        memcpy(&node->threshold, (const char *)arrays[2].buf + i * 4, 4);
-        memcpy(&node->child, (const char *)arrays[3].buf + i * 2, 2);
-        fits = node->feature < width && (node->child == i || (node->child > i && node->child < count - 1));
-    }
-    for (int i = 0; fits && i < forest->trees; i++)
-        fits = forest->roots[i] < count;
-    return fits ? set_depths(forest, count) : -1;
+    forest->trees = (int)(asked / forest->questions);
+    forest->features = PyMem_Malloc((size_t)arrays[0].len + 1);
+    forest->thresholds = PyMem_Malloc((size_t)arrays[1].len + 1);
+    forest->masks = PyMem_Malloc((size_t)arrays[2].len + 1);
+    forest->values = PyMem_Malloc((size_t)arrays[3].len + 1);
+    if (forest->features == NULL || forest->thresholds == NULL || forest->masks == NULL || forest->values == NULL ||
+        forest->early < 0 || forest->early > forest->trees)
+        return -1;
+    memcpy(forest->features, arrays[0].buf, (size_t)arrays[0].len);
+    memcpy(forest->thresholds, arrays[1].buf, (size_t)arrays[1].len);
+    memcpy(forest->masks, arrays[2].buf, (size_t)arrays[2].len);
+    memcpy(forest->values, arrays[3].buf, (size_t)arrays[3].len);
+    for (Py_ssize_t i = 0; i < asked; i++)
+        if (forest->features[i] >= width || forest->masks[i] >> (LEAVES - 1))
+            return -1;
+    return 0;
 }
 
 static int
 set_forest(Forest *forest, PyObject *parts, int width)
 {
-    Py_buffer arrays[5];
-    if (!PyArg_ParseTuple(parts, "y*y*y*y*y*ii:forest", &arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4], &forest->early,
+    Py_buffer arrays[4];
+    if (!PyArg_ParseTuple(parts, "y*y*y*y*iii:forest", &arrays[0], &arrays[1], &arrays[2], &arrays[3], &forest->questions, &forest->early,
                           &forest->cut))
         return -1;
     int result = fill_forest(forest, arrays, width);
     if (result < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_ValueError, "the arrays of a forest do not fit together");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 4; i++)
         PyBuffer_Release(&arrays[i]);
     return result;
 }
@@ -897,7 +796,7 @@ set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const
     memcpy(model->groups, groups->buf, (size_t)groups->len);
     memcpy(model->bit, bits->buf, (size_t)bits->len);
     model->bits = (int)bits->len;
-    model->width = OWN + model->bits + FIGURES * LEVELS + 2 * NEAR + 11 * CORES + 5 + PLACES + PAGE;
+    model->width = OWN + model->bits + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + PAGE;
     return 0;
 }
 
@@ -915,10 +814,9 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*Li)(y*iiiii)y*(UUU)(LLiii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
-                          &model->skip, &model->raise, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &model->counted[0],
-                          &model->counted[1], &model->counted[2], &bits, &stops, &commas, &closing, &prose,
-                          &slight, &model->far_end, &model->away, &model->short_text)) {
+    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*Li)(y*ii)y*(UUU)(LLii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+                          &model->skip, &model->raise, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &bits, &stops,
+                          &commas, &closing, &prose, &slight, &model->far_end, &model->away)) {
         Py_DECREF(capsule);
         return NULL;
     }
@@ -938,14 +836,13 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
-     "compile((first, second, skip, raise), (likely, whole, unit), (groups, p, li, article, main, table), bits, "
-     "(stops, commas, closing), (prose, slight, far, away, short)) -> model; a forest is (roots, features, thresholds, children, values, "
-     "early, cut)"},
-    {"judge", judge, METH_VARARGS, "judge(texts, blocks, containers, title, model) -> what blocks_twin.judge returns"},
+     "compile((first, second, skip, raise), (likely, whole, unit), (groups, p, li), bits, (stops, commas, closing), "
+     "(prose, slight, far, away)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
+    {"judge", judge, METH_VARARGS, "judge(texts, blocks, containers, model) -> what blocks_twin.judge returns"},
     {"paragraphs", paragraphs, METH_VARARGS,
      "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)) -> what make returns for each block"},
     {"features", features, METH_VARARGS,
-     "features(texts, blocks, containers, title, model, buckets) -> the figures of both stages, float32, block by block"},
+     "features(texts, blocks, containers, model, buckets) -> the figures of both stages, float32, block by block"},
     {NULL, NULL, 0, NULL},
 };
 

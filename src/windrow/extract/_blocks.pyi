@@ -2,19 +2,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _Made = TypeVar("_Made")
-Forest = tuple[bytes, bytes, bytes, bytes, bytes, int, int]  # roots, features, thresholds, children, values; early, cut
+Forest = tuple[bytes, bytes, bytes, bytes, int, int, int]  # features, thresholds, masks, values; questions, early, cut
 
 def compile(
     forests: tuple[Forest, Forest, int, int],
     likely: tuple[bytes, int, int],
-    tags: tuple[bytes, int, int, int, int, int],
+    tags: tuple[bytes, int, int],
     bits: bytes,
     marks: tuple[str, str, str],
-    limits: tuple[int, int, int, int, int],
+    limits: tuple[int, int, int, int],
     /,
 ) -> object: ...
-def judge(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, /) -> tuple[bytes, bytes, int]: ...
-def features(texts: list[str], blocks: bytes, containers: bytes, title: str, model: object, buckets: bytes, /) -> bytes: ...
+def judge(texts: list[str], blocks: bytes, containers: bytes, model: object, /) -> tuple[bytes, bytes, int]: ...
+def features(texts: list[str], blocks: bytes, containers: bytes, model: object, buckets: bytes, /) -> bytes: ...
 def paragraphs(
     make: Callable[[str, str, bool, str, str], _Made],
     texts: list[str],

@@ -27,7 +27,7 @@ try:
 except ImportError:  # there was no compiler: the twin does it
     _blocks = None  # type: ignore[assignment]
 
-Judge = Callable[[Walk, str], tuple[bytes, bytes, int]]  # page, title -> buckets of both stages, least bucket of what is text
+Judge = Callable[[Walk], tuple[bytes, bytes, int]]  # buckets of both stages, least bucket of what is text
 
 _KINDS = ("bad", "good")
 _COMMENT = 1 << list(walk.HINTS).index("comment")
@@ -42,15 +42,15 @@ def extract(capture: Capture, max_links: int, agent: str = "", judge: Judge | No
     if tree is None:
         return page
     found = walk.walk(walk.markup(tree))
-    told = paragraphs(found, page.title, judge or default(), comments)
+    told = paragraphs(found, judge or default(), comments)
     return msgspec.structs.replace(page, paragraphs=told, shape=html.shape("".join(found.texts)))
 
 
-def paragraphs(page: Walk, title: str, judge: Judge, comments: bool = False) -> tuple[Paragraph, ...]:
+def paragraphs(page: Walk, judge: Judge, comments: bool = False) -> tuple[Paragraph, ...]:
     """All blocks of a page, good and bad. `comments`: what readers wrote below it is good too, if it is prose."""
     if not page.texts:
         return ()
-    first, second, least = judge(page, title)
+    first, second, least = judge(page)
     if _blocks is not None and not comments:
         answers = (first, blocks_rules.EVEN), (second, least)
         return _blocks.paragraphs(Paragraph, page.texts, page.blocks, page.paths(), _KINDS, *answers)
@@ -82,11 +82,11 @@ def judge(path: str = "", kernel: bool = True) -> Judge:
     if kernel and _blocks is not None:
         compiled = compiled_model(model)
         run = _blocks.judge
-        return lambda page, title: run(page.texts, page.blocks, page.containers, title, compiled)
+        return lambda page: run(page.texts, page.blocks, page.containers, compiled)
     from windrow.extract import blocks_twin  # with numpy, which the kernel does without
 
     forests = blocks_twin.prepare(model)
-    return lambda page, title: blocks_twin.judge(page, title, forests)
+    return lambda page: blocks_twin.judge(page, forests)
 
 
 def compiled_model(model: Model) -> object:
@@ -95,14 +95,14 @@ def compiled_model(model: Model) -> object:
     return _blocks.compile(
         (_arrays(model.first), _arrays(model.second), model.skip, rules.RAISE),
         (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, blocks_model.UNIT // rules.STEPS),
-        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"], *rules.COUNTED),
+        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"]),
         bytes(rules.BITS),
         (STOPS, COMMAS, rules.CLOSING),
-        (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY, rules.SHORT),
+        (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY),
     )
 
 
-def _arrays(forest: Forest) -> tuple[bytes, bytes, bytes, bytes, bytes, int, int]:
-    fields = (forest.roots, "H"), (forest.features, "H"), (forest.thresholds, "f"), (forest.children, "H"), (forest.values, "h")
-    roots, features, thresholds, children, values = (blocks_model.numbers(code, data).tobytes() for data, code in fields)
-    return roots, features, thresholds, children, values, forest.early, forest.cut
+def _arrays(forest: Forest) -> tuple[bytes, bytes, bytes, bytes, int, int, int]:
+    fields = (forest.features, "H"), (forest.thresholds, "f"), (forest.masks, "I"), (forest.values, "h")
+    features, thresholds, masks, values = (blocks_model.numbers(code, data).tobytes() for data, code in fields)
+    return features, thresholds, masks, values, forest.questions, forest.early, forest.cut

@@ -1,7 +1,9 @@
 """The model of the extractor `blocks`: two forests of decision trees in one JSON file, which tools/train_blocks.py writes.
 
-A forest is kept in arrays, little-endian, with an entry for each node: the figure it asks for, the threshold, the node where it goes on if
-the figure is not above it (the other one is next to that), and, of a leaf, what it adds. A leaf goes on at itself.
+A tree is a list of questions, whether a figure is above a threshold, each with the leaves that are out of reach where it is: those of the
+branch that is not taken. Of the leaves that are left, the first is the one that a block comes to. So all questions can be asked at once, in
+any order, and none waits for another. A forest is kept in arrays, little-endian, tree after tree; leaves are numbered from the left, and
+the last of 32 is never out of reach.
 """
 
 import array
@@ -15,20 +17,20 @@ import msgspec
 from windrow.config import ConfigError
 
 KIND = "windrow blocks"
-VERSION = 1
+VERSION = 2
+LEAVES = 32  # of a tree, at most
 UNIT = 4096  # what a leaf adds to the logarithm of odds is in parts of this
 _HINT = "tools/train_blocks.py writes one"
 
 
 class Forest(msgspec.Struct, frozen=True):
-    depth: int  # steps from a root to any leaf
+    questions: int  # of a tree
     early: int  # trees after which a block that is far from being text is let go
     cut: int  # and the sum below which it is
-    roots: bytes  # uint16
-    features: bytes  # uint16
-    thresholds: bytes  # float32
-    children: bytes  # uint16
-    values: bytes  # int16
+    features: bytes  # uint16, of each question
+    thresholds: bytes  # float32, of each question
+    masks: bytes  # uint32, of each question: a bit for each leaf
+    values: bytes  # int16, what each leaf adds
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -65,7 +67,7 @@ def read(data: bytes, name: str, features: tuple[tuple[str, ...], tuple[str, ...
     try:
         model = msgspec.json.decode(data, type=Model)
         _check(model, features)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(f"{name} is no model of 'blocks': {error}; {_HINT}") from None
     return model
 
@@ -94,33 +96,20 @@ def _check(model: Model, features: tuple[tuple[str, ...], tuple[str, ...]]) -> N
 
 
 def _check_forest(forest: Forest, name: str, features: int) -> None:
-    """Every way through it ends, at a leaf, and asks for figures that there are."""
-    count = len(forest.children) // 2
-    sizes = {"features": 2, "thresholds": 4, "children": 2, "values": 2}
+    """It asks for figures that there are, and every way ends at a leaf."""
+    trees = len(forest.values) // (2 * LEAVES)
+    asked = trees * max(forest.questions, 0)
+    sizes = {"values": trees * 2 * LEAVES, "features": asked * 2, "thresholds": asked * 4, "masks": asked * 4}
     for field, size in sizes.items():
-        if len(getattr(forest, field)) != count * size:
-            raise _broken(f"expected {count * size} bytes, got {len(getattr(forest, field))}", f"{name}.{field}")
-    roots, children = numbers("H", forest.roots[: len(forest.roots) // 2 * 2]), numbers("H", forest.children)
-    if not roots or max(roots) >= count:
-        raise _broken("a tree begins outside of the nodes, or there is none", f"{name}.roots")
-    if not 0 <= forest.early <= len(roots):
-        raise _broken(f"there are {len(roots)} trees, not {forest.early}", f"{name}.early")
-    for node, asked in enumerate(numbers("H", forest.features)):
-        child = int(children[node])
-        if asked >= features:
-            raise _broken(f"node {node} asks for figure {asked} of {features}", f"{name}.features")
-        if child != node and not node < child < count - 1:
-            raise _broken(f"node {node} goes on at {child}, which is not after it in the file", f"{name}.children")
-    if forest.depth != _depth([int(child) for child in children]):
-        raise _broken(f"the longest way has not {forest.depth} steps", f"{name}.depth")
-
-
-def _depth(children: list[int]) -> int:
-    below = [0] * (len(children) + 1)
-    for node in range(len(children) - 1, -1, -1):
-        if children[node] != node:
-            below[node] = 1 + max(below[children[node]], below[children[node] + 1])
-    return max(below)
+        if len(getattr(forest, field)) != size or not asked:
+            raise _broken(f"expected {size} bytes, got {len(getattr(forest, field))}", f"{name}.{field}")
+    if not 0 <= forest.early <= trees:
+        raise _broken(f"there are {trees} trees, not {forest.early}", f"{name}.early")
+    for number, (figure, mask) in enumerate(zip(numbers("H", forest.features), numbers("I", forest.masks), strict=True)):
+        if figure >= features:
+            raise _broken(f"question {number} is for figure {figure:.0f} of {features}", f"{name}.features")
+        if mask >= 1 << LEAVES - 1:
+            raise _broken(f"question {number} leaves no leaf in reach", f"{name}.masks")
 
 
 def _broken(problem: str, field: str) -> msgspec.ValidationError:

@@ -13,19 +13,17 @@ GROUP_OF = bytes(GROUP.get(tag, 0) for tag in TAGS)  # of each tag by its number
 BITS = tuple(place for place, name in enumerate(FLAGS) if name not in ("link", "heading"))  # flags that say more than other columns
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}
 CLOSING = "\"”»)'"  # may stand behind the full stop of a sentence
-COUNTED = TAGS.index("article"), TAGS.index("main"), TAGS.index("table")
 
 PROSE = 100  # tenths of a word in a block that can be prose
-CORES = (40, 60, 80, 95)  # per cent of a page's prose in the smallest element that has so much of it
+CORES = (40, 80)  # per cent of a page's prose in the smallest element that has so much of it
 LIKELY_CORES = (50, 80, 95)  # the same of what the first stage thinks is text
 LEVELS = 5  # elements around a block that are looked at
 NEAR = 3  # of them with tag and place
 WINDOWS = (3, 8)  # blocks on either side
-FAR = 100  # blocks counted from the ends of a page
+FAR = 100  # blocks counted from the headline
 AWAY = 61  # blocks to the next prose, at most
 SLIGHT = 3  # tenths of a word that a block weighs beyond its words
 COMMENT = 40  # characters of a comment that is prose
-SHORT = 4  # characters of a text that is looked for in the title
 
 STEPS = 64  # buckets of a probability for each unit of its logarithm of odds
 BUCKETS = 1024  # from -8 to 8
@@ -35,25 +33,25 @@ SCALE = 20  # bits of a probability
 LIKELY = tuple(round((1 << SCALE) / (1 + math.exp((EVEN - 0.5 - bucket) / STEPS))) for bucket in range(BUCKETS))
 
 _LEVEL = ("blocks", "share", "prose share", "links", "mean", "prose")
-_CORE = ("outside", "offset", "place", "share", "depth")
 _BRANCH = ("blocks", "share", "prose share", "links", "mean", "tag")
+_CORE = ("outside", "offset", "place", "depth", "share", *(f"branch {name}" for name in _BRANCH))
 FIRST = (
-    *("length", "links", "stops", "stop density", "comma density", "digits", "ending", "link count", "tag density", "breaks", "images"),
-    *("tag", "depth", "heading"),
+    *("stops", "breaks", "images", "depth", "heading", "length", "tag", "ending", "links", "digits", "comma density", "tag density"),
     *(f"in {FLAGS[place]}" for place in BITS),
-    *(f"around {level} {name}" for level in range(1, LEVELS + 1) for name in _LEVEL),
-    *(f"around {level} {name}" for level in range(1, NEAR + 1) for name in ("tag", "place")),
-    *(f"core {core} {name}" for core in CORES for name in (*_CORE, *(f"branch {name}" for name in _BRANCH))),
-    *(f"path {name}" for name in ("blocks", "share", "links", "mean", "prose share")),
-    *("same text", "in title", "place", "number", "from end", "text before", "prose before", "since prose", "until prose", "since h1"),
-    *("length above", "length below", "links above", "links below", "tag above", "tag below"),
+    *(f"around {level} {name}" for name in _LEVEL for level in range(1, LEVELS + 1)),
+    *(f"around {level} {name}" for name in ("tag", "place") for level in range(1, NEAR + 1)),
+    *(f"core {core} {name}" for core in CORES for name in _CORE),
+    *(f"path {name}" for name in ("blocks", "share", "prose share", "links", "mean")),
+    *("place", "text before", "prose before", "since prose", "until prose", "since h1"),
+    *("length above", "length below", "links above", "tag above"),
     *("page blocks", "page length", "page prose", "page links", "page prose share", "page longest", "page p", "page li", "page mean prose"),
-    *("page prose blocks", "page headings", "page stops", "page h1", "page articles", "page mains", "page tables", "page depth"),
+    *("page prose blocks", "page headings", "page stops", "page depth"),
 )
 SECOND = (
     *("likely", "likely above", "likely below", "likely above 2", "likely below 2", *(f"likely within {reach}" for reach in WINDOWS)),
-    *("likely before", "likely share", "likely total", "likely density", "likely sure", "likely decided"),
-    *(f"likely around {level} {name}" for level in range(1, LEVELS + 1) for name in ("density", "share")),
-    *(f"likely core {core} {name}" for core in LIKELY_CORES for name in ("offset", "density", "depth")),
+    *("likely before", "likely share"),
+    *(f"likely around {level} {name}" for name in ("density", "share") for level in range(1, LEVELS + 1)),
+    *(f"likely core {core} {name}" for name in ("offset", "depth", "density") for core in LIKELY_CORES),
     *("likely path density", "likely path share"),
+    *("likely total", "likely density", "likely sure", "likely decided"),
 )
