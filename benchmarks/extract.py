@@ -4,12 +4,13 @@
     python benchmarks/extract.py --every 1             all of them: ten minutes
     python benchmarks/extract.py --web /tmp/medium     also pages of an unpacked ../shared/web/medium.tar.xz, which have no gold text
     python benchmarks/extract.py --only paragraphs,resiliparse --json
+    python benchmarks/extract.py --only blocks --alone one tool after the other, each with warm caches, as it runs in a crawl
     python benchmarks/extract.py --agreement           on how many paragraphs of 500 pages `paragraphs --preset stock` decides as jusText
 
 Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is less. Each page is read
-by every tool before the next page is. CPU is that of this process, and every tool has read a few pages before. "no kernel" is the twin in
-Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the language of a page,
-Windrow is not.
+by every tool before the next page is, unless `--alone`. CPU is that of this process, and every tool has read a few pages before. "no kernel"
+is the twin in Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the language of
+a page, Windrow is not.
 """
 
 import argparse
@@ -88,7 +89,10 @@ def others() -> dict[str, Tool]:
     return found
 
 
-def measured(tools: dict[str, Tool], samples: Iterable[Sample]) -> list[Score]:
+def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[Score]:
+    if alone:
+        every = list(samples)
+        return [score for name, tool in tools.items() for score in measured({name: tool}, every)]
     pages = iter(samples)
     first = list(itertools.islice(pages, 3))
     for sample in first:
@@ -135,6 +139,7 @@ def main() -> None:
     parser.add_argument("--web", type=Path)
     parser.add_argument("--pages", type=int, default=500, help="of that web")
     parser.add_argument("--only", default="", help="tools whose names begin so, with commas between them")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--agreement", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -144,9 +149,10 @@ def main() -> None:
         return agree(options.json)
     tools = {name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))}
     pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
-    results = {"../shared/extraction": rows(measured(tools, pages), list(tools), with_gold=True)}
+    results = {"../shared/extraction": rows(measured(tools, pages, options.alone), list(tools), with_gold=True)}
     if options.web:
-        results[options.web.name] = rows(measured(tools, from_web(options.web, options.pages)), list(tools), with_gold=False)
+        found = measured(tools, from_web(options.web, options.pages), options.alone)
+        results[options.web.name] = rows(found, list(tools), with_gold=False)
     if options.json:
         print(json.dumps(results, indent=1))
     else:
