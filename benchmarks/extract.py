@@ -8,9 +8,9 @@
     python benchmarks/extract.py --agreement           on how many paragraphs of 500 pages `paragraphs --preset stock` decides as jusText
 
 Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is less. Each page is read
-by every tool before the next page is, unless `--alone`. CPU is that of this process, and every tool has read a few pages before. "no kernel"
-is the twin in Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the language of
-a page, Windrow is not.
+by every tool before the next page is, unless `--alone`. CPU is that of this process, and every tool has read a few pages before. "no
+kernel" is the twin in Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the
+language of a page, Windrow is not.
 """
 
 import argparse
