@@ -41,7 +41,7 @@ ADDRESSES = {
     "pyspark": ("batch/engine",),
     "redis": ("frontier/redis.py", "cluster/"),
     "resiliparse": ("extract/peers.py",),
-    "rich": ("cli.py", "crawl/display.py"),
+    "rich": ("cli.py", "extracting.py", "crawl/display.py"),
     "trafilatura": ("extract/peers.py",),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
     "typer": ("cli.py", "extracting.py", "languages.py"),

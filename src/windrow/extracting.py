@@ -1,19 +1,28 @@
 """`windrow extract`: the main text of HTML files; extractors measured, trained, and given stop lists."""
 
+import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from typer.core import TyperGroup
 
 from windrow import config
 from windrow.config import ConfigError
+from windrow.extract import EXTRACTORS
+
+if TYPE_CHECKING:
+    from windrow.extract.gold import Sample
 
 _DEFAULT = "files"
+_MODELLED = ("blocks", "lines")  # extractors that have a model
+_MEASURED = ("blocks", "paragraphs", "lines")
 
 
 class _Group(TyperGroup):
@@ -80,7 +89,9 @@ def files(
 @app.command("evaluate")
 def evaluate(
     pages: Pages,
-    extractor: Annotated[str, typer.Option(help="Extractors to measure, with commas between them.")] = "blocks,paragraphs,lines",
+    extractor: Annotated[
+        str, typer.Option(help=f"Extractors to measure, with commas between them; else {', '.join(_MEASURED)}, or with --folds lines.")
+    ] = "",
     peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
     folds: Annotated[int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.", min=0)] = 0,
     classifier: Classifier = "svm",
@@ -92,15 +103,22 @@ def evaluate(
     """Measure extractors on pages with gold text, beside others."""
     from windrow.extract import files
 
+    names, others = _names(extractor) or (["lines"] if folds else [*_MEASURED]), _names(peers)
     if folds:
         from windrow.extract.lines_model import training
 
-        found = files.cross_validated(pages, extractor, folds, classifier)
+        if model or others or preset or settings:
+            raise ConfigError("--folds trains lines on the pages and tries it on them; leave --model, --peers, --preset and --set out")
+        with _counted(pages) as samples:
+            found = files.cross_validated(samples, ",".join(names), folds, classifier)
         typer.echo(_json(found) if as_json else training.table(found))
         return
+    if model and len([name for name in names if name in _MODELLED]) > 1:
+        raise ConfigError(f"--model {model} is of one extractor; measure it alone: --extractor lines, or --extractor blocks")
     given = _settings("", preset, "", model, settings)
-    chosen = {name: files.options(name, given) for name in extractor.split(",") if name}
-    rows = files.evaluated(pages, chosen, [name for name in peers.split(",") if name])
+    chosen = {name: files.options(_known(name), given) for name in names}
+    with _counted(pages) as samples:
+        rows = files.evaluated(samples, chosen, others)
     typer.echo(_json(rows) if as_json else files.table(rows))
 
 
@@ -110,13 +128,18 @@ def train(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the model goes; else lines.json.", metavar="MODEL")] = None,
     extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
     classifier: Classifier = "svm",
+    as_json: Json = False,
 ) -> None:
     """Train an extractor on pages with gold text."""
     from windrow.extract import files
 
     output = output or Path(f"{extractor}.json")
-    files.train(pages, extractor, classifier, output)
-    typer.echo(f"{output} written; use it with: windrow extract --extractor {extractor} --model {output}")
+    with _counted(pages) as samples:
+        trained = files.train(samples, extractor, classifier, output)
+    if as_json:
+        typer.echo(_json({"model": str(output), "extractor": extractor, "classifier": classifier, "pages": trained.pages}))
+        return
+    typer.echo(f"{output} written, from {trained.pages:,} pages; use it with: windrow extract --extractor {extractor} --model {output}")
 
 
 @app.command("stoplist")
@@ -143,8 +166,33 @@ def _settings(language: str, preset: str, stoplist: str, model: str, others: Seq
     return [*(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items() if value), *(others or [])]
 
 
+@contextlib.contextmanager
+def _counted(path: Path) -> "Iterator[Iterator[Sample]]":
+    """The pages of a data set, counted on a terminal while they are read."""
+    from windrow.extract import gold
+
+    notes = Console(stderr=True)
+    columns = (TextColumn("{task.completed:,.0f} pages read,"), TimeElapsedColumn())
+    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
+        yield bar.track(gold.samples(path), total=None)  # type: ignore[misc]
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _known(extractor: str) -> str:
+    if extractor not in EXTRACTORS:
+        raise ConfigError(f"there is no extractor {extractor!r}; choose one of {', '.join(EXTRACTORS)}")
+    return extractor
+
+
 def _chosen(extractor: str, given: Sequence[str]) -> str:
-    """Options of `paragraphs` choose it; with another extractor they would be in vain."""
+    """Options of `paragraphs` choose it; with another extractor they would be in vain, as a model is where none is used."""
+    if extractor:
+        _known(extractor)
+    if extractor and extractor not in _MODELLED and any(one.startswith("extract.model=") for one in given):
+        raise ConfigError(f"the extractor {extractor} has no model; --model is for {' and '.join(_MODELLED)}")
     theirs = next((one.strip() for one in given if one.strip().startswith("paragraphs.")), "")
     if theirs and extractor not in ("", "paragraphs"):
         raise ConfigError(f"{theirs.partition('=')[0]} is an option of the extractor paragraphs, not of {extractor}; leave one of them out")
@@ -152,7 +200,15 @@ def _chosen(extractor: str, given: Sequence[str]) -> str:
 
 
 def _bytes(name: str) -> bytes:
-    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    if name == "-":
+        if sys.stdin is None:
+            raise ConfigError("standard input is closed; name a file")
+        return sys.stdin.buffer.read()
+    if not name:
+        raise ConfigError("the name of a file is empty; name a file, or - for standard input")
+    if Path(name).is_dir():
+        raise ConfigError(f"{name} is a folder; name its files, such as {Path(name) / '*.html'}")
+    return Path(name).read_bytes()
 
 
 def _json(record: Any) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -204,6 +205,66 @@ def test_a_site_with_fewer_pages_than_folds_is_tried_page_by_page(tmp_path: Path
         (tmp_path / "pages" / "html" / f"{number}.html").unlink()
     found = windrow("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "lines", "--folds", "10")
     assert (found.returncode, found.stdout) == (2, b"") and b"pages has one page" in found.stderr
+
+
+def refused(*arguments: str, stdin: bytes = PAGE) -> str:
+    """The one sentence that a command ends with which cannot be done."""
+    found = windrow("extract", *arguments, stdin=stdin)
+    assert (found.returncode, found.stdout, found.stderr.count(b"\n")) == (2, b"", 1), found
+    return found.stderr.decode().removeprefix("windrow: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["."], ". is a folder; name its files, such as *.html"),
+        ([""], "the name of a file is empty; name a file, or - for standard input"),
+        (["--extractor", "line"], "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none"),
+        (["--extractor", "paragraphs", "--model", "x"], "the extractor paragraphs has no model; --model is for blocks and lines"),
+        (["--format", "xml"], "--format 'xml' is neither 'text' nor 'jsonl'"),
+        (["evaluate", "PAGES", "--extractor", "line"], "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none"),
+        (["evaluate", "PAGES", "--folds", "1"], "1 fold leaves no page to learn from; cross-validation needs 2 or more, the paper has 10"),
+        (["evaluate", "PAGES", "--folds", "2", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
+        (["evaluate", "PAGES", "--folds", "2", "--extractor", "blocks"], "the extractor 'blocks' is not trained here, only lines is; use"),
+        (["evaluate", "PAGES", "--folds", "2", "--model", "x"], "--folds trains lines on the pages and tries it on them; leave --model,"),
+        (["evaluate", "PAGES", "--model", "x"], "--model x is of one extractor; measure it alone: --extractor lines, or"),
+        (["train", "PAGES", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
+        (["train", "PAGES", "-o", "PAGES"], "PAGES is a folder; name a file for the model with -o"),
+        (["train", "PAGES", "-o", "PAGES/no/m"], "there is no folder PAGES/no for the model; make it, or name another file with -o"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(arguments: list[str], words: str, tmp_path: Path) -> None:
+    pages = str(data(tmp_path / "pages"))
+    said = refused(*(one.replace("PAGES", pages) for one in arguments)).replace(pages, "PAGES")
+    assert said.startswith(words) or said.startswith(f"{words} "), said
+    assert not Path("lines.json").exists()
+
+
+def test_a_file_whose_name_is_no_text_is_read_and_named(tmp_path: Path) -> None:
+    (tmp_path / "mill\udcff.html").write_bytes(PAGE)
+    found = windrow("extract", "--format", "jsonl", str(tmp_path / "mill\udcff.html"))
+    assert json.loads(found.stdout)["path"] == str(tmp_path / "mill?.html")
+
+
+def test_a_closed_standard_input_is_one_sentence() -> None:
+    out = subprocess.run(f"{sys.executable} -m windrow.cli extract <&-", shell=True, capture_output=True, check=False)
+    assert (out.returncode, out.stderr) == (2, b"windrow: standard input is closed; name a file\n")
+
+
+def test_a_site_that_cannot_be_tried_does_not_end_the_work_nor_count(tmp_path: Path) -> None:
+    """One page of another site, and an address that is none."""
+    facts = [{"id": str(number), "site": "mill"} for number in range(3)] + [{"id": "3", "url": "http://[::1"}]
+    (data(tmp_path / "pages") / "meta.jsonl").write_text("\n".join(map(json.dumps, facts)))
+    found = windrow("extract", "evaluate", str(tmp_path / "pages"), "--folds", "3", "--json")
+    rows = json.loads(found.stdout)
+    assert [(row["site"], row["pages"], row["left_out"]) for row in rows] == [("mill", 3, 0), ("pages", 0, 1)]
+    shown = windrow("extract", "evaluate", str(tmp_path / "pages"), "--folds", "3").stdout.decode().splitlines()
+    assert shown[-1].split()[3:] == shown[1].split()[3:]
+
+
+def test_training_says_what_it_made(tmp_path: Path) -> None:
+    made = windrow("extract", "train", str(data(tmp_path / "pages")), "-o", str(tmp_path / "m.json"), "--classifier", "tree", "--json")
+    assert json.loads(made.stdout) == {"model": str(tmp_path / "m.json"), "extractor": "lines", "classifier": "tree", "pages": 4}
 
 
 def test_a_model_that_was_trained_is_used(tmp_path: Path) -> None:

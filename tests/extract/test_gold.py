@@ -67,6 +67,22 @@ def test_a_line_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     assert broken(tmp_path / "two", "meta.jsonl", b"\n\n\xff").startswith("SET/meta.jsonl, line 3: not UTF-8; save ")
 
 
+def test_facts_that_are_no_words_are_made_some(tmp_path: Path) -> None:
+    """Halves of characters, line ends and bells would break tables and headers; numbers and lists are not refused."""
+    folder = data(tmp_path / "set", site="a\ud800\r\nb\a", language=5, encoding=["x"], page_type={}, **{"with": ["\ud800"]})
+    found = list(gold.samples(folder))[1]
+    assert (found.site, found.language, found.encoding, found.kind, found.wanted) == ("a? b", "5", "['x']", "", ("?",))
+    assert found.capture().header("content-type") == "text/html; charset=['x']"
+
+
+@pytest.mark.parametrize("content", [b"", b"no tar", b"\xfd7zXZ\0\0", b"\x1f\x8b\x08\0\0\0\0\0\0\0broken", b"BZh9broken"])
+def test_a_file_that_is_no_tar_file_is_one_sentence(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "set.tar").write_bytes(content)
+    with pytest.raises(ConfigError) as raised:
+        list(gold.samples(tmp_path / "set.tar"))
+    assert "\n" not in str(raised.value)
+
+
 def test_a_line_of_facts_so_deep_that_python_gives_up_is_named(tmp_path: Path) -> None:
     assert broken(tmp_path / "set", "meta.jsonl", b"\n" + b"[" * 100_000).startswith("SET/meta.jsonl, line 2: ")
 

@@ -1,6 +1,6 @@
 """What `windrow extract` does: a file as a row, and extractors measured and trained on pages with gold text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +9,12 @@ import msgspec
 from windrow import config, extract
 from windrow.config import Config, ConfigError
 from windrow.data import Capture, Task, Url
-from windrow.extract import Extractor, decode, evaluate, gold
+from windrow.extract import Extractor, decode, evaluate
+from windrow.extract.gold import Sample
 from windrow.extract.peers import Peer, peer
 
 if TYPE_CHECKING:
+    from windrow.extract.lines_model.model import Model
     from windrow.extract.lines_model.training import Row as Fold
 
 _NOWHERE = Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
@@ -37,14 +39,17 @@ def options(name: str, settings: Sequence[str] = ()) -> Config:
 def row(path: str, body: bytes, read: Extractor) -> Row:
     """A file's bytes as the page they hold: its good paragraphs, one a line."""
     page = read(Capture(Task(_NOWHERE), 200, b"", _HEAD, body, 0.0, 0.0, "", "http/1.1"))
+    path = path.encode("utf-8", "replace").decode()  # a file's name need not be text
     return Row(path, page.title, page.author, page.date, page.language, page.licence, evaluate.text(page))
 
 
-def evaluated(pages: Path, extractors: dict[str, Config], peers: Sequence[str]) -> list[evaluate.Row]:
+def evaluated(pages: Iterable[Sample], extractors: dict[str, Config], peers: Sequence[str]) -> list[evaluate.Row]:
     """Extractors, each under the name it is to have in the table, and peers, on the same pages."""
     chosen: dict[str, evaluate.Text] = {name: _text(extract.extractor(given)) for name, given in extractors.items()}
     chosen |= {name: _peer_text(peer(name)) for name in peers}
-    scores = [evaluate.score(name, read, sample) for sample in gold.samples(pages) for name, read in chosen.items()]
+    if not chosen:
+        raise ConfigError("there is nothing to measure; name an extractor or a peer")
+    scores = [evaluate.score(name, read, sample) for sample in pages for name, read in chosen.items()]
     return evaluate.rows(scores)
 
 
@@ -66,19 +71,27 @@ def table(rows: Sequence[evaluate.Row]) -> str:
     return "\n".join(lines)
 
 
-def cross_validated(pages: Path, name: str, folds: int, classifier: str = "svm") -> "list[Fold]":
+def cross_validated(pages: Iterable[Sample], name: str, folds: int, classifier: str = "svm") -> "list[Fold]":
     """The extractor that is trained, by cross-validation within each site."""
     _check_trained(name)
     from windrow.extract.lines_model import training
 
-    return training.evaluate((sample for sample in gold.samples(pages) if not sample.partial), classifier, folds)
+    return training.evaluate((sample for sample in pages if not sample.partial), classifier, folds)
 
 
-def train(pages: Path, name: str, classifier: str, output: Path) -> None:
+def train(pages: Iterable[Sample], name: str, classifier: str, output: Path) -> "Model":
+    """The model, also written where it is to go; whether it can go there is looked at before the work begins."""
     _check_trained(name)
     from windrow.extract.lines_model import model, training
 
-    model.save(training.train((sample for sample in gold.samples(pages) if not sample.partial), classifier), output)
+    training.check(classifier)
+    if output.is_dir():
+        raise ConfigError(f"{output} is a folder; name a file for the model with -o")
+    if not output.absolute().parent.is_dir():
+        raise ConfigError(f"there is no folder {output.parent} for the model; make it, or name another file with -o")
+    trained = training.train((sample for sample in pages if not sample.partial), classifier)
+    model.save(trained, output)
+    return trained
 
 
 def _check_trained(name: str) -> None:

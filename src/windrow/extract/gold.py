@@ -1,7 +1,9 @@
 """Pages whose main text is known: a folder or tar file with html/ID.html, gold/ID.txt and, where more is known of them, meta.jsonl."""
 
 import json
+import lzma
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -77,8 +79,9 @@ def _packed(path: Path) -> Iterator[Sample]:
     try:
         with tarfile.open(path) as tar:
             files = {PurePosixPath(one.name): member.read() for one in tar if one.isfile() and (member := tar.extractfile(one))}
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise ConfigError(f"{path} cannot be read as a tar file ({error}); give a folder or tar file of {_LAYOUT}") from None
+    except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        why = str(error).partition(":")[0].strip() or type(error).__name__
+        raise ConfigError(f"{path} cannot be read as a tar file ({why}); give a folder or tar file of {_LAYOUT}") from None
     pages = sorted(name for name in files if name.parent.name == "html" and name.suffix == ".html")
     known: dict[PurePosixPath, dict[str, Any]] = {}
     found = False
@@ -122,11 +125,11 @@ def _sample(name: tuple[str, str], body: bytes, gold: str, fact: dict[str, Any])
         name[0],
         body,
         gold,
-        url=str(fact.get("url") or ""),
-        site=str(fact.get("site") or ""),
-        language=str(fact.get("language") or ""),
-        kind=str(fact.get("page_type") or ""),
-        encoding=str(fact.get("encoding") or ""),
+        url=_word(fact.get("url")),
+        site=_word(fact.get("site")),
+        language=_word(fact.get("language")),
+        kind=_word(fact.get("page_type")),
+        encoding=_word(fact.get("encoding")),
         wanted=_passages(fact.get("with")),
         unwanted=_passages(fact.get("without")),
         partial=bool(fact.get("segments_only")),
@@ -134,4 +137,14 @@ def _sample(name: tuple[str, str], body: bytes, gold: str, fact: dict[str, Any])
 
 
 def _passages(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(_clean(str(one)) for one in value) if isinstance(value, list) else ()
+
+
+def _word(value: Any) -> str:
+    """On one line, for tables and headers."""
+    return " ".join("".join(one if one.isprintable() else " " for one in _clean(str(value))).split()) if value else ""
+
+
+def _clean(text: str) -> str:
+    """JSON may hold halves of characters, which no file and no screen takes."""
+    return text.encode("utf-8", "replace").decode()

@@ -60,6 +60,13 @@ TREE = model.msgspec.json.encode(Model(CUTS, tree.Tree(tree.Split(3, 0.5, tree.L
         (SVM.replace(b"[1.0,2.0]", b"[1.0]"), "$.classifier.weights"),
         (SVM.replace(b"[[0.0,", b"[["), "$.classifier.basis[0]"),
         (TREE.replace(b'"column":3', b'"column":18'), "$.classifier.root.column"),
+        (SVM.replace(b'"gamma":1.0', b'"gamma":-1.0'), "$.classifier.gamma"),
+        (SVM.replace(b'"gamma":1.0', b'"gamma":1e30'), "$.classifier.gamma"),
+        (SVM.replace(b'"bias":0.0', b'"bias":1e300'), "$.classifier.bias"),
+        (SVM.replace(b"[1.0,2.0]", b"[1.0,1e300]"), "$.classifier.weights"),
+        (SVM.replace(b"[[0.0,", b"[[3.0,"), "$.classifier.basis[0]"),
+        (GOOD.replace(b"0.4", b"4", 1), "$.cuts.mean"),
+        (GOOD.replace(b'"prior":0.0', b'"prior":1e300'), "$.classifier.prior"),
     ],
 )
 def test_a_broken_model_is_named_with_the_place(data: bytes, place: str, tmp_path: Path) -> None:

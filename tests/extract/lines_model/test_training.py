@@ -7,7 +7,7 @@ import pytest
 
 from tests.shared import shared
 from windrow.config import ConfigError
-from windrow.extract import files, lines
+from windrow.extract import files, gold, lines
 from windrow.extract.gold import Sample
 from windrow.extract.lines_model import features, labels, measure, model, source, training
 
@@ -100,7 +100,7 @@ def test_the_same_pages_give_the_same_bytes(classifier: str, tmp_path: Path) -> 
 
 @pytest.mark.long
 def test_the_shipped_model_is_what_training_makes_of_its_pages(tmp_path: Path) -> None:
-    files.train(shared("extraction"), "lines", "svm", tmp_path / "lines.json")
+    files.train(gold.samples(shared("extraction")), "lines", "svm", tmp_path / "lines.json")
     shipped = Path(lines.__file__).parent / "models" / "lines.json"
     assert (tmp_path / "lines.json").read_bytes() == shipped.read_bytes()
 

@@ -1,7 +1,6 @@
 """A trained model: cut points and classifier, as one JSON file."""
 
 import importlib.resources
-import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from windrow.extract.lines_model.source import FEATURES, Array, Flags
 VERSION = 1
 CLASSIFIERS: dict[str, Callable[[Array, Flags, Array], Any]] = {"svm": svm.fit, "bayes": bayes.fit, "tree": tree.fit}
 _COLUMNS = len(FEATURES) * len(features.SCOPES)
+_LARGEST = 1e6  # of any number: what is beyond it would overflow in single precision
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -77,13 +77,17 @@ def _check(model: Model) -> None:
     if model.version != VERSION:
         raise msgspec.ValidationError(f"it is of version {model.version}, this program reads {VERSION} - at `$.version`")
     for field in ("minimum", "mean", "maximum"):
-        _check_row(getattr(model.cuts, field), len(FEATURES), f"cuts.{field}")
+        _check_row(getattr(model.cuts, field), len(FEATURES), f"cuts.{field}", 1.0)
     match model.classifier:
-        case svm.Svm(weights=weights, basis=basis):
+        case svm.Svm(gamma=gamma, bias=bias, weights=weights, basis=basis):
+            _check_row([gamma, bias], 2, "classifier.gamma" if abs(gamma) > _LARGEST else "classifier.bias")
+            if gamma <= 0:
+                raise msgspec.ValidationError("expected a number above 0 - at `$.classifier.gamma`")
             _check_row(weights, len(basis), "classifier.weights")
             for number, row in enumerate(basis):
-                _check_row(row, _COLUMNS, f"classifier.basis[{number}]")
-        case bayes.Bayes(evidence=evidence):
+                _check_row(row, _COLUMNS, f"classifier.basis[{number}]", 1.0)
+        case bayes.Bayes(prior=prior, evidence=evidence):
+            _check_row([prior], 1, "classifier.prior")
             if len(evidence) != len(FEATURES):
                 raise msgspec.ValidationError(f"expected {len(FEATURES)} rows, got {len(evidence)} - at `$.classifier.evidence`")
             for number, row in enumerate(evidence):
@@ -92,11 +96,11 @@ def _check(model: Model) -> None:
             _check_node(root, "classifier.root")
 
 
-def _check_row(row: Sequence[float], length: int, place: str) -> None:
+def _check_row(row: Sequence[float], length: int, place: str, largest: float = _LARGEST) -> None:
     if len(row) != length:
         raise msgspec.ValidationError(f"expected {length} numbers, got {len(row)} - at `$.{place}`")
-    if not all(map(math.isfinite, row)):
-        raise msgspec.ValidationError(f"expected finite numbers - at `$.{place}`")
+    if not all(abs(value) <= largest for value in row):
+        raise msgspec.ValidationError(f"expected no number beyond {largest:g} - at `$.{place}`")
 
 
 def _check_node(node: tree.Leaf | tree.Split, place: str) -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
-from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
 
+from windrow import urls
 from windrow.config import ConfigError
 from windrow.extract import decode, lines
 from windrow.extract.gold import Sample
@@ -47,14 +47,33 @@ def train(samples: Iterable[Sample], classifier: str = "svm") -> Model:
 
 def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FOLDS) -> list[Row]:
     """k-fold cross-validation in each site by itself, and in one more group of the sites with fewer than k pages, which stay whole."""
-    rows = []
-    for site, pages in _sites(map(labelled, samples), folds).items():
-        usable = [page for page in pages if page.answerable]
-        if len(usable) == 1:
-            raise ConfigError(f"{site} has one page that can be tried; cross-validation needs two or more of a site, or of several")
-        found = [match for learnt, tried in _folds(usable, folds, site) for match in _matches(_trained(learnt, classifier), tried)]
-        rows.append(_row(site, found, len(pages) - len(usable)))
+    if folds < 2:
+        raise ConfigError(f"{folds} fold leaves no page to learn from; cross-validation needs 2 or more, the paper has {FOLDS}")
+    check(classifier)
+    sites = _sites(map(labelled, samples), folds)
+    rows = [_validated(site, pages, classifier, folds) for site, pages in sites.items()]
+    if not any(row.pages for row in rows):
+        single = [site for site, pages in sites.items() if any(page.answerable for page in pages)]
+        who = f"{single[0]} has one page" if len(single) == 1 else f"none of {len(sites)} sites has two pages"
+        raise ConfigError(f"{who} that can be tried; cross-validation needs two or more of a site, or of several")
     return rows
+
+
+def _validated(site: str, pages: Sequence[Labelled], classifier: str, folds: int) -> Row:
+    """Without two pages to try there is nothing to say of a site."""
+    usable = [page for page in pages if page.answerable]
+    if len(usable) < 2:
+        return _row(site, [], len(pages))
+    try:
+        found = [match for learnt, tried in _folds(usable, folds, site) for match in _matches(_trained(learnt, classifier), tried)]
+    except ConfigError as error:
+        raise ConfigError(f"{site}: {error}") from None
+    return _row(site, found, len(pages) - len(usable))
+
+
+def check(classifier: str) -> None:
+    if classifier not in CLASSIFIERS:
+        raise ConfigError(f"there is no classifier {classifier!r}; choose one of {', '.join(CLASSIFIERS)}")
 
 
 def assess(samples: Iterable[Sample], model: Model) -> list[Row]:
@@ -77,8 +96,9 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def mean(rows: Sequence[Row]) -> Row:
-    """Over sites, whatever the number of their pages."""
-    figures = [fmean(getattr(row, name) for row in rows) for name in ("precision", "recall", "f1", "page_f1")]
+    """Over sites, whatever the number of their pages, unless there was none to try."""
+    tried = [row for row in rows if row.pages] or rows
+    figures = [fmean(getattr(row, name) for row in tried) for name in ("precision", "recall", "f1", "page_f1")]
     return Row("mean", sum(row.pages for row in rows), sum(row.left_out for row in rows), *figures)
 
 
@@ -87,7 +107,7 @@ def labelled(sample: Sample) -> Labelled:
     page = decode.decode(sample.body, content_type)[0]
     found = source.lines(page)
     return Labelled(
-        sample.site or urlsplit(sample.url).hostname or sample.dataset,
+        sample.site or (url.host if (url := urls.parse(sample.url)) else sample.dataset),
         found.features,
         labels.labels(found, sample.gold),
         source.texts(found, True),
@@ -97,8 +117,7 @@ def labelled(sample: Sample) -> Labelled:
 
 
 def _trained(pages: Sequence[Labelled], classifier: str) -> Model:
-    if classifier not in CLASSIFIERS:
-        raise ConfigError(f"there is no classifier {classifier!r}; choose one of {', '.join(CLASSIFIERS)}")
+    check(classifier)
     filled = [page for page in pages if len(page.raw)]
     topical = np.concatenate([page.topical for page in filled]) if filled else np.zeros(0, dtype=bool)
     if not topical.any() or topical.all():
@@ -138,8 +157,8 @@ def _sites(pages: Iterable[Labelled], folds: int) -> dict[str, list[Labelled]]:
 def _folds(pages: Sequence[Labelled], folds: int, site: str) -> Iterator[tuple[list[Labelled], list[Labelled]]]:
     """Pages to learn from and pages to try: page by page in turn, or among many sites, site by site."""
     turns = list(range(len(pages)))
-    if site == OTHERS:
-        places = {name: place for place, name in enumerate(dict.fromkeys(page.site for page in pages))}
+    places = {name: place for place, name in enumerate(dict.fromkeys(page.site for page in pages))}
+    if site == OTHERS and len(places) > 1:
         turns = [places[page.site] for page in pages]
     for fold in range(min(folds, max(turns, default=-1) + 1)):
         yield (
