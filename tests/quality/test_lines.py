@@ -38,6 +38,13 @@ def test_the_shipped_model_finds_the_text_of_every_site(pages: list[Sample]) -> 
 
 
 @pytest.mark.long
+def test_english_news_of_sites_that_the_model_has_not_seen() -> None:
+    rows = training.evaluate(gold.samples(shared("extraction/newspaper-ds.tar.xz")))
+    assert [row.site for row in rows] == [training.OTHERS]
+    assert rows[0].f1 >= FLOORS["english"], training.table(rows)
+
+
+@pytest.mark.long
 def test_tenfold_cross_validation_in_each_of_the_ten_sites(pages: list[Sample]) -> None:
     rows = training.evaluate(pages)
     assert [row.site for row in rows] == ["cjw", "hexun", "jjgc", "nbd", "people", "qq", "sina", "wangyi", "xinhua", "yicai"]

@@ -127,8 +127,9 @@ class _Problem:
         return np.asarray(np.linalg.solve(left, right), dtype=np.float64)
 
     def _step(self, beta: Array, target: Array, decision: Array, reached: Array) -> float:
-        step, value = 1.0, self._value(beta, decision)
-        while step > 1e-3 and self._value(beta + step * (target - beta), decision + step * (reached - decision)) > value:
+        """At the minimum a whole step changes nothing but the last digits, upwards too."""
+        step, highest = 1.0, self._value(beta, decision) * (1 + 1e-12)
+        while step > 1e-3 and self._value(beta + step * (target - beta), decision + step * (reached - decision)) > highest:
             step /= 2
         return step
 
