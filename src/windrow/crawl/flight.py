@@ -1,7 +1,7 @@
 """What is under way: URLs requested and not yet committed, bytes of bodies that wait for a worker, and the turns that wait for room.
 
 Turns are woken in the order in which they came, and as many as there is room for. Waking all of them, of which most went back to sleep,
-took a tenth of the driver's time when the workers were slower than the web.
+took an eighth of a crawl's CPU where the workers were slower than the web.
 """
 
 import asyncio
