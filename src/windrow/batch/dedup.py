@@ -99,7 +99,7 @@ class Work:
     def __init__(self, options: Options, watch: Watch) -> None:
         judge = options.judge
         self.options, self.watch = options, watch
-        self.rule = Rule(judge.ngram, judge.threshold, judge.smoothing, judge.max_seen)
+        self.rule = Rule.of(judge)
         self.table = Table(judge.table_bytes)
         self.summary = Summary()
         self._length = Lengths()

@@ -49,7 +49,7 @@ class Rebuild:
         self._claims: dict[int, int] = {}
         self._robots: dict[str, Robots] = {}
         self.table = Table(options.judge.table_bytes)
-        rule = Rule(options.judge.ngram, options.judge.threshold, options.judge.smoothing, options.judge.max_seen)
+        rule = Rule.of(options.judge)
         seen = (lambda grams: duplicates.settle(self.table, grams, rule)) if options.judge.near_duplicates else None
         self._owner = Owner(options.signals, self._claim, seen)
 

@@ -24,7 +24,7 @@ class Seen:
     def __init__(self, directory: Path, options: Judge, committed: int) -> None:
         """`committed`: bytes of the redo file that count; it has been cut to them."""
         self._directory = directory
-        self._rule = Rule(options.ngram, options.threshold, options.smoothing, options.max_seen)
+        self._rule = Rule.of(options)
         self._length = committed
         self._synced = committed
         self._unwritten = b""

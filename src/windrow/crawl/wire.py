@@ -1,6 +1,6 @@
 """What passes between the crawl and a worker, in frames: a length, plain values in msgpack, and for captures their bytes as they are.
 
-The bytes of captures and the answers go through memory that both share, where they fit: a copy there and none back, against 50 µs a page
+The bytes of captures and the answers go through memory that both share, where they fit: one copy or two, against 50 µs a page
 for the way of 20 kB through a socket. A worker gets a frame only when it has answered the last, so one stretch of memory is enough:
 captures at its beginning, answers one after the other behind them.
 

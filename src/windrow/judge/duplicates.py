@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from windrow import config
 from windrow.judge.table import Found, Table
 
 try:
@@ -46,6 +47,10 @@ class Rule(msgspec.Struct, frozen=True):
     threshold: float = 0.5  # share of a paragraph's words; a duplicate has more
     smoothing: int = 20  # words of new text between duplicates that go with them; 0: none
     whole: float = 1.0  # share of a document's words in duplicates from which the rest goes with them, ours; 1, as in onion: never
+
+    @classmethod
+    def of(cls, options: config.Judge) -> "Rule":
+        return cls(options.ngram, options.threshold, options.smoothing, options.max_seen)
 
 
 class Grams(msgspec.Struct, frozen=True, gc=False):
