@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCES = (
     Path("src/windrow/extract/_walk.c"),
     Path("src/windrow/extract/_blocks.c"),
-    Path("src/windrow/judge/_grams.c"),
+    Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
 )
 
@@ -27,7 +27,9 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
             target = source.with_name(source.stem + (sysconfig.get_config_var("EXT_SUFFIX") or ".so"))
             problem = compile_kernel(source, target)
             if problem:
-                self.app.display_warning(f"The C kernel {source.name} was not built, its slower twin in Python will be used: {problem}")
+                self.app.display_warning(
+                    f"The C kernel {source.name} was not built, its slower twin in Python will be used: {problem}"
+                )
                 continue
             build_data["pure_python"] = False
             build_data["infer_tag"] = True

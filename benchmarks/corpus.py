@@ -24,12 +24,12 @@ from typing import Any
 import pycld2
 
 from windrow import urls
-from windrow.judge import codes
+from windrow.judge.language import codes
 
 SERVE = Path(__file__).resolve().parents[2] / "shared" / "web" / "serve"
 LEAST = 500  # bytes of main text of a page that counts
 TOLD = 60  # characters of a paragraph whose language can be told
-EVERYTHING = {"frontier.yield_threshold": '"off"', "judge.near_duplicates": "false", "signals.profile": '"record-only"'}
+EVERYTHING = {"frontier.yield_threshold": '"off"', "dedup.near_duplicates": "false", "signals.profile": '"record-only"'}
 
 
 @contextmanager
@@ -46,14 +46,24 @@ def web(profile: str, directory: Path, port: int) -> Iterator[Path]:
 def crawl(site: Path, directory: Path, language: str, options: dict[str, str]) -> list[dict[str, Any]]:
     """The documents of a crawl."""
     windrow = [sys.executable, "-m", "windrow.cli"]
-    command = [*windrow, "init", directory, "--seeds", site / "seeds.txt", "--contact", "http://localhost/", "--language", language]
+    command = [
+        *windrow,
+        "init",
+        directory,
+        "--seeds",
+        site / "seeds.txt",
+        "--contact",
+        "http://localhost/",
+        "--language",
+        language,
+    ]
     subprocess.run(command, check=True, stdout=sys.stderr)
     options = {
         "fetch.delay": "0",
         "fetch.ip_delay": "0",
         "fetch.max_crawl_delay": "0.05",
         "fetch.allow_private": "true",
-        "fetch.hosts": f'"{site / "hosts"}"',
+        "fetch.hosts_file": f'"{site / "hosts"}"',
         "scope.tlds": '["test"]',
         **options,
     }
@@ -93,7 +103,9 @@ def wanted(site: Path, language: str) -> dict[str, list[tuple[str, int]]]:
     return found
 
 
-def completeness(site: Path, language: str, documents: list[dict[str, Any]], ends: dict[str, tuple[str, str]]) -> dict[str, Any]:
+def completeness(
+    site: Path, language: str, documents: list[dict[str, Any]], ends: dict[str, tuple[str, str]]
+) -> dict[str, Any]:
     held = {document["url"]: size(document) for document in documents}
     total = pages = text = wrong = 0
     missing: Counter[str] = Counter()
@@ -113,7 +125,11 @@ def completeness(site: Path, language: str, documents: list[dict[str, Any]], end
             missing[reason] += main
             examples.setdefault(reason, []).append(f"{url} {ends.get(url, ('', ''))[1]} ({main} bytes)")
     shares = {reason: round(bytes_ / total, 5) for reason, bytes_ in missing.most_common()}
-    held_shares = {"pages_held": pages / total, "pages_held_of_true": pages / (total - wrong), "text_held": text / total}
+    held_shares = {
+        "pages_held": pages / total,
+        "pages_held_of_true": pages / (total - wrong),
+        "text_held": text / total,
+    }
     return {"bytes": total, **held_shares, "missing": shares, "examples": examples}
 
 
@@ -142,7 +158,9 @@ def cleanness(site: Path, language: str, documents: list[dict[str, Any]]) -> dic
         "foreign": foreign / max(1, told),
         "foreign_languages": dict(others.most_common(5)),
         "equal_documents": sum(texts.values()) - len(texts),
-        "spam_and_mirror_documents": dict(Counter(host for document in documents if (host := document["url"].split("/")[2]) in suspects)),
+        "spam_and_mirror_documents": dict(
+            Counter(host for document in documents if (host := document["url"].split("/")[2]) in suspects)
+        ),
     }
 
 
@@ -150,9 +168,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("profile", nargs="?", default="small", choices=("small", "medium"))
     parser.add_argument("--language", default="de")
-    parser.add_argument("--web", type=Path, help="directory to unpack the web in, reused when it is there; without it a temporary one")
+    parser.add_argument(
+        "--web", type=Path, help="directory to unpack the web in, reused when it is there; without it a temporary one"
+    )
     parser.add_argument("--port", type=int, default=8091)
-    parser.add_argument("--set", action="append", default=[], help="a further option of both crawls: SECTION.OPTION=VALUE")
+    parser.add_argument(
+        "--set", action="append", default=[], help="a further option of both crawls: SECTION.OPTION=VALUE"
+    )
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     language = codes.parse(arguments.language)

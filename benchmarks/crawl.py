@@ -69,7 +69,9 @@ class Web:
 
     def served(self, since: float) -> tuple[int, list[float]]:
         """How many requests were answered, and when each of those that gave a page."""
-        os.kill(int((self.directory / "nginx.pid").read_text()), signal.SIGUSR1)  # nginx writes what it holds back and opens the log anew
+        os.kill(
+            int((self.directory / "nginx.pid").read_text()), signal.SIGUSR1
+        )  # nginx writes what it holds back and opens the log anew
         time.sleep(1)
         with open(self.directory / "access.log", encoding="latin-1") as lines:
             rows = [row for row in (line.split(" ", 6) for line in lines) if float(row[0]) >= since]
@@ -93,7 +95,9 @@ def measure(command: list[str], log: Path) -> tuple[float, float, float, list[Sa
     before, began = _children_cpu(), time.time()
     samples = []
     with open(log, "wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
     try:
         while process.poll() is None:
             samples.append(_sample(process.pid))
@@ -133,7 +137,9 @@ def _sample(pid: int) -> Sample:
         family = []
     for member in family:
         try:
-            rows = dict(line.split(":", 1) for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()[1:])
+            rows = dict(
+                line.split(":", 1) for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()[1:]
+            )
         except OSError:  # it ended while we looked
             continue
         pss += int(rows["Pss"].split()[0]) << 10
@@ -154,12 +160,14 @@ def windrow(site: Web, output: Path, pages: int, text: bool) -> list[str]:
     """Prepares a crawl directory; gives the command that crawls it."""
     base = [sys.executable, "-m", "windrow.cli"]
     crawl = output / "crawl"
-    subprocess.run([*base, "init", crawl, "--seeds", site.seeds, "--contact", "http://localhost/"], check=True, stdout=sys.stderr)
+    subprocess.run(
+        [*base, "init", crawl, "--seeds", site.seeds, "--contact", "http://localhost/"], check=True, stdout=sys.stderr
+    )
     options = {
         "fetch.delay": "0",
         "fetch.ip_delay": "0",
         "fetch.allow_private": "true",
-        "fetch.hosts": f'"{site.hosts}"',
+        "fetch.hosts_file": f'"{site.hosts}"',
         "scope.tlds": '["test"]',
     } | ({"frontier.yield_threshold": '"off"'} if text else {"extract.extractor": '"none"'})
     return [
@@ -174,7 +182,14 @@ def windrow(site: Web, output: Path, pages: int, text: bool) -> list[str]:
 
 def scrapy(site: Web, output: Path, pages: int, text: bool) -> list[str]:
     output.mkdir(parents=True, exist_ok=True)
-    spider = [sys.executable, str(HERE / "scrapy_spider.py"), str(site.seeds), str(site.hosts), str(output / "peer.warc.gz"), str(pages)]
+    spider = [
+        sys.executable,
+        str(HERE / "scrapy_spider.py"),
+        str(site.seeds),
+        str(site.hosts),
+        str(output / "peer.warc.gz"),
+        str(pages),
+    ]
     return [*spider, "text"] if text else spider
 
 
@@ -220,16 +235,22 @@ def show(results: list[Result]) -> None:
     for result in results:
         print(f"{result.crawler:8}", *(f"{form(result):>{max(11, len(heading))}}" for heading, form in COLUMNS.items()))
     if len(results) == 2:
-        print(f"ratio of CPU per page, scrapy : windrow = {results[1].cpu_ms_per_page / results[0].cpu_ms_per_page:.1f} : 1")
+        print(
+            f"ratio of CPU per page, scrapy : windrow = {results[1].cpu_ms_per_page / results[0].cpu_ms_per_page:.1f} : 1"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=CRAWLERS, help="one crawler instead of both")
     parser.add_argument("--text", action="store_true", help="the whole pipeline, from the request to the corpus")
-    parser.add_argument("--pages", type=int, default=0, help="stop after about this many; 0: the whole web, 22,622 pages")
     parser.add_argument(
-        "--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one"
+        "--pages", type=int, default=0, help="stop after about this many; 0: the whole web, 22,622 pages"
+    )
+    parser.add_argument(
+        "--web",
+        type=Path,
+        help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one",
     )
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--json", action="store_true")

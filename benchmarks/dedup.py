@@ -23,12 +23,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from tests.judge.onion import Onion  # noqa: E402
+from tests.dedup.onion import Onion  # noqa: E402
 from windrow import config  # noqa: E402
 from windrow.batch import dedup  # noqa: E402
-from windrow.judge import duplicates  # noqa: E402
-from windrow.judge.duplicates import Rule  # noqa: E402
-from windrow.judge.table import Table  # noqa: E402
+from windrow.dedup import ngrams  # noqa: E402
+from windrow.dedup.ngrams import Rule  # noqa: E402
+from windrow.dedup.table import Table  # noqa: E402
 
 Documents = list[list[str]]
 LOT = 16  # documents settled together
@@ -68,13 +68,13 @@ def resident() -> int:
 
 def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
     """As in a crawl: hashed in a worker, a document at a time; settled by the owner, as many together as come from a worker."""
-    spent, grams = cpu(lambda: [duplicates.grams(paragraphs) for paragraphs in documents])
+    spent, grams = cpu(lambda: [ngrams.grams(paragraphs) for paragraphs in documents])
     numbers["worker"] = spent
     before, table, rule = resident(), Table(), Rule()
 
     def settle() -> Iterator[bool]:
         for start in range(0, len(grams), LOT):
-            for ruling in duplicates.settle_all(table, grams[start : start + LOT], rule):
+            for ruling in ngrams.settle_all(table, grams[start : start + LOT], rule):
                 yield from ruling.duplicate
             table.take()
 
@@ -87,7 +87,9 @@ def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
 
 def python_sets(documents: Documents, numbers: dict[str, float]) -> list[bool]:
     before, onion = resident(), Onion()
-    spent, verdicts = cpu(lambda: [gone for paragraphs in documents for gone in onion.judge([text.split() for text in paragraphs])[0]])
+    spent, verdicts = cpu(
+        lambda: [gone for paragraphs in documents for gone in onion.judge([text.split() for text in paragraphs])[0]]
+    )
     numbers["sets"] = spent
     numbers["sets_resident_bytes_per_ngram"] = (resident() - before) / len(onion.seen)
     return list(verdicts)
@@ -96,9 +98,13 @@ def python_sets(documents: Documents, numbers: dict[str, float]) -> list[bool]:
 def command(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
     """The whole of `windrow dedup`: read jsonl, judge, write jsonl."""
     given = place / "in.jsonl"
-    given.write_text("".join(json.dumps({"text": "\n".join(paragraphs)}, ensure_ascii=False) + "\n" for paragraphs in documents))
+    given.write_text(
+        "".join(json.dumps({"text": "\n".join(paragraphs)}, ensure_ascii=False) + "\n" for paragraphs in documents)
+    )
     jobs = dedup.plan([given], place / "out.jsonl")
-    numbers["command"], _ = cpu(lambda: dedup.run(jobs, dedup.options("paragraph", "", config.Judge()), lambda count: None))
+    numbers["command"], _ = cpu(
+        lambda: dedup.run(jobs, dedup.options("paragraph", "", config.Dedup()), lambda count: None)
+    )
     numbers["command_megabytes_per_second"] = given.stat().st_size / 1e6 / numbers["command"]
 
 
@@ -118,7 +124,9 @@ def onion(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
 
 def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
     millions = tokens / 1e6
-    print(f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept; CPU seconds per million tokens:")
+    print(
+        f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept; CPU seconds per million tokens:"
+    )
     ours = numbers["worker"] + numbers["owner"]
     for name, spent in (
         ("windrow, as in a crawl", ours),
@@ -132,8 +140,13 @@ def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
         f"a document: {numbers['worker'] / documents * 1e6:.0f} µs in the worker, {numbers['owner'] / documents * 1e6:.0f} µs in the owner"
     )
     print(f"windrow dedup: {numbers['command_megabytes_per_second']:.1f} MB/s")
-    print(f"bytes per n-gram: table {numbers['table_bytes_per_ngram']:.1f}, resident {numbers['resident_bytes_per_ngram']:.1f}; ", end="")
-    print(f"Python sets {numbers['sets_resident_bytes_per_ngram']:.0f} ({numbers['disagreeing']:.0f} paragraphs judged otherwise)")
+    print(
+        f"bytes per n-gram: table {numbers['table_bytes_per_ngram']:.1f}, resident {numbers['resident_bytes_per_ngram']:.1f}; ",
+        end="",
+    )
+    print(
+        f"Python sets {numbers['sets_resident_bytes_per_ngram']:.0f} ({numbers['disagreeing']:.0f} paragraphs judged otherwise)"
+    )
 
 
 def main() -> None:
@@ -150,7 +163,9 @@ def main() -> None:
         command(documents, Path(place), numbers)
         if shutil.which("onion"):
             onion(documents, Path(place), numbers)
-    numbers["disagreeing"] = sum(ours != theirs for ours, theirs in zip(verdicts, python_sets(documents, numbers), strict=True))
+    numbers["disagreeing"] = sum(
+        ours != theirs for ours, theirs in zip(verdicts, python_sets(documents, numbers), strict=True)
+    )
     if options.json:
         print(json.dumps(numbers, indent=2))
     else:

@@ -26,7 +26,7 @@ from windrow.corpus import document, outputs  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
 from windrow.data import Page, Paragraph, Place  # noqa: E402
-from windrow.judge import codes  # noqa: E402
+from windrow.judge.language import codes  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 LOT = 256  # documents in a flush
@@ -41,7 +41,9 @@ def make(directory: Path, count: int) -> dict[str, float]:
     with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:
         for number in range(count):
             language = chance.choice([name for name, lines in texts.items() if lines])
-            paragraphs = [Paragraph(text, own="good") for text in chance.choices(texts[language], k=chance.randint(3, 14))]
+            paragraphs = [
+                Paragraph(text, own="good") for text in chance.choices(texts[language], k=chance.randint(3, 14))
+            ]
             page = Page(title=f"page {number}", charset="utf-8", language=codes.short(language))
             started = time.process_time()
             draft = document.draft(page, paragraphs, language, [language] * len(paragraphs), ())
@@ -60,7 +62,16 @@ def make(directory: Path, count: int) -> dict[str, float]:
 def source(number: int, language: str) -> Source:
     place = Place("warc/WINDROW-n0-20261115104421-00000.warc.gz", number * 1000, 900)
     name, url = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>", f"http://www{number % 500}.example.org/{number}"
-    return Source(name, url, 1794739461.0 + number, "192.0.2.1", place, "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4", language, {"language": 0.98})
+    return Source(
+        name,
+        url,
+        1794739461.0 + number,
+        "192.0.2.1",
+        place,
+        "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+        language,
+        {"language": 0.98},
+    )
 
 
 def plain(directory: Path) -> None:

@@ -44,7 +44,9 @@ Row = dict[str, float | int | str]
 def ours() -> dict[str, Tool]:
     """Every extractor there is, with the C kernel where it was built and without it; `lines` reads the source and has no use for it."""
     chosen = {name: (name, [LINKS]) for name in extract.EXTRACTORS if name not in ("none", "paragraphs")}
-    chosen |= {f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")}
+    chosen |= {
+        f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")
+    }
     found: dict[str, Tool] = {}
     for name, (extractor, settings) in chosen.items():
         options = files.options(extractor, settings)
@@ -97,7 +99,9 @@ def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = Fa
     first = list(itertools.islice(pages, 3))
     for sample in first:
         _scores(tools, sample, 0)  # models and lists are loaded now
-    return [score for number, sample in enumerate(itertools.chain(first, pages)) for score in _scores(tools, sample, number)]
+    return [
+        score for number, sample in enumerate(itertools.chain(first, pages)) for score in _scores(tools, sample, number)
+    ]
 
 
 def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
@@ -112,7 +116,9 @@ def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
 def rows(scores: list[Score], tools: list[str], with_gold: bool) -> list[Row]:
     """A row for each tool: cost, its ratio to that of each peer, and quality."""
     overall = {
-        row.extractor: row for row in evaluate.rows(sorted(scores, key=lambda score: tools.index(score.extractor))) if row.group == "all"
+        row.extractor: row
+        for row in evaluate.rows(sorted(scores, key=lambda score: tools.index(score.extractor)))
+        if row.group == "all"
     }
     found = []
     for name, figures in overall.items():
@@ -130,7 +136,14 @@ def from_web(web: Path, number: int) -> Iterator[Sample]:
         page = dict(zip(head, line, strict=False))
         path = web / "www" / page["host"] / page["path"].lstrip("/")
         if path.is_file():
-            yield Sample(page["path"], web.name, path.read_bytes(), "", f"http://{page['host']}{page['path']}", language=page["lang"])
+            yield Sample(
+                page["path"],
+                web.name,
+                path.read_bytes(),
+                "",
+                f"http://{page['host']}{page['path']}",
+                language=page["lang"],
+            )
 
 
 def main() -> None:
@@ -147,7 +160,9 @@ def main() -> None:
         sys.exit(f"there is no {SHARED}/extraction; this benchmark needs the shared data beside the repository")
     if options.agreement:
         return agree(options.json)
-    tools = {name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))}
+    tools = {
+        name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))
+    }
     pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
     results = {"../shared/extraction": rows(measured(tools, pages, options.alone), list(tools), with_gold=True)}
     if options.web:
@@ -164,16 +179,23 @@ def agree(as_json: bool) -> None:
         import justext
     except ImportError:
         sys.exit("jusText is not installed; try: pip install justext lxml_html_clean")
-    sets = {name: list(gold.samples(SHARED / "extraction" / f"{name}.tar.xz"))[::step] for name, step in agreement.FIVE_HUNDRED.items()}
+    sets = {
+        name: list(gold.samples(SHARED / "extraction" / f"{name}.tar.xz"))[::step]
+        for name, step in agreement.FIVE_HUNDRED.items()
+    }
     found = {name: (len(pages), *agreement.agreement(pages, justext)) for name, pages in sets.items()}
     found["all"] = tuple(map(sum, zip(*found.values(), strict=True)))  # type: ignore[assignment]
-    lines = [{"set": name, "pages": pages, "paragraphs": every, "same": same / every} for name, (pages, same, every) in found.items()]
+    lines = [
+        {"set": name, "pages": pages, "paragraphs": every, "same": same / every}
+        for name, (pages, same, every) in found.items()
+    ]
     if as_json:
         print(json.dumps(lines, indent=1))
     else:
         print(
             "\n".join(
-                f"{row['set']:18} {row['pages']:6,} pages {row['paragraphs']:8,} paragraphs  {row['same']:.4f} the same" for row in lines
+                f"{row['set']:18} {row['pages']:6,} pages {row['paragraphs']:8,} paragraphs  {row['same']:.4f} the same"
+                for row in lines
             )
         )
 
@@ -183,7 +205,11 @@ def show(results: dict[str, list[Row]]) -> None:
         print(title)
         print(f"  {'':30}" + "".join(f"{name:>16}" for name in lines[0] if name != "tool"))
         for row in lines:
-            cells = (f"{value:.3f}" if isinstance(value, float) else f"{value:,}" for key, value in row.items() if key != "tool")
+            cells = (
+                f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+                for key, value in row.items()
+                if key != "tool"
+            )
             print(f"  {row['tool']:30}" + "".join(f"{cell:>16}" for cell in cells))
 
 

@@ -25,7 +25,7 @@ from windrow import frontier, urls
 from windrow.config import Config, Fetch
 from windrow.config import Frontier as Options
 from windrow.data import Frame, Kind, Reason, Report, Robots, Task, Turn, Url
-from windrow.frontier.local import LocalFrontier
+from windrow.frontier.local.frontier import LocalFrontier
 
 HOSTS = 200_000
 HOT = 2_000
@@ -73,9 +73,20 @@ class Web:
             self.hot[place] = rng.randrange(HOSTS)
         self.settled[host] += 1
         page = self.task(host, self.settled[host])
-        found = [self.new(host if rng.random() < self._local else rng.randrange(HOSTS), page.url.text) for _ in range(LINKS)]
+        found = [
+            self.new(host if rng.random() < self._local else rng.randrange(HOSTS), page.url.text) for _ in range(LINKS)
+        ]
         return Report(
-            0, page, Reason.OK, "", START, status=200, downloaded=20_000, kept=4_000, shape=rng.randrange(1 << 32), found=tuple(found)
+            0,
+            page,
+            Reason.OK,
+            "",
+            START,
+            status=200,
+            downloaded=20_000,
+            kept=4_000,
+            shape=rng.randrange(1 << 32),
+            found=tuple(found),
         )
 
 
@@ -182,7 +193,16 @@ class Crawl:
         known = [self._web.task(host, 1 + number % self._web.made[host], task.url.text) for number in range(32)]
         found = (*known, self._web.new(host, task.url.text))
         return Report(
-            0, task, Reason.OK, "", self._now, status=200, downloaded=20_000, kept=4_000, shape=self._rng.randrange(1 << 32), found=found
+            0,
+            task,
+            Reason.OK,
+            "",
+            self._now,
+            status=200,
+            downloaded=20_000,
+            kept=4_000,
+            shape=self._rng.randrange(1 << 32),
+            found=found,
         )
 
 
@@ -241,7 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--urls", type=int, default=20_000_000, help="how many (default 20,000,000)")
     parser.add_argument("--scatter", action="store_true", help="all links to random hosts")
-    parser.add_argument("--directory", type=Path, help="where the state is made (default: the system's temporary directory)")
+    parser.add_argument(
+        "--directory", type=Path, help="where the state is made (default: the system's temporary directory)"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(arguments)
     directory = Path(tempfile.mkdtemp(prefix="windrow-frontier-", dir=given.directory))

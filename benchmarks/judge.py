@@ -28,10 +28,12 @@ sys.path[:0] = [str(ROOT / "src")]
 from windrow import config, extract, urls  # noqa: E402
 from windrow.config import Config  # noqa: E402
 from windrow.data import Capture, Page, Task  # noqa: E402
-from windrow.judge import duplicates, language, quality, shape, signals, table  # noqa: E402
-from windrow.judge.duplicates import Grams, Rule  # noqa: E402
+from windrow.dedup import ngrams, table  # noqa: E402
+from windrow.dedup.ngrams import Grams, Rule  # noqa: E402
+from windrow.dedup.table import Table  # noqa: E402
+from windrow.judge import quality, shape, signals  # noqa: E402
+from windrow.judge.language import detect  # noqa: E402
 from windrow.judge.pages import Judge  # noqa: E402
-from windrow.judge.table import Table  # noqa: E402
 
 COMMIT = 256  # pages
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -48,12 +50,12 @@ def captures(web: Path, number: int) -> Iterator[Capture]:
 
 @contextmanager
 def without_kernels() -> Iterator[None]:
-    kept = duplicates._grams, table._grams, shape._shape
-    duplicates._grams = table._grams = shape._shape = None  # type: ignore[assignment]
+    kept = ngrams._ngrams, table._ngrams, shape._shape
+    ngrams._ngrams = table._ngrams = shape._shape = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        duplicates._grams, table._grams, shape._shape = kept
+        ngrams._ngrams, table._ngrams, shape._shape = kept
 
 
 def spent(job: Callable[[], Any], pages: int) -> float:
@@ -69,7 +71,7 @@ def spent(job: Callable[[], Any], pages: int) -> float:
 def settle(documents: list[Grams], rule: Rule, lot: int) -> None:
     held, pages = Table(), 0
     for start in range(0, len(documents), lot):
-        duplicates.settle_all(held, documents[start : start + lot], rule)
+        ngrams.settle_all(held, documents[start : start + lot], rule)
         pages += lot
         if pages >= COMMIT:
             held.take()
@@ -77,18 +79,24 @@ def settle(documents: list[Grams], rule: Rule, lot: int) -> None:
 
 
 def measure(pages: list[Page], options: Config, lot: int) -> dict[str, float]:
-    judge, settings = Judge(options), language.prepare(options.language)
+    judge, settings = Judge(options), detect.prepare(options.language)
     texts = [[one.text for one in page.paragraphs if one.kind == "good"] for page in pages]
     full = [(page, text) for page, text in zip(pages, texts, strict=True) if text]
-    rule = Rule(options.judge.ngram, options.judge.threshold, options.judge.smoothing)
+    rule = Rule(options.dedup.ngram, options.dedup.threshold, options.dedup.smoothing)
     documents = [ruling.grams for page in pages if (ruling := judge(page, ())).grams is not None]
     kept = [[one.text for one in judge(page, ()).paragraphs] for page in pages]
     jobs: dict[str, Callable[[], Any]] = {
-        "signals": lambda: [signals.refuses(signals.read((), page.metas, "windrow"), options.signals) for page, _ in full],
-        "language": lambda: [language.keep(language.judge(text, settings), settings) for _, text in full],
-        "quality": lambda: [quality.judge(text, options.quality, quality.good_share(page.paragraphs)) for page, text in full],
-        "translation marks": lambda: [quality.machine_translated({"lang": page.language}, page.metas, text) for page, text in full],
-        "n-grams": lambda: [duplicates.grams(text, rule.ngram) for text in kept if text],
+        "signals": lambda: [
+            signals.refuses(signals.read((), page.metas, "windrow"), options.signals) for page, _ in full
+        ],
+        "language": lambda: [detect.keep(detect.judge(text, settings), settings) for _, text in full],
+        "quality": lambda: [
+            quality.judge(text, options.quality, quality.good_share(page.paragraphs)) for page, text in full
+        ],
+        "translation marks": lambda: [
+            quality.machine_translated({"lang": page.language}, page.metas, text) for page, text in full
+        ],
+        "n-grams": lambda: [ngrams.grams(text, rule.ngram) for text in kept if text],
         "worker": lambda: [judge(page, ()) for page in pages],
         "owner": lambda: settle([one for one in documents if one is not None], rule, lot),
     }

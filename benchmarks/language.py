@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.judge import declarations
 from windrow.extract import decode, walk
-from windrow.judge import codes, language
-from windrow.judge.language import Settings
+from windrow.judge.language import codes, detect
+from windrow.judge.language.detect import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 Tool = Callable[[list[str]], str]
@@ -40,9 +40,9 @@ def tools() -> dict[str, Tool]:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     settings = Settings()
     for warm in (["Guten Tag"], ["x y"]):
-        language.judge(warm, settings)
+        detect.judge(warm, settings)
     return {
-        "windrow": lambda texts: language.judge(texts, settings).language,
+        "windrow": lambda texts: detect.judge(texts, settings).language,
         "cld2": lambda texts: codes.label(pycld2.detect("\n".join(texts))[2][0][1]),
         "py3langid": lambda texts: codes.label(identifier.classify("\n".join(texts))[0]),
     }
@@ -54,12 +54,14 @@ def same(one: str, other: str) -> bool:
 
 def translations() -> dict[str, list[str]]:
     """Paragraphs by language; variants of a translation and members of a macrolanguage that the tools do not tell are left out."""
-    both = [code for code, names in language.known().items() if len(names) == 2]
+    both = [code for code, names in detect.known().items() if len(names) == 2]
     chosen = {}
     for name, articles in declarations.translations(SHARED / "conformance" / "udhr.tar.xz").items():
         code, paragraphs = codes.find(name) or "", list(itertools.chain(*articles))
         told = (
-            any(codes.covers(code, one) for one in both) and codes.macro(code) not in ("zho", "que") and code not in ("azb", "bjn", "min")
+            any(codes.covers(code, one) for one in both)
+            and codes.macro(code) not in ("zho", "que")
+            and code not in ("azb", "bjn", "min")
         )
         if "_" not in name and told and len(paragraphs) > 30:
             chosen[code] = paragraphs
@@ -69,7 +71,11 @@ def translations() -> dict[str, list[str]]:
 def cut(texts: dict[str, list[str]], length: int) -> list[tuple[str, list[str]]]:
     if length == 0:
         return [(code, paragraphs) for code, paragraphs in texts.items()]
-    return [(code, [one[:length]]) for code, paragraphs in texts.items() for one in [one for one in paragraphs if len(one) >= length][:10]]
+    return [
+        (code, [one[:length]])
+        for code, paragraphs in texts.items()
+        for one in [one for one in paragraphs if len(one) >= length][:10]
+    ]
 
 
 def measure(name: str, tool: Tool, cases: list[tuple[str, list[str]]]) -> Row:
@@ -95,7 +101,7 @@ def mixed(texts: dict[str, list[str]]) -> list[Row]:
         pages.append((code, lines))
     settings = Settings()
     return [
-        _mixed("windrow", pages, lambda lines: list(language.judge(lines, settings).paragraphs)),
+        _mixed("windrow", pages, lambda lines: list(detect.judge(lines, settings).paragraphs)),
         _mixed("cld2, ranges", pages, _ranges),
     ]
 
@@ -155,7 +161,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not (SHARED / "conformance" / "udhr.tar.xz").exists():
-        sys.exit(f"there is no {SHARED}/conformance/udhr.tar.xz; this benchmark needs the shared data beside the repository")
+        sys.exit(
+            f"there is no {SHARED}/conformance/udhr.tar.xz; this benchmark needs the shared data beside the repository"
+        )
     texts, compared = translations(), tools()
     results: dict[str, list[Row]] = {}
     for length in (0, 120, 60, 30):
@@ -164,7 +172,9 @@ def main() -> None:
     results["foreign paragraphs"] = mixed(texts)
     if options.web:
         sample = list(pages(options.web, options.pages))
-        results[f"pages of {options.web.name}, agreement"] = [measure(name, tool, sample) for name, tool in compared.items()]
+        results[f"pages of {options.web.name}, agreement"] = [
+            measure(name, tool, sample) for name, tool in compared.items()
+        ]
     show(results, options.json)
 
 
@@ -175,12 +185,19 @@ def show(results: dict[str, list[Row]], as_json: bool) -> None:
     for title, rows in results.items():
         print(title)
         for row in rows:
-            print(f"  {row['tool']:14}" + "".join(f"{_cell(key, value):>24}" for key, value in row.items() if key != "tool"))
+            print(
+                f"  {row['tool']:14}"
+                + "".join(f"{_cell(key, value):>24}" for key, value in row.items() if key != "tool")
+            )
 
 
 def _cell(key: str, value: float | str) -> str:
     return (
-        f"{value:.4f} {key}" if isinstance(value, float) and value <= 1 else f"{value:,.0f} {key}" if not isinstance(value, str) else value
+        f"{value:.4f} {key}"
+        if isinstance(value, float) and value <= 1
+        else f"{value:,.0f} {key}"
+        if not isinstance(value, str)
+        else value
     )
 
 

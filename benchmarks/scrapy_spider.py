@@ -81,10 +81,16 @@ class Spider(scrapy.Spider):
         self.texts.write(json.dumps({"url": response.url, "text": "\n".join(good)}) + "\n")
 
     def write(self, response: Response) -> None:
-        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, values in response.headers.items() for value in values]
+        fields = [
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, values in response.headers.items()
+            for value in values
+        ]
         head = StatusAndHeaders(f"{response.status} OK", fields, protocol="HTTP/1.1")
         self.writer.write_record(
-            self.writer.create_warc_record(response.url, "response", payload=io.BytesIO(response.body), http_headers=head)
+            self.writer.create_warc_record(
+                response.url, "response", payload=io.BytesIO(response.body), http_headers=head
+            )
         )
 
     def closed(self, reason: str) -> None:
@@ -96,7 +102,9 @@ class Spider(scrapy.Spider):
 def main(seeds: str, hosts: str, output: str, pages: str, text: str = "") -> None:
     with open(hosts, encoding="utf-8") as lines:
         HostsMiddleware.hosts = dict(line.split() for line in lines)
-    process = CrawlerProcess({**SETTINGS, "DOWNLOADER_MIDDLEWARES": {HostsMiddleware: 50}, "CLOSESPIDER_PAGECOUNT": int(pages)})
+    process = CrawlerProcess(
+        {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {HostsMiddleware: 50}, "CLOSESPIDER_PAGECOUNT": int(pages)}
+    )
     process.crawl(Spider, seeds=seeds, output=output, text=bool(text))
     process.start()
 

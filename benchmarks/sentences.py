@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from windrow.corpus import reader, sentences  # noqa: E402
-from windrow.judge import codes  # noqa: E402
+from windrow.judge.language import codes  # noqa: E402
 
 Split = Callable[[str], Iterable[str]]
 AROUND = 40  # characters shown before and behind
@@ -52,7 +52,9 @@ def peers(language: str, texts: list[str]) -> Iterator[tuple[str, Split]]:
             yield (
                 "syntok",
                 lambda text: [
-                    "".join(token.spacing + token.value for token in found) for part in segmenter.analyze(text) for found in part
+                    "".join(token.spacing + token.value for token in found)
+                    for part in segmenter.analyze(text)
+                    for found in part
                 ],
             )
         except ImportError:
@@ -79,7 +81,9 @@ def timed(split: Split, texts: list[str]) -> tuple[list[set[int]], float]:
 
 
 def shown(text: str, place: int) -> str:
-    position = next(itertools.islice((number for number, sign in enumerate(text) if not sign.isspace()), place - 1, None)) + 1
+    position = (
+        next(itertools.islice((number for number, sign in enumerate(text) if not sign.isspace()), place - 1, None)) + 1
+    )
     return f"{text[max(0, position - AROUND) : position]} ⏐ {text[position : position + AROUND].strip()}"
 
 
@@ -94,7 +98,9 @@ def main() -> None:
     texts = paragraphs(arguments.crawl, language, arguments.paragraphs)
     rows = {"windrow": timed(lambda text: [sentence for sentence, _ in sentences.split(text, language)], texts)}
     rows |= {name: timed(split, texts) for name, split in peers(language, texts)}
-    print(f"{codes.name(language)}: {len(texts):,} paragraphs, {sum(map(len, rows['windrow'][0])):,} ends within them by Windrow")
+    print(
+        f"{codes.name(language)}: {len(texts):,} paragraphs, {sum(map(len, rows['windrow'][0])):,} ends within them by Windrow"
+    )
     for name, (_, cost) in rows.items():
         print(f"{name:<8} {cost:8.1f} µs a paragraph")
     for one, other in itertools.combinations(rows, 2):
@@ -111,8 +117,14 @@ def compare(names: str, one: list[set[int]], other: list[set[int]]) -> None:
 
 
 def show(texts: list[str], one: list[set[int]], other: list[set[int]], name: str, count: int) -> None:
-    rows = [("windrow", text, place) for text, first, second in zip(texts, one, other, strict=True) for place in first - second]
-    rows += [(name, text, place) for text, first, second in zip(texts, one, other, strict=True) for place in second - first]
+    rows = [
+        ("windrow", text, place)
+        for text, first, second in zip(texts, one, other, strict=True)
+        for place in first - second
+    ]
+    rows += [
+        (name, text, place) for text, first, second in zip(texts, one, other, strict=True) for place in second - first
+    ]
     for who, text, place in random.Random(2).sample(rows, min(count, len(rows))):
         print(f"{who:<8} {shown(text, place)}")
 

@@ -56,14 +56,29 @@ def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, s
         "fetch.delay": "0",
         "fetch.ip_delay": "0",
         "fetch.allow_private": "true",
-        "fetch.hosts": f'"{site.hosts}"',
+        "fetch.hosts_file": f'"{site.hosts}"',
         "scope.tlds": '["test"]',
     }
     settings = [word for key, value in {**common, **options}.items() for word in ("--set", f"{key}={value}")]
-    init = [*base, "init", str(directory / "crawl"), "--seeds", str(directory / "given.txt"), "--contact", "http://localhost/", *settings]
+    init = [
+        *base,
+        "init",
+        str(directory / "crawl"),
+        "--seeds",
+        str(directory / "given.txt"),
+        "--contact",
+        "http://localhost/",
+        *settings,
+    ]
     with open(directory / "output.log", "wb") as output:
         subprocess.run(init, check=True, stdout=output, stderr=output)
-        subprocess.run([*base, "crawl", str(directory / "crawl")], check=True, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            [*base, "crawl", str(directory / "crawl")],
+            check=True,
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+        )
 
 
 def steps(directory: Path) -> Iterator[Step]:
@@ -110,7 +125,11 @@ def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, object]:
 
 
 def show(told: dict[str, object]) -> None:
-    print(f"{'':11} {'pages':>8}", *(f"{f'at {point:.0%}':>16}" for point in POINTS), f"{'text at 10 %':>13} {'in the end':>11}")
+    print(
+        f"{'':11} {'pages':>8}",
+        *(f"{f'at {point:.0%}':>16}" for point in POINTS),
+        f"{'text at 10 %':>13} {'in the end':>11}",
+    )
     means: dict[str, list[float]] = {}
     for name in POLICIES:
         rows: list[dict[str, list[float]]] = told[name]  # type: ignore[assignment]
@@ -130,7 +149,9 @@ def main() -> None:
     parser.add_argument("--language", default="de", help="the wanted one (default de)")
     parser.add_argument("--sets", type=int, default=5, help="sets of seeds (default 5)")
     parser.add_argument(
-        "--web", type=Path, help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one"
+        "--web",
+        type=Path,
+        help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one",
     )
     parser.add_argument("--port", type=int, default=8391)
     parser.add_argument("--json", action="store_true", help="print the figures of every run as JSON")

@@ -78,14 +78,21 @@ def run(arguments: list[str], plan: Plan | None = None) -> Result:
         nursery.stdin.write(json.dumps(order).encode() + b"\n")
         nursery.stdin.flush()
         code = int(nursery.stdout.readline())
-        out, err, trace = (path.read_text() if (path := Path(name, file)).exists() else "" for file in ("out", "err", "trace"))
+        out, err, trace = (
+            path.read_text() if (path := Path(name, file)).exists() else "" for file in ("out", "err", "trace")
+        )
     return Result(code, out, err, trace.splitlines())
 
 
 def launch(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
     """The command as a user starts it, at the head of a process group of its own."""
     command = [sys.executable, "-m", "windrow.cli", *arguments]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    pipes: dict[str, Any] = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+        "start_new_session": True,
+    }
     return subprocess.Popen(command, env=_environment(), **{**pipes, **options})
 
 
@@ -188,7 +195,11 @@ class Disk:
         path = os.readlink(f"/proc/self/fd/{descriptor}")
         if not self._inside(path) and path != self._directory:
             return real(descriptor, *rest)
-        half = functools.partial(real, descriptor, rest[0][: len(rest[0]) // 2], *rest[1:]) if verb in ("write", "pwrite") else None
+        half = (
+            functools.partial(real, descriptor, rest[0][: len(rest[0]) // 2], *rest[1:])
+            if verb in ("write", "pwrite")
+            else None
+        )
         return self.step(verb, path, lambda: real(descriptor, *rest), half)
 
     def _on_path(self, verb: str, path: Any, *rest: Any, **named: Any) -> Any:
@@ -344,11 +355,11 @@ def _child(order: dict[str, Any]) -> None:
         os.dup2(os.open("/dev/null" if not number else files / name, os.O_RDWR | os.O_CREAT), number)
     trace = (files / "trace").open("w")
     from windrow import cli
-    from windrow.crawl import log
+    from windrow.log import writer
 
     plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
     disk = Disk(plan, Path(*order["arguments"][1:2]))
-    log.LONGEST = plan.longest or log.LONGEST
+    writer.LONGEST = plan.longest or writer.LONGEST
     if plan.jump:
         _move_clock(plan.jump, plan.after)
     if plan.low != (0, 0):

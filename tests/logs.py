@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from windrow import log, urls
-from windrow.crawl.log import Log
 from windrow.data import Frame, Place, Reason, Report, Task, Url
+from windrow.log.writer import Log
 
 
 def url(path: str, host: str = "a.example.org") -> Url:
@@ -20,7 +20,9 @@ def task(path: str, **fields: object) -> Task:
 def ok(number: int, path: str, *links: str, **fields: object) -> Report:
     own = task(path)
     found = tuple(Task(url(link), depth=1, via=own.url.text) for link in links)
-    return Report(number, own, Reason.OK, "", 1000.0 + number, 0.1, 200, 500, place=Place("warc/x", 0, 9), found=found, **fields)  # type: ignore[arg-type]
+    return Report(
+        number, own, Reason.OK, "", 1000.0 + number, 0.1, 200, 500, place=Place("warc/x", 0, 9), found=found, **fields
+    )  # type: ignore[arg-type]
 
 
 def write(directory: Path, *frames: Frame) -> list[log.Position]:

@@ -103,14 +103,19 @@ def test_the_mirror_serves_the_same_bytes(demo: Web, client: Reader) -> None:
 def test_a_page_is_written_in_its_charset(client: Reader, language: str, url: str) -> None:
     charset = site.CHARSETS.get(language, "utf-8")
     answer = client.get(url)
-    declared = f"charset={charset}" in answer.headers["Content-Type"] or f'<meta charset="{charset}">'.encode() in answer.body
+    declared = (
+        f"charset={charset}" in answer.headers["Content-Type"] or f'<meta charset="{charset}">'.encode() in answer.body
+    )
     assert declared
     assert declaration.load(language).sections[1].paragraphs[0] in html.unescape(answer.body.decode(charset))
 
 
 def test_the_calendar_never_ends(client: Reader) -> None:
     url = f"http://{site.CALENDAR}/"
-    months = [url := max(reader.links(url, client.get(url).body) - {f"{LIBRARY}/", f"{LIBRARY}/about.html"}) for _ in range(30)]
+    months = [
+        url := max(reader.links(url, client.get(url).body) - {f"{LIBRARY}/", f"{LIBRARY}/about.html"})
+        for _ in range(30)
+    ]
     assert len(set(months)) == 30
     assert client.get(months[-1]).status == 200
 
@@ -143,9 +148,13 @@ def test_an_unknown_host_has_no_pages(client: Reader) -> None:
 
 def test_requests_sent_in_one_go_are_answered_in_order() -> None:
     async def exchange() -> bytes:
-        server = Server(lambda request: Reply(200, body=request.path.encode(), delay=0.01 if request.path == "/late" else 0.0))
+        server = Server(
+            lambda request: Reply(200, body=request.path.encode(), delay=0.01 if request.path == "/late" else 0.0)
+        )
         connection, writer = await asyncio.open_connection("127.0.0.1", await server.start(["127.0.0.1"]))
-        writer.write(b"GET /late HTTP/1.1\r\n\r\nHEAD /soon HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        writer.write(
+            b"GET /late HTTP/1.1\r\n\r\nHEAD /soon HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nConnection: close\r\n\r\n"
+        )
         answer = await connection.read()
         writer.close()
         server.close()

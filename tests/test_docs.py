@@ -38,4 +38,6 @@ def test_every_command_that_a_page_shows_exists(page: Path) -> None:
         assert name in commands, line
         shown = [commands[name], *getattr(commands[name], "commands", {}).values()]
         options = {option for command in shown for parameter in command.params for option in parameter.opts}
-        assert [word for word in arguments if word.startswith("--") and word.partition("=")[0] not in options] == [], line
+        assert [word for word in arguments if word.startswith("--") and word.partition("=")[0] not in options] == [], (
+            line
+        )

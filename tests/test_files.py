@@ -67,7 +67,9 @@ def test_a_write_that_fails_on_the_way_leaves_nothing(
     assert file[1].read_bytes() == b"before"
 
 
-def test_a_file_that_cannot_be_cut_back_is_written_over_by_the_next_try(file: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_cut_back_is_written_over_by_the_next_try(
+    file: tuple[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(descriptor: int, length: int) -> None:
         raise OSError(errno.EIO, "no")
 
@@ -80,7 +82,9 @@ def test_a_file_that_cannot_be_cut_back_is_written_over_by_the_next_try(file: tu
     assert file[1].read_bytes() == b"before and after"
 
 
-def test_the_names_of_a_directory_are_synced_and_the_descriptor_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_names_of_a_directory_are_synced_and_the_descriptor_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced = []
 
     def fsync(descriptor: int) -> None:

@@ -14,12 +14,13 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 # Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
 ROWS = (
     ("cli", "__main__"),
-    ("serve", "cluster", "demo", "extracting", "languages"),
+    ("serve", "cluster", "demo"),
+    ("report",),
     ("crawl", "batch"),
-    ("order",),
+    ("dedup.decide",),
     ("refine",),
-    ("seeds", "frontier", "fetch", "archive", "extract", "judge", "corpus", "log"),
-    ("urls", "config", "files"),
+    ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
+    ("urls", "config", "files", "units"),
     ("data",),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
@@ -29,25 +30,25 @@ ADDRESSES = {
     "brotli": ("fetch/coding.py",),
     "icu4py": ("corpus/icu.py",),
     "justext": ("extract/peers.py",),
-    "isal": ("archive/", "corpus/", "fetch/coding.py", "log.py"),
-    "lmdb": ("frontier/lmdb.py",),
+    "isal": ("archive/", "corpus/", "fetch/coding.py", "log/"),
+    "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "numpy": ("extract/blocks", "extract/lines_model/", "extract/sweep.py", "judge/", "batch/report/png.py"),
+    "numpy": ("extract/blocks", "extract/lines_model/", "extract/sweep.py", "judge/", "dedup/", "report/png.py"),
     "publicsuffixlist": ("urls.py",),
     "pyarrow": ("corpus/parquet.py",),
-    "py3langid": ("judge/language.py",),
-    "pycld2": ("judge/language.py",),
+    "py3langid": ("judge/language/detect.py",),
+    "pycld2": ("judge/language/detect.py",),
     "pycurl": ("fetch/client.py",),
     "pyspark": ("batch/engine",),
     "redis": ("frontier/redis.py", "cluster/"),
     "resiliparse": ("extract/peers.py",),
-    "rich": ("cli.py", "extracting.py", "crawl/display.py"),
+    "rich": ("cli/", "crawl/display.py"),
     "trafilatura": ("extract/peers.py",),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
-    "typer": ("cli.py", "extracting.py", "languages.py"),
+    "typer": ("cli/",),
     "url": ("urls.py",),
-    "uvloop": ("cli.py", "crawl/loop.py"),
-    "xxhash": ("urls.py", "extract/html.py", "judge/duplicates.py", "judge/table.py"),
+    "uvloop": ("crawl/loop.py",),
+    "xxhash": ("urls.py", "extract/html.py", "dedup/"),
     "zstandard": ("fetch/coding.py",),
 }
 
@@ -69,7 +70,11 @@ class Import(NamedTuple):
 
 def own_tree() -> Tree:
     """With the stubs that speak for modules written in C."""
-    return {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py*")) if _ours(path)}
+    return {
+        path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(SOURCE.rglob("*.py*"))
+        if _ours(path)
+    }
 
 
 def _ours(path: Path) -> bool:
@@ -79,7 +84,9 @@ def _ours(path: Path) -> bool:
 def modules(tree: Tree) -> dict[str, str]:
     """Module name -> path."""
     return {
-        ".".join(["windrow", *path.removesuffix("i").removesuffix(".py").removesuffix("__init__").strip("/").split("/")]).rstrip("."): path
+        ".".join(
+            ["windrow", *path.removesuffix("i").removesuffix(".py").removesuffix("__init__").strip("/").split("/")]
+        ).rstrip("."): path
         for path in tree
     }
 
@@ -96,7 +103,11 @@ def imports(tree: Tree) -> Iterator[Import]:
                 base = absolute(names[path], path.endswith("__init__.py"), node)
                 for alias in node.names:
                     inner = f"{base}.{alias.name}"
-                    yield Import(path, node.lineno, inner if inner in known or (part(inner) in ROW and base == "windrow") else base)
+                    yield Import(
+                        path,
+                        node.lineno,
+                        inner if inner in known or (part(inner) in ROW and base == "windrow") else base,
+                    )
 
 
 def absolute(module: str, package: bool, node: ast.ImportFrom) -> str:
@@ -110,6 +121,8 @@ def absolute(module: str, package: bool, node: ast.ImportFrom) -> str:
 def part(module: str) -> str:
     """The part of the tree: "fetch" for windrow.fetch.client, "" for windrow itself and for what is not ours."""
     names = module.split(".")
+    if names[:3] == ["windrow", "dedup", "decide"]:
+        return "dedup.decide"
     return names[1] if names[0] == "windrow" and len(names) > 1 else ""
 
 
@@ -123,7 +136,11 @@ def out_of_order(tree: Tree) -> list[str]:
 
 
 def path_module(path: str) -> str:
-    return "windrow." + path.removesuffix("i").removesuffix(".py").replace("/", ".") if path != "__init__.py" else "windrow"
+    return (
+        "windrow." + path.removesuffix("i").removesuffix(".py").replace("/", ".")
+        if path != "__init__.py"
+        else "windrow"
+    )
 
 
 def out_of_place(tree: Tree) -> list[str]:
@@ -132,7 +149,11 @@ def out_of_place(tree: Tree) -> list[str]:
         library = row.module.partition(".")[0]
         if row.path.endswith(".pyi"):  # nothing is imported when the program runs
             continue
-        if library != "windrow" and library not in sys.stdlib_module_names and not row.path.startswith(ADDRESSES.get(library, ("?",))):
+        if (
+            library != "windrow"
+            and library not in sys.stdlib_module_names
+            and not row.path.startswith(ADDRESSES.get(library, ("?",)))
+        ):
             found.append(str(row))
     return found
 
@@ -241,7 +262,7 @@ def test_an_import_down_or_inside_is_allowed(path: str, source: str) -> None:
         ("fetch/client.py", "import pycurl", 0),
         ("fetch/robots.py", "import pycurl", 1),
         ("archive/writer.py", "from isal import igzip", 0),
-        ("frontier/lmdb.py", "import lmdb", 0),
+        ("frontier/store/lmdb.py", "import lmdb", 0),
         ("frontier/memory.py", "def f():\n    import lmdb", 1),
         ("urls.py", "import requests", 1),
         ("urls.py", "import asyncio, os.path", 0),
@@ -252,7 +273,15 @@ def test_a_library_away_from_its_address_is_found(path: str, source: str, count:
 
 
 @pytest.mark.parametrize(
-    "source", ["import pickle", "from marshal import loads", "import yaml", "eval('1')", "exec(b'')", "x = compile('', '', 'exec')"]
+    "source",
+    [
+        "import pickle",
+        "from marshal import loads",
+        "import yaml",
+        "eval('1')",
+        "exec(b'')",
+        "x = compile('', '', 'exec')",
+    ],
 )
 def test_what_turns_data_into_code_is_found(source: str) -> None:
     assert len(unsafe({"data.py": source})) == 1

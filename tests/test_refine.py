@@ -45,7 +45,7 @@ def test_a_page_marked_nofollow_keeps_no_link() -> None:
 def test_only_the_crawler_that_is_addressed_obeys() -> None:
     body = b"<meta name=windrow content=nofollow><a href=x>"
     assert refine(body).refused == {"nofollow": 1}
-    other = Refiner(config.Config(crawler=config.Crawler(name="other")))
+    other = Refiner(config.Config(identity=config.Identity(name="other")))
     assert texts(other(capture(body))) == ["http://site.test/x"]
 
 

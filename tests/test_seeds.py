@@ -108,7 +108,9 @@ def test_a_long_bad_line_is_cut(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"# nothing\n", b"\xef\xbb\xbf"])
 def test_a_list_without_urls_is_an_error(tmp_path: Path, content: bytes) -> None:
-    assert complaint(write(tmp_path, content)) == ("seeds.txt holds no URL; write at least one, one a line, such as https://example.org/")
+    assert complaint(write(tmp_path, content)) == (
+        "seeds.txt holds no URL; write at least one, one a line, such as https://example.org/"
+    )
 
 
 def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:

@@ -192,7 +192,10 @@ def test_every_spelling_of_an_address_is_that_address(text: str) -> None:
 def test_a_url_carries_its_host_domain_and_key() -> None:
     url = urls.parse("https://News.Example.co.uk:8443/a")
     assert url == Url(
-        "https://news.example.co.uk:8443/a", "news.example.co.uk", "example.co.uk", urls.key("https://news.example.co.uk:8443/a")
+        "https://news.example.co.uk:8443/a",
+        "news.example.co.uk",
+        "example.co.uk",
+        urls.key("https://news.example.co.uk:8443/a"),
     )
 
 
@@ -393,7 +396,9 @@ def test_the_parser_agrees_with_the_web_platform_tests() -> None:
             expected = None
         else:
             host = re.sub(r"\.(?=:\d+$|$)", "", case["host"])
-            expected = BLANK.get(case["input"]) or normal(f"{case['protocol']}//{host}{case['pathname']}{case['search']}")
+            expected = BLANK.get(case["input"]) or normal(
+                f"{case['protocol']}//{host}{case['pathname']}{case['search']}"
+            )
         assert found == expected, case
         checked += expected is not None
     assert checked > 240

@@ -35,13 +35,21 @@ class Walk:
             while answer.status in (429, 503):
                 answer = self._client.get(url)
             self.answers[url] = answer
-            queue += [urljoin(url, answer.headers["Location"])] if 300 <= answer.status < 400 else reader.links(url, answer.body)
+            queue += (
+                [urljoin(url, answer.headers["Location"])]
+                if 300 <= answer.status < 400
+                else reader.links(url, answer.body)
+            )
         self._client.close()
         return self
 
     def found(self, *statuses: int) -> set[str]:
         """The URLs on hosts that exist; a host that does not exist would not have answered."""
-        return {url for url, answer in self.answers.items() if answer.status in statuses and host_of(url) in self._world.hosts}
+        return {
+            url
+            for url, answer in self.answers.items()
+            if answer.status in statuses and host_of(url) in self._world.hosts
+        }
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +77,19 @@ def test_what_must_not_be_requested_is_there_to_be_requested(world: World) -> No
 
 
 def test_the_expected_sets_do_not_overlap(world: World) -> None:
-    sets = [getattr(world.expected, name) for name in ("must_have", "redirects", "missing", "unresolved", "must_not_request")]
+    sets = [
+        getattr(world.expected, name)
+        for name in ("must_have", "redirects", "missing", "unresolved", "must_not_request")
+    ]
     assert all(sets)
     assert len(frozenset().union(*sets)) == sum(map(len, sets))
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 80), st.integers(1, 6), st.sets(st.sampled_from(KINDS)))
-def test_every_ordinary_page_can_be_reached_whatever_the_seed(seed: int, pages: int, hosts: int, kinds: set[str]) -> None:
+def test_every_ordinary_page_can_be_reached_whatever_the_seed(
+    seed: int, pages: int, hosts: int, kinds: set[str]
+) -> None:
     graph = Graph(Plan(seed, pages, hosts, tuple(sorted(kinds))))
     expected = graph.expected()
     assert sum(host_of(url) in graph.plain for url in expected.must_have) >= max(pages, hosts)
@@ -91,7 +104,13 @@ def test_the_same_plan_makes_the_same_world_in_another_process() -> None:
     root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])}
     runs = [
-        subprocess.run([sys.executable, "-c", code], env={**environment, "PYTHONHASHSEED": seed}, cwd=root, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**environment, "PYTHONHASHSEED": seed},
+            cwd=root,
+            capture_output=True,
+            check=True,
+        )
         for seed in ("1", "2")
     ]
     assert runs[0].stdout == runs[1].stdout
@@ -102,7 +121,12 @@ def test_robots_variants(world: World) -> None:
     client = Reader(world.port)
     hosts = {kind: host for host, kind in world.graph.kinds.items()}
     answers = {kind: client.get(f"http://{hosts[kind]}/robots.txt") for kind in ("absent", "broken", "moved", "flaky")}
-    assert {kind: answer.status for kind, answer in answers.items()} == {"absent": 404, "broken": 500, "moved": 301, "flaky": 200}
+    assert {kind: answer.status for kind, answer in answers.items()} == {
+        "absent": 404,
+        "broken": 500,
+        "moved": 301,
+        "flaky": 200,
+    }
     assert b"Disallow: /private/" in client.get(answers["moved"].headers["Location"]).body
     client.close()
 
@@ -112,7 +136,11 @@ def test_a_throttled_host_asks_for_time_and_then_serves(world: World) -> None:
     client = Reader(world.port)
     host = next(host for host, kind in world.graph.kinds.items() if kind == "throttled")
     answers = [client.get(f"http://{host}/") for _ in range(3)]
-    assert [(answer.status, answer.headers["Retry-After"]) for answer in answers] == [(429, "1"), (429, "1"), (200, None)]
+    assert [(answer.status, answer.headers["Retry-After"]) for answer in answers] == [
+        (429, "1"),
+        (429, "1"),
+        (200, None),
+    ]
     client.close()
 
 
@@ -161,7 +189,9 @@ def test_the_server_outlives_a_killed_client_and_remembers_its_requests(world: W
     world.reset()
     host = next(host for host, kind in world.graph.kinds.items() if kind == "silent")
     code = f"import sys; from tests.reader import Reader; Reader({world.port}).get('http://{host}/robots.txt')"
-    with subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[1], start_new_session=True) as client:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[1], start_new_session=True
+    ) as client:
         while not world.requests():
             assert client.poll() is None
         os.killpg(client.pid, signal.SIGKILL)

@@ -17,7 +17,7 @@ from typing import Any
 from tests.world import Asked, World
 from windrow import config
 from windrow.batch import rebuild
-from windrow.crawl.seen import REDO, Seen
+from windrow.dedup.seen import REDO, Seen
 
 # As fast as the promises allow to be seen: delays that a server's log can show, and everything that happens now and then happens often.
 QUICK = (
@@ -25,7 +25,7 @@ QUICK = (
     "fetch.ip_delay=0.005",
     "fetch.backoff=0.02",
     "fetch.allow_private=true",
-    "fetch.hosts=hosts",
+    "fetch.hosts_file=hosts",
     "scope.same_pages=4",
     "crawl.in_flight=8",
     "crawl.commit_seconds=0.05",
@@ -134,7 +134,12 @@ def pages(directory: Path) -> Counter[str]:
 def seqs(directory: Path) -> list[int]:
     """The numbers of the captures, from the metadata records."""
     found = [record for subset in SUBSETS for record in archive(directory, subset) if record.type == "metadata"]
-    return sorted(int(line.partition(b":")[2]) for record in found for line in record.block.splitlines() if line.startswith(b"seq:"))
+    return sorted(
+        int(line.partition(b":")[2])
+        for record in found
+        for line in record.block.splitlines()
+        if line.startswith(b"seq:")
+    )
 
 
 def assert_whole(directory: Path, world: World) -> None:
@@ -149,7 +154,10 @@ def assert_whole(directory: Path, world: World) -> None:
             assert entry.status == 200 and entry.payload == world.graph.places[entry.url].body(), entry.url
     ends = committed(directory)
     assert set(ends.values()) == {1}, "every URL ends once"
-    assert ends.keys() >= world.expected.must_have | world.expected.redirects | world.expected.missing | world.expected.unresolved
+    assert (
+        ends.keys()
+        >= world.expected.must_have | world.expected.redirects | world.expected.missing | world.expected.unresolved
+    )
     numbers = seqs(directory)
     assert numbers == list(range(1, len(numbers) + 1)), "the captures are numbered without a gap"
     assert not world.asked().keys() & world.expected.must_not_request
@@ -198,7 +206,10 @@ def assert_corpus(directory: Path) -> None:
     """Each document once, with the bytes it names behind it; and log, corpus and n-grams as the archive gives them, read in order."""
     found = documents(directory)
     lines = {
-        line["url"]: line for frame in frames(directory) for line in frame[1:] if line["reason"] == "ok" and line.get("kind", PAGE) == PAGE
+        line["url"]: line
+        for frame in frames(directory)
+        for line in frame[1:]
+        if line["reason"] == "ok" and line.get("kind", PAGE) == PAGE
     }
     assert Counter(document["url"] for document in found) == Counter(lines.keys())
     for document in found:
@@ -206,7 +217,11 @@ def assert_corpus(directory: Path) -> None:
         with (directory / place["file"]).open("rb") as file:
             file.seek(place["offset"])
             response = record(members(file.read(place["length"]))[0][0])
-        assert (response.type, response.url, response.fields["warc-record-id"]) == ("response", document["url"], document["id"])
+        assert (response.type, response.url, response.fields["warc-record-id"]) == (
+            "response",
+            document["url"],
+            document["id"],
+        )
         assert response.fields["warc-payload-digest"] == "sha1:" + place["digest"]
         text = sum(len(paragraph["text"].encode()) for paragraph in document["paragraphs"])
         assert text == lines[document["url"]]["kept"] > 0
@@ -214,7 +229,7 @@ def assert_corpus(directory: Path) -> None:
     order = {line["url"]: line["seq"] for line in lines.values()}
     assert sorted(found, key=lambda document: order[document["url"]]) == rebuilt
     options = config.load(directory / "crawl.toml")
-    assert Seen(directory, options.judge, lengths(directory).get(REDO, 0)).table.digest() == digest
+    assert Seen(directory, options.dedup, lengths(directory).get(REDO, 0)).table.digest() == digest
 
 
 async def _rebuilt(directory: Path) -> tuple[list[dict[str, Any]], str]:

@@ -3,7 +3,7 @@
     with web.serve() as site:
         site.page("a.test", "/", b"<a href=/b>b</a>")
         site.robots("a.test", "User-agent: *\\nDisallow: /private")
-        fetch = config.Fetch(hosts=str(site.hosts_file(tmp_path / "hosts")), allow_private=True)
+        fetch = config.Fetch(hosts_file=str(site.hosts_file(tmp_path / "hosts")), allow_private=True)
 
 All hosts answer at one address and are told apart by their Host header. Under every host, known or not, /bad/NAME answers with the
 misbehaviour NAME: RAW ones are sent as they stand and the connection is closed, the others are functions in BAD.
@@ -158,7 +158,8 @@ RAW: dict[str, bytes] = {
     "gzip-not": coded("gzip", PAGE),
     "gzip-checksum": coded("gzip", PACKED[:-8] + b"\0" * 8),
     "gzip-chunked": chunked(PACKED, headers=[("Content-Encoding", "gzip")]) + b"0\r\n\r\n",
-    "gzip-short": head(200, [HTML, ("Content-Encoding", "gzip"), ("Content-Length", "1000")]) + gzip.compress(PAGE * 50, mtime=0)[:-20],
+    "gzip-short": head(200, [HTML, ("Content-Encoding", "gzip"), ("Content-Length", "1000")])
+    + gzip.compress(PAGE * 50, mtime=0)[:-20],
     "coding-unknown": coded("compress", PAGE),
     "coding-charset": coded("utf-8", PAGE),
     "redirect-none": head(302, [("Content-Length", "0")]),
@@ -355,7 +356,9 @@ async def redirect_chain(line: Line) -> None:
 
 @bad("redirect-grow")
 async def redirect_grow(line: Line) -> None:
-    await line.send(whole(b"", 302, [("Location", line.request.path.partition("?")[0] + "?more=" + "x" * len(line.request.path))]))
+    await line.send(
+        whole(b"", 302, [("Location", line.request.path.partition("?")[0] + "?more=" + "x" * len(line.request.path))])
+    )
 
 
 @functools.cache
@@ -405,11 +408,15 @@ class Site:
         self.at.setdefault(host, self.addresses[0])
         self._raw[host, path] = wire, keep
 
-    def robots(self, host: str, text: str, status: int = 200, headers: Headers = (("Content-Type", "text/plain"),)) -> None:
+    def robots(
+        self, host: str, text: str, status: int = 200, headers: Headers = (("Content-Type", "text/plain"),)
+    ) -> None:
         self.page(host, "/robots.txt", text.encode(), status, headers)
 
     def hosts_file(self, path: Path) -> Path:
-        path.write_text("".join(f"{host}\t{address}:{self.port}\n" for host, address in sorted(self.at.items())), "utf-8")
+        path.write_text(
+            "".join(f"{host}\t{address}:{self.port}\n" for host, address in sorted(self.at.items())), "utf-8"
+        )
         return path
 
     def requests(self, host: str | None = None, path: str | None = None) -> list[Request]:
@@ -469,7 +476,9 @@ def read(raw: bytes, connection: int) -> Request:
     method, path, _ = first.split(" ", 2)
     named = {field.partition(":")[0].lower(): field.partition(":")[2].strip() for field in fields}
     host = named.get("host", "")
-    return Request(time.time(), connection, host if host.endswith("]") else host.rpartition(":")[0] or host, method, path, raw)
+    return Request(
+        time.time(), connection, host if host.endswith("]") else host.rpartition(":")[0] or host, method, path, raw
+    )
 
 
 @contextlib.contextmanager

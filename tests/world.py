@@ -55,7 +55,11 @@ ALPHABETS = {
 }
 
 TEXTS = {  # the Declaration of Human Rights, its longer paragraphs
-    language: [line for line in (ROOT / f"src/windrow/demo/texts/{language}.txt").read_text("utf-8").splitlines() if len(line) > 90]
+    language: [
+        line
+        for line in (ROOT / f"src/windrow/demo/texts/{language}.txt").read_text("utf-8").splitlines()
+        if len(line) > 90
+    ]
     for language in ("cs", "de", "en", "es")
 }
 
@@ -78,8 +82,12 @@ class Place:
     fails: int = 0  # first answers that are 503
 
     def body(self) -> bytes:
-        meta = f'<meta charset="{self.charset.removesuffix("-le")}">' + ('<meta name="robots" content="nofollow">' if self.nofollow else "")
-        links = "".join(f'<a href="{a.href}"{" rel=nofollow" if a.nofollow else ""}>{self.text[:8]}</a>\n' for a in self.anchors)
+        meta = f'<meta charset="{self.charset.removesuffix("-le")}">' + (
+            '<meta name="robots" content="nofollow">' if self.nofollow else ""
+        )
+        links = "".join(
+            f'<a href="{a.href}"{" rel=nofollow" if a.nofollow else ""}>{self.text[:8]}</a>\n' for a in self.anchors
+        )
         page = f"<!DOCTYPE html>\n<html><head>{meta}<title>{self.text[:20]}</title></head><body><p>{self.text}</p>\n{links}</body></html>\n"
         mark = "\ufeff" if self.charset.startswith("utf-16") else ""
         return (mark + page).encode(self.charset)
@@ -195,7 +203,11 @@ class Graph:
         reached, queue = set(self.seeds), list(self.seeds)
         while queue:
             url = queue.pop()
-            new = {target for target in self.targets(url) if self.allowed(target)} - reached if url in self.places else set()
+            new = (
+                {target for target in self.targets(url) if self.allowed(target)} - reached
+                if url in self.places
+                else set()
+            )
             reached |= new
             queue += new
         return reached
@@ -242,12 +254,20 @@ class Graph:
             self._link(self.random.choice(pages), root + path)
         self.places |= {root + path: place for path, place in unlinked.items()}
         self.places[root + "unfollowed.html"] = self._page()
-        self.places[pages[0]].anchors += [Anchor("/unfollowed.html", nofollow=True), Anchor("/gone.html"), Anchor("http://nowhere.test/")]
+        self.places[pages[0]].anchors += [
+            Anchor("/unfollowed.html", nofollow=True),
+            Anchor("/gone.html"),
+            Anchor("http://nowhere.test/"),
+        ]
 
     def _other(self, host: str, kind: str) -> None:
         first = f"http://{self.plain[0]}/"
         reached = self._reach()
-        pages = [url for url, place in self.places.items() if url in reached and host_of(url) in self.plain and place.status == 200]
+        pages = [
+            url
+            for url, place in self.places.items()
+            if url in reached and host_of(url) in self.plain and place.status == 200
+        ]
         self._link(self.random.choice([url for url in pages if not self.places[url].nofollow]), f"http://{host}/")
         if kind == "mirror":
             own = [url for url in self.places if host_of(url) == self.plain[0]]
@@ -286,7 +306,10 @@ class Graph:
             text = "</p>\n<p>".join(self.random.sample(lines, self.random.randint(1, 4)))
             return Place(text=text, anchors=list(anchors), nofollow=nofollow, fails=fails)
         charset = self.random.choice(list(ALPHABETS))
-        words = ("".join(self.random.choices(ALPHABETS[charset], k=self.random.randint(2, 9))) for _ in range(self.random.randint(20, 120)))
+        words = (
+            "".join(self.random.choices(ALPHABETS[charset], k=self.random.randint(2, 9)))
+            for _ in range(self.random.randint(20, 120))
+        )
         return Place(text=" ".join(words), charset=charset, anchors=list(anchors), nofollow=nofollow, fails=fails)
 
 
@@ -312,7 +335,12 @@ class World:
         path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
         # A session of its own: killing the crawler's process group leaves it alone. It ends when its standard input does.
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         self.port = int(self._line())
         return self
@@ -425,7 +453,9 @@ class Host:
         """What the first host reserves holds for all that send there: the others."""
         first = self._graph.plain[0]
         return (
-            _text('[{"location": "/", "tdm-reservation": 1}]') if host == first else Reply(302, (("Location", f"http://{first}{TDMREP}"),))
+            _text('[{"location": "/", "tdm-reservation": 1}]')
+            if host == first
+            else Reply(302, (("Location", f"http://{first}{TDMREP}"),))
         )
 
     def _page(self, url: str) -> Reply:

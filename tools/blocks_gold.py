@@ -91,7 +91,10 @@ def _spans(found: Alignment, words: Sequence[str], grams: dict[tuple[str, ...], 
     spans = []
     start = 0
     while start + _GRAM <= len(words):
-        runs = [(_run(found, words, start, place), place) for place in grams.get(tuple(words[start : start + _GRAM]), ())[:_CANDIDATES]]
+        runs = [
+            (_run(found, words, start, place), place)
+            for place in grams.get(tuple(words[start : start + _GRAM]), ())[:_CANDIDATES]
+        ]
         length, place = max(runs, key=lambda run: (run[0], -run[1]), default=(0, 0))
         if length >= _GRAM:
             spans.append((place, place + length))

@@ -30,7 +30,10 @@ TRADITIONAL = dict(
 
 
 def main(justext: Path, jieba: Path) -> None:
-    lists = {code: words((justext / f"{name}.txt").read_text("utf-8").splitlines()) for code, _, name in stoplists.languages()}
+    lists = {
+        code: words((justext / f"{name}.txt").read_text("utf-8").splitlines())
+        for code, _, name in stoplists.languages()
+    }
     lists["zho"] = chinese(jieba)
     sample = (ROOT / "src/windrow/demo/texts/ja.txt").read_text("utf-8")
     lists["jpn"] = [character for character in stoplists.make(sample, 1) if "\u3041" <= character <= "\u3096"]
@@ -38,7 +41,9 @@ def main(justext: Path, jieba: Path) -> None:
     members = {f"{code}.txt": "\n".join(found) + "\n" for code, found in lists.items()} | {"first.txt": first}
     with zipfile.ZipFile(TARGET / "lists.zip", "w", zipfile.ZIP_LZMA) as archive:
         for name, text in sorted(members.items()):
-            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_LZMA)  # ZipInfo: no date, so that equal lists make an equal file
+            archive.writestr(
+                zipfile.ZipInfo(name), text, zipfile.ZIP_LZMA
+            )  # ZipInfo: no date, so that equal lists make an equal file
 
 
 def words(lines: Iterable[str]) -> list[str]:
@@ -53,7 +58,9 @@ def chinese(dictionary: Path) -> list[str]:
             if "\u4e00" <= character <= "\u9fff":
                 counts[character] += int(count)
     common = [character for character, _ in counts.most_common(CHARACTERS)]
-    return common + [TRADITIONAL[character] for character in common if TRADITIONAL.get(character, character) != character]
+    return common + [
+        TRADITIONAL[character] for character in common if TRADITIONAL.get(character, character) != character
+    ]
 
 
 if __name__ == "__main__":

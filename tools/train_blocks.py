@@ -40,7 +40,9 @@ SHINGLE, SHARED = 12, 20  # words in a row, and how many of them two gold texts 
 COVERED = 0.6  # share of the gold text that a page must hold to be learned from
 PASSAGE = 0.225  # weight of a passage; a page with whole gold text has about 1.5
 AGED = 0.3  # share of the pages that are learned as if they were old
-NEW = frozenset("article section main header footer nav aside figure figcaption address details summary hgroup search dialog".split())
+NEW = frozenset(
+    "article section main header footer nav aside figure figcaption address details summary hgroup search dialog".split()
+)
 OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
 MOST = 160  # blocks of a page that are learned from
 FAIR = 200  # pages of a data set that count in full
@@ -134,7 +136,9 @@ class Groups:
         shared: collections.Counter[str] = collections.Counter()
         for start in range(len(words) - SHINGLE):
             shingle = int.from_bytes(
-                hashlib.blake2b(" ".join(words[start : start + SHINGLE]).encode("utf-8", "replace"), digest_size=8).digest()
+                hashlib.blake2b(
+                    " ".join(words[start : start + SHINGLE]).encode("utf-8", "replace"), digest_size=8
+                ).digest()
             )
             shared[self.shingles.setdefault(shingle, own)] += 1
         for other, count in shared.items():
@@ -198,7 +202,9 @@ def aged(page: Walk) -> Walk:
     """
     blocks = np.frombuffer(page.blocks, np.int32).reshape(len(walk.BLOCK), -1).copy()
     containers = np.frombuffer(page.containers, np.int32).reshape(len(walk.CONTAINER), -1).copy()
-    tags = np.array([rules.TAGS.index("div") if tag in NEW else number for number, tag in enumerate(rules.TAGS)], np.int32)
+    tags = np.array(
+        [rules.TAGS.index("div") if tag in NEW else number for number, tag in enumerate(rules.TAGS)], np.int32
+    )
     for names, columns in ((walk.BLOCK, blocks), (walk.CONTAINER, containers)):
         columns[names.index("flags")] &= sum(rules.FLAG[name] for name in OLD)
         columns[names.index("hints")] = 0
@@ -212,7 +218,11 @@ def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[st
     for wanted, some in zip((False, True), (passages[1], passages[0]), strict=True):
         for passage in (" ".join(one.split()) for one in some):
             # A long block that holds an unwanted passage may be wanted for the rest of it.
-            own = [place for place, text in enumerate(texts) if passage in text and (wanted or len(text) < 4 * len(passage) + 40)]
+            own = [
+                place
+                for place, text in enumerate(texts)
+                if passage in text and (wanted or len(text) < 4 * len(passage) + 40)
+            ]
             labels[own] = wanted
             weights[own] = PASSAGE / max(len(own), 1)
     return labels, weights
@@ -232,7 +242,9 @@ def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
     """A forest learned from pages; each data set has its weight, which grows with the root of its number of pages."""
     counts = collections.Counter(page.key[0] for page in pages)
     known = [sampled(page) for page in pages]
-    weights = np.concatenate([own[1] * (FAIR / counts[page.key[0]]) ** 0.5 for page, own in zip(pages, known, strict=True)])
+    weights = np.concatenate(
+        [own[1] * (FAIR / counts[page.key[0]]) ** 0.5 for page, own in zip(pages, known, strict=True)]
+    )
     rows = np.concatenate([tables[page.key][:, own[0]].T for page, own in zip(pages, known, strict=True)])
     labels = np.concatenate([page.labels[own[0]] for page, own in zip(pages, known, strict=True)])
     data = lightgbm.Dataset(rows, labels, weight=weights * len(weights) / weights.sum())
@@ -246,7 +258,9 @@ def sampled(page: Labelled) -> tuple[Array, Array]:
     if len(own) > MOST:
         order = np.argsort(-weights, kind="stable")
         rest = order[MOST // 2 :]
-        some = np.random.default_rng(int(_share(f"sample {page.key}") * (1 << 32))).permutation(rest)[: MOST - MOST // 2]
+        some = np.random.default_rng(int(_share(f"sample {page.key}") * (1 << 32))).permutation(rest)[
+            : MOST - MOST // 2
+        ]
         weights[some] *= weights[rest].sum() / weights[some].sum()
         chosen = np.concatenate((order[: MOST // 2], some))
         own, weights = own[chosen], weights[chosen]
@@ -259,7 +273,10 @@ def forest(trees: Sequence[Mapping[str, Any]]) -> Forest:
     most = max(1, *(len(own) for own, _ in asked))
     padded = [question for own, _ in asked for question in own + [(0, np.inf, 0)] * (most - len(own))]
     values = [value for _, leaves in asked for value in leaves + [0] * (blocks_model.LEAVES - len(leaves))]
-    arrays = [np.array(column, kind).tobytes() for column, kind in zip(zip(*padded, strict=True), ("<u2", "<f4", "<u4"), strict=True)]
+    arrays = [
+        np.array(column, kind).tobytes()
+        for column, kind in zip(zip(*padded, strict=True), ("<u2", "<f4", "<u4"), strict=True)
+    ]
     return Forest(most, min(EARLY, len(trees)), round(CUT * UNIT), *arrays, np.array(values, "<i2").tobytes())
 
 
@@ -299,21 +316,28 @@ class Stages:
         counts = collections.Counter(page.key[0] for page in pages)
         skip = blocks_rules.EVEN + round(SKIP * blocks_rules.STEPS)
         names = blocks_rules.FIRST + blocks_rules.SECOND
-        return Model(blocks_model.KIND, blocks_model.VERSION, dict(sorted(counts.items())), names, skip, self.first, self.second)
+        return Model(
+            blocks_model.KIND, blocks_model.VERSION, dict(sorted(counts.items())), names, skip, self.first, self.second
+        )
 
 
 def train(pages: Sequence[Labelled]) -> Model:
     """The second stage learns from answers of the first on pages which that has not seen."""
     pages = [page for page in pages if page.learned]
     if len({part(page, INNER, "inner") for page in pages}) < INNER:
-        raise ConfigError(f"{len(pages)} pages with gold text are too few to learn from, or of too few sites; give more")
+        raise ConfigError(
+            f"{len(pages)} pages with gold text are too few to learn from, or of too few sites; give more"
+        )
     tables = {page.key: page.learned_table for page in pages}
     answers: Answers = {}
     for number in range(INNER):
         unseen = [page for page in pages if part(page, INNER, "inner") == number]
         trees = blocks_twin.Trees(fit([page for page in pages if part(page, INNER, "inner") != number], tables))
         answers |= {page.key: trees.buckets(page.learned_table) for page in unseen}
-    both = {page.key: np.concatenate((page.learned_table, blocks_twin.second(page.context, answers[page.key]))) for page in pages}
+    both = {
+        page.key: np.concatenate((page.learned_table, blocks_twin.second(page.context, answers[page.key])))
+        for page in pages
+    }
     return Stages(fit(pages, tables), fit(pages, both)).model(pages)
 
 
@@ -336,7 +360,11 @@ class Figures:
             return
         found = page.words[mask[page.owners]]
         both = int(np.minimum(np.bincount(found, minlength=len(page.gold)), page.gold).sum())
-        score = (both / max(len(found), 1), both / max(int(page.gold.sum()), 1), 2 * both / max(len(found) + int(page.gold.sum()), 1))
+        score = (
+            both / max(len(found), 1),
+            both / max(int(page.gold.sum()), 1),
+            2 * both / max(len(found) + int(page.gold.sum()), 1),
+        )
         for group in (("data set", page.key[0]), ("kind", page.kind), ("language", page.language)):
             if group[1]:
                 self.scores[group].append(score)
@@ -356,9 +384,15 @@ class Figures:
             yield line(group, name, len(scores), [statistics.fmean(column) for column in zip(*scores, strict=True)])
         for language in ("", *sorted({str(key[2]) for key in self.hits if len(key) == 3})):
             key = (language,) if language else ()
-            right, missed, wrong = (self.hits[(*hit, *key)] for hit in (("wanted", True), ("wanted", False), ("unwanted", True)))
+            right, missed, wrong = (
+                self.hits[(*hit, *key)] for hit in (("wanted", True), ("wanted", False), ("unwanted", True))
+            )
             if right + missed:
-                figures = right / max(right + wrong, 1), right / (right + missed), 2 * right / (2 * right + wrong + missed)
+                figures = (
+                    right / max(right + wrong, 1),
+                    right / (right + missed),
+                    2 * right / (2 * right + wrong + missed),
+                )
                 yield line("passages", language, self.hits["pages", *key], figures)
 
 
@@ -399,7 +433,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", type=Path, help="folder of data sets")
     parser.add_argument("-o", "--output", type=Path, help="file to write the model to")
-    parser.add_argument("--folds", type=int, default=0, help="report F1 by cross-validation in so many parts, split by site and text")
+    parser.add_argument(
+        "--folds", type=int, default=0, help="report F1 by cross-validation in so many parts, split by site and text"
+    )
     parser.add_argument("--leave-out", action="store_true", help="report F1 on each data set, trained on the others")
     given = parser.parse_args()
     if not (given.output or given.folds or given.leave_out):

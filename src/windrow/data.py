@@ -39,7 +39,9 @@ class Reason(enum.Enum):
     PARSE_CRASH = "parse-crash"  # the worker died on this page
     LOW_YIELD = "low-yield"  # its domain, or its part of the domain, gave too little text for its bytes and was retired
     OUT_OF_SCOPE = "out-of-scope"  # the rules changed after it was admitted
-    NO_TEXT = "no-text"  # archived, but nothing in it is running text: another kind of file, a page of links, an empty page
+    NO_TEXT = (
+        "no-text"  # archived, but nothing in it is running text: another kind of file, a page of links, an empty page
+    )
     OPTED_OUT = "opted-out"  # its author or host reserves it, see [signals]
     LANGUAGE = "language"  # not in an accepted language
     QUALITY = "quality"  # too short, or not running text
@@ -170,7 +172,9 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"})
     kind: str = "good"  # "good" or "bad": whether it is of the text; jusText's class
     heading: bool = False
     path: str = ""  # of its element: "html.body.div.p"
-    own: str = ""  # "good", "neargood", "short" or "bad": by itself, before its neighbours were heard; jusText's cfclass
+    own: str = (
+        ""  # "good", "neargood", "short" or "bad": by itself, before its neighbours were heard; jusText's cfclass
+    )
     language: str = ""  # in a document: ISO 639-3, where it differs from the document's
 
 
@@ -189,7 +193,9 @@ class Page(msgspec.Struct, frozen=True):
     nofollow: bool = False  # meta robots
     noindex: bool = False
     shape: int = 0  # 32-bit hash of the visible text without digits: equal for the pages of a calendar trap
-    metas: tuple[tuple[str, str], ...] = ()  # names, in lower case, and contents of meta elements that judges ask for: what is said to
+    metas: tuple[
+        tuple[str, str], ...
+    ] = ()  # names, in lower case, and contents of meta elements that judges ask for: what is said to
     # robots, and by translators; attributes of <html> by which these mark their work as "html lang", "html class"
     licences: tuple[str, ...] = ()  # URLs that are linked as the page's licence
 
@@ -199,7 +205,9 @@ class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
 
     source: str  # "meta", "header", "robots.txt" or "tdmrep.json"
     name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
-    value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
+    value: str = (
+        ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
+    )
     field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
     agent: str = ""  # the agent that is meant, lower case; "" for all
 
@@ -317,6 +325,8 @@ class Frame(msgspec.Struct, frozen=True):
     number: int
     time: float
     reports: tuple[Report, ...]
-    lengths: dict[str, int]  # committed length of every other file that changed, by path relative to the crawl directory
+    lengths: dict[
+        str, int
+    ]  # committed length of every other file that changed, by path relative to the crawl directory
     seeds: tuple[Task, ...] = ()  # tasks admitted from outside (seed files)
     in_hand: int = 0  # URLs leased and not yet settled, for the reader of a running crawl's log

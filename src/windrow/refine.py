@@ -13,13 +13,15 @@ from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Capture, Link, Page, Reason, Url, Verdict
-from windrow.frontier import scope
-from windrow.judge import probes
-from windrow.judge.duplicates import Grams
+from windrow.dedup.ngrams import Grams
+from windrow.frontier.policy import scope
+from windrow.judge import soft404
 from windrow.judge.pages import Judge
 
 _REMEMBERED = 1 << 14  # links
-_TELLING = re.compile(rb"(?im)^(?:x-robots-tag|tdm-reservation|tdm-policy|content-usage|link|x-[a-z-]*translat[a-z-]*)[ \t]*:")
+_TELLING = re.compile(
+    rb"(?im)^(?:x-robots-tag|tdm-reservation|tdm-policy|content-usage|link|x-[a-z-]*translat[a-z-]*)[ \t]*:"
+)
 
 
 class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
@@ -44,15 +46,15 @@ class Refiner:
         self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
 
     def __call__(self, capture: Capture, probe: str = "") -> Refined:
-        """`probe`: what the host answers for a page that cannot exist, where that is known; probes.ASKED: this is that answer."""
+        """`probe`: what the host answers for a page that cannot exist, where that is known; soft404.ASKED: this is that answer."""
         page = self._extract(capture)
-        if probe == probes.ASKED:
-            return Refined((), 0, {}, probe=probes.sketch(page))
+        if probe == soft404.ASKED:
+            return Refined((), 0, {}, probe=soft404.sketch(page))
         links, refused = self._links(page) if page.links else ((), {})
         if self._judge is None:
             return Refined(links, page.shape, refused)
         ruling = self._judge(page, _headers(capture))
-        verdict, draft = probes.judged(ruling.verdict, page, probe, self._soft) if probe else ruling.verdict, None
+        verdict, draft = soft404.judged(ruling.verdict, page, probe, self._soft) if probe else ruling.verdict, None
         if verdict.reason is Reason.OK:
             draft = document.draft(page, ruling.paragraphs, verdict.language, ruling.languages, ruling.signals)
         return Refined(links, page.shape, refused, verdict, draft, ruling.grams if draft is not None else None)

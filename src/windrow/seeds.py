@@ -76,4 +76,6 @@ def _bytes(source: str | Path, name: str) -> bytes:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ConfigError(f"seed list {name} is not whole gzip ({error}); compress it again") from None
     except OSError as error:
-        raise ConfigError(f"cannot read seed list {name}: {error.strerror}; check the path and its permissions") from None
+        raise ConfigError(
+            f"cannot read seed list {name}: {error.strerror}; check the path and its permissions"
+        ) from None

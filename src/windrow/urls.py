@@ -27,7 +27,9 @@ NAME = 64  # characters of a parameter's name that are looked at, for the same r
 SESSION = frozenset(
     "bv_engineid bv_sessionid cfid cftoken jsessionid mscssid oscsid phpsessid phpsessionid plsessid xoscsid xtcsid zencartid zenid".split()
 )
-SESSION_LIKE = frozenset("asp.net_sessionid sess_id sessid session-id session_id sessionid sessiontoken sesskey".split())
+SESSION_LIKE = frozenset(
+    "asp.net_sessionid sess_id sessid session-id session_id sessionid sessiontoken sesskey".split()
+)
 SESSION_SHORT = frozenset("s sess session sid ssid".split())
 TRACKING = frozenset(
     "__hsfp __hssc __hstc _branch_match_id _ga _gl _hsenc _hsmi _openstat dclid ef_id epik fb_action_ids fb_action_types fb_ref "
@@ -42,7 +44,9 @@ _LIKE = re.compile(r"(?=.*\d)(?:(?=.*[A-Za-z])[0-9A-Za-z]{8,}|[\w.!~:-]{16,})", 
 _SHORT = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?:[0-9A-Fa-f]{16,}|[0-9A-Za-z_-]{20,})")
 _AMP = re.compile(r"(^|[&;])(?:amp(?:;|%3[Bb]))+")
 _PATH_SESSION = re.compile(r"(?:;|%3B)(?:jsessionid|phpsessid)(?:=|%3D)[^/;]*", re.IGNORECASE)
-_COOKIELESS = re.compile(r"/\((?:(?=[^/]*\([\w-]{20,}\))(?:[asfx]\([\w-]*\))+|[a-z0-5]{24})\)(?=/|$)", re.ASCII | re.IGNORECASE)
+_COOKIELESS = re.compile(
+    r"/\((?:(?=[^/]*\([\w-]{20,}\))(?:[asfx]\([\w-]*\))+|[a-z0-5]{24})\)(?=/|$)", re.ASCII | re.IGNORECASE
+)
 _AUTHORITY = re.compile(r"(?i:https?:)?[/\\]*([^/\\?#\0- \x7f-\U0010ffff]*)(?=[/\\?#]|$)")
 _PUNYCODE = re.compile("xn--", re.IGNORECASE)
 _MASK = "xnpunycodemask"  # hides a label's xn-- from the parser
@@ -61,7 +65,9 @@ _DECODED["%"] = "%25"
 _SETTLED = frozenset(escape for escape, text in _DECODED.items() if escape == text)
 
 _NESTED = re.compile(b"%(?:25)+")
-_FOLDED = [f"%{octet:02x}" if octet <= 0x20 or octet >= 0x7F or octet in b"#%" else chr(octet).lower() for octet in range(256)]
+_FOLDED = [
+    f"%{octet:02x}" if octet <= 0x20 or octet >= 0x7F or octet in b"#%" else chr(octet).lower() for octet in range(256)
+]
 _OCTETS = [chr(octet) if 0x20 < octet < 0x7F else f"%{octet:02X}" for octet in range(256)]
 
 _known: dict[str, Url] = {}  # by the text the parser wrote

@@ -9,7 +9,11 @@ from windrow.archive import Writer
 from windrow.config import Archive
 from windrow.data import Capture, Kind, Place, Task, Url
 
-INFO = {"software": "windrow/0", "operator": "Jürgen Müller", "options": '[fetch]\ndelay = 5.0\n\n[crawler]\nname = "windrow"'}
+INFO = {
+    "software": "windrow/0",
+    "operator": "Jürgen Müller",
+    "options": '[fetch]\ndelay = 5.0\n\n[identity]\nname = "windrow"',
+}
 
 
 def url(text: str) -> Url:
@@ -22,10 +26,14 @@ def head(status: int, body: bytes) -> bytes:
     return b"HTTP/1.1 %d Fine\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
 
 
-def capture(text: str = "http://example.org/", body: bytes = b"<html>hello</html>", status: int = 200, kind: Kind = Kind.PAGE) -> Capture:
+def capture(
+    text: str = "http://example.org/", body: bytes = b"<html>hello</html>", status: int = 200, kind: Kind = Kind.PAGE
+) -> Capture:
     request = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"
     task = Task(url(text), kind, via="http://example.org/from", depth=2)
-    return Capture(task, status, request, head(status, body), body, 1763200000.123, 0.258, "192.0.2.7", "http/1.1", downloaded=321)
+    return Capture(
+        task, status, request, head(status, body), body, 1763200000.123, 0.258, "192.0.2.7", "http/1.1", downloaded=321
+    )
 
 
 def write(directory: Path, captures: list[Capture], config: Archive | None = None) -> list[Place]:
@@ -44,7 +52,14 @@ def files(directory: Path) -> list[Path]:
 
 _paths = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_.~/", max_size=40)
 _hosts = st.sampled_from(
-    ["example.org", "www.example.co.uk", "xn--bcher-kva.example", "192.0.2.1", "[2001:db8::1]:8080", "a.b.c.example.com"]
+    [
+        "example.org",
+        "www.example.co.uk",
+        "xn--bcher-kva.example",
+        "192.0.2.1",
+        "[2001:db8::1]:8080",
+        "a.b.c.example.com",
+    ]
 )
 _urls = (
     st.builds("{}://{}/{}".format, st.sampled_from(["http", "https"]), _hosts, _paths)

@@ -9,7 +9,9 @@ from windrow.archive import fields
 _words = st.text(st.characters(blacklist_categories=("Cc", "Cs", "Zl", "Zp")), max_size=20).map(str.strip)
 
 
-@given(st.dictionaries(st.text("abcXYZ-", min_size=1, max_size=9), st.lists(_words, min_size=1, max_size=4).map("\n".join)))
+@given(
+    st.dictionaries(st.text("abcXYZ-", min_size=1, max_size=9), st.lists(_words, min_size=1, max_size=4).map("\n".join))
+)
 def test_fields_are_read_as_they_were_written(pairs: dict[str, str]) -> None:
     assert fields.decode(fields.encode(list(pairs.items()))) == pairs
 
@@ -30,7 +32,9 @@ def test_urls_and_other_letters_pass_unchanged() -> None:
     assert fields.line("a\r\nWARC-Type: b") == b"a%0D%0AWARC-Type: b"
 
 
-@pytest.mark.parametrize(("head", "status"), [(b"HTTP/1.1 200 OK\r\n", 200), (b"HTTP/1.0  404\r\n", 404), (b"ICY 2000\r\n", 0), (b"", 0)])
+@pytest.mark.parametrize(
+    ("head", "status"), [(b"HTTP/1.1 200 OK\r\n", 200), (b"HTTP/1.0  404\r\n", 404), (b"ICY 2000\r\n", 0), (b"", 0)]
+)
 def test_the_status_is_read_from_the_status_line(head: bytes, status: int) -> None:
     assert fields.status(head) == status
 
@@ -42,4 +46,6 @@ def test_a_foreign_head_may_end_in_bare_line_feeds_or_never() -> None:
 
 def test_a_foreign_head_says_whether_its_body_is_encoded() -> None:
     assert fields.encoded(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
-    assert not fields.encoded(b"HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n")
+    assert not fields.encoded(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n"
+    )

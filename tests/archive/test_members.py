@@ -52,7 +52,9 @@ Host: example.org
 
 
 def test_a_response_record_is_as_common_crawl_writes_it() -> None:
-    page = msgspec.structs.replace(capture(), protocol="h2", cipher="tls/1.3 TLS_AES_256_GCM_SHA384", truncated="length")
+    page = msgspec.structs.replace(
+        capture(), protocol="h2", cipher="tls/1.3 TLS_AES_256_GCM_SHA384", truncated="length"
+    )
     assert (
         unpacked(members.build(page, None, INFO, 2).response)
         == """WARC/1.1
@@ -111,18 +113,24 @@ charset-detected: UTF-8
 
 
 def test_a_revisit_record_points_to_the_payload_and_has_none() -> None:
-    origin = Origin("http://example.org/first", 1763100000.5, Place("warc/W-n0-20251115094640-00007.warc.gz", 1234, 567))
+    origin = Origin(
+        "http://example.org/first", 1763100000.5, Place("warc/W-n0-20251115094640-00007.warc.gz", 1234, 567)
+    )
     text = unpacked(members.build(capture(), origin, INFO, 2).response)
     assert "WARC-Type: revisit\n" in text and "Content-Type: message/http\n" in text
     assert "WARC-Payload-Digest: sha1:O57NSEYVH37NN5YSIJIQGZF2VAMOK4GK\n" in text
-    assert "WARC-Refers-To-Target-URI: http://example.org/first\nWARC-Refers-To-Date: 2025-11-14T06:00:00.500Z\n" in text
+    assert (
+        "WARC-Refers-To-Target-URI: http://example.org/first\nWARC-Refers-To-Date: 2025-11-14T06:00:00.500Z\n" in text
+    )
     assert "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\n" in text
     assert text.endswith("Content-Length: 18\n\n\n\n") and "<html>" not in text
 
 
 def test_the_payload_digest_is_of_the_body_alone() -> None:
     one = capture()
-    other = msgspec.structs.replace(one, head=b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: chunked\r\nContent-Length: 18\r\n\r\n")
+    other = msgspec.structs.replace(
+        one, head=b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: chunked\r\nContent-Length: 18\r\n\r\n"
+    )
     assert members.build(one, None, INFO, 2).digest == members.build(other, None, INFO, 2).digest
     assert members.build(one, None, INFO, 2).digest == base64.b32encode(hashlib.sha1(one.body).digest()).decode()
 
@@ -133,7 +141,10 @@ def test_a_capture_without_request_has_no_request_record() -> None:
 
 
 def test_members_bound_to_another_file_differ_in_its_name_alone() -> None:
-    page, other = members.build(capture(body=b"WARC-Warcinfo-ID: <urn:uuid:" + INFO), None, INFO, 2), INFO.replace(b"1", b"9")
+    page, other = (
+        members.build(capture(body=b"WARC-Warcinfo-ID: <urn:uuid:" + INFO), None, INFO, 2),
+        INFO.replace(b"1", b"9"),
+    )
     bound = members.bind(page, other, 2)
     for before, after in ((page.request, bound.request), (page.response, bound.response)):
         old = gzip.decompress(before)
@@ -161,12 +172,18 @@ def test_base32_is_that_of_the_standard_library(digest: bytes) -> None:
 def test_record_ids_are_version_4_uuids_and_all_different() -> None:
     ids = [members.build(capture(), None, INFO, 0).id.decode() for _ in range(2000)]
     assert len(set(ids)) == 2000
-    assert all(re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", found) for found in ids)
+    assert all(
+        re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", found) for found in ids
+    )
 
 
 @pytest.mark.parametrize(
     ("moment", "date"),
-    [(0.0, b"1970-01-01T00:00:00.000Z"), (1763200000.9996, b"2025-11-15T09:46:41.000Z"), (951782400.001, b"2000-02-29T00:00:00.001Z")],
+    [
+        (0.0, b"1970-01-01T00:00:00.000Z"),
+        (1763200000.9996, b"2025-11-15T09:46:41.000Z"),
+        (951782400.001, b"2000-02-29T00:00:00.001Z"),
+    ],
 )
 def test_dates_have_milliseconds(moment: float, date: bytes) -> None:
     assert members.date(moment) == date

@@ -57,7 +57,11 @@ def test_the_serial_of_a_name_is_read_back(name: str, serial: int | None) -> Non
 
 def test_numbers_go_on_over_all_subsets_and_files_moved_aside(tmp_path: Path) -> None:
     assert names.following(tmp_path, "W-n0") == 0
-    for name in ("warc/W-n0-20251115094640-00003.warc.gz", "diagnostics/W-n0-20251115094640-00007.warc.gz.torn", "robotstxt/other"):
+    for name in (
+        "warc/W-n0-20251115094640-00003.warc.gz",
+        "diagnostics/W-n0-20251115094640-00007.warc.gz.torn",
+        "robotstxt/other",
+    ):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).touch()
     assert names.following(tmp_path, "W-n0") == 8
@@ -66,12 +70,18 @@ def test_numbers_go_on_over_all_subsets_and_files_moved_aside(tmp_path: Path) ->
 
 def test_the_newest_file_is_the_one_with_the_highest_number(tmp_path: Path) -> None:
     assert names.newest(tmp_path / "none", "W-n0") is None
-    for name in ("W-n0-20251115094640-100000.warc.gz", "W-n0-20261115094640-99999.warc.gz", "W-n1-20261115094640-200000.warc.gz"):
+    for name in (
+        "W-n0-20251115094640-100000.warc.gz",
+        "W-n0-20261115094640-99999.warc.gz",
+        "W-n1-20261115094640-200000.warc.gz",
+    ):
         (tmp_path / name).touch()
     assert names.newest(tmp_path, "W-n0") == tmp_path / "W-n0-20251115094640-100000.warc.gz"
 
 
-@pytest.mark.parametrize("place", ["/etc/passwd", "warc/../../x", "warc/x.warc.gz", "state/W-n0-20251115094640-00007.warc.gz", ""])
+@pytest.mark.parametrize(
+    "place", ["/etc/passwd", "warc/../../x", "warc/x.warc.gz", "state/W-n0-20251115094640-00007.warc.gz", ""]
+)
 def test_a_path_no_writer_makes_does_not_belong(place: str) -> None:
     assert not names.belongs(place)
     assert names.belongs("warc/W-n0-20251115094640-00007.warc.gz")

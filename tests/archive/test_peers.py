@@ -34,7 +34,9 @@ SITE = [
     capture("http://example.org/inner", b"\r\n\r\nWARC/1.1\r\n\r\n"),
     msgspec.structs.replace(BASE, head=ODD),
     msgspec.structs.replace(BASE, protocol="h2", cipher=CIPHER, truncated="length", ip="2001:db8::7"),
-    msgspec.structs.replace(BASE, encoded=True, head=b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n"),
+    msgspec.structs.replace(
+        BASE, encoded=True, head=b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n"
+    ),
     msgspec.structs.replace(BASE, request=b""),
     msgspec.structs.replace(BASE, head=b"HTTP/1.0 200\r\n\r\n"),
 ]
@@ -44,7 +46,9 @@ SITE = [
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of everything, with a revisit, over several files."""
     directory = tmp_path_factory.mktemp("crawl")
-    writer = Writer(directory, Archive(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"})
+    writer = Writer(
+        directory, Archive(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"}
+    )
     places = [writer.append(writer.compress(page), seq, {"note": "x"}) for seq, page in enumerate(SITE, 1)]
     origin = Origin(SITE[5].task.url.text, SITE[5].time, places[5])
     writer.append(writer.revisit(SITE[5], origin), 99)
@@ -88,7 +92,10 @@ def test_fastwarc_reads_every_record_and_its_digests_hold(crawl: Path) -> None:
                     assert record.verify_payload_digest()
                     payloads.append(record.reader.read())
     assert sorted(payloads) == sorted(page.body for page in SITE)
-    assert kinds.count(fastwarc.WarcRecordType.request) == len(SITE) and kinds.count(fastwarc.WarcRecordType.metadata) == len(SITE) + 1
+    assert (
+        kinds.count(fastwarc.WarcRecordType.request) == len(SITE)
+        and kinds.count(fastwarc.WarcRecordType.metadata) == len(SITE) + 1
+    )
 
 
 def by_hand(path: Path) -> list[tuple[dict[str, str], bytes]]:
@@ -125,10 +132,19 @@ def test_ids_are_unique_and_links_lead_to_records(crawl: Path) -> None:
     records = [headers for path in files(crawl) for headers, _ in by_hand(path)]
     ids = {headers["WARC-Record-ID"]: headers["WARC-Type"] for headers in records}
     assert len(ids) == len(records)
-    links = [(headers["WARC-Type"], ids[headers["WARC-Concurrent-To"]]) for headers in records if "WARC-Concurrent-To" in headers]
+    links = [
+        (headers["WARC-Type"], ids[headers["WARC-Concurrent-To"]])
+        for headers in records
+        if "WARC-Concurrent-To" in headers
+    ]
     assert links.count(("response", "request")) == len(SITE) - 1
     assert links.count(("metadata", "response")) == len(SITE)
-    assert sorted(set(links)) == [("metadata", "response"), ("metadata", "revisit"), ("response", "request"), ("revisit", "request")]
+    assert sorted(set(links)) == [
+        ("metadata", "response"),
+        ("metadata", "revisit"),
+        ("response", "request"),
+        ("revisit", "request"),
+    ]
 
 
 def test_dates_have_milliseconds_and_the_form_of_warc_1_1(crawl: Path) -> None:
@@ -138,16 +154,24 @@ def test_dates_have_milliseconds_and_the_form_of_warc_1_1(crawl: Path) -> None:
 
 
 @given(st.lists(any_capture, min_size=1, max_size=3))
-def test_warcio_and_fastwarc_agree_on_the_block_of_any_capture(tmp_path_factory: pytest.TempPathFactory, captures: list[Capture]) -> None:
+def test_warcio_and_fastwarc_agree_on_the_block_of_any_capture(
+    tmp_path_factory: pytest.TempPathFactory, captures: list[Capture]
+) -> None:
     directory = tmp_path_factory.mktemp("crawl")
     write(directory, captures)
     one, two = [], []
     for path in files(directory):
         with open(path, "rb") as file:
-            one += [record.raw_stream.read() for record in ArchiveIterator(file, no_record_parse=True) if record.rec_type == "response"]
+            one += [
+                record.raw_stream.read()
+                for record in ArchiveIterator(file, no_record_parse=True)
+                if record.rec_type == "response"
+            ]
         with open(path, "rb") as file:
             two += [
                 record.reader.read()
-                for record in fastwarc.ArchiveIterator(file, record_types=fastwarc.WarcRecordType.response, parse_http=False)
+                for record in fastwarc.ArchiveIterator(
+                    file, record_types=fastwarc.WarcRecordType.response, parse_http=False
+                )
             ]
     assert sorted(one) == sorted(two) == sorted(page.head + page.body for page in captures)

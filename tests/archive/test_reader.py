@@ -27,7 +27,9 @@ SITE = [
 
 
 @given(st.lists(any_capture, min_size=1, max_size=4), st.integers(0, 3))
-def test_any_capture_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, captures: list[Capture], level: int) -> None:
+def test_any_capture_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, captures: list[Capture], level: int
+) -> None:
     directory = tmp_path_factory.mktemp("crawl")
     places = write(directory, captures, Archive(level=level))
     entries = sorted((entry for path in files(directory) for entry in archive.read(path)), key=lambda entry: entry.seq)
@@ -43,7 +45,11 @@ def test_an_entry_says_what_its_file_says(tmp_path: Path) -> None:
     writer.flush()
     (entry,) = archive.read(tmp_path / place.file)
     assert entry.seq == 77 and entry.digest == page.digest and entry.place == place
-    assert entry.fields["charset-detected"] == "UTF-8" and entry.fields["note"] == "two\nlines" and entry.fields["fetchTimeMs"] == "258"
+    assert (
+        entry.fields["charset-detected"] == "UTF-8"
+        and entry.fields["note"] == "two\nlines"
+        and entry.fields["fetchTimeMs"] == "258"
+    )
 
 
 def test_a_place_of_every_subset_is_opened(tmp_path: Path) -> None:
@@ -55,7 +61,9 @@ def test_a_place_of_every_subset_is_opened(tmp_path: Path) -> None:
 def test_a_place_is_the_gzip_member_of_the_response(tmp_path: Path) -> None:
     place = write(tmp_path, SITE)[3]
     member = (tmp_path / place.file).read_bytes()[place.offset : place.offset + place.length]
-    assert b"WARC-Type: response" in gzip.decompress(member) and gzip.decompress(member).endswith(SITE[3].body + b"\r\n\r\n")
+    assert b"WARC-Type: response" in gzip.decompress(member) and gzip.decompress(member).endswith(
+        SITE[3].body + b"\r\n\r\n"
+    )
 
 
 def test_a_wrong_place_is_an_error(tmp_path: Path) -> None:
@@ -69,7 +77,9 @@ def test_a_place_whose_block_is_not_what_its_digest_says_is_an_error(tmp_path: P
     place = write(tmp_path, SITE)[1]
     path = tmp_path / place.file
     whole = path.read_bytes()
-    member = gzip.compress(gzip.decompress(whole[place.offset : place.offset + place.length]).replace(b"hello", b"hullo"))
+    member = gzip.compress(
+        gzip.decompress(whole[place.offset : place.offset + place.length]).replace(b"hello", b"hullo")
+    )
     path.write_bytes(whole[: place.offset] + member + whole[place.offset + place.length :])
     with pytest.raises(archive.ArchiveError, match="no whole response"):
         archive.open_place(tmp_path, place)
@@ -155,8 +165,12 @@ def test_a_revisit_that_points_to_itself_ends(tmp_path: Path) -> None:
     path = tmp_path / place.file
     whole = path.read_bytes()
     text = gzip.decompress(whole[place.offset : place.offset + place.length])
-    first = next(found for found in archive.records(tmp_path / "warc" / files(tmp_path)[1].name) if found.type == "response")
-    text = text.replace(files(tmp_path)[1].name.encode(), path.name.encode()).replace(b"Filename: warc/", b"Filename: diagnostics/")
+    first = next(
+        found for found in archive.records(tmp_path / "warc" / files(tmp_path)[1].name) if found.type == "response"
+    )
+    text = text.replace(files(tmp_path)[1].name.encode(), path.name.encode()).replace(
+        b"Filename: warc/", b"Filename: diagnostics/"
+    )
     text = text.replace(b"File-Offset: %d" % first.offset, b"File-Offset: %d" % place.offset)
     path.write_bytes(whole[: place.offset] + gzip.compress(text) + whole[place.offset + place.length :])
     with pytest.raises(archive.ArchiveError):
@@ -182,14 +196,24 @@ def foreign(path: Path, *types: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "types", [("request", "response", "metadata"), ("response", "request", "metadata"), ("response", "metadata", "request")]
+    "types",
+    [("request", "response", "metadata"), ("response", "request", "metadata"), ("response", "metadata", "request")],
 )
 def test_the_records_of_an_exchange_are_found_in_any_order(tmp_path: Path, types: tuple[str, ...]) -> None:
     foreign(tmp_path / "x.warc", *types)
     (entry,) = archive.read(tmp_path / "x.warc")
     found = entry.capture
-    assert (found.task.url.text, found.status, found.request) == ("http://example.org/a", 200, b"GET / HTTP/1.0\r\n\r\n")
-    assert (found.head, found.body, found.time, entry.seq) == (b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n", b"body", 1209588505.0, 0)
+    assert (found.task.url.text, found.status, found.request) == (
+        "http://example.org/a",
+        200,
+        b"GET / HTTP/1.0\r\n\r\n",
+    )
+    assert (found.head, found.body, found.time, entry.seq) == (
+        b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n",
+        b"body",
+        1209588505.0,
+        0,
+    )
     assert entry.fields["via"] == "x"
 
 
@@ -236,5 +260,8 @@ def test_common_crawls_own_record_becomes_a_capture(tmp_path: Path) -> None:
         "208.80.154.224",
     )
     assert entry.digest == "RY7PLBUFQNI2FFV5FTUQK72W6SNPXLQU" and entry.fields["charset-detected"] == "UTF-8"
-    assert entry.capture.request.startswith(b"GET /wiki/Escopete HTTP/1.1\r\n") and len(entry.capture.head + entry.capture.body) == 74581
+    assert (
+        entry.capture.request.startswith(b"GET /wiki/Escopete HTTP/1.1\r\n")
+        and len(entry.capture.head + entry.capture.body) == 74581
+    )
     assert archive.open_place(tmp_path / "warc", entry.place).body == entry.capture.body

@@ -18,7 +18,12 @@ from windrow.archive import record, stream
 
 
 def raw(block: bytes, version: bytes = b"WARC/1.0", end: bytes = b"\r\n", tail: bytes = b"\r\n\r\n") -> bytes:
-    header = [version, b"WARC-Type: resource", b"WARC-Record-ID: <urn:uuid:%d>" % len(block), b"Content-Length: %d" % len(block)]
+    header = [
+        version,
+        b"WARC-Type: resource",
+        b"WARC-Record-ID: <urn:uuid:%d>" % len(block),
+        b"Content-Length: %d" % len(block),
+    ]
     return end.join([*header, b"", b""]) + block + tail
 
 
@@ -52,7 +57,9 @@ def test_plain_files_of_every_version_are_read(tmp_path: Path, version: bytes, e
     path = tmp_path / "x.warc"
     path.write_bytes(b"".join(raw(block, version, end) for block in THREE))
     assert blocks(path) == THREE
-    assert all(path.read_bytes()[one.offset :][: one.length] == raw(one.block, version, end) for one in archive.records(path))
+    assert all(
+        path.read_bytes()[one.offset :][: one.length] == raw(one.block, version, end) for one in archive.records(path)
+    )
 
 
 def test_a_member_each_gives_offsets_and_lengths(tmp_path: Path) -> None:
@@ -78,7 +85,9 @@ def test_members_may_be_cut_anywhere(tmp_path: Path, size: int) -> None:
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 19, 1 << 16])
 @pytest.mark.parametrize("unpacked", [1, 5, 1 << 18])
-def test_pieces_of_any_size_give_the_same_records(own: Path, monkeypatch: pytest.MonkeyPatch, piece: int, unpacked: int) -> None:
+def test_pieces_of_any_size_give_the_same_records(
+    own: Path, monkeypatch: pytest.MonkeyPatch, piece: int, unpacked: int
+) -> None:
     expected = list(archive.records(own))
     monkeypatch.setattr(stream, "PIECE", piece)
     monkeypatch.setattr(stream, "UNPACKED", unpacked)
@@ -94,15 +103,24 @@ def test_sloppy_ends_of_records_are_forgiven(tmp_path: Path, tail: bytes) -> Non
 
 def test_gzip_members_with_name_extra_and_comment_are_read(tmp_path: Path) -> None:
     path, packed = tmp_path / "x.warc.gz", gzip.compress(raw(b"one"), mtime=0)
-    path.write_bytes((packed[:3] + b"\x1c" + packed[4:10] + b"\x04\x00abcd" + b"name\x00" + b"comment\x00" + packed[10:]) * 2)
+    path.write_bytes(
+        (packed[:3] + b"\x1c" + packed[4:10] + b"\x04\x00abcd" + b"name\x00" + b"comment\x00" + packed[10:]) * 2
+    )
     assert blocks(path) == [b"one", b"one"]
 
 
 def test_folded_and_repeated_headers_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
-    path.write_bytes(b"WARC/1.0\r\nwarc-type: Metadata\r\nX: a\r\n b\r\n\tc\r\nx:d\r\nno header\r\nCONTENT-LENGTH: 2\r\n\r\nhi\r\n\r\n")
+    path.write_bytes(
+        b"WARC/1.0\r\nwarc-type: Metadata\r\nX: a\r\n b\r\n\tc\r\nx:d\r\nno header\r\nCONTENT-LENGTH: 2\r\n\r\nhi\r\n\r\n"
+    )
     (found,) = archive.records(path)
-    assert found.type == "metadata" and found.all("x") == ["a b c", "d"] and found.header("X") == "a b c" and found.header("none") == ""
+    assert (
+        found.type == "metadata"
+        and found.all("x") == ["a b c", "d"]
+        and found.header("X") == "a b c"
+        and found.header("none") == ""
+    )
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
@@ -125,7 +143,9 @@ def test_a_file_cut_at_any_byte_is_reported_and_its_tail_found(own: Path, tmp_pa
 
 def test_the_tail_ends_where_a_record_has_no_end_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
-    path.write_bytes(gzip.compress(raw(b"one")) + gzip.compress(raw(b"two") + raw(b"three")) + gzip.compress(raw(b"four")))
+    path.write_bytes(
+        gzip.compress(raw(b"one")) + gzip.compress(raw(b"two") + raw(b"three")) + gzip.compress(raw(b"four"))
+    )
     assert archive.tail(path) == len(gzip.compress(raw(b"one")))
     path.write_bytes(raw(b"one") + raw(b"two", tail=b"\r\n\r"))
     assert archive.tail(path) == len(raw(b"one"))
@@ -185,7 +205,19 @@ def test_digests_are_told_in_either_spelling(tmp_path: Path, digest: str, verdic
 
 
 @pytest.mark.parametrize(
-    "length", [b"99999999999999999999", b"999999999999999999", b"-1", b"+3", b"0x10", b"3 3", "٣".encode(), b"", b"1e3", b"9" * 5000]
+    "length",
+    [
+        b"99999999999999999999",
+        b"999999999999999999",
+        b"-1",
+        b"+3",
+        b"0x10",
+        b"3 3",
+        "٣".encode(),
+        b"",
+        b"1e3",
+        b"9" * 5000,
+    ],
 )
 def test_an_absurd_length_is_refused_without_taking_memory(tmp_path: Path, length: bytes) -> None:
     path = tmp_path / "x.warc"
@@ -277,7 +309,9 @@ def test_other_peoples_files_give_the_records_that_warcio_reads_or_a_named_reaso
         packed.extractall(tmp_path, filter="data")
     short = {}
     for path in sorted(
-        path for path in tmp_path.rglob("*") if path.is_file() and path.suffix in (".warc", ".arc", ".gz", ".open", ".lz4", ".wat", ".wet")
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and path.suffix in (".warc", ".arc", ".gz", ".open", ".lz4", ".wat", ".wet")
     ):
         found, error = until_error(path)
         with contextlib.suppress(archive.ArchiveError):

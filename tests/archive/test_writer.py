@@ -201,7 +201,9 @@ def test_a_write_that_takes_nothing_is_an_error_and_no_hang(monkeypatch: pytest.
         writer.flush()
 
 
-def test_what_was_appended_while_the_disk_was_full_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+def test_what_was_appended_while_the_disk_was_full_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer
+) -> None:
     writer.append(writer.compress(PAGES[0]), 1)
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", failing(errno.ENOSPC, 1))
@@ -235,7 +237,9 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_sync_makes_files_and_their_names_durable_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+def test_sync_makes_files_and_their_names_durable_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer
+) -> None:
     seen = synced(monkeypatch)
     place = writer.append(writer.compress(PAGES[0]), 1)
     writer.sync()

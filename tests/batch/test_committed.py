@@ -53,7 +53,8 @@ def test_a_log_with_whole_frames_behind_a_damaged_one_is_refused(tmp_path: Path)
     crawl = samples.crawl(tmp_path / "crawl", committed=False)
     damaged(crawl / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
     with pytest.raises(
-        ConfigError, match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy"
+        ConfigError,
+        match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy",
     ):
         Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
     with pytest.raises(ConfigError, match="damaged, and whole frames lie behind it"):
@@ -70,8 +71,12 @@ def test_a_last_frame_that_is_cut_short_was_never_there(tmp_path: Path) -> None:
 def test_a_frame_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "00000.jsonl.gz").write_bytes(
         igzip_lib.compress(
-            b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"http://a.example/","reason":"new","time":1.0}\n', 1, igzip_lib.COMP_GZIP
+            b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"http://a.example/","reason":"new","time":1.0}\n',
+            1,
+            igzip_lib.COMP_GZIP,
         )
     )
-    with pytest.raises(ConfigError, match=r"cannot be read \('new' is not a valid Reason\); it is damaged, or a newer Windrow wrote it"):
+    with pytest.raises(
+        ConfigError, match=r"cannot be read \('new' is not a valid Reason\); it is damaged, or a newer Windrow wrote it"
+    ):
         list(committed.frames(tmp_path))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import Sample
-from tests.judge.onion import Onion, words
+from tests.dedup.onion import Onion, words
 from windrow import config
 from windrow.batch import dedup
 from windrow.batch.dedup import Job
@@ -55,7 +55,7 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
 def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
     level, form = options.pop("level", "paragraph"), options.pop("form", "")
     jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form, force=True)
-    judge = config.Judge(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
+    judge = config.Dedup(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
     return dedup.run(jobs, dedup.options(level, form, judge), lambda count: None)
 
 
@@ -79,13 +79,19 @@ def test_the_corpus_of_these_tests_has_something_to_remove() -> None:
 
 def test_jsonl_with_paragraphs_keeps_every_other_field(tmp_path: Path) -> None:
     documents = [
-        {"url": f"http://a.example/{number}", "paragraphs": [{"text": each, "kind": "good"} for each in paragraphs], "place": {"offset": 7}}
+        {
+            "url": f"http://a.example/{number}",
+            "paragraphs": [{"text": each, "kind": "good"} for each in paragraphs],
+            "place": {"offset": 7},
+        }
         for number, paragraphs in enumerate(DOCUMENTS)
     ]
     summary = run(jsonl(tmp_path / "in.jsonl", documents), tmp_path / "out.jsonl")
     found = lines(tmp_path / "out.jsonl")
     assert [[each["text"] for each in document["paragraphs"]] for document in found] == LEFT
-    assert all(list(document) == ["url", "paragraphs", "place"] and document["place"] == {"offset": 7} for document in found)
+    assert all(
+        list(document) == ["url", "paragraphs", "place"] and document["place"] == {"offset": 7} for document in found
+    )
     assert summary.documents_in == 300 and summary.documents_out == len(LEFT) == 300 - summary.documents_removed
     assert summary.paragraphs_in == sum(map(len, DOCUMENTS)) and summary.paragraphs_out == sum(map(len, LEFT))
     assert summary.tokens_in == sum(len(each.split()) for paragraphs in DOCUMENTS for each in paragraphs)
@@ -96,14 +102,20 @@ def test_jsonl_with_paragraphs_keeps_every_other_field(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["text", "raw_content", "content"])
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
 def test_jsonl_with_text_has_a_paragraph_a_line(tmp_path: Path, name: str, between: str) -> None:
-    documents = [{"id": number, name: between.join(paragraphs), "metadata": {}} for number, paragraphs in enumerate(DOCUMENTS)]
+    documents = [
+        {"id": number, name: between.join(paragraphs), "metadata": {}} for number, paragraphs in enumerate(DOCUMENTS)
+    ]
     run(jsonl(tmp_path / "in.jsonl", documents), tmp_path / "out.jsonl")
-    assert [document[name] for document in lines(tmp_path / "out.jsonl")] == [between.join(paragraphs) for paragraphs in LEFT]
+    assert [document[name] for document in lines(tmp_path / "out.jsonl")] == [
+        between.join(paragraphs) for paragraphs in LEFT
+    ]
 
 
 def prevertical(documents: list[list[str]]) -> str:
     return "".join(
-        '<doc id="1" title="a &lt; b">\n' + "".join(f'<p class="good">\n{each}\n</p>\n' for each in paragraphs) + "</doc>\n"
+        '<doc id="1" title="a &lt; b">\n'
+        + "".join(f'<p class="good">\n{each}\n</p>\n' for each in paragraphs)
+        + "</doc>\n"
         for paragraphs in documents
     )
 
@@ -224,7 +236,9 @@ def test_what_the_table_forgets_is_counted_and_said(tmp_path: Path) -> None:
     documents = [{"text": " ".join(f"{number}.{word}" for word in range(50_000))} for number in range(40)]
     summary = run(jsonl(tmp_path / "in.jsonl", [*documents, documents[0]]), tmp_path / "out.jsonl")
     assert summary.ngrams_forgotten > 0 and summary.documents_out == 41
-    assert "judge.table_bytes=33554432" in dedup.told(summary, dedup.options("paragraph", "", config.Judge(table_bytes=16 << 20)))
+    assert "dedup.table_bytes=33554432" in dedup.told(
+        summary, dedup.options("paragraph", "", config.Dedup(table_bytes=16 << 20))
+    )
 
 
 def test_python_s_own_json_is_read(tmp_path: Path) -> None:
@@ -289,7 +303,7 @@ def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("level", "form"), [("sentence", ""), ("paragraph", "xml")])
 def test_an_unknown_level_or_format_is_refused(level: str, form: str) -> None:
     with pytest.raises(ConfigError, match="is unknown; it must be one of"):
-        dedup.options(level, form, config.Judge())
+        dedup.options(level, form, config.Dedup())
 
 
 def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
@@ -308,7 +322,9 @@ def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
 def test_what_is_there_is_replaced_only_where_that_is_asked_for(tmp_path: Path) -> None:
     given = jsonl(tmp_path / "in.jsonl", [{"text": text(30)}])
     (tmp_path / "out.jsonl").write_text("mine")
-    with pytest.raises(ConfigError, match=r"out\.jsonl exists already; name another output, or replace it with --force"):
+    with pytest.raises(
+        ConfigError, match=r"out\.jsonl exists already; name another output, or replace it with --force"
+    ):
         dedup.plan([given], tmp_path / "out.jsonl")
     assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [Job(tmp_path / "out.jsonl", (given,))]
     (tmp_path / "into").mkdir()
@@ -322,11 +338,11 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_path: Path) -> None:
     given = jsonl(tmp_path / "in.jsonl", [{"text": "\n".join(paragraphs)} for paragraphs in DOCUMENTS])
-    done = command("dedup", given, "-o", tmp_path / "out.jsonl", "--json", "--set", "judge.table_bytes=16777216")
+    done = command("dedup", given, "-o", tmp_path / "out.jsonl", "--json", "--set", "dedup.table_bytes=16777216")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["documents_in"], summary["documents_out"]) == (300, len(LEFT)) and summary["tokens_removed"] > 0
-    more = command("dedup", given, "-o", tmp_path / "more.jsonl", "--json", "--set", "judge.max_seen=0.5")
+    more = command("dedup", given, "-o", tmp_path / "more.jsonl", "--json", "--set", "dedup.max_seen=0.5")
     assert json.loads(more.stdout)["documents_out"] < len(LEFT)
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{')
     failed = command("dedup", given, "-o", tmp_path / "out.jsonl", "--force")
@@ -362,7 +378,7 @@ COPIED = (
 def test_the_corpus_of_a_crawl_comes_out_as_a_corpus(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", COPIED)
     before = {path: path.read_bytes() for path in crawl.rglob("*") if path.is_file()}
-    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "judge.table_bytes=16777216")
+    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "dedup.table_bytes=16777216")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["documents_in"], summary["documents_out"], summary["paragraphs_removed"]) == (4, 3, 2)
@@ -381,7 +397,7 @@ def test_what_the_crawl_has_not_committed_is_not_read(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", COPIED)
     with (crawl / "corpus" / "eng" / "n0-00000.jsonl.gz").open("ab") as file:
         file.write(gzip.compress(samples.line(COPIED[0], 9))[:40])
-    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "judge.table_bytes=16777216")
+    done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "dedup.table_bytes=16777216")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["documents_in"] == 4
 

@@ -22,7 +22,7 @@ from windrow.batch.export import Options, Summary
 from windrow.batch.filters import Wanted
 from windrow.config import ConfigError
 from windrow.corpus import formats, outputs
-from windrow.judge import trigrams
+from windrow.judge.language import trigrams
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
 
@@ -35,7 +35,10 @@ def run(crawl: Path, output: Path, form: str = "jsonl", **options: Any) -> Summa
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "windrow.cli", "export", *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "windrow.cli", "export", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -82,7 +85,8 @@ def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", found)
     run(crawl, tmp_path / "out.prevert", "prevertical", models=(tmp_path / "model",))
     whole, parts, other = (
-        [float(found) for found in re.findall('lang_?diff="(.*?)"', part)] for part in text(tmp_path / "out.prevert").split("</doc>")[:-1]
+        [float(found) for found in re.findall('lang_?diff="(.*?)"', part)]
+        for part in text(tmp_path / "out.prevert").split("</doc>")[:-1]
     )
     assert whole == [0.0, 0.0]
     assert parts[1] < parts[0] < 0.6 < parts[2] < 1
@@ -131,12 +135,18 @@ def test_parquet_has_a_row_for_each_document(tmp_path: Path, crawl: Path) -> Non
     assert [row["url"] for row in rows] == [SAMPLES[number].url for number in ORDER]
     assert rows[0]["time"].isoformat() == "2026-11-16T10:44:21.123000+00:00"
     assert rows[0]["text"] == "Pole je široké.\nVítr vane od západu." and rows[0]["dump"] == "crawl"
-    assert (rows[0]["warc_filename"], rows[0]["warc_record_offset"], rows[0]["warc_record_length"]) == (samples.WARC, 1000, 900)
+    assert (rows[0]["warc_filename"], rows[0]["warc_record_offset"], rows[0]["warc_record_length"]) == (
+        samples.WARC,
+        1000,
+        900,
+    )
     assert dict(rows[0]["scores"]) == {"language": 0.75} and rows[3]["signals"][0]["name"] == "train-ai"
     assert [found["language"] for found in rows[3]["paragraphs"]] == ["eng", "ita"]
 
 
-def test_without_pyarrow_parquet_is_refused_and_everything_else_works(tmp_path: Path, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_parquet_is_refused_and_everything_else_works(
+    tmp_path: Path, crawl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigError, match=r"pip install 'windrow\[parquet\]'"):
         run(crawl, tmp_path / "out.parquet", "parquet")
@@ -152,7 +162,9 @@ def test_without_pyarrow_parquet_is_refused_and_everything_else_works(tmp_path: 
     ],
 )
 @pytest.mark.parametrize("form", ["jsonl", "prevertical", "parquet"])
-def test_a_corpus_is_parted_into_one_file_each(tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], form: str) -> None:
+def test_a_corpus_is_parted_into_one_file_each(
+    tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], form: str
+) -> None:
     summary = run(crawl, tmp_path / "out", form, by=by)
     suffix = outputs.SUFFIXES[form]
     assert summary.files == {f"{name}{suffix}": count for name, count in parts.items()}
@@ -180,7 +192,9 @@ def test_the_same_corpus_and_options_give_the_same_bytes(tmp_path: Path, crawl: 
     for form in export.FORMATS:
         for name in ("a", "b"):
             run(crawl, tmp_path / f"{name}{outputs.SUFFIXES[form]}", form)
-        assert (tmp_path / f"a{outputs.SUFFIXES[form]}").read_bytes() == (tmp_path / f"b{outputs.SUFFIXES[form]}").read_bytes()
+        assert (tmp_path / f"a{outputs.SUFFIXES[form]}").read_bytes() == (
+            tmp_path / f"b{outputs.SUFFIXES[form]}"
+        ).read_bytes()
 
 
 def test_what_is_left_out_is_counted_by_rule(tmp_path: Path, crawl: Path) -> None:
@@ -242,7 +256,9 @@ def test_only_an_export_is_replaced_by_an_export(tmp_path: Path, crawl: Path) ->
     assert os.listdir(tmp_path / "home") == ["letter"]
 
 
-@pytest.mark.parametrize("output", ["crawl/corpus/out.jsonl", "crawl/corpus/deu/n0-00000.jsonl.gz", "crawl/corpus", "crawl", "."])
+@pytest.mark.parametrize(
+    "output", ["crawl/corpus/out.jsonl", "crawl/corpus/deu/n0-00000.jsonl.gz", "crawl/corpus", "crawl", "."]
+)
 def test_nothing_is_written_into_or_over_the_corpus(tmp_path: Path, crawl: Path, output: str) -> None:
     before = {path: path.read_bytes() for path in crawl.rglob("*.gz")}
     with pytest.raises(ConfigError):
@@ -341,10 +357,15 @@ def test_an_export_of_nothing_names_the_file_that_it_made(tmp_path: Path, crawl:
 def test_a_full_standard_output_is_named(crawl: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"], stdout=full, stderr=subprocess.PIPE
+            [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
         )
     assert done.returncode == 2
-    assert done.stderr.decode() == "windrow: standard output: No space left on device; mend that and run the same command again\n"
+    assert (
+        done.stderr.decode()
+        == "windrow: standard output: No space left on device; mend that and run the same command again\n"
+    )
 
 
 def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
@@ -372,7 +393,9 @@ def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, form: st
 
 
 @pytest.mark.parametrize("form", export.FORMATS)
-def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crawl = samples.crawl(tmp_path / "crawl")
 
     def full(path: Path) -> None:

@@ -123,7 +123,10 @@ def test_a_score_that_no_document_has_is_noticed() -> None:
     [
         (Wanted(since="2026-11-15", until="2026-11-01"), "--since 2026-11-15 and --until 2026-11-01"),
         (Wanted(date_from="2027", date_to="2026-12"), "--date-from 2027 and --date-to 2026-12"),
-        (Wanted(least=("language=0.9",), most=("language=0.1",)), "--min-score language=0.9 and --max-score language=0.1"),
+        (
+            Wanted(least=("language=0.9",), most=("language=0.1",)),
+            "--min-score language=0.9 and --max-score language=0.1",
+        ),
     ],
 )
 def test_rules_that_no_document_fits_are_refused(wanted: Wanted, named: str) -> None:

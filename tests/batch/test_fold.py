@@ -14,7 +14,7 @@ from windrow.batch import fold
 from windrow.batch.fold import Part, Point
 from windrow.config import ConfigError, Frontier
 from windrow.data import Frame, Kind, Place, Reason, Report, Task
-from windrow.frontier import budget
+from windrow.frontier.policy import budget
 
 HOSTS = ("a.example.org", "b.example.org:8080", "example.com", "[2001:db8::1]", "127.0.0.1")
 
@@ -22,7 +22,14 @@ HOSTS = ("a.example.org", "b.example.org:8080", "example.com", "[2001:db8::1]", 
 def page(path: str, host: str = "a.example.org", reason: Reason = Reason.OK, **fields: object) -> Report:
     links = fields.pop("links", ())
     found = tuple(Task(url(link), depth=1, via=url(path, host).text) for link in links)  # type: ignore[attr-defined]
-    given = {"seconds": 0.1, "status": 200, "downloaded": 1000, "place": Place("warc/x", 0, 9), "found": found, **fields}
+    given = {
+        "seconds": 0.1,
+        "status": 200,
+        "downloaded": 1000,
+        "place": Place("warc/x", 0, 9),
+        "found": found,
+        **fields,
+    }
     return Report(1, Task(url(path, host)), reason, "", 1000.0, **given)  # type: ignore[arg-type]
 
 
@@ -60,12 +67,19 @@ def test_the_counts_are_those_of_status(tmp_path_factory: pytest.TempPathFactory
     found = folded(directory, *told, seeds=(task("a"),))
     tally = log.fold(directory / "log").tally
     counts = {reason: part.urls for reason, part in found.finished.items()}
-    assert (found.seen, counts, found.retried, found.refused) == (tally.seen, tally.finished, tally.retried, tally.refused)
+    assert (found.seen, counts, found.retried, found.refused) == (
+        tally.seen,
+        tally.finished,
+        tally.retried,
+        tally.refused,
+    )
     assert (found.requests, found.downloaded) == (tally.requests, tally.downloaded)
 
 
 @given(st.lists(reports(), max_size=8), st.sampled_from(["kept", "clean", "primary"]))
-def test_an_account_is_what_the_budget_would_have_booked(tmp_path_factory: pytest.TempPathFactory, told: list[Report], text: str) -> None:
+def test_an_account_is_what_the_budget_would_have_booked(
+    tmp_path_factory: pytest.TempPathFactory, told: list[Report], text: str
+) -> None:
     rule = budget.rule(Frontier(yield_text=text))
     found = folded(tmp_path_factory.mktemp("fold"), *told, rules=[rule])
     booked: dict[str, fold.Account] = {}
@@ -73,14 +87,17 @@ def test_an_account_is_what_the_budget_would_have_booked(tmp_path_factory: pytes
         if report.task.kind is Kind.PAGE and report.status:
             budget.enter(report, rule, booked.setdefault(report.task.url.domain, fold.Account()))
     names = ("pages", "downloaded", "kept", "clean", "primary", "yields")
-    assert {name: [getattr(account, field) for field in names] for name, account in found.accounts.items() if account.pages} == {
-        name: [getattr(account, field) for field in names] for name, account in booked.items()
-    }
+    assert {
+        name: [getattr(account, field) for field in names] for name, account in found.accounts.items() if account.pages
+    } == {name: [getattr(account, field) for field in names] for name, account in booked.items()}
 
 
 def test_hosts_of_a_domain_share_an_account_unless_hosts_are_asked_for(tmp_path: Path) -> None:
     told = [page("x", "a.example.org"), page("y", "b.example.org:8080"), page("z", "127.0.0.1:8080")]
-    assert {name: account.pages for name, account in folded(tmp_path, *told).accounts.items()} == {"example.org": 2, "127.0.0.1": 1}
+    assert {name: account.pages for name, account in folded(tmp_path, *told).accounts.items()} == {
+        "example.org": 2,
+        "127.0.0.1": 1,
+    }
     by_host = fold.fold(tmp_path, unit="host").accounts
     assert sorted(by_host) == ["127.0.0.1", "a.example.org", "b.example.org"]
 
@@ -93,7 +110,11 @@ def test_languages_and_reasons_have_their_bytes_and_words(tmp_path: Path) -> Non
     ]
     found = folded(tmp_path, *told)
     assert found.languages == {"deu": Part(1, 1, 1000, 300, 200, 30.0), "ces": Part(1, 0, 1000, 100)}
-    assert found.finished == {"ok": Part(1, 1, 1000, 300, 200, 30.0), "language": Part(1, 0, 1000, 100), "no-text": Part(1, 0, 1000)}
+    assert found.finished == {
+        "ok": Part(1, 1, 1000, 300, 200, 30.0),
+        "language": Part(1, 0, 1000, 100),
+        "no-text": Part(1, 0, 1000),
+    }
     account = found.accounts["example.org"]
     assert (account.documents, account.words, account.clean, account.kept) == (1, 30.0, 400, 200)
 
@@ -105,7 +126,9 @@ def test_urls_of_a_retired_domain_are_its_own_and_no_page_of_it(tmp_path: Path) 
 
 
 def test_a_stopped_crawl_does_not_get_older(tmp_path: Path) -> None:
-    frames = [Frame(number, time, (page(str(number)),), {}) for number, time in enumerate([100.0, 110.0, 9000.0, 9001.0], 1)]
+    frames = [
+        Frame(number, time, (page(str(number)),), {}) for number, time in enumerate([100.0, 110.0, 9000.0, 9001.0], 1)
+    ]
     write(tmp_path / "log", *frames)
     found = fold.fold(tmp_path)
     assert found.seconds == 10.0 + fold.PAUSE + 1.0
@@ -118,7 +141,10 @@ def test_a_long_timeline_keeps_its_sums(tmp_path: Path) -> None:
     assert len(points) <= fold.POINTS
     assert len({point.pages for point in points[:-1]}) == 1
     sums = [sum(getattr(point, name) for point in points) for name in ("pages", "downloaded", "clean", "kept")]
-    assert sums == [len(told), *(sum(getattr(report, name) for report in told) for name in ("downloaded", "clean", "kept"))]
+    assert sums == [
+        len(told),
+        *(sum(getattr(report, name) for report in told) for name in ("downloaded", "clean", "kept")),
+    ]
 
 
 def test_stretches_are_joined_in_order() -> None:
@@ -132,7 +158,9 @@ def test_a_frame_cut_short_is_left_out_and_said(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[: second[1] - 1])
     found = fold.fold(tmp_path)
     assert (found.frames, found.finished["ok"].urls) == (1, 1)
-    assert found.notes == [f"log/{path.name}: {second[1] - 1 - first[1]} bytes behind the last whole frame were left out"]
+    assert found.notes == [
+        f"log/{path.name}: {second[1] - 1 - first[1]} bytes behind the last whole frame were left out"
+    ]
 
 
 def test_what_a_running_crawl_adds_meanwhile_is_not_a_frame_cut_short(tmp_path: Path) -> None:

@@ -23,7 +23,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
         (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
         (directory / "crawl.toml").write_text(demo.OPTIONS)
-        loop.execute(loop.run(directory, config.load(directory / "crawl.toml", ["crawl.max_pages=150"]), lambda running, resumed: None))
+        loop.execute(
+            loop.run(
+                directory, config.load(directory / "crawl.toml", ["crawl.max_pages=150"]), lambda running, resumed: None
+            )
+        )
     return directory
 
 
@@ -78,7 +82,10 @@ def damage_log(crawl: Path) -> None:
     [
         (damage_archive, r"\.warc\.gz, byte \d+: .*; restore the file from a copy"),
         (cut_archive, r"\.warc\.gz, byte \d+: .*; restore the file from a copy"),
-        (damage_log, r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy"),
+        (
+            damage_log,
+            r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy",
+        ),
         (lambda crawl: shutil.rmtree(crawl / "log"), "holds no crawl: there is no log in it; check the path"),
     ],
 )

@@ -12,11 +12,18 @@ from windrow import cli
 from windrow.batch import replay
 from windrow.config import ConfigError
 from windrow.data import Place, Reason, Report, Task
-from windrow.frontier import budget
+from windrow.frontier.policy import budget
 
 
 def pages(host: str, count: int, downloaded: int, kept: int) -> list[Report]:
-    fields = {"seconds": 0.1, "status": 200, "downloaded": downloaded, "clean": kept, "kept": kept, "place": Place("warc/x", 0, 9)}
+    fields = {
+        "seconds": 0.1,
+        "status": 200,
+        "downloaded": downloaded,
+        "clean": kept,
+        "kept": kept,
+        "place": Place("warc/x", 0, 9),
+    }
     return [Report(1, Task(url(str(number), host)), Reason.OK, "", 1000.0, **fields) for number in range(count)]  # type: ignore[arg-type]
 
 
@@ -97,8 +104,13 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     assert ["0.0128", "0", "0", "bytes", "0", "bytes", "0.0000"] in lines
     assert [line[0] for line in lines if line and line[0] in replay.THRESHOLDS] == list(replay.THRESHOLDS)
     read = json.loads(
-        CliRunner().invoke(cli.app, ["replay", str(tmp_path), "--json", "--ladder", "none,0.005", "--threshold", "off"]).output
+        CliRunner()
+        .invoke(cli.app, ["replay", str(tmp_path), "--json", "--ladder", "none,0.005", "--threshold", "off"])
+        .output
     )
-    assert [(row["threshold"], row["domains"], row["yield"]) for row in read["ladder"]] == [(None, 1, 0.01), (0.005, 1, 0.01)]
+    assert [(row["threshold"], row["domains"], row["yield"]) for row in read["ladder"]] == [
+        (None, 1, 0.01),
+        (0.005, 1, 0.01),
+    ]
     assert [(rule["threshold"], rule["retired"]) for rule in read["rules"]] == [("off", 0)]
     assert math.isclose(read["rules"][0]["yield"], 0.01)

@@ -8,7 +8,7 @@ import pytest
 from windrow.batch import whatif
 from windrow.batch.fold import Account
 from windrow.config import ConfigError, Frontier
-from windrow.frontier import budget
+from windrow.frontier.policy import budget
 
 # threshold, domains above it, crawler output in GB, final data in GB, yield
 PUBLISHED = [
@@ -44,7 +44,9 @@ def portuguese() -> list[Account]:
     steps = [*PUBLISHED, (None, 0, 0.0, 0.0, 0.0)]
     for (_, domains, output, final, _), (_, fewer, less, smaller, _) in itertools.pairwise(steps):
         count = domains - fewer
-        made += [account(round((output - less) * 1e9 / count), round((final - smaller) * 1e9 / count)) for _ in range(count)]
+        made += [
+            account(round((output - less) * 1e9 / count), round((final - smaller) * 1e9 / count)) for _ in range(count)
+        ]
     return made
 
 
@@ -54,7 +56,10 @@ def test_the_ladder_is_the_published_one() -> None:
 
 def test_table_1_comes_out_of_a_crawl_with_its_sizes() -> None:
     rows = whatif.table(portuguese(), whatif.LADDER, BYTES)
-    found = [(row.threshold, row.domains, round(row.downloaded / 1e9, 2), round(row.kept / 1e9, 2), round(row.rate, 4)) for row in rows]
+    found = [
+        (row.threshold, row.domains, round(row.downloaded / 1e9, 2), round(row.kept / 1e9, 2), round(row.rate, 4))
+        for row in rows
+    ]
     assert found == PUBLISHED
 
 
@@ -67,7 +72,12 @@ def test_the_headline_of_table_1_a_fifteenth_of_the_download_for_three_quarters_
 
 def test_a_domain_on_a_threshold_is_not_above_it() -> None:
     rows = whatif.table([account(100, 10), account(100, 0), account(0, 0)], (-math.inf, 0.0, 0.0999, 0.1), BYTES)
-    assert [(row.domains, row.downloaded, row.kept) for row in rows] == [(3, 200, 10), (1, 100, 10), (1, 100, 10), (0, 0, 0)]
+    assert [(row.domains, row.downloaded, row.kept) for row in rows] == [
+        (3, 200, 10),
+        (1, 100, 10),
+        (1, 100, 10),
+        (0, 0, 0),
+    ]
 
 
 def test_the_mean_of_the_pages_and_the_ratio_of_the_bytes_differ() -> None:

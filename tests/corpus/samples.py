@@ -38,7 +38,14 @@ SAMPLES = (
         "2020-05-04",
         heading=True,
     ),
-    Sample("http://pole.example.cz/", "ces", ("Pole je široké.", "Vítr vane od západu."), "Pole", "2019-01-31", 1794739461.123 + 86400),
+    Sample(
+        "http://pole.example.cz/",
+        "ces",
+        ("Pole je široké.", "Vítr vane od západu."),
+        "Pole",
+        "2019-01-31",
+        1794739461.123 + 86400,
+    ),
     Sample(
         "https://news.example.co.uk/story",
         "eng",
@@ -54,7 +61,12 @@ SAMPLES = (
         signals=(Signal("meta", "none", "", "robots"),),
     ),
     Sample("http://192.0.2.7/kasten", "deu", ("Ein Kasten steht im Feld.",), scores={"language": 0.5}),
-    Sample("http://zh.example.org/", "zho", ("風吹過田野。",), signals=(Signal("meta", "license", "https://l.example/by", "rel=license"),)),
+    Sample(
+        "http://zh.example.org/",
+        "zho",
+        ("風吹過田野。",),
+        signals=(Signal("meta", "license", "https://l.example/by", "rel=license"),),
+    ),
 )
 
 
@@ -64,11 +76,23 @@ def line(sample: Sample, number: int) -> bytes:
         for at, text in enumerate(sample.texts)
     ]
     page = Page(title=sample.title, date=sample.date, charset="utf-8", language=sample.language[:2])
-    draft = document.draft(page, paragraphs, sample.language, sample.languages or [sample.language] * len(sample.texts), sample.signals)
+    draft = document.draft(
+        page, paragraphs, sample.language, sample.languages or [sample.language] * len(sample.texts), sample.signals
+    )
     name = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"
     place = Place(WARC, 1000 * number, 900)
     return document.line(
-        draft, Source(name, sample.url, sample.time, "192.0.2.1", place, "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4", sample.language, sample.scores)
+        draft,
+        Source(
+            name,
+            sample.url,
+            sample.time,
+            "192.0.2.1",
+            place,
+            "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+            sample.language,
+            sample.scores,
+        ),
     )
 
 

@@ -1,9 +1,12 @@
 from importlib import resources
 
 from windrow.corpus import abbreviations
-from windrow.judge import codes
+from windrow.judge.language import codes
 
-ROWS = [line.split("\t") for line in (resources.files("windrow.corpus") / "abbreviations.tsv").read_text("utf-8").splitlines()]
+ROWS = [
+    line.split("\t")
+    for line in (resources.files("windrow.corpus") / "abbreviations.tsv").read_text("utf-8").splitlines()
+]
 
 
 def test_every_row_is_of_a_language_and_a_kind_and_there_are_not_two() -> None:

@@ -23,7 +23,12 @@ SOURCE = Source(
     {"language": 0.97, "quality": 0.5},
 )
 PAGE = Page(
-    title="Über »Wind«", author="A. B.", date="2024-02-29", licence="https://l.example/by", language="de-AT", charset="windows-1252"
+    title="Über »Wind«",
+    author="A. B.",
+    date="2024-02-29",
+    licence="https://l.example/by",
+    language="de-AT",
+    charset="windows-1252",
 )
 PARAGRAPHS = (
     Paragraph("Eine Überschrift", "good", True, "html.body.h1", "short"),
@@ -44,8 +49,18 @@ def test_a_line_is_read_back_with_all_that_the_page_said() -> None:
     assert (found.format, found.id, found.url, found.ip) == (document.FORMAT, SOURCE.id, SOURCE.url, SOURCE.ip)
     assert found.time == "2026-11-15T10:44:21.123Z"
     assert found.place == DocumentPlace(PLACE.file, PLACE.offset, PLACE.length, SOURCE.digest)
-    assert (found.title, found.author, found.date, found.charset) == ("Über »Wind«", "A. B.", "2024-02-29", "windows-1252")
-    assert (found.declared, found.licence, found.language, found.scores) == ("de-AT", "https://l.example/by", "deu", SOURCE.scores)
+    assert (found.title, found.author, found.date, found.charset) == (
+        "Über »Wind«",
+        "A. B.",
+        "2024-02-29",
+        "windows-1252",
+    )
+    assert (found.declared, found.licence, found.language, found.scores) == (
+        "de-AT",
+        "https://l.example/by",
+        "deu",
+        SOURCE.scores,
+    )
     assert found.signals == (NOINDEX,)
     assert found.paragraphs == (
         Paragraph("Eine Überschrift", "good", True, "", "short"),
@@ -89,7 +104,8 @@ def test_signals_of_robots_txt_follow_those_of_the_page(own: tuple[Signal, ...],
 
 
 @pytest.mark.parametrize(
-    "own", [(), (Signal("meta", "noai"),), (Signal("header", "tdm-reservation", "0"), Signal("meta", "license", "http://x/"))]
+    "own",
+    [(), (Signal("meta", "noai"),), (Signal("header", "tdm-reservation", "0"), Signal("meta", "license", "http://x/"))],
 )
 def test_what_a_page_says_of_its_use_can_be_read_from_its_draft(own: tuple[Signal, ...]) -> None:
     page = Page(title='"signals":[{"source":"x"}],"signals":[', author='\\"signals":[')
@@ -102,7 +118,9 @@ def test_a_draft_survives_the_way_from_a_worker() -> None:
 
 
 def test_scores_that_json_cannot_say_are_left_out() -> None:
-    source = msgspec.structs.replace(SOURCE, scores={"a": math.nan, "b": 0.5, "c": math.inf}, url="http://example.de/:null")
+    source = msgspec.structs.replace(
+        SOURCE, scores={"a": math.nan, "b": 0.5, "c": math.inf}, url="http://example.de/:null"
+    )
     assert document.read(document.line(document.draft(PAGE, (), "deu", (), ()), source), "here").scores == {"b": 0.5}
 
 

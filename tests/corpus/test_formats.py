@@ -63,7 +63,9 @@ def test_a_document_is_written_without_the_paragraphs_that_go(tmp_path: Path, fo
         ("a.txt", "a < b and <p> is a tag\n", "text"),
     ],
 )
-def test_a_format_is_told_from_the_content_then_from_the_name(tmp_path: Path, name: str, content: str, form: str) -> None:
+def test_a_format_is_told_from_the_content_then_from_the_name(
+    tmp_path: Path, name: str, content: str, form: str
+) -> None:
     (tmp_path / name).write_text(content)
     assert formats.tell(tmp_path / name) == form
 
@@ -76,7 +78,9 @@ def test_a_document_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.M
         list(formats.read(tmp_path / "a.vert"))
 
 
-def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(formats, "TEXT_MOST", 50)
     (tmp_path / "a.txt").write_text(text := "\n\n".join(["some words on a line\nand on another"] * 9))
     records = [record for record, _ in formats.read(tmp_path / "a.txt")]
@@ -88,7 +92,8 @@ def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(tmp_path: Path,
 def test_jsonl_that_is_called_otherwise_is_refused(tmp_path: Path, form: str) -> None:
     (tmp_path / "a").write_text('\n{"text": "a b"}\n')
     with pytest.raises(
-        ConfigError, match=r"a, line 1: a JSON document, where a line of markup or a word was expected; name the format jsonl"
+        ConfigError,
+        match=r"a, line 1: a JSON document, where a line of markup or a word was expected; name the format jsonl",
     ):
         list(formats.read(tmp_path / "a", form))
     (tmp_path / "b").write_text("{\n}\n{}a\n")

@@ -21,21 +21,39 @@ def test_datatrove_gets_text_id_and_metadata() -> None:
     assert list(found) == ["text", "id", "metadata"]
     assert found["text"] == 'Die Mühle\nEr sagte: "Wind & Wetter" <hier>.'
     assert found["id"] == "<urn:uuid:00000000-0000-4000-8000-000000000000>"
-    expected = {"url": SAMPLES[0].url, "date": "2026-11-15T10:44:21.123Z", "dump": "crawl", "file_path": samples.WARC, "language": "deu"}
-    assert expected | {"language_score": 0.75} == {name: found["metadata"][name] for name in (*expected, "language_score")}
-    assert (found["metadata"]["host"], found["metadata"]["domain"], found["metadata"]["tld"]) == ("www.wind.example.de", "example.de", "de")
+    expected = {
+        "url": SAMPLES[0].url,
+        "date": "2026-11-15T10:44:21.123Z",
+        "dump": "crawl",
+        "file_path": samples.WARC,
+        "language": "deu",
+    }
+    assert expected | {"language_score": 0.75} == {
+        name: found["metadata"][name] for name in (*expected, "language_score")
+    }
+    assert (found["metadata"]["host"], found["metadata"]["domain"], found["metadata"]["tld"]) == (
+        "www.wind.example.de",
+        "example.de",
+        "de",
+    )
 
 
 def test_dolma_gets_source_and_times_at_the_top() -> None:
     found = read(0, "dolma")
     assert list(found) == ["id", "text", "source", "added", "created", "metadata"]
-    assert (found["source"], found["added"], found["created"]) == ("crawl", "2026-11-15T10:44:21.123Z", "2020-05-04T00:00:00.000Z")
+    assert (found["source"], found["added"], found["created"]) == (
+        "crawl",
+        "2026-11-15T10:44:21.123Z",
+        "2020-05-04T00:00:00.000Z",
+    )
     assert read(2, "dolma")["created"] == "2026-11-15T10:44:21.123Z"
 
 
 def test_both_can_be_read_by_both() -> None:
     assert set(read(2, "both")) == set(read(2, "datatrove")) | set(read(2, "dolma"))
-    assert read(2, "both")["metadata"]["signals"] == [{"source": "robots.txt", "name": "train-ai", "value": "n", "field": "content-usage"}]
+    assert read(2, "both")["metadata"]["signals"] == [
+        {"source": "robots.txt", "name": "train-ai", "value": "n", "field": "content-usage"}
+    ]
 
 
 def test_an_unknown_style_is_refused() -> None:

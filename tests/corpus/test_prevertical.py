@@ -16,7 +16,7 @@ from tests.corpus.validator import problems
 from windrow.corpus import document, prevertical
 from windrow.corpus.prevertical import Form
 from windrow.data import Document
-from windrow.judge import codes
+from windrow.judge.language import codes
 
 FORM = Form(codes.name)
 HEAD = (
@@ -38,14 +38,21 @@ def test_every_sample_is_valid() -> None:
     found = [read(sample) for sample in SAMPLES]
     text = "".join(prevertical.prevertical(one, number, FORM).decode() for number, one in enumerate(found))
     assert problems(text) == []
-    assert problems("".join(prevertical.vertical(one, number, FORM).decode() for number, one in enumerate(found)), vertical=True) == []
+    assert (
+        problems(
+            "".join(prevertical.vertical(one, number, FORM).decode() for number, one in enumerate(found)), vertical=True
+        )
+        == []
+    )
 
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 
 
 @given(st.lists(TEXT, min_size=1, max_size=4), TEXT, st.sampled_from(["deu", "eng", "zho", "tha", "und"]))
-def test_whatever_a_page_holds_the_files_are_valid_and_the_text_comes_back(texts: list[str], title: str, language: str) -> None:
+def test_whatever_a_page_holds_the_files_are_valid_and_the_text_comes_back(
+    texts: list[str], title: str, language: str
+) -> None:
     found = read(Sample("http://a.example/", language, tuple(texts), title))
     plain = prevertical.prevertical(found, 1, FORM).decode()
     tokenised = prevertical.vertical(found, 1, FORM).decode()
@@ -78,7 +85,9 @@ def test_the_check_finds_what_is_wrong(broken: str) -> None:
     assert problems(broken) != []
 
 
-@pytest.mark.parametrize("broken", ["a\n", "<s>\n</s>\n", "<s>\na b\n</s>\n", "<s>\na\n<g/>\n</s>\n", "<g/>\n<s>\na\n</s>\n", "<s>\na\n"])
+@pytest.mark.parametrize(
+    "broken", ["a\n", "<s>\n</s>\n", "<s>\na b\n</s>\n", "<s>\na\n<g/>\n</s>\n", "<g/>\n<s>\na\n</s>\n", "<s>\na\n"]
+)
 def test_the_check_finds_what_is_wrong_in_vertical(broken: str) -> None:
     assert problems(HEAD + P + "<s>\na\n<g/>\n.\n</s>\n<g/>\n<s>\nb\n</s>\n</p>\n</doc>\n", vertical=True) == []
     assert problems(HEAD + P + broken + "</p>\n</doc>\n", vertical=True) != []
@@ -148,7 +157,9 @@ def test_the_package_prevert_reads_what_is_written(tmp_path: Path) -> None:
     seen = list(prevert.dataset(str(tmp_path / "a.prevert"), xml=False))
     assert [html.unescape(one.meta["url"]) for one in seen] == [sample.url for sample in SAMPLES]
     assert [one.meta["lang"] for one in seen] == [codes.name(sample.language) for sample in SAMPLES]
-    assert [html.unescape(str(one)) for one in seen] == ["".join(f"{text}\n" for text in sample.texts) for sample in SAMPLES]
+    assert [html.unescape(str(one)) for one in seen] == [
+        "".join(f"{text}\n" for text in sample.texts) for sample in SAMPLES
+    ]
     for one, sample in zip(seen, SAMPLES, strict=True):
         paragraphs = list(one)
         assert [html.unescape(str(paragraph)) for paragraph in paragraphs] == [f"{text}\n" for text in sample.texts]
@@ -161,7 +172,9 @@ def test_vertical_has_a_token_a_line_and_gives_the_text_back(sample: Sample) -> 
     found = read(sample)
     lines = prevertical.vertical(found, 7, FORM).decode().splitlines()
     plain = prevertical.prevertical(found, 7, FORM).decode().splitlines()
-    assert [line for line in lines if line[:2] in ("<d", "<p", "</") and line != "</s>"] == [line for line in plain if line.startswith("<")]
+    assert [line for line in lines if line[:2] in ("<d", "<p", "</") and line != "</s>"] == [
+        line for line in plain if line.startswith("<")
+    ]
     assert ["".join(sentences) for sentences in validator.texts("\n".join(lines))] == list(sample.texts)
 
 
@@ -187,16 +200,24 @@ def test_words_are_found_by_whoever_is_asked() -> None:
 def test_a_paragraph_has_its_own_difference_where_it_can_be_told() -> None:
     shares = {"The wind doesn't stop.": 0.875, "Il vento soffia.": None}
     assert [
-        line[-16:] for line in written(SAMPLES[2], Form(codes.name, share=lambda text, code: shares[text])) if line.startswith("<p")
+        line[-16:]
+        for line in written(SAMPLES[2], Form(codes.name, share=lambda text, code: shares[text]))
+        if line.startswith("<p")
     ] == [
         'langdiff="0.12">',
         'langdiff="1.00">',
     ]
-    assert [line[-16:] for line in written(SAMPLES[2]) if line.startswith("<p")] == ['langdiff="0.25">', 'langdiff="1.00">']
+    assert [line[-16:] for line in written(SAMPLES[2]) if line.startswith("<p")] == [
+        'langdiff="0.25">',
+        'langdiff="1.00">',
+    ]
 
 
 def test_a_document_may_be_measured_anew_and_its_paragraphs_with_it() -> None:
-    form = Form(codes.name, whole=lambda text, code: 0.4 if (text, code) == ("The wind doesn't stop.\nIl vento soffia.", "eng") else None)
+    form = Form(
+        codes.name,
+        whole=lambda text, code: 0.4 if (text, code) == ("The wind doesn't stop.\nIl vento soffia.", "eng") else None,
+    )
     lines = written(SAMPLES[2], form)
     assert ' lang_diff="0.60" ' in lines[0] and lines[1].endswith('langdiff="0.60">')
     assert ' lang_diff="0.25" ' in written(SAMPLES[0], form)[0]

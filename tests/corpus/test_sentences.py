@@ -9,7 +9,10 @@ CASES = [
     ("eng", "What is your name?|My name is Jonas E. Smith.|I live here!"),
     ("eng", "The U.S. Army is in the U.S.|The army came at 5 p.m. Monday."),
     ("eng", "Please turn to p. 55.|See Fig. 3 and vol. 2, vol. V, no. 7, of Dr. Brown et al."),
-    ("eng", "They met Pitt, Briggs & Co. at noon.|They met Pitt, Briggs & Co.|It closed.|Martin Luther King Jr. Day is in January."),
+    (
+        "eng",
+        "They met Pitt, Briggs & Co. at noon.|They met Pitt, Briggs & Co.|It closed.|Martin Luther King Jr. Day is in January.",
+    ),
     ("eng", "Was it No. 5?|He said no.|Then he left the gallery of modern art.|Paris came next."),
     ("eng", '"Why?" he asked.|"Because!"|She left.'),
     ("eng", "“I see,” he said.|“So it is.”|She nodded."),
@@ -28,7 +31,10 @@ CASES = [
     ("deu", "Das ist z. B. ein Test usw.|Die Nr. 5 (u.a.) Tore.|Dr. Meier kam 300 v. Chr. nach Rom, vgl. Bd. 3."),
     ("deu", "„Ja.“|Er ging.|»Nein!«, sagte sie.|Das (!) Auto.|Dipl.-Ing. Weber (geb. 1950) kommt."),
     ("deu", "Am 28. 10. 1918, im 19. Jahrhundert.|Diese Art.|Was ist Art. 5 GG?"),
-    ("deu", "Es ist mehrsprachig, d. h. Sie können wählen, d.h. Der Rest bleibt.|Extras – Optionen… – Ansicht (oder ...) ist neu."),
+    (
+        "deu",
+        "Es ist mehrsprachig, d. h. Sie können wählen, d.h. Der Rest bleibt.|Extras – Optionen… – Ansicht (oder ...) ist neu.",
+    ),
     ("deu", "Kaiser Karl V. Habsburg und Heinrich VIII. König"),
     ("ces", "Dne 28. 10. 1918 vznikla ČSR.|Karel IV. Lucemburský, např. Praha atd.|Potom č. 5."),
     ("ces", "„Kam jdeš?“ zeptal se.|Byl to krk.|Přišel Ing. arch. Novák, CSc. z Brna.|V. Havel a T. G. Masaryk."),

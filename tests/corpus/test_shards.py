@@ -71,7 +71,9 @@ def test_equal_documents_give_equal_bytes(tmp_path: Path) -> None:
                 if number % 7 == 0:
                     made.flush()
             made.flush()
-    assert [path.read_bytes() for path in files(tmp_path / "a")] == [path.read_bytes() for path in files(tmp_path / "b")]
+    assert [path.read_bytes() for path in files(tmp_path / "a")] == [
+        path.read_bytes() for path in files(tmp_path / "b")
+    ]
 
 
 @pytest.mark.parametrize("language", ["", "../../etc", "de/u", "DEU", "x" * 100, ".", "deu\n"])
@@ -94,7 +96,9 @@ def test_a_full_shard_gives_way_to_the_next(tmp_path: Path) -> None:
         made.append("deu", line)
         made.flush()
     assert len(files(tmp_path)) > 5 and contents(tmp_path) == LINES
-    assert [path.name for path in files(tmp_path)] == [f"n0-{number:05}.jsonl.gz" for number in range(len(files(tmp_path)))]
+    assert [path.name for path in files(tmp_path)] == [
+        f"n0-{number:05}.jsonl.gz" for number in range(len(files(tmp_path)))
+    ]
     assert all(path.stat().st_size >= 1500 for path in files(tmp_path)[:-1])
     made.sync()
     made.flush()
@@ -208,7 +212,9 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_sync_makes_shards_and_their_names_durable_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
+def test_sync_makes_shards_and_their_names_durable_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Shards
+) -> None:
     seen = synced(monkeypatch)
     made.append("deu", LINES[0])
     made.sync()
@@ -268,7 +274,9 @@ def test_a_shard_that_is_closed_for_want_of_descriptors_is_synced_before(
     assert {str(tmp_path / "corpus" / language) for language in LANGUAGES} <= set(seen)
 
 
-def test_a_sync_that_fails_on_the_way_is_final_even_where_the_disk_was_full(monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
+def test_a_sync_that_fails_on_the_way_is_final_even_where_the_disk_was_full(
+    monkeypatch: pytest.MonkeyPatch, made: Shards
+) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "no room")
 

@@ -60,7 +60,19 @@ def test_a_text_is_cut_into_words_and_signs(text: str, language: str, expected: 
 
 
 def test_glue_stands_where_there_was_no_blank() -> None:
-    assert tokens.lines("Ja, z.B. (so).", "deu") == ["Ja", "<g/>", ",", "z.B.", "(", "<g/>", "so", "<g/>", ")", "<g/>", "."]
+    assert tokens.lines("Ja, z.B. (so).", "deu") == [
+        "Ja",
+        "<g/>",
+        ",",
+        "z.B.",
+        "(",
+        "<g/>",
+        "so",
+        "<g/>",
+        ")",
+        "<g/>",
+        ".",
+    ]
 
 
 def test_who_cuts_words_is_told_the_run_and_its_language() -> None:

@@ -24,7 +24,13 @@ VALUES = {
     "cfclass": "good|neargood|short|bad",
     "langdiff": r"0\.\d\d|1\.00",
 }
-CLASSES = {"0-100": (0, 100), "100-500": (100, 500), "500-1k": (500, 1000), "1k-5k": (1000, 5000), "5k-10k": (5000, 10**4)} | {
+CLASSES = {
+    "0-100": (0, 100),
+    "100-500": (100, 500),
+    "500-1k": (500, 1000),
+    "1k-5k": (1000, 5000),
+    "5k-10k": (5000, 10**4),
+} | {
     "10k-100k": (10**4, 10**5),
     "100k-1M": (10**5, 10**6),
     "1M+": (10**6, 10**12),
@@ -45,7 +51,11 @@ class State(msgspec.Struct):
 def problems(text: str, vertical: bool = False) -> list[str]:
     """`vertical`: a token a line in <s>; else a paragraph a line."""
     state = State()
-    found = [f"{number}: {problem}" for number, line in enumerate(text.split("\n")[:-1], 1) for problem in _line(line, state, vertical)]
+    found = [
+        f"{number}: {problem}"
+        for number, line in enumerate(text.split("\n")[:-1], 1)
+        for problem in _line(line, state, vertical)
+    ]
     if text and not text.endswith("\n"):
         found.append("the last line has no end")
     return [*found, *(f"<{name}> is never closed" for name in state.open)]
@@ -101,7 +111,10 @@ def _opened(line: str, state: State, vertical: bool) -> Iterator[str]:
 
 def _attributes(tag: str, attributes: list[tuple[str, str]]) -> Iterator[str]:
     names = [name for name, _ in attributes]
-    if tag == "doc" and [name for name in names if name != "modified_date"] not in (_without(DOC), _without(DOC + PLACES)):
+    if tag == "doc" and [name for name in names if name != "modified_date"] not in (
+        _without(DOC),
+        _without(DOC + PLACES),
+    ):
         yield f"attributes of <doc>: {names}"
     if tag == "doc" and "modified_date" in names and names[3:6] != ["crawl_date", "modified_date", "lang"]:
         yield "modified_date is out of place"

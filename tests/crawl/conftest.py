@@ -23,6 +23,8 @@ class Finished:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     """A world with everything in it, crawled to the end."""
     with World(seed=11, pages=24, hosts=3) as world:
-        directory = truth.prepare(tmp_path_factory.mktemp("finished") / "crawl", world, "fetch.header_timeout=0.4", "crawl.in_flight=64")
+        directory = truth.prepare(
+            tmp_path_factory.mktemp("finished") / "crawl", world, "fetch.header_timeout=0.4", "crawl.in_flight=64"
+        )
         result = crashing.run(["crawl", str(directory), "--json"])
         yield Finished(world, directory, result, len(world.requests()))

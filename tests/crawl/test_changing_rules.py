@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing, truth, web
-from tests.crawl.test_probe import PROSE, WORDS, page
+from tests.crawl.test_soft404 import PROSE, WORDS, page
 from tests.crawl.test_tdmrep import PATH
 from windrow import config
 
@@ -30,9 +30,25 @@ def test_a_page_is_judged_by_the_rules_under_which_it_was_asked_for(tmp_path: Pa
             site.page("a.test", f"/{number}", page(number).encode())
         site.hosts_file(tmp_path / "hosts")
         (tmp_path / "seeds.txt").write_text("".join(f"http://a.test/{number}\n" for number in range(4)))
-        options = ["fetch.delay=0.3", "fetch.ip_delay=0", "fetch.allow_private=true", "fetch.hosts=hosts", "fetch.robots_ttl=0.04"]
-        options += ["extract.extractor=paragraphs", "quality.soft_404=0", "frontier.yield_threshold=off", "scope.homepages=false"]
-        options += ["judge.near_duplicates=false", "scope.allow=['/[0-3]$']", "frontier.order=breadth", f"signals.profile={profile}"]
+        options = [
+            "fetch.delay=0.3",
+            "fetch.ip_delay=0",
+            "fetch.allow_private=true",
+            "fetch.hosts_file=hosts",
+            "fetch.robots_ttl=0.04",
+        ]
+        options += [
+            "extract.extractor=paragraphs",
+            "quality.soft_404=0",
+            "frontier.yield_threshold=off",
+            "scope.homepages=false",
+        ]
+        options += [
+            "dedup.near_duplicates=false",
+            "scope.allow=['/[0-3]$']",
+            "frontier.order=breadth",
+            f"signals.profile={profile}",
+        ]
         (tmp_path / "crawl.toml").write_text(config.dump(config.make(options, tmp_path), changed=True))
         result = crashing.run(["crawl", str(tmp_path)])
         assert result.code == 0, result.err
@@ -41,6 +57,9 @@ def test_a_page_is_judged_by_the_rules_under_which_it_was_asked_for(tmp_path: Pa
     lines = [line for frame in truth.frames(tmp_path) for line in frame[1:]]
     ends = {line["url"][-1]: line["reason"] for line in lines if line.get("kind", truth.PAGE) == truth.PAGE}
     assert ends == {"0": "ok" if profile == "research" else "opted-out"} | dict.fromkeys("123", "ok")
-    said = {document["url"][-1]: {entry["name"]: entry["value"] for entry in document["signals"]} for document in truth.documents(tmp_path)}
+    said = {
+        document["url"][-1]: {entry["name"]: entry["value"] for entry in document["signals"]}
+        for document in truth.documents(tmp_path)
+    }
     first = {"0": {"ai-train": "n", "tdm-reservation": "1"}} if profile == "research" else {}
     assert said == first | {number: {"ai-train": "y"} for number in "123"}

@@ -53,8 +53,13 @@ def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     status = crashing.run(["status", str(directory), "--json"]).json
     truth.assert_reconciled(status)
     assert {"ok", "duplicate"} <= status["finished"].keys() and 0 < status["kept"] < status["clean"]
-    said = [[(entry["source"], entry.get("value")) for entry in document["signals"]] for document in truth.documents(directory)]
-    assert said and all(("tdmrep.json", "1") in entry for entry in said), "of each host, whether its file was moved or not"
+    said = [
+        [(entry["source"], entry.get("value")) for entry in document["signals"]]
+        for document in truth.documents(directory)
+    ]
+    assert said and all(("tdmrep.json", "1") in entry for entry in said), (
+        "of each host, whether its file was moved or not"
+    )
     return whole.trace
 
 
@@ -74,7 +79,9 @@ def test_a_crawl_that_dies_at_its_corpus_loses_and_doubles_nothing(
 
 
 @pytest.mark.parametrize("part", [0.35, 0.6, 0.85])
-def test_a_power_loss_leaves_a_corpus_that_fits_its_archive(part: float, trace: list[str], world: World, tmp_path: Path) -> None:
+def test_a_power_loss_leaves_a_corpus_that_fits_its_archive(
+    part: float, trace: list[str], world: World, tmp_path: Path
+) -> None:
     at = round(part * len(trace))
     directory = prepare(tmp_path / "crawl", world)
     died = crawl(directory, Plan(at=at, how="half", power=at, longest=SHORT))

@@ -92,7 +92,10 @@ def test_a_recovery_that_dies_is_followed_by_one_that_does_not(at: int, world: W
 
 def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "crawl.max_seconds=0.001")  # each start recovers and ends
-    assert crashing.run(["crawl", str(directory), "--max-seconds", "60"], Plan(at=75, how="half", longest=SHORT)).code == DEAD
+    assert (
+        crashing.run(["crawl", str(directory), "--max-seconds", "60"], Plan(at=75, how="half", longest=SHORT)).code
+        == DEAD
+    )
     twin = tmp_path / "twin"
     shutil.copytree(directory, twin)
     for part in (0.3, 0.5, 0.7):  # of a recovery's operations, whose number depends on what the last death left
@@ -111,7 +114,9 @@ def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(worl
 
 @pytest.mark.parametrize("at", [45, 98])
 def test_a_power_loss_loses_nothing_that_was_committed(at: int, world: World, tmp_path: Path) -> None:
-    lose_power_and_go_on(truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, how="half", power=at, longest=SHORT))
+    lose_power_and_go_on(
+        truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, how="half", power=at, longest=SHORT)
+    )
 
 
 def lose_power_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
@@ -164,7 +169,9 @@ def test_a_nearly_full_disk_pauses_a_crawl_until_there_is_room(world: World, tmp
     ],
     ids=["every write", "the log's sync", "a sync for want of room", "the store's commit"],
 )
-def test_a_broken_disk_ends_a_crawl_with_one_sentence_and_loses_nothing(plan: Plan, world: World, tmp_path: Path) -> None:
+def test_a_broken_disk_ends_a_crawl_with_one_sentence_and_loses_nothing(
+    plan: Plan, world: World, tmp_path: Path
+) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     broken = crawl(directory, plan)
     assert broken.code == 2
@@ -188,7 +195,9 @@ def test_a_clock_that_jumps_changes_nothing(jump: float, world: World, tmp_path:
 
 
 @pytest.mark.parametrize("jump", [-3600.0, -366 * 86400.0])
-def test_a_clock_that_is_set_back_before_a_crawl_goes_on_holds_nobody_up(jump: float, world: World, tmp_path: Path) -> None:
+def test_a_clock_that_is_set_back_before_a_crawl_goes_on_holds_nobody_up(
+    jump: float, world: World, tmp_path: Path
+) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     assert crashing.run(["crawl", str(directory), "--max-pages", "8"]).code == 0
     after = crawl(directory, Plan(jump=jump, longest=SHORT))
@@ -211,7 +220,9 @@ def test_a_crawl_may_die_before_every_operation(part: int, world: World, tmp_pat
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
-def test_a_crawl_may_die_in_the_middle_of_every_write(part: int, trace: list[str], world: World, tmp_path: Path) -> None:
+def test_a_crawl_may_die_in_the_middle_of_every_write(
+    part: int, trace: list[str], world: World, tmp_path: Path
+) -> None:
     writes = [at for at, entry in enumerate(trace, 1) if entry.startswith(WRITES)]
     for at in writes[part :: len(PARTS)]:
         die_and_go_on(truth.prepare(tmp_path / str(at), world), world, Plan(at=at, how="half", longest=SHORT))
@@ -284,8 +295,21 @@ def test_a_crawl_on_a_disk_that_fills_up_goes_on_when_there_is_room(tmp_path: Pa
     with World(seed=8, pages=400, hosts=4, kinds=QUICK) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "archive.max_bytes=1000000")
         (tmp_path / "disk").mkdir()
-        (directory / "crawl.toml").write_text((directory / "crawl.toml").read_text().replace(str(directory), str(tmp_path / "disk")))
-        command = ["unshare", "-m", "sh", "-c", SMALL_DISK, "sh", tmp_path / "disk", directory, sys.executable, crashing.ROOT / "src"]
+        (directory / "crawl.toml").write_text(
+            (directory / "crawl.toml").read_text().replace(str(directory), str(tmp_path / "disk"))
+        )
+        command = [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            SMALL_DISK,
+            "sh",
+            tmp_path / "disk",
+            directory,
+            sys.executable,
+            crashing.ROOT / "src",
+        ]
         subprocess.run(list(map(str, command)), check=True, timeout=200)
         assert (directory / "code").read_text() == "0\n", (directory / "err").read_text()
         truth.assert_whole(directory / "result", world)

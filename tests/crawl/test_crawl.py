@@ -68,8 +68,16 @@ def test_every_page_is_archived_once_and_as_it_was_served(finished: Finished) ->
 
 
 def test_a_page_that_failed_at_first_is_archived_once_and_its_failures_are_diagnostics(finished: Finished) -> None:
-    flaky = {url for url, place in finished.world.graph.places.items() if place.fails and url in finished.world.expected.must_have}
-    failures = [entry for entry in truth.archive(finished.directory, "diagnostics") if entry.type == "response" and entry.url in flaky]
+    flaky = {
+        url
+        for url, place in finished.world.graph.places.items()
+        if place.fails and url in finished.world.expected.must_have
+    }
+    failures = [
+        entry
+        for entry in truth.archive(finished.directory, "diagnostics")
+        if entry.type == "response" and entry.url in flaky
+    ]
     assert len(failures) == sum(finished.world.graph.places[url].fails for url in flaky) > 0
     assert {entry.status for entry in failures} == {503}
 
@@ -134,7 +142,9 @@ def test_the_demo_web_comes_home_whole(tmp_path: Path) -> None:
         directory.mkdir()
         (directory / "seeds.txt").write_text("\n".join(site.seeds))
         (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text('[fetch]\ndelay = 0\nip_delay = 0\nbackoff = 0.01\nallow_private = true\nhosts = "hosts"\n')
+        (directory / "crawl.toml").write_text(
+            '[fetch]\ndelay = 0\nip_delay = 0\nbackoff = 0.01\nallow_private = true\nhosts_file = "hosts"\n'
+        )
         result = crawl(directory)
     assert result.code == 0
     pages = truth.pages(directory)
@@ -166,7 +176,9 @@ def test_a_time_limit_ends_a_run_and_a_later_one_goes_on(world: World, tmp_path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_crawl_cleanly_and_nothing_is_asked_for_twice(number: int, world: World, tmp_path: Path) -> None:
+def test_a_signal_ends_a_crawl_cleanly_and_nothing_is_asked_for_twice(
+    number: int, world: World, tmp_path: Path
+) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
     process = crashing.launch("crawl", str(directory))
     when(lambda: len(world.requests()) >= 12, process)
@@ -217,7 +229,10 @@ def test_a_second_crawl_of_the_same_directory_is_refused(world: World, tmp_path:
     for command in ("crawl", "rebuild"):
         second = crashing.run([command, str(directory)])
         assert second.code == 2
-        assert second.err == f"windrow: {directory} is being crawled by process {process.pid}; stop it first, or use another directory\n"
+        assert (
+            second.err
+            == f"windrow: {directory} is being crawled by process {process.pid}; stop it first, or use another directory\n"
+        )
     running = status(directory)
     assert running["running"] is True
     truth.assert_reconciled(running, done=False)

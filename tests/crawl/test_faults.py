@@ -23,7 +23,7 @@ FAST = (
     "fetch.timeout=1.2",
     "fetch.max_bytes=300000",
     "fetch.allow_private=true",
-    "fetch.hosts=hosts",
+    "fetch.hosts_file=hosts",
     "crawl.commit_seconds=0.1",
     "extract.extractor=none",  # what servers do, not what they say
 )
@@ -101,7 +101,9 @@ def test_no_misbehaviour_touches_a_page_beside_it(matrix: tuple[dict[str, dict[s
     assert {line["reason"] for url, line in found.items() if url.endswith("/good")} == {"ok"}
 
 
-def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(
+    matrix: tuple[dict[str, dict[str, Any]], list[web.Request]],
+) -> None:
     _, log = matrix
     asked = [(request.host, request.path) for request in log]
     assert max(map(asked.count, set(asked))) <= 9
@@ -117,7 +119,9 @@ def test_each_status_is_an_end(site: Site, tmp_path: Path) -> None:
     assert {status for status, reason in ends.items() if reason == "not-found"} == {404, 410}
     assert {status for status, reason in ends.items() if reason == "server-error"} == {500, 501, 502, 503, 504, 599}
     assert ends[429] == "throttled" and ends[204] == "ok" and ends[304] == ends[300] == "bad-status"
-    assert {len(site.requests(f"s{status}.test", "/")) for status in (401, 402, 403, 404, 410, 451)} == {1}, "final, never worked around"
+    assert {len(site.requests(f"s{status}.test", "/")) for status in (401, 402, 403, 404, 410, 451)} == {1}, (
+        "final, never worked around"
+    )
 
 
 def test_a_host_that_never_answers_is_given_up(site: Site, tmp_path: Path) -> None:
@@ -187,7 +191,9 @@ def test_robots_txt_decides_whatever_it_answers(site: Site, tmp_path: Path) -> N
     ends = {name: found[f"http://r-{name}.test/page"]["reason"] for name in ROBOTS}
     rules = {"200-disallows", "200-disallows-us", "200-bom", "200-huge", "to-forbidding", "five-hops"}
     assert {name for name, reason in ends.items() if reason == "robots"} == rules
-    assert {ends[name] for name, (_, allowed) in ROBOTS.items() if not allowed and name not in rules} == {"robots-unreachable"}
+    assert {ends[name] for name, (_, allowed) in ROBOTS.items() if not allowed and name not in rules} == {
+        "robots-unreachable"
+    }
 
 
 def test_a_strict_crawl_takes_a_forbidden_robots_txt_for_a_closed_door(site: Site, tmp_path: Path) -> None:
@@ -241,12 +247,20 @@ def test_a_redirect_is_followed_like_a_link_and_checked_like_one(site: Site, tmp
 
 def test_chains_and_loops_of_redirects_end(site: Site, tmp_path: Path) -> None:
     site.at["a.test"] = "127.0.0.1"
-    seeds = ["http://a.test/bad/redirect-chain?left=10", "http://a.test/bad/redirect-chain?left=31", "http://a.test/bad/redirect-there"]
+    seeds = [
+        "http://a.test/bad/redirect-chain?left=10",
+        "http://a.test/bad/redirect-chain?left=31",
+        "http://a.test/bad/redirect-there",
+    ]
     found = crawl(site, tmp_path / "crawl", [*seeds, "http://a.test/bad/redirect-grow"])
     assert found["http://a.test/bad/redirect-chain?left=0"]["reason"] == "ok"
     assert found["http://a.test/bad/redirect-chain?left=21"]["reason"] == "too-many-redirects"
     assert "http://a.test/bad/redirect-chain?left=20" not in found
-    assert found["http://a.test/bad/redirect-there"]["reason"] == found["http://a.test/bad/redirect-back"]["reason"] == "redirect"
+    assert (
+        found["http://a.test/bad/redirect-there"]["reason"]
+        == found["http://a.test/bad/redirect-back"]["reason"]
+        == "redirect"
+    )
     assert max(len(url) for url in found) <= 2048
     assert len(site.requests("a.test", "/bad/redirect-there")) == 1
 
@@ -282,7 +296,9 @@ def test_a_redirect_that_only_adds_a_session_id_is_followed_and_the_page_kept(si
     assert [len(site.requests("b.test", path)) for path in ("/round", f"/round{SESSION}")] == [1, 1]
     assert not site.requests("c.test", f"/page{SESSION}")
     kept = truth.archive(tmp_path / "crawl", "diagnostics")
-    assert [record.url for record in kept if record.type == "response"].count("http://a.test/page") == 1, "the redirect is archived too"
+    assert [record.url for record in kept if record.type == "response"].count("http://a.test/page") == 1, (
+        "the redirect is archived too"
+    )
     assert truth.pages(tmp_path / "crawl")["http://a.test/page"] == 1
 
 
@@ -292,7 +308,7 @@ def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, t
         site.page("a.test", f"/{number}")
     heavy = b"<p>" + b"".join(b"<a href=/%d/%d><b>" % (number, number) for number in range(25_000))
     site.page("b.test", "/", heavy)
-    options = ("extract.seconds=0.02", "fetch.max_bytes=10000000", "extract.max_links=1000000")
+    options = ("workers.seconds=0.02", "fetch.max_bytes=10000000", "extract.max_links=1000000")
     found = crawl(site, tmp_path / "crawl", ["http://a.test/", "http://b.test/"], *options)
     assert found["http://b.test/"]["reason"] == "parse-timeout"
     assert [found[f"http://a.test/{number}"]["reason"] for number in range(5)] == ["ok"] * 5
@@ -300,7 +316,9 @@ def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, t
     assert len(site.requests("b.test", "/")) == 1
 
 
-def test_a_proxy_named_in_the_environment_is_not_asked(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_named_in_the_environment_is_not_asked(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.page("a.test", "/")
     site.page("proxy.test", "/")
     site.hosts_file(tmp_path / "hosts")

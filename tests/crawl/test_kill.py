@@ -52,7 +52,12 @@ def kill_at_random(directory: Path, moments: list[int], progress: Callable[[], i
 
 def test_a_crawl_that_is_killed_again_and_again_comes_home_whole(tmp_path: Path) -> None:
     with World(seed=21, pages=60, hosts=4, kinds=(*QUICK, "flaky")) as world:
-        options = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", f"crawl.in_flight={IN_FLIGHT}", "frontier.checkpoint=0.5")
+        options = (
+            f"fetch.delay={DELAY}",
+            f"fetch.ip_delay={IP_DELAY}",
+            f"crawl.in_flight={IN_FLIGHT}",
+            "frontier.checkpoint=0.5",
+        )
         directory = truth.prepare(tmp_path / "crawl", world, *options)
         done = kill_at_random(directory, [1, 17, 4, 11, 20, 8], lambda: len(world.requests()))
         before = len(world.requests())
@@ -81,7 +86,10 @@ class Small:
 
     def wanted(self, denied: set[str]) -> set[str]:
         """Pages that are reachable and allowed, on hosts that let us."""
-        rows = [line.split("\t") for line in gzip.decompress((self.directory / "pages.tsv.gz").read_bytes()).decode().splitlines()]
+        rows = [
+            line.split("\t")
+            for line in gzip.decompress((self.directory / "pages.tsv.gz").read_bytes()).decode().splitlines()
+        ]
         names = rows[0]
         pages = [dict(zip(names, row, strict=False)) for row in rows[1:]]
         closed = denied | {host for host, facts in self.hosts.items() if facts.get("behaviour") == "robots500"}
@@ -115,9 +123,19 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
     directory = tmp_path / "crawl"
     directory.mkdir()
     shutil.copy(small.directory / "seeds.txt", directory)
-    options = [f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", "fetch.allow_private=true", f"fetch.hosts={small.directory / 'hosts'}"]
+    options = [
+        f"fetch.delay={DELAY}",
+        f"fetch.ip_delay={IP_DELAY}",
+        "fetch.allow_private=true",
+        f"fetch.hosts_file={small.directory / 'hosts'}",
+    ]
     options += ["frontier.yield_threshold=off"]
-    options += [f"crawl.in_flight={IN_FLIGHT}", 'scope.tlds=["test"]', f"scope.hosts_denied={sorted(slow)}", "frontier.checkpoint=3"]
+    options += [
+        f"crawl.in_flight={IN_FLIGHT}",
+        'scope.tlds=["test"]',
+        f"scope.hosts_denied={sorted(slow)}",
+        "frontier.checkpoint=3",
+    ]
     (directory / "crawl.toml").write_text(config.dump(config.make(options, directory), changed=True))
     chance = random.Random(1)
     moments = [chance.randint(1, 40_000) for _ in range(20)]
@@ -129,7 +147,9 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
     time.sleep(1.5)
     pages = truth.pages(directory)
     assert set(pages.values()) == {1}
-    assert not {url for url in small.wanted(slow) - pages.keys() if url.removesuffix("index.html") not in pages}, "by one name or the other"
+    assert not {url for url in small.wanted(slow) - pages.keys() if url.removesuffix("index.html") not in pages}, (
+        "by one name or the other"
+    )
     marked = [record.url for record in truth.archive(directory) if b"ROBOTS-VIOLATION-MARKER" in record.block]
     free = tuple(f"http://{host}/" for host, facts in small.hosts.items() if facts.get("behaviour") == "robots404")
     assert not [url for url in marked if not url.startswith(free)]

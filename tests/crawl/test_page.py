@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from windrow import config, urls
 from windrow.crawl import loop, page
 from windrow.data import Capture, Failure, Kind, Link, Place, Reason, Task, Url
-from windrow.frontier import retry
-from windrow.frontier.scope import Scope
+from windrow.frontier.policy import retry
+from windrow.frontier.policy.scope import Scope
 
 NOW = 1_800_000_000.0
 SCOPE = Scope(config.Scope())
@@ -64,7 +64,9 @@ def url(text: str = "http://a.test/page") -> Url:
 def capture(status: int = 200, *fields: tuple[str, str], task: Task | None = None, truncated: str = "") -> Capture:
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
     head = f"HTTP/1.1 {status} Whatever\r\n{lines}\r\n".encode("latin-1")
-    return Capture(task or Task(url()), status, b"", head, b"body", NOW - 0.5, 0.5, "127.0.0.1", "http/1.1", truncated=truncated)
+    return Capture(
+        task or Task(url()), status, b"", head, b"body", NOW - 0.5, 0.5, "127.0.0.1", "http/1.1", truncated=truncated
+    )
 
 
 def moved(location: str, **fields: object) -> Capture:
@@ -100,7 +102,9 @@ def test_no_header_makes_a_report_fail(value: str, status: int) -> None:
 
 def test_an_error_goes_back_to_its_queue_until_its_tries_are_used_up() -> None:
     tries = retry.TABLE[Reason.SERVER_ERROR].tries
-    reports = [page.answered(capture(500, task=Task(url(), attempt=attempt)), SCOPE, 10) for attempt in range(tries + 1)]
+    reports = [
+        page.answered(capture(500, task=Task(url(), attempt=attempt)), SCOPE, 10) for attempt in range(tries + 1)
+    ]
     assert [report.final for report in reports] == [False] * tries + [True]
     assert {report.detail for report in reports} == {"status 500"}
 
@@ -111,7 +115,9 @@ def test_a_refusal_is_final_at_once() -> None:
 
 def test_an_answer_that_broke_off_is_tried_again_and_kept_at_last() -> None:
     tries = retry.TABLE[Reason.DISCONNECT].tries
-    first, last = (page.answered(capture(truncated="disconnect", task=Task(url(), attempt=at)), SCOPE, 10) for at in (0, tries))
+    first, last = (
+        page.answered(capture(truncated="disconnect", task=Task(url(), attempt=at)), SCOPE, 10) for at in (0, tries)
+    )
     assert (first.reason, first.final) == (Reason.DISCONNECT, False)
     assert (last.reason, last.final) == (Reason.OK, True)
 
@@ -179,7 +185,12 @@ def test_a_tdmrep_json_that_moved_is_asked_for_in_the_same_way() -> None:
     task = Task(url("http://a.test/.well-known/tdmrep.json"), Kind.TDMREP)
     onward = page.moved(capture(302, ("Location", "https://b.test/policy"), task=task))
     assert onward is not None
-    assert (onward.kind, onward.via, onward.url.text, onward.redirects) == (Kind.TDMREP, "http://a.test", "https://b.test/policy", 1)
+    assert (onward.kind, onward.via, onward.url.text, onward.redirects) == (
+        Kind.TDMREP,
+        "http://a.test",
+        "https://b.test/policy",
+        1,
+    )
 
 
 def test_a_robots_txt_that_is_there_or_moved_to_nowhere_ends_here() -> None:
@@ -200,7 +211,9 @@ def test_a_failure_is_a_report_that_says_whether_it_is_tried_again() -> None:
         17,
     )
     assert not report.final and report.place is None
-    assert page.failed(Failure(Task(url(), Kind.ROBOTS), Reason.TIMEOUT, "", NOW)).final, "robots.txt has a table of its own"
+    assert page.failed(Failure(Task(url(), Kind.ROBOTS), Reason.TIMEOUT, "", NOW)).final, (
+        "robots.txt has a table of its own"
+    )
 
 
 def test_links_become_tasks_and_those_refused_are_counted() -> None:
@@ -218,7 +231,12 @@ def test_links_become_tasks_and_those_refused_are_counted() -> None:
 
 def test_an_archived_report_says_where() -> None:
     report = page.archived(page.answered(capture(), SCOPE, 10), 7, Place("warc/x.warc.gz", 10, 20), "DIGEST")
-    assert (report.seq, report.place, report.digest, report.reason) == (7, Place("warc/x.warc.gz", 10, 20), "DIGEST", Reason.OK)
+    assert (report.seq, report.place, report.digest, report.reason) == (
+        7,
+        Place("warc/x.warc.gz", 10, 20),
+        "DIGEST",
+        Reason.OK,
+    )
 
 
 @pytest.mark.parametrize("jump", [-1e9, -60.0, 60.0, 1e9])

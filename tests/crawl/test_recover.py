@@ -140,7 +140,7 @@ def test_a_rest_that_a_host_asked_for_is_kept_across_a_kill(tmp_path: Path) -> N
         site.hosts_file(tmp_path / "hosts")
         (tmp_path / "seeds.txt").write_text("http://a.test/\n")
         (tmp_path / "crawl.toml").write_text(
-            '[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts = "hosts"\n[extract]\nextractor = "none"\n'
+            '[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n[extract]\nextractor = "none"\n'
         )
         process = crashing.launch("crawl", str(tmp_path))
         while not any(line["reason"] == "throttled" for frame in truth.frames(tmp_path) for line in frame[1:]):
@@ -206,7 +206,9 @@ def test_a_missing_part_of_the_log_is_refused(which: int, half: Path) -> None:
 def test_damage_in_the_middle_of_the_log_is_refused_and_nothing_is_cut(which: int, half: Path) -> None:
     shutil.rmtree(half / "state")
     *files, last = logs(half)
-    files[-1].write_bytes(files[-1].read_bytes() + last.read_bytes())  # damage in the last frame of all would be a frame cut short
+    files[-1].write_bytes(
+        files[-1].read_bytes() + last.read_bytes()
+    )  # damage in the last frame of all would be a frame cut short
     last.unlink()
     path = files[which]
     data = bytearray(path.read_bytes())

@@ -53,7 +53,9 @@ def test_a_page_that_is_archived_is_found_at_its_place(finished: Finished) -> No
     story = why(finished, url)
     assert (story["state"], story["reason"]) == ("finished", "ok")
     found, asked, archived = events(story)
-    assert found.startswith("found on http://") and asked.startswith("asked") and archived.startswith("archived in warc/")
+    assert (
+        found.startswith("found on http://") and asked.startswith("asked") and archived.startswith("archived in warc/")
+    )
     file, offset, length = str(story["place"]).split()
     data = (finished.directory / file).read_bytes()[int(offset) : int(offset) + int(length)]
     record = truth.record(truth.members(data)[0][0])
@@ -87,7 +89,11 @@ def test_each_end_is_told_with_what_decided(finished: Finished) -> None:
 
 
 def test_every_try_is_told(finished: Finished) -> None:
-    url = next(url for url, place in finished.world.graph.places.items() if place.fails == 2 and url in finished.world.expected.must_have)
+    url = next(
+        url
+        for url, place in finished.world.graph.places.items()
+        if place.fails == 2 and url in finished.world.expected.must_have
+    )
     told = events(why(finished, url))
     assert sum("status 503" in event and "back to its queue" in event for event in told) == 2
     assert sum("asked" in event for event in told) == 3
@@ -100,7 +106,10 @@ def test_a_page_that_nobody_may_lead_to_was_never_seen(finished: Finished) -> No
 
 
 def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:
-    assert why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")["reason"] == "the rule 'suffix' of [scope] refuses it"
+    assert (
+        why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")["reason"]
+        == "the rule 'suffix' of [scope] refuses it"
+    )
 
 
 def test_robots_txt_has_a_story_too(finished: Finished) -> None:
@@ -124,14 +133,22 @@ def test_no_word_of_a_page_can_write_on_the_terminal(finished: Finished) -> None
 def test_a_directory_without_a_crawl_is_said_to_be_one(tmp_path: Path) -> None:
     result = crashing.run(["status", str(tmp_path)])
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"windrow: {tmp_path} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path\n"
+    assert (
+        result.err
+        == f"windrow: {tmp_path} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path\n"
+    )
 
 
 def test_a_crawl_that_was_not_begun_has_nothing_in_it(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     status = crashing.run(["status", str(tmp_path), "--json"])
     assert status.code == 0
-    assert (status.json["seen"], status.json["waiting"], status.json["finished"], status.json["frames"]) == (0, 0, {}, 0)
+    assert (status.json["seen"], status.json["waiting"], status.json["finished"], status.json["frames"]) == (
+        0,
+        0,
+        {},
+        0,
+    )
     assert crashing.run(["status", str(tmp_path)]).code == 0
     story = crashing.run(["why", str(tmp_path), "http://a.test/", "--json"])
     assert (story.code, story.json["state"]) == (0, "never seen")

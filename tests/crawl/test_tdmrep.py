@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests import crashing, truth, web
-from tests.crawl.test_probe import page
+from tests.crawl.test_soft404 import page
 from windrow import config
 
 PATH = "/.well-known/tdmrep.json"
@@ -30,8 +30,19 @@ def site() -> Iterator[web.Site]:
 def prepare(directory: Path, site: web.Site, *options: str) -> None:
     site.hosts_file(directory / "hosts")
     (directory / "seeds.txt").write_text("http://a.test/0\n")
-    given = ["fetch.delay=0", "fetch.ip_delay=0", "fetch.allow_private=true", "fetch.hosts=hosts", "fetch.backoff=0.02"]
-    given += ["extract.extractor=paragraphs", "judge.near_duplicates=false", "frontier.yield_threshold=off", "scope.homepages=false"]
+    given = [
+        "fetch.delay=0",
+        "fetch.ip_delay=0",
+        "fetch.allow_private=true",
+        "fetch.hosts_file=hosts",
+        "fetch.backoff=0.02",
+    ]
+    given += [
+        "extract.extractor=paragraphs",
+        "dedup.near_duplicates=false",
+        "frontier.yield_threshold=off",
+        "scope.homepages=false",
+    ]
     given += ['scope.allow=["/[0-3]$"]', "quality.soft_404=0", "fetch.timeout=2", "fetch.header_timeout=2"]
     (directory / "crawl.toml").write_text(config.dump(config.make([*given, *options], directory), changed=True))
 
@@ -46,7 +57,12 @@ def crawl(directory: Path, site: web.Site, *options: str) -> None:
 
 
 def lines(directory: Path) -> dict[str, dict[str, Any]]:
-    return {line["url"]: line for frame in truth.frames(directory) for line in frame[1:] if line.get("kind", truth.PAGE) == truth.PAGE}
+    return {
+        line["url"]: line
+        for frame in truth.frames(directory)
+        for line in frame[1:]
+        if line.get("kind", truth.PAGE) == truth.PAGE
+    }
 
 
 def said(directory: Path, host: str = "a.test") -> dict[str, list[tuple[str, str, str]]]:
@@ -64,25 +80,37 @@ def paths(site: web.Site, host: str = "a.test") -> list[str]:
     return [request.path for request in site.requests(host)]
 
 
-def test_an_origin_is_asked_once_before_its_first_page_and_each_document_has_what_it_says(site: web.Site, tmp_path: Path) -> None:
+def test_an_origin_is_asked_once_before_its_first_page_and_each_document_has_what_it_says(
+    site: web.Site, tmp_path: Path
+) -> None:
     site.page("a.test", PATH, RESERVED, headers=JSON)
     crawl(tmp_path, site)
     assert paths(site)[:2] == ["/robots.txt", PATH] and paths(site).count(PATH) == 1
     assert said(tmp_path) == {f"/{number}": SIGNALS for number in range(4)}
-    [kept] = [record for record in truth.archive(tmp_path, "robotstxt") if record.type == "response" and record.url.endswith(PATH)]
+    [kept] = [
+        record
+        for record in truth.archive(tmp_path, "robotstxt")
+        if record.type == "response" and record.url.endswith(PATH)
+    ]
     assert kept.payload == RESERVED
 
 
-@pytest.mark.parametrize(("options", "count"), [((), 4), (("--profile", "training"), 0), (("--without-signal", "tdm-reservation=1"), 0)])
+@pytest.mark.parametrize(
+    ("options", "count"), [((), 4), (("--profile", "training"), 0), (("--without-signal", "tdm-reservation=1"), 0)]
+)
 def test_an_export_can_be_filtered_by_it(site: web.Site, tmp_path: Path, options: tuple[str, ...], count: int) -> None:
     site.page("a.test", PATH, RESERVED)
     crawl(tmp_path, site)
-    exported = crashing.run(["export", str(tmp_path), "--format", "jsonl", "--output", str(tmp_path / "out.jsonl"), *options])
+    exported = crashing.run(
+        ["export", str(tmp_path), "--format", "jsonl", "--output", str(tmp_path / "out.jsonl"), *options]
+    )
     assert exported.code == 0, exported.err
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == count
 
 
-def test_a_profile_for_training_leaves_out_what_is_reserved_unless_the_page_says_otherwise(site: web.Site, tmp_path: Path) -> None:
+def test_a_profile_for_training_leaves_out_what_is_reserved_unless_the_page_says_otherwise(
+    site: web.Site, tmp_path: Path
+) -> None:
     site.page("a.test", PATH, b'[{"location": "/0$", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]')
     site.page("a.test", "/2", page(2).encode(), headers=(web.HTML, ("tdm-reservation", "0")))
     site.page("a.test", "/3", b'<meta name="tdm-reservation" content="0">' + page(3).encode())
@@ -102,7 +130,9 @@ def test_a_profile_for_training_leaves_out_what_is_reserved_unless_the_page_says
 
 
 @pytest.mark.parametrize("option", ["signals.tdmrep=false", "extract.extractor=none"])
-def test_nobody_is_asked_where_that_is_switched_off_or_no_text_is_taken(site: web.Site, tmp_path: Path, option: str) -> None:
+def test_nobody_is_asked_where_that_is_switched_off_or_no_text_is_taken(
+    site: web.Site, tmp_path: Path, option: str
+) -> None:
     crawl(tmp_path, site, option)
     assert len(paths(site)) == 5 and PATH not in paths(site)
 
@@ -114,7 +144,9 @@ def test_robots_txt_goes_before(site: web.Site, tmp_path: Path) -> None:
     assert PATH not in paths(site)
     assert said(tmp_path) == {f"/{number}": [] for number in range(4)}
     why = [line for frame in truth.frames(tmp_path) for line in frame[1:] if line["url"].endswith(PATH)]
-    assert [(line["reason"], line["detail"], line["robots"]["tdm"]) for line in why] == [("robots", "disallow: /.well-known/", "-")]
+    assert [(line["reason"], line["detail"], line["robots"]["tdm"]) for line in why] == [
+        ("robots", "disallow: /.well-known/", "-")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +162,9 @@ def test_robots_txt_goes_before(site: web.Site, tmp_path: Path) -> None:
         (302, RESERVED, 1),
     ],
 )
-def test_any_other_answer_is_no_statement_and_costs_no_page(site: web.Site, tmp_path: Path, status: int, body: bytes, asked: int) -> None:
+def test_any_other_answer_is_no_statement_and_costs_no_page(
+    site: web.Site, tmp_path: Path, status: int, body: bytes, asked: int
+) -> None:
     site.page("a.test", PATH, body, status)
     crawl(tmp_path, site, "signals.profile=training")
     assert paths(site).count(PATH) == asked
@@ -156,16 +190,26 @@ def test_one_that_answers_at_the_second_time_is_heard(site: web.Site, tmp_path: 
 def test_a_hostile_server_takes_a_bounded_share_and_no_page(site: web.Site, tmp_path: Path, wire: bytes) -> None:
     site.raw("a.test", PATH, wire)
     crawl(tmp_path, site)
-    assert paths(site).count(PATH) <= 4, "twice, each perhaps again where a connection that was kept turned out to be closed"
+    assert paths(site).count(PATH) <= 4, (
+        "twice, each perhaps again where a connection that was kept turned out to be closed"
+    )
     assert said(tmp_path) == {f"/{number}": [] for number in range(4)}
-    kept = [record for record in truth.archive(tmp_path, "robotstxt") if record.type == "response" and record.url.endswith(PATH)]
+    kept = [
+        record
+        for record in truth.archive(tmp_path, "robotstxt")
+        if record.type == "response" and record.url.endswith(PATH)
+    ]
     assert all(len(record.payload) <= 512_000 for record in kept)
 
 
 def test_a_hundred_megabytes_are_broken_off_at_the_first_half(site: web.Site, tmp_path: Path) -> None:
     site.raw("a.test", PATH, web.head(200, [("Content-Length", "104857600")]) + b"[" + b" " * 3_000_000)
     crawl(tmp_path, site)
-    [kept] = [record for record in truth.archive(tmp_path, "robotstxt") if record.type == "response" and record.url.endswith(PATH)]
+    [kept] = [
+        record
+        for record in truth.archive(tmp_path, "robotstxt")
+        if record.type == "response" and record.url.endswith(PATH)
+    ]
     assert (len(kept.payload), kept.fields["warc-truncated"]) == (512_000, "length")
 
 
@@ -188,7 +232,9 @@ def test_a_redirect_is_not_followed_to_where_nothing_may_be_asked(site: web.Site
     assert said(tmp_path) == {f"/{number}": [] for number in range(4)}
 
 
-@pytest.mark.parametrize("target", ["http://b.test/policy.json", "http://a.test:22/policy.json", "ftp://a.test/x", "http://a.test:99999/"])
+@pytest.mark.parametrize(
+    "target", ["http://b.test/policy.json", "http://a.test:22/policy.json", "ftp://a.test/x", "http://a.test:99999/"]
+)
 def test_a_redirect_out_of_scope_or_to_nowhere_is_not_followed(site: web.Site, tmp_path: Path, target: str) -> None:
     site.page("a.test", PATH, b"", 302, [("Location", target)])
     crawl(tmp_path, site, 'scope.hosts_denied=["b.test"]')

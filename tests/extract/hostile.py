@@ -33,14 +33,25 @@ PAGES: dict[str, Callable[[], bytes]] = {
     "nested authors and times": lambda: b"<a rel=author href=x><time><table><td>" * 50_000 + SENTENCE * 10,
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
-    "lone surrogates": lambda: b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500,
+    "lone surrogates": lambda: (
+        b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500
+    ),
     "no body": lambda: b"<frameset><frame src=x></frameset>" + SENTENCE * 10,
     "no tags": lambda: SENTENCE * 10,
     "nothing": lambda: b"",
     "controls": lambda: b"<title>a\x01b\x9b</title><p>" + b"the \x00\x01\x0b\x1b\x7f\xc2\x9b text of a page " * 100,
-    "odd characters": lambda: ("<title>\u202ea</title><p>" + "the \u2028\u2029\u202e\ufeff\ufffe text of a page " * 100).encode(),
+    "odd characters": lambda: (
+        "<title>\u202ea</title><p>" + "the \u2028\u2029\u202e\ufeff\ufffe text of a page " * 100
+    ).encode(),
 }
-SLOW = ("a word", "100 MB", "200,000 misnested", "200,000 nested noscripts", "nested authors", "a million links on a line")
+SLOW = (
+    "a word",
+    "100 MB",
+    "200,000 misnested",
+    "200,000 nested noscripts",
+    "nested authors",
+    "a million links on a line",
+)
 QUICK = [name for name in PAGES if not name.startswith(SLOW)]
 UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -58,7 +69,16 @@ def captured(body: bytes) -> Capture:
 
 def unclean(page: Page) -> list[str]:
     """The fields of a page that hold what must not be in a text."""
-    lines = [page.title, page.author, page.date, page.licence, page.language, page.charset, page.canonical, *page.licences]
+    lines = [
+        page.title,
+        page.author,
+        page.date,
+        page.licence,
+        page.language,
+        page.charset,
+        page.canonical,
+        *page.licences,
+    ]
     lines += [part for pair in page.metas for part in pair]
     lines += [part for link in page.links for part in (link.url.text, link.anchor, link.rel)]
     lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own)]
@@ -71,7 +91,12 @@ def main(name: str, megabytes: int, seconds: int) -> None:
     capture = captured(PAGES[name]())
     for title, read in extractors():
         page = read(capture)
-        facts = {"extractor": title, "paragraphs": len(page.paragraphs), "links": len(page.links), "unclean": unclean(page)[:3]}
+        facts = {
+            "extractor": title,
+            "paragraphs": len(page.paragraphs),
+            "links": len(page.links),
+            "unclean": unclean(page)[:3],
+        }
         facts["good"] = sum(len(one.text) for one in page.paragraphs if one.kind == "good")
         sys.stdout.write(json.dumps(facts) + "\n")
 

@@ -20,7 +20,9 @@ from windrow.extract.walk import Walk
 
 NAMES = blocks_rules.FIRST, blocks_rules.SECOND
 FIRST = blocks_model.shipped(*NAMES).first
-SENTENCE = "The river had risen in the night, and in the morning the lower fields were under water as far as the old mill. "
+SENTENCE = (
+    "The river had risen in the night, and in the morning the lower fields were under water as far as the old mill. "
+)
 PAGE = f"""<!doctype html><html lang=en><head><title>The flood of 1909 - The Valley News</title></head><body>
 <header><nav><ul><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/sport>Sport</a></ul></nav></header>
 <main><article><h1>The flood of 1909</h1><p>{SENTENCE * 3}</p><h2>The bridge</h2><p>{SENTENCE * 2}</p>
@@ -33,7 +35,9 @@ PAGE = f"""<!doctype html><html lang=en><head><title>The flood of 1909 - The Val
 def capture(page: str | bytes) -> Capture:
     body = page if isinstance(page, bytes) else page.encode("utf-8", "surrogatepass")
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
-    return Capture(Task(Url("http://page.test/", "page.test", "page.test", 0)), 200, b"", head, body, 0.0, 0.0, "", "http/1.1")
+    return Capture(
+        Task(Url("http://page.test/", "page.test", "page.test", 0)), 200, b"", head, body, 0.0, 0.0, "", "http/1.1"
+    )
 
 
 def kernel() -> blocks.Judge:
@@ -99,7 +103,9 @@ def test_what_is_not_html_has_no_paragraphs(judged: Callable[..., Page]) -> None
     assert judged(b"%PDF-1.4 some text").paragraphs == ()
 
 
-@pytest.mark.parametrize("page", ["x", "<p>.", '<p>"', "<title>word</title><p>word", "<p>one<p>two", "<h1>h</h1>", "<a href=/>link</a>"])
+@pytest.mark.parametrize(
+    "page", ["x", "<p>.", '<p>"', "<title>word</title><p>word", "<p>one<p>two", "<h1>h</h1>", "<a href=/>link</a>"]
+)
 def test_the_smallest_pages_are_judged(judged: Callable[..., Page], page: str) -> None:
     assert len(judged(page).paragraphs) == page.count("<p>") or 1
 
@@ -134,9 +140,13 @@ def figures(page: Walk, buckets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if blocks._blocks is None:
         pytest.skip("needs the C kernel, which was not built")
     compiled = blocks.compiled_model(blocks_model.shipped(*NAMES))
-    data = blocks._blocks.features(page.texts, page.blocks, page.containers, compiled, buckets.astype(np.uint16).tobytes())
+    data = blocks._blocks.features(
+        page.texts, page.blocks, page.containers, compiled, buckets.astype(np.uint16).tobytes()
+    )
     table, context = blocks_twin.first(page)
-    return np.frombuffer(data, np.float32).reshape(len(buckets), -1).T, np.concatenate((table, blocks_twin.second(context, buckets)))
+    return np.frombuffer(data, np.float32).reshape(len(buckets), -1).T, np.concatenate(
+        (table, blocks_twin.second(context, buckets))
+    )
 
 
 def check_equal(page: Walk) -> None:
@@ -151,7 +161,14 @@ def check_equal(page: Walk) -> None:
 PIECES = st.sampled_from(
     (
         *"<div> </div> <p> <ul><li> </ul> </a> <h1> </h1> <table><tr><td> </table> <br><br> <article> </article> 。 1984".split(),
-        *("<a href=x>", "<div class=content>", "word. ", "a longer run of words, with a comma and a full stop. " * 3, "字" * 40, '"'),
+        *(
+            "<a href=x>",
+            "<div class=content>",
+            "word. ",
+            "a longer run of words, with a comma and a full stop. " * 3,
+            "字" * 40,
+            '"',
+        ),
     )
 )
 
@@ -163,7 +180,10 @@ def test_kernel_and_twin_agree_on_pages_of_pieces(pieces: list[str]) -> None:
 
 
 def test_kernel_and_twin_agree_on_real_pages() -> None:
-    pages = list(gold.samples(shared("extraction/zh-web.tar.xz")))[::6] + list(gold.samples(shared("extraction/readability.tar.xz")))[::8]
+    pages = (
+        list(gold.samples(shared("extraction/zh-web.tar.xz")))[::6]
+        + list(gold.samples(shared("extraction/readability.tar.xz")))[::8]
+    )
     for sample in pages:
         page = walked(sample.body)
         if page.texts:
@@ -193,7 +213,9 @@ def test_the_kernel_makes_the_paragraphs_that_python_makes(monkeypatch: pytest.M
     page = walked(PAGE)
     made = blocks.paragraphs(page, judge)
     with pytest.raises(ValueError, match="do not fit together"):
-        blocks._blocks.paragraphs(Paragraph, page.texts, page.blocks[4:], page.paths(), ("bad", "good"), (b"", 0), (b"", 0))
+        blocks._blocks.paragraphs(
+            Paragraph, page.texts, page.blocks[4:], page.paths(), ("bad", "good"), (b"", 0), (b"", 0)
+        )
     monkeypatch.setattr(blocks, "_blocks", None)
     assert blocks.paragraphs(page, judge) == made
 
@@ -210,7 +232,9 @@ def test_blocks_are_kept_so_that_f1_is_expected_to_be_greatest() -> None:
     sure = blocks_rules.BUCKETS - 1
     assert blocks_twin.threshold(np.array([sure, sure, 0, 0]), lengths) == sure
     half = blocks_rules.EVEN
-    assert blocks_twin.threshold(np.array([sure, half, 0, 0]), lengths) == half  # 2·1.5 / (2 + 1.5) is more than 2·1 / (1 + 1.5)
+    assert (
+        blocks_twin.threshold(np.array([sure, half, 0, 0]), lengths) == half
+    )  # 2·1.5 / (2 + 1.5) is more than 2·1 / (1 + 1.5)
     assert blocks_twin.threshold(np.array([100, 90, 80, 70]), lengths) <= 100  # something is always kept
 
 
@@ -246,11 +270,20 @@ def forest(**changed: object) -> Forest:
         ({"version": 7}, r"of version 7, .* at `\$\.version`"),
         ({"features": ("length",)}, r"other figures .* at `\$\.features`"),
         ({"first": {"features": b""}}, r"expected \d+ bytes, got 0 - at `\$\.first\.features`"),
-        ({"first": {"features": b"\xff" * len(FIRST.features)}}, r"question 0 is for figure 65535 of \d+ - at `\$\.first\.features`"),
+        (
+            {"first": {"features": b"\xff" * len(FIRST.features)}},
+            r"question 0 is for figure 65535 of \d+ - at `\$\.first\.features`",
+        ),
         ({"first": {"thresholds": b"1234"}}, r"expected \d+ bytes, got 4 - at `\$\.first\.thresholds`"),
-        ({"first": {"masks": b"\xff" * len(FIRST.masks)}}, r"question 0 leaves no leaf in reach - at `\$\.first\.masks`"),
+        (
+            {"first": {"masks": b"\xff" * len(FIRST.masks)}},
+            r"question 0 leaves no leaf in reach - at `\$\.first\.masks`",
+        ),
         ({"first": {"values": b"\0"}}, r"expected 0 bytes, got 1 - at `\$\.first\.values`"),
-        ({"first": {"values": b"", "features": b"", "thresholds": b"", "masks": b""}}, r"got 0 - at `\$\.first\.values`"),
+        (
+            {"first": {"values": b"", "features": b"", "thresholds": b"", "masks": b""}},
+            r"got 0 - at `\$\.first\.values`",
+        ),
         ({"first": {"early": 9999}}, r"not 9999 - at `\$\.first\.early`"),
         ({"first": {"questions": -1}}, r"expected \d+ bytes, got \d+ - at `\$\.first\."),
         ({"first": {"questions": 9}}, r"expected \d+ bytes, got \d+ - at `\$\.first\.features`"),
@@ -268,7 +301,12 @@ def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_bytes(data[: len(data) // 2])
     (tmp_path / "other.json").write_bytes(data.replace(b'"skip":', b'"skip":1', 1))
     (tmp_path / "list.json").write_bytes(b"[]")
-    for name, said in (("cut.json", "truncated"), ("other.json", "checksum"), ("list.json", "object"), ("none.json", "No such file")):
+    for name, said in (
+        ("cut.json", "truncated"),
+        ("other.json", "checksum"),
+        ("list.json", "object"),
+        ("none.json", "No such file"),
+    ):
         with pytest.raises(ConfigError, match=f"{name}.*{said}"):
             blocks.judge(str(tmp_path / name))
 

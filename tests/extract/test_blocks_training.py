@@ -64,7 +64,9 @@ def test_passages_label_the_blocks_that_hold_them_and_no_others(tool: ModuleType
 
 
 def page(folder: Path, name: str, words: str) -> None:
-    story = " ".join(f"{words} {number} came to the mill, and {words} said a word or two to {words}." for number in range(9))
+    story = " ".join(
+        f"{words} {number} came to the mill, and {words} said a word or two to {words}." for number in range(9)
+    )
     menu = "".join(f"<li><a href=/{number}>{words} {number}</a>" for number in range(9))
     for part, text in (
         ("html", f"<title>{words}</title><ul>{menu}</ul><div><p>{story}</p><p>{story[::-1]}</p></div>"),
@@ -89,7 +91,11 @@ def test_pages_of_one_site_or_text_are_on_one_side(tool: ModuleType, tmp_path: P
     for name, words in (("a", "one"), ("b", "two"), ("c", "one")):
         page(tmp_path / "set", name, words)
     (tmp_path / "set" / "meta.jsonl").write_text(
-        "".join(f'{{"id": "{name}", "url": "http://{host}.test/{name}"}}\n' for name, host in (("a", "x"), ("b", "y"), ("c", "z"))), "utf-8"
+        "".join(
+            f'{{"id": "{name}", "url": "http://{host}.test/{name}"}}\n'
+            for name, host in (("a", "x"), ("b", "y"), ("c", "z"))
+        ),
+        "utf-8",
     )
     groups = {labelled.key[1]: labelled.group for labelled in tool.read(tmp_path / "set")}
     assert groups["a"] == groups["c"] != groups["b"]

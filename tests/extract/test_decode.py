@@ -19,13 +19,18 @@ def test_a_byte_order_mark_beats_the_header_and_the_page() -> None:
     assert decode(body, "text/html; charset=iso-8859-2") == ('<meta charset="windows-1251">é', "UTF-8")
 
 
-@pytest.mark.parametrize(("mark", "codec", "name"), [(b"\xff\xfe", "utf-16-le", "UTF-16LE"), (b"\xfe\xff", "utf-16-be", "UTF-16BE")])
+@pytest.mark.parametrize(
+    ("mark", "codec", "name"), [(b"\xff\xfe", "utf-16-le", "UTF-16LE"), (b"\xfe\xff", "utf-16-be", "UTF-16BE")]
+)
 def test_utf_16_is_known_by_its_mark(mark: bytes, codec: str, name: str) -> None:
     assert decode(mark + "žluť".encode(codec), "text/html; charset=utf-8") == ("žluť", name)
 
 
 def test_the_header_beats_the_page() -> None:
-    assert decode(b'<meta charset="utf-8">\xb9', "text/html; charset=iso-8859-2") == ('<meta charset="utf-8">š', "ISO-8859-2")
+    assert decode(b'<meta charset="utf-8">\xb9', "text/html; charset=iso-8859-2") == (
+        '<meta charset="utf-8">š',
+        "ISO-8859-2",
+    )
 
 
 def test_a_label_nobody_knows_in_the_header_leaves_it_to_the_page() -> None:
@@ -96,7 +101,11 @@ def test_a_late_declaration_counts_where_there_is_no_other() -> None:
 
 
 def test_a_declaration_in_a_comment_or_an_attribute_is_none() -> None:
-    for page in (b"<!-- <meta charset=koi8-r> --><p>", b"<a title='<meta charset=koi8-r>'>", b'<a title="x> <meta charset=koi8-r>">'):
+    for page in (
+        b"<!-- <meta charset=koi8-r> --><p>",
+        b"<a title='<meta charset=koi8-r>'>",
+        b'<a title="x> <meta charset=koi8-r>">',
+    ):
         assert decode(page, "")[1] == "windows-1252"
 
 
@@ -113,7 +122,12 @@ def test_utf_8_that_was_cut_or_damaged_in_one_place_stays_utf_8() -> None:
 
 @pytest.mark.parametrize(
     ("text", "codec", "name"),
-    [(RUSSIAN, "cp1251", "windows-1251"), (RUSSIAN, "koi8_r", "KOI8-U"), (JAPANESE, "cp932", "Shift_JIS"), (JAPANESE, "euc_jp", "EUC-JP")],
+    [
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (RUSSIAN, "koi8_r", "KOI8-U"),
+        (JAPANESE, "cp932", "Shift_JIS"),
+        (JAPANESE, "euc_jp", "EUC-JP"),
+    ],
 )
 def test_what_nobody_declared_is_guessed(text: str, codec: str, name: str) -> None:
     body = b"<html><body>" + b"<p>ascii</p>" * 500 + (text * 30).encode(codec)
@@ -133,7 +147,9 @@ def test_nothing_is_windows_1252() -> None:
 
 @given(
     st.binary(max_size=400),
-    st.sampled_from(["", "utf-8", "utf-16le", "shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "iso-2022-jp", "koi8-u"]),
+    st.sampled_from(
+        ["", "utf-8", "utf-16le", "shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "iso-2022-jp", "koi8-u"]
+    ),
 )
 def test_any_bytes_give_valid_text(body: bytes, label: str) -> None:
     decode(body, f"text/html; charset={label}")[0].encode()
@@ -150,7 +166,11 @@ def test_the_encoding_cases_of_html5lib(file: str) -> None:
     data = shared(f"conformance/html5lib-encoding/{file}").read_bytes()
     cases = re.findall(rb"(?:^|\n)#data\n(.*?)\n#encoding\n([^\n]*)", data, re.DOTALL)
     assert len(cases) == data.count(b"#data\n")
-    wrong = [(page[:200], expected, name) for page, expected in cases if (name := decode(page, "")[1]).lower() != expected.decode().lower()]
+    wrong = [
+        (page[:200], expected, name)
+        for page, expected in cases
+        if (name := decode(page, "")[1]).lower() != expected.decode().lower()
+    ]
     assert wrong == []
 
 

@@ -64,7 +64,10 @@ def test_every_data_set_weighs_the_same_and_groups_are_by_page() -> None:
 
 def test_a_set_of_passages_is_measured_by_passages_and_left_out_of_the_mean() -> None:
     passages = sample("1", "passages", "", partial=True, wanted=("the first", "the last"), unwanted=("menu",))
-    scores = [evaluate.score("x", lambda _: "the  first\nmenu", one) for one in (passages, sample("2", "whole", "the first menu"))]
+    scores = [
+        evaluate.score("x", lambda _: "the  first\nmenu", one)
+        for one in (passages, sample("2", "whole", "the first menu"))
+    ]
     rows = {(row.group, row.value): row for row in evaluate.rows(scores)}
     assert rows["dataset", "passages"].bag == Match(0.5, 0.5, 0.5)
     assert rows["all", ""].bag.f1 == 1.0
@@ -77,7 +80,9 @@ def test_an_empty_answer_is_counted() -> None:
 
 
 def test_an_unknown_peer_is_named_and_one_that_is_not_installed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="there is no peer 'boilerpipe'; the peers are trafilatura, resiliparse, justext"):
+    with pytest.raises(
+        ConfigError, match="there is no peer 'boilerpipe'; the peers are trafilatura, resiliparse, justext"
+    ):
         peers.peer("boilerpipe")
     monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
     with pytest.raises(ConfigError, match="trafilatura is not installed; try: pip install trafilatura"):

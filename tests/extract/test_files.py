@@ -63,10 +63,24 @@ def test_a_date_in_the_text_is_found_where_the_page_gives_none_otherwise(name: s
 
 
 def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -> None:
-    capture = Capture(Task(Url("http://a.test/", "a.test", "a.test", 1)), 200, b"", b"HTTP/1.1 200 OK\r\n\r\n", PAGE, 0.0, 0.0, "", "h2")
+    capture = Capture(
+        Task(Url("http://a.test/", "a.test", "a.test", 1)),
+        200,
+        b"",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        PAGE,
+        0.0,
+        0.0,
+        "",
+        "h2",
+    )
     for name in extract.EXTRACTORS:
         page = extract.extractor(config.make([f"extract.extractor={name}", "extract.max_links=3"], Path()))(capture)
-        assert [link.url.text for link in page.links] == ["http://a.test/home", "http://a.test/news", "http://a.test/contact"]
+        assert [link.url.text for link in page.links] == [
+            "http://a.test/home",
+            "http://a.test/news",
+            "http://a.test/contact",
+        ]
         assert bool(page.paragraphs) == (name != "none")
 
 
@@ -75,7 +89,11 @@ def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -
     [
         ("paragraph", "", "option 'extract.extractor' in --set must be"),
         ("paragraphs", "paragraphs.preset=best", "'paragraphs.preset' in --set must be 'stock' or 'tuned', not 'best'"),
-        ("paragraphs", "paragraphs.language=Klingon", "there is no stop list for 'Klingon'; make one with 'windrow extract stoplist"),
+        (
+            "paragraphs",
+            "paragraphs.language=Klingon",
+            "there is no stop list for 'Klingon'; make one with 'windrow extract stoplist",
+        ),
         ("paragraphs", "paragraphs.stoplist=/no/such/list", "cannot read the stop list /no/such/list"),
         ("paragraphs", "paragraphs.stopwords_low=2", "from 0 to 1, not 2.0"),
         ("lines", "extract.model=/no/such/model", "cannot read the model /no/such/model"),
@@ -131,9 +149,9 @@ def test_presets_and_single_figures_are_options_of_the_command() -> None:
 
 def test_an_option_of_paragraphs_chooses_it_and_fits_no_other() -> None:
     page = b"<p>Of the old mill, and of the children who were in it.</p>"
-    assert windrow("extract", "--set", "paragraphs.length_low=5", "--set", "paragraphs.length_high=9", stdin=page).stdout.startswith(
-        b"Of the"
-    )
+    assert windrow(
+        "extract", "--set", "paragraphs.length_low=5", "--set", "paragraphs.length_high=9", stdin=page
+    ).stdout.startswith(b"Of the")
     found = windrow("extract", "--extractor", "lines", "--preset", "stock", stdin=PAGE)
     assert (found.returncode, found.stdout) == (2, b"")
     assert b"paragraphs.preset is an option of the extractor paragraphs, not of lines" in found.stderr
@@ -162,7 +180,11 @@ def test_a_stop_list_is_made_from_a_sample_and_used(tmp_path: Path) -> None:
     [
         (b"too few words", [], "- holds 3 words"),
         (b"", [], "- holds 0 words"),
-        (b"nothing but once said " + b"".join(b"w%da " % number for number in range(1500)), ["--size", "9"], "only 0 words stand"),
+        (
+            b"nothing but once said " + b"".join(b"w%da " % number for number in range(1500)),
+            ["--size", "9"],
+            "only 0 words stand",
+        ),
         (b"one line\n\xff\n", [], "-, line 2: not UTF-8; save the sample as UTF-8"),
     ],
 )
@@ -177,7 +199,9 @@ def data(folder: Path) -> Path:
         (folder / part).mkdir(parents=True)
         for number in range(4):
             (folder / part / f"{number}.{suffix}").write_bytes(text)
-    (folder / "meta.jsonl").write_text("".join(json.dumps({"id": str(number), "language": "en"}) + "\n" for number in range(4)))
+    (folder / "meta.jsonl").write_text(
+        "".join(json.dumps({"id": str(number), "language": "en"}) + "\n" for number in range(4))
+    )
     return folder
 
 
@@ -191,14 +215,18 @@ def test_evaluate_measures_extractors_on_pages_with_gold_text(tmp_path: Path) ->
 
 
 def test_only_what_is_trained_can_be_trained(tmp_path: Path) -> None:
-    found = windrow("extract", "train", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "-o", str(tmp_path / "m.json"))
+    found = windrow(
+        "extract", "train", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "-o", str(tmp_path / "m.json")
+    )
     assert (found.returncode, (tmp_path / "m.json").exists()) == (2, False)
     assert b"only lines is" in found.stderr
 
 
 def test_a_site_with_fewer_pages_than_folds_is_tried_page_by_page(tmp_path: Path) -> None:
     rows = json.loads(
-        windrow("extract", "evaluate", str(data(tmp_path / "pages")), "--extractor", "lines", "--folds", "10", "--json").stdout
+        windrow(
+            "extract", "evaluate", str(data(tmp_path / "pages")), "--extractor", "lines", "--folds", "10", "--json"
+        ).stdout
     )
     assert [(row["site"], row["pages"]) for row in rows] == [("pages", 4)]
     for number in (1, 2, 3):
@@ -220,17 +248,41 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
         (["."], ". is a folder; name its files, such as *.html"),
         ([""], "the name of a file is empty; name a file, or - for standard input"),
         (["--extractor", "line"], "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none"),
-        (["--extractor", "paragraphs", "--model", "x"], "the extractor paragraphs has no model; --model is for blocks and lines"),
+        (
+            ["--extractor", "paragraphs", "--model", "x"],
+            "the extractor paragraphs has no model; --model is for blocks and lines",
+        ),
         (["--format", "xml"], "--format 'xml' is neither 'text' nor 'jsonl'"),
-        (["evaluate", "PAGES", "--extractor", "line"], "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none"),
-        (["evaluate", "PAGES", "--folds", "1"], "1 fold leaves no page to learn from; cross-validation needs 2 or more, the paper has 10"),
-        (["evaluate", "PAGES", "--folds", "2", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
-        (["evaluate", "PAGES", "--folds", "2", "--extractor", "blocks"], "the extractor 'blocks' is not trained here, only lines is; use"),
-        (["evaluate", "PAGES", "--folds", "2", "--model", "x"], "--folds trains lines on the pages and tries it on them; leave --model,"),
-        (["evaluate", "PAGES", "--model", "x"], "--model x is of one extractor; measure it alone: --extractor lines, or"),
+        (
+            ["evaluate", "PAGES", "--extractor", "line"],
+            "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none",
+        ),
+        (
+            ["evaluate", "PAGES", "--folds", "1"],
+            "1 fold leaves no page to learn from; cross-validation needs 2 or more, the paper has 10",
+        ),
+        (
+            ["evaluate", "PAGES", "--folds", "2", "--classifier", "x"],
+            "there is no classifier 'x'; choose one of svm, bayes, tree",
+        ),
+        (
+            ["evaluate", "PAGES", "--folds", "2", "--extractor", "blocks"],
+            "the extractor 'blocks' is not trained here, only lines is; use",
+        ),
+        (
+            ["evaluate", "PAGES", "--folds", "2", "--model", "x"],
+            "--folds trains lines on the pages and tries it on them; leave --model,",
+        ),
+        (
+            ["evaluate", "PAGES", "--model", "x"],
+            "--model x is of one extractor; measure it alone: --extractor lines, or",
+        ),
         (["train", "PAGES", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
         (["train", "PAGES", "-o", "PAGES"], "PAGES is a folder; name a file for the model with -o"),
-        (["train", "PAGES", "-o", "PAGES/no/m"], "there is no folder PAGES/no for the model; make it, or name another file with -o"),
+        (
+            ["train", "PAGES", "-o", "PAGES/no/m"],
+            "there is no folder PAGES/no for the model; make it, or name another file with -o",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(arguments: list[str], words: str, tmp_path: Path) -> None:
@@ -263,8 +315,22 @@ def test_a_site_that_cannot_be_tried_does_not_end_the_work_nor_count(tmp_path: P
 
 
 def test_training_says_what_it_made(tmp_path: Path) -> None:
-    made = windrow("extract", "train", str(data(tmp_path / "pages")), "-o", str(tmp_path / "m.json"), "--classifier", "tree", "--json")
-    assert json.loads(made.stdout) == {"model": str(tmp_path / "m.json"), "extractor": "lines", "classifier": "tree", "pages": 4}
+    made = windrow(
+        "extract",
+        "train",
+        str(data(tmp_path / "pages")),
+        "-o",
+        str(tmp_path / "m.json"),
+        "--classifier",
+        "tree",
+        "--json",
+    )
+    assert json.loads(made.stdout) == {
+        "model": str(tmp_path / "m.json"),
+        "extractor": "lines",
+        "classifier": "tree",
+        "pages": 4,
+    }
 
 
 def test_a_model_that_was_trained_is_used(tmp_path: Path) -> None:

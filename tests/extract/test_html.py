@@ -43,13 +43,21 @@ def test_a_page_does_not_link_to_itself() -> None:
 
 
 def test_what_is_not_a_web_address_is_no_link() -> None:
-    assert linked("<a href=mailto:a@b.test><a href=javascript:x><a href=ftp://a.test/><a href=data:,x><a href='http://'><a name=x>") == []
+    assert (
+        linked(
+            "<a href=mailto:a@b.test><a href=javascript:x><a href=ftp://a.test/><a href=data:,x><a href='http://'><a name=x>"
+        )
+        == []
+    )
 
 
 def test_frames_areas_and_a_refresh_are_links() -> None:
     page = "<meta http-equiv=Refresh content=\"5; URL='next.html'\"><map><area href=a></map><iframe src=i></iframe>"
     assert linked(page) == [f"http://site.test/dir/{name}" for name in ("a", "i", "next.html")]
-    assert linked("<frameset><frame src=left><frame src=right></frameset>") == ["http://site.test/dir/left", "http://site.test/dir/right"]
+    assert linked("<frameset><frame src=left><frame src=right></frameset>") == [
+        "http://site.test/dir/left",
+        "http://site.test/dir/right",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +106,9 @@ def test_a_base_that_is_no_web_address_is_ignored() -> None:
 
 
 def test_links_in_templates_and_noscript_count_and_those_in_comments_and_scripts_do_not() -> None:
-    assert linked("<noscript><a href=a></a></noscript><!-- <a href=b> --><script>'<a href=c>'</script>") == ["http://site.test/dir/a"]
+    assert linked("<noscript><a href=a></a></noscript><!-- <a href=b> --><script>'<a href=c>'</script>") == [
+        "http://site.test/dir/a"
+    ]
 
 
 def test_a_link_keeps_what_it_says_of_itself() -> None:
@@ -107,7 +117,11 @@ def test_a_link_keeps_what_it_says_of_itself() -> None:
 
 
 def test_one_link_to_follow_outweighs_others_not_to_follow() -> None:
-    for page in ("<a href=a rel=nofollow><a href=a#b>", "<a href=a><a href=a rel=nofollow>", "<a href=a rel=nofollow><a href=/dir/a>"):
+    for page in (
+        "<a href=a rel=nofollow><a href=a#b>",
+        "<a href=a><a href=a rel=nofollow>",
+        "<a href=a rel=nofollow><a href=/dir/a>",
+    ):
         assert [link.rel for link in read(page).links] == [""]
     assert [link.rel for link in read("<a href=a rel=nofollow><a href=a rel=nofollow>").links] == ["nofollow"]
 
@@ -139,7 +153,9 @@ def test_a_meta_element_speaks_to_robots(content: str, nofollow: int, noindex: i
 
 
 def test_a_meta_element_may_speak_to_us_alone_and_never_takes_back_what_another_said() -> None:
-    page = read("<meta name=robots content=noindex><meta name=windrow content='index, nofollow'><meta name=otherbot content=none>")
+    page = read(
+        "<meta name=robots content=noindex><meta name=windrow content='index, nofollow'><meta name=otherbot content=none>"
+    )
     assert page.nofollow and page.noindex
     assert not read("<meta name=otherbot content=none>").nofollow
 
@@ -230,7 +246,10 @@ def test_long_texts_that_differ_at_either_end_differ_in_shape() -> None:
         (["Content-Type: text/html"], b"\x89PNG\r\n\x1a\n <a href=x>"),
         (["Content-Type: text/html"], bytes(range(256)) * 4 + b"<a href=x>"),
         (["Content-Type: text/html"], b""),
-        (["Content-Type: application/xml"], b"<?xml version='1.0'?><urlset><url><loc>http://a.test/</loc></url></urlset>"),
+        (
+            ["Content-Type: application/xml"],
+            b"<?xml version='1.0'?><urlset><url><loc>http://a.test/</loc></url></urlset>",
+        ),
         (["Server: x"], b"just text, <b>almost</b> none of it marked up"),
         (["Server: x"], b"<?xml version='1.0'?><rss><channel><title>t</title></channel></rss>"),
     ],
@@ -245,7 +264,10 @@ def test_what_is_not_html_is_an_empty_page(fields: list[str], body: bytes) -> No
         (["content-type: TEXT/HTML"], b"<a href=x>"),
         (["Content-Type: text/html"], b"\0<a href=x>"),
         (["Content-Type: application/xhtml+xml"], b"<html><a href=x/></html>"),
-        (["Content-Type: text/xml"], b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><a href='x'/></html>"),
+        (
+            ["Content-Type: text/xml"],
+            b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><a href='x'/></html>",
+        ),
         (["Server: x"], b" \n<!DOCTYPE html><a href=x>"),
         (["Server: x"], b"<p>a fragment</p><a href=x>"),
         (["Content-Type:"], b"\xef\xbb\xbf<HTML><a href=x>"),
@@ -267,7 +289,10 @@ def test_a_script_closed_in_its_own_tag_does_not_swallow_an_xhtml_page() -> None
 
 
 def test_a_frame_closed_in_its_own_tag_does_not_swallow_the_links_behind_it() -> None:
-    assert linked("<a href=a>a</a><iframe title='b' /><p><a href=b>b</a>") == ["http://site.test/dir/a", "http://site.test/dir/b"]
+    assert linked("<a href=a>a</a><iframe title='b' /><p><a href=b>b</a>") == [
+        "http://site.test/dir/a",
+        "http://site.test/dir/b",
+    ]
 
 
 def test_lone_surrogates_and_nulls_come_out_as_valid_text() -> None:
@@ -291,7 +316,9 @@ def test_any_attribute_values_give_valid_records(value: str) -> None:
     repr(read(page + f'content="{escaped}"><html lang="{escaped}"><link rel=canonical href="{escaped}">')).encode()
 
 
-@pytest.mark.parametrize("start", ["<div>", "<b>", "<table><tr><td>", "<a href=x><b>", "<svg>", "<ul><li>", "<span a=1 b=2>"])
+@pytest.mark.parametrize(
+    "start", ["<div>", "<b>", "<table><tr><td>", "<a href=x><b>", "<svg>", "<ul><li>", "<span a=1 b=2>"]
+)
 def test_the_last_link_is_found_below_two_hundred_thousand_elements(start: str) -> None:
     assert linked(start * 200_000 + "<a href=deep>")[-1] == "http://site.test/dir/deep"
 
@@ -317,7 +344,9 @@ def test_a_monstrous_page_is_read_like_any_other(page: str) -> None:
 
 def test_of_half_a_million_links_the_first_are_taken() -> None:
     page = "".join(f"<a href={n}>" for n in range(500_000))
-    assert [link.url.text for link in html.extract(capture(page), 3).links] == [f"http://site.test/dir/{n}" for n in range(3)]
+    assert [link.url.text for link in html.extract(capture(page), 3).links] == [
+        f"http://site.test/dir/{n}" for n in range(3)
+    ]
 
 
 def test_naughty_strings_go_through() -> None:

@@ -145,7 +145,9 @@ def test_what_is_no_html_has_no_paragraphs() -> None:
 
 def test_links_inside_the_text_are_kept_or_deleted() -> None:
     page = article().replace("the ministry said", '<a href="/ministry">the ministry</a> said')
-    with_links, without = (" ".join(one.text for one in lines.paragraphs(page, lines.default(), anchors)) for anchors in (True, False))
+    with_links, without = (
+        " ".join(one.text for one in lines.paragraphs(page, lines.default(), anchors)) for anchors in (True, False)
+    )
     assert "so dry a spring, the ministry said on Tuesday." in with_links
     assert "so dry a spring, said on Tuesday." in without
 

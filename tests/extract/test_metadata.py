@@ -22,8 +22,23 @@ def read(body: str, url: str = "http://site.test/page") -> Page:
 @pytest.mark.parametrize(
     "written",
     [
-        *("2024-05-06", "2024-05-06T23:59:00+02:00", "2024/05/06", "2024.5.6", "20240506", "20240506120000", "1714953600"),
-        *("May 6, 2024", "6 May 2024", "6th of May 2024", "Published on May 6th, 2024 at noon", "06.05.2024", "6. 5. 2024"),
+        *(
+            "2024-05-06",
+            "2024-05-06T23:59:00+02:00",
+            "2024/05/06",
+            "2024.5.6",
+            "20240506",
+            "20240506120000",
+            "1714953600",
+        ),
+        *(
+            "May 6, 2024",
+            "6 May 2024",
+            "6th of May 2024",
+            "Published on May 6th, 2024 at noon",
+            "06.05.2024",
+            "6. 5. 2024",
+        ),
         *("2024年5月6日", "2024年05月06日 10:20", "1714953600000"),
     ],
 )
@@ -31,7 +46,9 @@ def test_a_day_is_read_however_it_is_written(written: str) -> None:
     assert metadata.day(written) == SOME_DAY
 
 
-@pytest.mark.parametrize("written", ["", "yesterday", "2024-13-01", "2024-02-30", "05/06/2024", "1066-10-14", "12345", "2024", "v2.0.24"])
+@pytest.mark.parametrize(
+    "written", ["", "yesterday", "2024-13-01", "2024-02-30", "05/06/2024", "1066-10-14", "12345", "2024", "v2.0.24"]
+)
 def test_what_is_no_day_or_could_be_two_is_none(written: str) -> None:
     assert metadata.day(written) == ""
 
@@ -54,7 +71,11 @@ def test_nothing_was_published_after_it_was_fetched() -> None:
     ],
 )
 def test_a_date_between_headline_and_text_is_the_pages(blocks: list[str], date: str) -> None:
-    kinds = {"h1": ("bad", True, "html.body.h1"), "-": ("bad", False, "html.body.p"), "+": ("good", False, "html.body.p")}
+    kinds = {
+        "h1": ("bad", True, "html.body.h1"),
+        "-": ("bad", False, "html.body.p"),
+        "+": ("good", False, "html.body.p"),
+    }
     found = [Paragraph(text, *kinds[kind]) for kind, text in (block.split(" ", 1) for block in blocks)]
     assert metadata.dateline(found) == date
 
@@ -90,8 +111,14 @@ def test_the_address_dates_a_page_that_does_not_say() -> None:
     [
         ("<meta name=author content='By Ann Example'>", "Ann Example"),
         ("<meta name=author content='https://site.test/ann'>", ""),
-        ("<meta property='article:author' content='http://facebook.test/x'><a rel=author href=/ann>Ann  Example</a>", "Ann Example"),
-        (linked_data(**{"@type": "Article", "author": [{"name": "Ann"}, {"name": "Ben"}, {"name": "Ann"}]}), "Ann; Ben"),
+        (
+            "<meta property='article:author' content='http://facebook.test/x'><a rel=author href=/ann>Ann  Example</a>",
+            "Ann Example",
+        ),
+        (
+            linked_data(**{"@type": "Article", "author": [{"name": "Ann"}, {"name": "Ben"}, {"name": "Ann"}]}),
+            "Ann; Ben",
+        ),
         (linked_data(**{"@type": "Article", "author": {"name": ["x"]}}), ""),
         ("<p>x", ""),
     ],
@@ -104,7 +131,10 @@ def test_licences_are_absolute_and_the_first_is_the_licence() -> None:
     page = read("<link rel=license href=/terms><a rel='nofollow license' href=//cc.test/by/4.0/>CC</a><a href=x>y</a>")
     assert page.licences == ("http://cc.test/by/4.0/", "http://site.test/terms")
     assert page.licence == "http://cc.test/by/4.0/"
-    assert read(linked_data(**{"@type": "Article", "license": "https://cc.test/by/4.0/"})).licence == "https://cc.test/by/4.0/"
+    assert (
+        read(linked_data(**{"@type": "Article", "license": "https://cc.test/by/4.0/"})).licence
+        == "https://cc.test/by/4.0/"
+    )
     assert (read("<p>x").licence, read("<p>x").licences) == ("", ())
 
 
@@ -114,14 +144,21 @@ def test_details_are_for_those_who_take_the_text() -> None:
     assert (page.author, page.date) == ("", "")
 
 
-@given(st.lists(st.tuples(st.sampled_from(("date", "author", "license")), st.text())), st.lists(st.text()), st.lists(st.text()))
+@given(
+    st.lists(st.tuples(st.sampled_from(("date", "author", "license")), st.text())),
+    st.lists(st.text()),
+    st.lists(st.text()),
+)
 def test_any_facts_give_clean_lines(metas: list[tuple[str, str]], scripts: list[str], times: list[str]) -> None:
     found = metadata.read(Facts(metas, scripts, times))
     assert found.author.isprintable() and found.licence.isprintable()
     assert found.date == "" or len(found.date) == 10
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
 
 
 @given(st.dictionaries(st.sampled_from(("@graph", "@type", "author", "datePublished", "license", "mainEntity")), JSON))
@@ -131,4 +168,7 @@ def test_any_linked_data_gives_clean_lines(thing: dict[str, object]) -> None:
 
 
 def test_linked_data_that_is_deep_or_huge_is_left_alone() -> None:
-    assert metadata.read(Facts(scripts=["[" * 100_000, '{"@graph":' * 100_000, " " * 300_000 + "{}"])) == metadata.Metadata()
+    assert (
+        metadata.read(Facts(scripts=["[" * 100_000, '{"@graph":' * 100_000, " " * 300_000 + "{}"]))
+        == metadata.Metadata()
+    )

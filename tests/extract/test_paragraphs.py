@@ -73,7 +73,9 @@ def test_a_paragraph_by_itself(html: str, kind: str) -> None:
 def test_neighbours_decide_over_short_and_nearly_good_ones(alone: str, decided: str) -> None:
     names = {"g": "good", "b": "bad", "s": "short", "n": "neargood"}
     classes = [names[letter] for letter in alone.split()]
-    assert in_context(classes, [10] * len(classes), [False] * len(classes), 200) == [names[letter] for letter in decided.split()]
+    assert in_context(classes, [10] * len(classes), [False] * len(classes), 200) == [
+        names[letter] for letter in decided.split()
+    ]
 
 
 def test_a_heading_goes_with_the_good_text_below_it() -> None:
@@ -123,8 +125,16 @@ def test_without_a_language_it_is_guessed() -> None:
 def test_a_paragraph_in_another_language_than_the_page_has_its_own_list() -> None:
     czech = "<p>" + "Všichni lidé jsou si před zákonem rovni a mají právo na stejnou ochranu zákona. " * 4
     both = f"<p>{'All the people of the world are born free and they are equal in their rights. ' * 9}{czech}"
-    assert own(both, language="", preset="tuned") == own(both, language="en", preset="tuned", mixed=True) == ["good", "good"]
-    assert own(both, language="en", preset="tuned") == own(both, language="", preset="tuned", mixed=False) == ["good", "bad"]
+    assert (
+        own(both, language="", preset="tuned")
+        == own(both, language="en", preset="tuned", mixed=True)
+        == ["good", "good"]
+    )
+    assert (
+        own(both, language="en", preset="tuned")
+        == own(both, language="", preset="tuned", mixed=False)
+        == ["good", "bad"]
+    )
     assert own(both, language="en") == own(both, language="") == ["good", "bad"]
     names = "<p>" + "Nikon Z6; Canon R5; Sony A7; Fujifilm XT4; Leica M11; Pentax K3; " * 4
     assert own(both + names, language="", preset="tuned") == ["good", "good", "bad"]

@@ -18,7 +18,15 @@ def test_a_language_has_many_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("no", "nob"), ("zh-Hant-TW", "zho"), ("ja", "jpn"), ("Norwegian_Bokmal", "nob"), ("West Frisian", ""), ("tlh", ""), ("", "")],
+    [
+        ("no", "nob"),
+        ("zh-Hant-TW", "zho"),
+        ("ja", "jpn"),
+        ("Norwegian_Bokmal", "nob"),
+        ("West Frisian", ""),
+        ("tlh", ""),
+        ("", ""),
+    ],
 )
 def test_aliases_lead_to_the_list_and_nothing_leads_nowhere(name: str, code: str) -> None:
     assert stoplists.code(name) == code
@@ -32,7 +40,9 @@ def test_every_language_has_its_list() -> None:
 
 
 def test_an_unknown_language_is_named_with_the_way_out() -> None:
-    with pytest.raises(ConfigError, match="no stop list for 'Klingon'; make one with 'windrow extract stoplist SAMPLE -o FILE'"):
+    with pytest.raises(
+        ConfigError, match="no stop list for 'Klingon'; make one with 'windrow extract stoplist SAMPLE -o FILE'"
+    ):
         stoplists.load("Klingon")
 
 
@@ -98,7 +108,11 @@ def test_a_list_of_ones_own_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"the\nof and\n", "line 2: 'of and' is more than a word"), (b"the\n\xff\n", "line 2: not UTF-8"), (b"# nothing\n", "holds no words")],
+    [
+        (b"the\nof and\n", "line 2: 'of and' is more than a word"),
+        (b"the\n\xff\n", "line 2: not UTF-8"),
+        (b"# nothing\n", "holds no words"),
+    ],
 )
 def test_a_bad_list_is_named_with_its_line(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "own.txt"

@@ -68,7 +68,10 @@ def names(bits: int, of: tuple[str, ...]) -> set[str]:
         ("a&nbsp;&nbsp;b &lt;c&gt; &amp;amp; d\u3000e\u2003f", ["a b <c> &amp; d e f"]),
         ("soft\u00adhyphen zero\u200bwidth", ["soft\u00adhyphen zero\u200bwidth"]),
         ("a<script>x</script>b<style>y</style>c<!-- > -->d<?php x ?>e", ["abcde"]),
-        ("<p>kept<svg><text>no</text></svg><select><option>no</select><noscript>no</noscript><button>no</button>", ["kept"]),
+        (
+            "<p>kept<svg><text>no</text></svg><select><option>no</select><noscript>no</noscript><button>no</button>",
+            ["kept"],
+        ),
         ("<iframe>no</iframe><textarea>no</textarea><object>no</object><video>no</video><title>no</title>yes", ["yes"]),
         ("<div><template><p>no</p></template></div>yes", ["yes"]),
         ("<div><template shadowrootmode=open><p>yes</p></template></div>", ["yes"]),
@@ -108,13 +111,24 @@ def test_every_column_says_what_it_should(walked: Callable[..., Walk]) -> None:
     page = walked(PAGE)
     columns = zip(*map(page.column, walk.BLOCK), strict=True)
     rows = {text: dict(zip(walk.BLOCK, row, strict=True)) for text, row in zip(page.texts, columns, strict=True)}
-    assert list(rows) == ["One Two", "Head it", "A line with a bold link, 3 digits… more!", "unseen", "card", "tail restnamed"]
+    assert list(rows) == [
+        "One Two",
+        "Head it",
+        "A line with a bold link, 3 digits… more!",
+        "unseen",
+        "card",
+        "tail restnamed",
+    ]
     menu, head, line = rows["One Two"], rows["Head it"], rows["A line with a bold link, 3 digits… more!"]
     assert (menu["chars"], menu["words"], menu["link_chars"], menu["links"], menu["tags"]) == (7, 2, 6, 2, 2)
     assert (walk.TAGS[menu["tag"]], menu["depth"], menu["heading"]) == ("li", 5, 0)
     assert names(menu["flags"], walk.FLAGS) == {"nav", "list"}
     assert {"nav", "content"} <= names(menu["hints"], tuple(walk.HINTS))
-    assert (head["heading"], walk.TAGS[head["tag"]], names(head["flags"], walk.FLAGS)) == (2, "h2", {"article", "heading"})
+    assert (head["heading"], walk.TAGS[head["tag"]], names(head["flags"], walk.FLAGS)) == (
+        2,
+        "h2",
+        {"article", "heading"},
+    )
     assert (line["link_chars"], line["links"], line["tags"], line["breaks"], line["images"]) == (11, 1, 3, 1, 1)
     assert (line["stops"], line["commas"], line["digits"]) == (2, 1, 1)
     assert "hidden" in names(rows["unseen"]["flags"], walk.FLAGS)
@@ -130,7 +144,15 @@ def test_containers_hold_runs_of_blocks(walked: Callable[..., Walk]) -> None:
     assert [tags[parent] if parent >= 0 else None for parent in columns["parent"]] == [
         *(None, "", "html", "body", "nav", "ul", "body", "article", "article", "article", "article")
     ]
-    assert list(zip(columns["first"], columns["end"], strict=True))[:7] == [(0, 6), (0, 6), (0, 6), (0, 1), (0, 1), (0, 1), (1, 6)]
+    assert list(zip(columns["first"], columns["end"], strict=True))[:7] == [
+        (0, 6),
+        (0, 6),
+        (0, 6),
+        (0, 1),
+        (0, 1),
+        (0, 1),
+        (1, 6),
+    ]
     assert [tags[row] for row in page.column("container")] == ["li", "h2", "p", "p", "div", "article"]
     assert names(columns["hints"][tags.index("article")], tuple(walk.HINTS)) == {"content"}
     assert page.container_column("hints")[tags.index("ul")] == 0
@@ -160,14 +182,18 @@ def test_stock_paths_hold_inline_elements_too(walked: Callable[..., Walk]) -> No
         ('class="İARTICLE\u212aarticle"', {"content"}),
     ],
 )
-def test_hints_are_found_in_class_id_role_and_itemprop(attributes: str, groups: set[str], walked: Callable[..., Walk]) -> None:
+def test_hints_are_found_in_class_id_role_and_itemprop(
+    attributes: str, groups: set[str], walked: Callable[..., Walk]
+) -> None:
     (hints,) = walked(f"<div {attributes}>text</div>").column("hints")
     assert names(hints, tuple(walk.HINTS)) == groups
 
 
 @pytest.mark.parametrize("attribute", ["hidden", 'aria-hidden="true"', 'style="display:none"'])
 def test_what_is_hidden_is_flagged(attribute: str, walked: Callable[..., Walk]) -> None:
-    seen, unseen = walked(f'<div aria-hidden="false" style="display:block">a</div><div {attribute}>b</div>').column("flags")
+    seen, unseen = walked(f'<div aria-hidden="false" style="display:block">a</div><div {attribute}>b</div>').column(
+        "flags"
+    )
     assert [names(flags, walk.FLAGS) for flags in (seen, unseen)] == [set(), {"hidden"}]
 
 
@@ -222,12 +248,16 @@ def test_kernel_and_twin_agree_on_pages_that_once_parted_them(page: str) -> None
 
 def test_pages_that_are_well_formed_are_read_all_at_once() -> None:
     assert sweep.sweep(written(PAGE)) is not None
-    pages = [written(sample.body.decode("utf-8", "replace")) for sample in gold.samples(shared("extraction/readability.tar.xz"))]
+    pages = [
+        written(sample.body.decode("utf-8", "replace"))
+        for sample in gold.samples(shared("extraction/readability.tar.xz"))
+    ]
     assert sum(sweep.sweep(scan.uncommented(page)) is None for page in pages) <= len(pages) // 50
 
 
 @pytest.mark.parametrize(
-    "markup", ["", "text", "<p>a", "a</p>", "<p>a</div>", "<p>a</p></p>", "<p<p>>a</p>", "<p>a\0</p>", "<p>\x7f</p>", "<b>>"]
+    "markup",
+    ["", "text", "<p>a", "a</p>", "<p>a</div>", "<p>a</p></p>", "<p<p>>a</p>", "<p>a\0</p>", "<p>\x7f</p>", "<b>>"],
 )
 def test_pages_that_are_not_well_formed_are_not_read_all_at_once(markup: str) -> None:
     assert sweep.sweep(markup) is None
@@ -258,7 +288,10 @@ def test_any_text_at_all_is_walked_and_gives_clean_text(markup: str, stock: bool
         assert not UNCLEAN.search("".join(page.texts))
         assert page.column("chars") == [len(text) for text in page.texts]
         assert page.column("words") == [len(text.split()) for text in page.texts]
-        assert all(0 <= first < end <= len(page.texts) for first, end in zip(*map(page.container_column, ("first", "end")), strict=True))
+        assert all(
+            0 <= first < end <= len(page.texts)
+            for first, end in zip(*map(page.container_column, ("first", "end")), strict=True)
+        )
 
 
 @pytest.mark.parametrize("dataset", ["zh-web", "readability"])

@@ -21,10 +21,26 @@ NEVER = [
     *("224.0.0.1", "239.255.255.255", "ff02::1", "ff0e::1"),
     *("240.0.0.1", "255.255.255.255"),
     *("::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "::8.8.8.8"),
-    *("64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "2002:7f00:1::", "2002:808:808::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"),
+    *(
+        "64:ff9b::7f00:1",
+        "64:ff9b::808:808",
+        "64:ff9b:1::1",
+        "2002:7f00:1::",
+        "2002:808:808::1",
+        "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    ),
     *("100::1", "4000::1"),
 ]
-PUBLIC = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.0", "100.63.255.255", "100.128.0.0", "168.63.129.17", "223.255.255.255"]
+PUBLIC = [
+    "8.8.8.8",
+    "1.1.1.1",
+    "172.15.255.255",
+    "172.32.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "168.63.129.17",
+    "223.255.255.255",
+]
 PUBLIC6 = ["2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2400:cb00:2048:1::c629:d7a2"]
 
 
@@ -60,7 +76,8 @@ def test_without_a_contact_loopback_still_needs_the_option(ip: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1:80", "fe80::1%eth0", "2606::1%eth0", "１.1.1.1"]
+    "text",
+    ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1:80", "fe80::1%eth0", "2606::1%eth0", "１.1.1.1"],
 )
 def test_what_is_not_an_address_is_not_called(text: str) -> None:
     assert not address.allowed(text, True, False)
@@ -74,9 +91,12 @@ def test_no_ipv4_address_is_reached_through_ipv6(ip: ipaddress.IPv4Address) -> N
 
 
 @given(st.ip_addresses())
-def test_what_the_standard_library_calls_private_is_never_called_as_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
+def test_what_the_standard_library_calls_private_is_never_called_as_public(
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
     documentation = any(
-        ip in ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20")
+        ip in ipaddress.ip_network(net)
+        for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20")
     )
     if not ip.is_global and not documentation:
         assert not address.allowed(str(ip), False, False)

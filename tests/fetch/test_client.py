@@ -23,8 +23,12 @@ from windrow.data import Capture, Failure, Kind, Reason, Task, Url
 from windrow.fetch import address, client
 from windrow.fetch.client import Client
 
-CRAWLER = config.Crawler(name="testbot", contact="https://example.org/bot")
-QUICK: dict[str, object] = {"allow_private": True, "header_timeout": 2.0, "timeout": 3.0}  # much longer than an honest answer takes
+CRAWLER = config.Identity(name="testbot", contact="https://example.org/bot")
+QUICK: dict[str, object] = {
+    "allow_private": True,
+    "header_timeout": 2.0,
+    "timeout": 3.0,
+}  # much longer than an honest answer takes
 WELL_FORMED = re.compile(rb"HTTP/1\.[01] [1-9][0-9][0-9]( [^\0\r\n]*)?\r\n([!-9;-~]+:[^\0\r\n]*\r\n)*\r\n")
 
 
@@ -51,9 +55,11 @@ def fetch(**options: object) -> config.Fetch:
     return config.Fetch(**{"allow_private": True, **options})  # type: ignore[arg-type]
 
 
-def use(job: Callable[[Client], Awaitable[None]], options: config.Fetch | None = None, crawler: config.Crawler = CRAWLER) -> None:
+def use(
+    job: Callable[[Client], Awaitable[None]], options: config.Fetch | None = None, identity: config.Identity = CRAWLER
+) -> None:
     async def run() -> None:
-        one = Client(options or fetch(), crawler)
+        one = Client(options or fetch(), identity)
         try:
             await job(one)
         finally:
@@ -62,13 +68,15 @@ def use(job: Callable[[Client], Awaitable[None]], options: config.Fetch | None =
     asyncio.run(run())
 
 
-def get(url: str, address: str, options: config.Fetch | None = None, crawler: config.Crawler = CRAWLER) -> Capture | Failure:
+def get(
+    url: str, address: str, options: config.Fetch | None = None, identity: config.Identity = CRAWLER
+) -> Capture | Failure:
     found: list[Capture | Failure] = []
 
     async def job(one: Client) -> None:
         found.append(await one.get(task(url), address))
 
-    use(job, options, crawler)
+    use(job, options, identity)
     return found[0]
 
 
@@ -78,8 +86,8 @@ def captured(url: str, address: str, options: config.Fetch | None = None) -> Cap
     return answer
 
 
-def failed(url: str, address: str, options: config.Fetch | None = None, crawler: config.Crawler = CRAWLER) -> Failure:
-    answer = get(url, address, options, crawler)
+def failed(url: str, address: str, options: config.Fetch | None = None, identity: config.Identity = CRAWLER) -> Failure:
+    answer = get(url, address, options, identity)
     assert isinstance(answer, Failure), answer
     return answer
 
@@ -100,7 +108,9 @@ def test_a_page_becomes_a_capture(site: web.Site, log: list[web.Request]) -> Non
 def test_the_request_is_kept_as_it_was_sent(site: web.Site, log: list[web.Request]) -> None:
     answer = captured("http://a.test/some/path?and=query", site.address, fetch(accept_language="cs,sk;q=0.5"))
     assert answer.request == log[-1].raw
-    assert answer.request.startswith(b"GET /some/path?and=query HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Mozilla/5.0 (compatible; testbot/")
+    assert answer.request.startswith(
+        b"GET /some/path?and=query HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Mozilla/5.0 (compatible; testbot/"
+    )
     assert b"\r\nAccept-Language: cs,sk;q=0.5\r\n" in answer.request
     assert b"\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n" in answer.request
 
@@ -122,24 +132,28 @@ def test_no_path_is_changed_on_the_way(site: web.Site, path: str) -> None:
 
 
 def test_we_say_who_we_are() -> None:
-    by_url = config.Crawler(name="testbot", contact="https://example.org/bot")
-    by_mail = config.Crawler(name="testbot", contact="mailto:crawl@example.org")
-    assert re.fullmatch(r"Mozilla/5\.0 \(compatible; testbot/[0-9.]+; \+https://example\.org/bot\)", client.user_agent(by_url))
+    by_url = config.Identity(name="testbot", contact="https://example.org/bot")
+    by_mail = config.Identity(name="testbot", contact="mailto:crawl@example.org")
+    assert re.fullmatch(
+        r"Mozilla/5\.0 \(compatible; testbot/[0-9.]+; \+https://example\.org/bot\)", client.user_agent(by_url)
+    )
     assert not any(line.startswith("From:") for line in client.fields(fetch(), by_url))
     assert "From: crawl@example.org" in client.fields(fetch(), by_mail)
-    assert client.user_agent(config.Crawler(user_agent="my own/1.0")) == "my own/1.0"
+    assert client.user_agent(config.Identity(user_agent="my own/1.0")) == "my own/1.0"
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "naïve"])
 def test_a_header_that_cannot_be_sent_is_refused_at_the_start(value: str) -> None:
     with pytest.raises(config.ConfigError, match="User-Agent"):
-        Client(fetch(), config.Crawler(user_agent=value))
+        Client(fetch(), config.Identity(user_agent=value))
     with pytest.raises(config.ConfigError, match="Accept-Language"):
         Client(fetch(accept_language=value), CRAWLER)
 
 
 def test_nothing_is_sent_that_was_not_asked_for(site: web.Site, log: list[web.Request]) -> None:
-    site.page("cookie.test", "/", b"x", headers=[("Set-Cookie", "id=1; Path=/"), ("WWW-Authenticate", "Basic")], status=401)
+    site.page(
+        "cookie.test", "/", b"x", headers=[("Set-Cookie", "id=1; Path=/"), ("WWW-Authenticate", "Basic")], status=401
+    )
 
     async def job(one: Client) -> None:
         for _ in range(2):
@@ -159,7 +173,16 @@ def test_a_user_name_in_the_url_is_never_sent(site: web.Site, log: list[web.Requ
 
 
 @pytest.mark.parametrize(
-    "text", ["ftp://a.test/", "file:///etc/passwd", "http://a.test/a b", "http://a.test/\r\nX: y", "http:///x", "gopher://a.test/", ""]
+    "text",
+    [
+        "ftp://a.test/",
+        "file:///etc/passwd",
+        "http://a.test/a b",
+        "http://a.test/\r\nX: y",
+        "http:///x",
+        "gopher://a.test/",
+        "",
+    ],
 )
 def test_other_schemes_and_broken_urls_are_never_asked_for(site: web.Site, log: list[web.Request], text: str) -> None:
     async def job(one: Client) -> None:
@@ -170,7 +193,9 @@ def test_other_schemes_and_broken_urls_are_never_asked_for(site: web.Site, log: 
     assert log == []
 
 
-def test_proxies_of_the_environment_are_ignored(site: web.Site, log: list[web.Request], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_ignored(
+    site: web.Site, log: list[web.Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     assert captured("http://a.test/", site.address).status == 404
@@ -214,7 +239,7 @@ def test_an_address_that_may_not_be_called_is_not(site: web.Site, log: list[web.
 
 
 def test_without_a_contact_only_loopback_is_called(site: web.Site) -> None:
-    nobody = config.Crawler()
+    nobody = config.Identity()
     assert isinstance(get("http://a.test/", site.address, fetch(), nobody), Capture)
     assert failed("http://a.test/", "198.51.100.1", fetch(), nobody).reason is Reason.BLOCKED_ADDRESS
     assert failed("http://a.test/", site.address, fetch(allow_private=False), nobody).reason is Reason.BLOCKED_ADDRESS
@@ -384,9 +409,38 @@ def test_what_is_lost_has_a_reason_in_one_line(misbehaved: dict[str, Capture | F
 @pytest.mark.parametrize(
     "name",
     [
-        *("no-length", "length-huge", "length-twice", "length-list", "chunked", "chunk-trailer", "chunk-and-length", "chunked-twice"),
-        *("header-fold", "header-fold-first", "header-lf", "header-no-name", "header-space", "header-latin", "header-none", "early"),
-        *("gzip", "x-gzip", "deflate", "deflate-raw", "br", "zstd", "gzip-twice", "gzip-checksum", "gzip-chunked", "coding-charset"),
+        *(
+            "no-length",
+            "length-huge",
+            "length-twice",
+            "length-list",
+            "chunked",
+            "chunk-trailer",
+            "chunk-and-length",
+            "chunked-twice",
+        ),
+        *(
+            "header-fold",
+            "header-fold-first",
+            "header-lf",
+            "header-no-name",
+            "header-space",
+            "header-latin",
+            "header-none",
+            "early",
+        ),
+        *(
+            "gzip",
+            "x-gzip",
+            "deflate",
+            "deflate-raw",
+            "br",
+            "zstd",
+            "gzip-twice",
+            "gzip-checksum",
+            "gzip-chunked",
+            "coding-charset",
+        ),
         *(
             "in-pieces",
             "slow-close",
@@ -407,8 +461,12 @@ def test_the_page_itself_arrives(misbehaved: dict[str, Capture | Failure], name:
     assert (answer.body, answer.encoded) == (web.PAGE, False)
 
 
-@pytest.mark.parametrize(("name", "body"), [("gzip-not", web.PAGE), ("gzip-cut", web.PACKED[:-20]), ("coding-unknown", web.PAGE)])
-def test_a_body_that_cannot_be_decoded_is_kept_as_it_came(misbehaved: dict[str, Capture | Failure], name: str, body: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "body"), [("gzip-not", web.PAGE), ("gzip-cut", web.PACKED[:-20]), ("coding-unknown", web.PAGE)]
+)
+def test_a_body_that_cannot_be_decoded_is_kept_as_it_came(
+    misbehaved: dict[str, Capture | Failure], name: str, body: bytes
+) -> None:
     answer = misbehaved[name]
     assert isinstance(answer, Capture)
     assert (answer.body, answer.encoded) == (body, True)
@@ -485,7 +543,9 @@ def test_256_fields_are_taken_and_one_more_is_refused(site: web.Site) -> None:
 
 def test_a_slow_server_is_cut_off_by_its_rate(site: web.Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "RATE_WINDOW", 0.2)
-    answer = captured("http://a.test/bad/drip-body", site.address, fetch(header_timeout=1.0, timeout=30.0, min_rate=1000))
+    answer = captured(
+        "http://a.test/bad/drip-body", site.address, fetch(header_timeout=1.0, timeout=30.0, min_rate=1000)
+    )
     assert (answer.truncated, set(answer.body)) == ("time", {ord("x")})
 
 
@@ -495,7 +555,9 @@ def test_a_server_that_is_fast_enough_is_not_cut_off(site: web.Site, monkeypatch
     assert answer.truncated == "time" and len(answer.body) > 5
 
 
-def test_a_socket_that_cannot_be_opened_is_a_failure_to_connect(site: web.Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_that_cannot_be_opened_is_a_failure_to_connect(
+    site: web.Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
@@ -552,7 +614,9 @@ def test_another_address_is_another_connection() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in web.BAD if name.startswith("poison")])
-def test_an_answer_nobody_asked_for_is_never_paired_with_the_next_request(site: web.Site, log: list[web.Request], name: str) -> None:
+def test_an_answer_nobody_asked_for_is_never_paired_with_the_next_request(
+    site: web.Site, log: list[web.Request], name: str
+) -> None:
     host = f"{name}.test"
     for number in range(4):
         site.page(host, f"/{number}", b"page %d" % number)
@@ -627,8 +691,12 @@ def test_many_hosts_are_asked_at_once(site: web.Site, log: list[web.Request]) ->
         site.script(f"h{number}.test", "/", [web.Reply(b"page %d" % number, seconds=0.05)])
 
     async def job(one: Client) -> None:
-        answers = await asyncio.gather(*(one.get(task(f"http://h{number}.test/"), site.address) for number in range(300)))
-        assert [answer.body for answer in answers if isinstance(answer, Capture)] == [b"page %d" % number for number in range(300)]
+        answers = await asyncio.gather(
+            *(one.get(task(f"http://h{number}.test/"), site.address) for number in range(300))
+        )
+        assert [answer.body for answer in answers if isinstance(answer, Capture)] == [
+            b"page %d" % number for number in range(300)
+        ]
 
     use(job, fetch(connections=64))
     assert len({request.connection for request in log}) == 300
@@ -702,8 +770,15 @@ def replies() -> list[tuple[str, bytes]]:
     cases = json.loads((folder / "llhttp/cases.json").read_text())["cases"]
     return [
         *((file.name, file.read_bytes()) for file in parsing),
-        *((case["title"], case["message"].encode("latin-1")) for case in cases if case["meta"]["type"].startswith("response")),
-        *((str(case["input"]), b"HTTP/1.1 200 OK\r\n" + case["input"].encode("latin-1") + b"\r\n\r\n" + b"x" * 42) for case in lengths),
+        *(
+            (case["title"], case["message"].encode("latin-1"))
+            for case in cases
+            if case["meta"]["type"].startswith("response")
+        ),
+        *(
+            (str(case["input"]), b"HTTP/1.1 200 OK\r\n" + case["input"].encode("latin-1") + b"\r\n\r\n" + b"x" * 42)
+            for case in lengths
+        ),
     ]
 
 

@@ -95,7 +95,9 @@ def test_an_empty_body_needs_no_decoding(name: str) -> None:
     assert coding.decode(b"", name, LIMIT) == Decoded(b"", True, False)
 
 
-@pytest.mark.parametrize("name", ["", "identity", "none", "UTF-8", "iso-8859-1", "windows-1252", "binary", "identity, utf-8", " , "])
+@pytest.mark.parametrize(
+    "name", ["", "identity", "none", "UTF-8", "iso-8859-1", "windows-1252", "binary", "identity, utf-8", " , "]
+)
 def test_labels_that_mean_nothing_change_nothing(name: str) -> None:
     assert coding.decode(TEXT, name, LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(TEXT, name, 10) == Decoded(TEXT[:10], True, True)
@@ -108,7 +110,9 @@ def test_an_unknown_coding_is_not_guessed(name: str) -> None:
 
 def test_two_layers_are_undone_last_first() -> None:
     assert coding.decode(brotli.compress(gzip.compress(TEXT)), "gzip, br", LIMIT) == Decoded(TEXT, True, False)
-    assert coding.decode(gzip.compress(gzip.compress(TEXT)), "identity, gzip, gzip", LIMIT) == Decoded(TEXT, True, False)
+    assert coding.decode(gzip.compress(gzip.compress(TEXT)), "identity, gzip, gzip", LIMIT) == Decoded(
+        TEXT, True, False
+    )
 
 
 def test_three_layers_are_refused() -> None:

@@ -16,19 +16,38 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = "93.184.215.14"
-PRIVATE = ("127.0.0.1", "10.0.0.5", "172.16.0.5", "192.168.0.5", "169.254.169.254", "100.100.100.200", "168.63.129.16", "0.0.0.0")
-NAMED = {f"n{number}.test": ip for number, ip in enumerate((*PRIVATE, "::1", "::ffff:10.0.0.5", "64:ff9b::a00:5", "fd00:ec2::254"))}
+PRIVATE = (
+    "127.0.0.1",
+    "10.0.0.5",
+    "172.16.0.5",
+    "192.168.0.5",
+    "169.254.169.254",
+    "100.100.100.200",
+    "168.63.129.16",
+    "0.0.0.0",
+)
+NAMED = {
+    f"n{number}.test": ip
+    for number, ip in enumerate((*PRIVATE, "::1", "::ffff:10.0.0.5", "64:ff9b::a00:5", "fd00:ec2::254"))
+}
 LITERAL = (
-    *("http://127.0.0.1/l", "http://2130706433/l", "http://0x7f.1/l", "http://017700000001/l", "http://127.1/l", "http://10.0.0.5/l"),
+    *(
+        "http://127.0.0.1/l",
+        "http://2130706433/l",
+        "http://0x7f.1/l",
+        "http://017700000001/l",
+        "http://127.1/l",
+        "http://10.0.0.5/l",
+    ),
     *("http://[::1]/l", "http://[::ffff:7f00:1]/l", "http://169.254.169.254/latest/meta-data/"),
 )
 MOVED = ("http://127.0.0.1/moved", "http://10.0.0.5/moved", "http://n1.test/moved", "http://[::ffff:10.0.0.5]/moved")
 
 OPTIONS = """
-[crawler]
+[identity]
 contact = "https://example.org/bot"
 [fetch]
-hosts = "hosts"
+hosts_file = "hosts"
 delay = 0
 ip_delay = 0
 backoff = 0.01
@@ -82,12 +101,20 @@ INSIDE = """
 def isolated() -> bool:
     """Whether networks of their own can be made here."""
     tools = shutil.which("unshare") and shutil.which("ip")
-    return bool(tools) and os.geteuid() == 0 and subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0
+    return (
+        bool(tools)
+        and os.geteuid() == 0
+        and subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0
+    )
 
 
 @pytest.mark.skipif(not isolated(), reason="needs root, unshare -n and ip: a network namespace of its own")
 def test_no_private_address_is_called_however_a_crawl_is_led_there(tmp_path: Path) -> None:
-    links = [*LITERAL, *(f"http://{name}/n" for name in NAMED), *(f"http://pub.test/go{number}" for number in range(len(MOVED)))]
+    links = [
+        *LITERAL,
+        *(f"http://{name}/n" for name in NAMED),
+        *(f"http://pub.test/go{number}" for number in range(len(MOVED))),
+    ]
     (tmp_path / "page.html").write_text("<title>Links</title>" + "".join(f'<a href="{link}">x</a>' for link in links))
     hosts = {"pub.test": PUBLIC, **NAMED}
     (tmp_path / "hosts").write_text("".join(f"{name} {ip}\n" for name, ip in hosts.items()))
@@ -103,4 +130,6 @@ def test_no_private_address_is_called_however_a_crawl_is_led_there(tmp_path: Pat
     assert {address for address, _ in found["called"]} == {PUBLIC}
     for name in NAMED:
         why = [sys.executable, "-m", "windrow.cli", "why", str(tmp_path), f"http://{name}/n"]
-        assert "blocked-address" in subprocess.run(why, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True).stdout, name
+        assert (
+            "blocked-address" in subprocess.run(why, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True).stdout
+        ), name

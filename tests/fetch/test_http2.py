@@ -61,7 +61,11 @@ def reset(stream: int) -> Iterator[bytes]:
 
 
 def reset_in_the_body(stream: int) -> Iterator[bytes]:
-    yield frame(HEADERS, stream, OK, END_HEADERS) + frame(DATA, stream, b"<p>half") + frame(RST_STREAM, stream, struct.pack(">I", 2))
+    yield (
+        frame(HEADERS, stream, OK, END_HEADERS)
+        + frame(DATA, stream, b"<p>half")
+        + frame(RST_STREAM, stream, struct.pack(">I", 2))
+    )
 
 
 def resets(stream: int) -> Iterator[bytes]:

@@ -10,14 +10,16 @@ from windrow.data import Reason
 from windrow.fetch import resolve
 from windrow.fetch.resolve import Resolved, Resolver
 
-KNOWN = config.Crawler(contact="https://example.org/bot")
+KNOWN = config.Identity(contact="https://example.org/bot")
 
 
 class Dns:
     """A resolver whose answers are set by hand, and who was asked."""
 
     def __init__(self, **answers: list[str] | OSError) -> None:
-        self.answers: dict[str, list[str] | OSError] = {name.replace("_", "."): answer for name, answer in answers.items()}
+        self.answers: dict[str, list[str] | OSError] = {
+            name.replace("_", "."): answer for name, answer in answers.items()
+        }
         self.asked: list[str] = []
 
     def __call__(self, host: str) -> list[str]:
@@ -191,7 +193,9 @@ def test_a_fault_of_the_look_up_itself_is_raised() -> None:
         asyncio.run(run())
 
 
-@pytest.mark.parametrize("host", ["a" * 64 + ".test", ".".join(["a"] * 200), "a..test", "a b.test", "a\0b.test", "ä.test", ""])
+@pytest.mark.parametrize(
+    "host", ["a" * 64 + ".test", ".".join(["a"] * 200), "a..test", "a b.test", "a\0b.test", "ä.test", ""]
+)
 def test_what_dns_cannot_hold_is_not_asked_for(host: str) -> None:
     dns = Dns()
     assert find(dns, host).reason is Reason.NO_SUCH_HOST
@@ -218,16 +222,17 @@ def test_without_a_contact_only_loopback_is_called() -> None:
     dns = Dns(public_test=["198.51.100.1"], private_test=["10.0.0.1"], here_test=["127.0.0.1"])
 
     async def run() -> list[Resolved]:
-        names = Resolver(config.Fetch(allow_private=True), config.Crawler(), dns)
+        names = Resolver(config.Fetch(allow_private=True), config.Identity(), dns)
         return [await names.find(host, 0.0) for host in ("public.test", "private.test", "here.test")]
 
     found = asyncio.run(run())
     assert [answer.reason for answer in found] == [Reason.BLOCKED_ADDRESS, Reason.BLOCKED_ADDRESS, None]
-    assert "crawler.contact" in found[0].detail
+    assert "identity.contact" in found[0].detail
 
 
 @pytest.mark.parametrize(
-    ("host", "ip"), [("198.51.100.1", "198.51.100.1"), ("[2606:4700::1]", "2606:4700::1"), ("2606:4700::1", "2606:4700::1")]
+    ("host", "ip"),
+    [("198.51.100.1", "198.51.100.1"), ("[2606:4700::1]", "2606:4700::1"), ("2606:4700::1", "2606:4700::1")],
 )
 def test_a_literal_address_is_its_own(host: str, ip: str) -> None:
     dns = Dns()
@@ -254,9 +259,7 @@ def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hosts_file_stands_before_dns_and_alone(tmp_path: Path) -> None:
-    text = (
-        "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\nC.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
-    )
+    text = "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\nC.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
     path = hosts(tmp_path, text)
     dns = Dns(z_test=["198.51.100.9"])
     wanted = {
@@ -268,39 +271,53 @@ def test_a_hosts_file_stands_before_dns_and_alone(tmp_path: Path) -> None:
         "d.test": "",
         "z.test": "",
     }
-    found = {host: find(dns, host, hosts=path) for host in wanted}
+    found = {host: find(dns, host, hosts_file=path) for host in wanted}
     assert {host: answer.address for host, answer in found.items()} == wanted
     assert found["z.test"].reason is Reason.NO_SUCH_HOST
     assert dns.asked == []
 
 
 def test_the_nearest_wildcard_and_the_first_line_count(tmp_path: Path) -> None:
-    path = hosts(tmp_path, "*.test\t198.51.100.1\n*.a.test\t198.51.100.2\nx.a.test\t198.51.100.3\nx.a.test\t198.51.100.4\n")
-    found = [find(Dns(), host, hosts=path).address for host in ("b.test", "b.a.test", "x.a.test", "y.x.a.test", "a.test")]
+    path = hosts(
+        tmp_path, "*.test\t198.51.100.1\n*.a.test\t198.51.100.2\nx.a.test\t198.51.100.3\nx.a.test\t198.51.100.4\n"
+    )
+    found = [
+        find(Dns(), host, hosts_file=path).address
+        for host in ("b.test", "b.a.test", "x.a.test", "y.x.a.test", "a.test")
+    ]
     assert found == ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.2", "198.51.100.1"]
 
 
 def test_addresses_of_a_hosts_file_are_checked(tmp_path: Path) -> None:
     path = hosts(tmp_path, "a.test\t127.0.0.1:8080\nb.test\t169.254.169.254\n")
-    assert find(Dns(), "a.test", hosts=path).reason is Reason.BLOCKED_ADDRESS
-    assert find(Dns(), "a.test", hosts=path, allow_private=True).address == "127.0.0.1:8080"
-    assert find(Dns(), "b.test", hosts=path, allow_private=True).reason is Reason.BLOCKED_ADDRESS
+    assert find(Dns(), "a.test", hosts_file=path).reason is Reason.BLOCKED_ADDRESS
+    assert find(Dns(), "a.test", hosts_file=path, allow_private=True).address == "127.0.0.1:8080"
+    assert find(Dns(), "b.test", hosts_file=path, allow_private=True).reason is Reason.BLOCKED_ADDRESS
 
 
 @pytest.mark.parametrize(
-    "line", ["a.test", "a.test 1.2.3", "a.test 1.2.3.4:0", "a.test 1.2.3.4 5.6.7.8", "1.2.3.4 a.test", "ä.test 1.2.3.4", "a/b 1.2.3.4"]
+    "line",
+    [
+        "a.test",
+        "a.test 1.2.3",
+        "a.test 1.2.3.4:0",
+        "a.test 1.2.3.4 5.6.7.8",
+        "1.2.3.4 a.test",
+        "ä.test 1.2.3.4",
+        "a/b 1.2.3.4",
+    ],
 )
 def test_a_bad_line_is_named_with_its_place_and_the_fix(tmp_path: Path, line: str) -> None:
     path = hosts(tmp_path, f"ok.test\t198.51.100.1\n{line}\n")
     with pytest.raises(config.ConfigError) as error:
-        resolver(Dns(), hosts=path)
+        resolver(Dns(), hosts_file=path)
     assert f"{path}, line 2: " in str(error.value)
     assert "write " in str(error.value)
 
 
 def test_a_missing_hosts_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(config.ConfigError) as error:
-        resolver(Dns(), hosts=str(tmp_path / "nothing"))
+        resolver(Dns(), hosts_file=str(tmp_path / "nothing"))
     assert str(tmp_path / "nothing") in str(error.value)
 
 

@@ -33,14 +33,19 @@ def test_odd_case_double_spaces_and_latin_letters_are_kept() -> None:
 
 def test_what_speaks_of_the_wire_is_renamed_and_a_true_length_added() -> None:
     text = b"HTTP/1.1 200 OK\r\nTransfer-encoding: chunked\r\nA: b\r\nCONTENT-ENCODING:  gzip\r\n\r\n"
-    renamed = b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-encoding: chunked\r\nA: b\r\nX-Crawler-CONTENT-ENCODING:  gzip\r\n"
+    renamed = (
+        b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-encoding: chunked\r\nA: b\r\nX-Crawler-CONTENT-ENCODING:  gzip\r\n"
+    )
     assert kept(text, 12) == renamed + b"Content-Length: 12\r\n\r\n"
 
 
 def test_a_wrong_length_is_renamed_and_a_right_one_is_not() -> None:
     text = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nContent-Encoding: br\r\n\r\n"
     assert kept(text, 7) == b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX-Crawler-Content-Encoding: br\r\n\r\n"
-    assert kept(text, 8) == b"HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 7\r\nX-Crawler-Content-Encoding: br\r\nContent-Length: 8\r\n\r\n"
+    assert (
+        kept(text, 8)
+        == b"HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 7\r\nX-Crawler-Content-Encoding: br\r\nContent-Length: 8\r\n\r\n"
+    )
 
 
 @pytest.mark.parametrize("lengths", [b"7, 7", b"7\r\nContent-Length: 7", b"", b"07", b"99999999999999999999"])
@@ -78,7 +83,9 @@ def test_a_status_line_becomes_one_of_http_1(line: bytes, status: int, protocol:
     assert (head.status, head.protocol, head.block) == (status, protocol, expected + b"\r\nA: b\r\n\r\n")
 
 
-@pytest.mark.parametrize("line", [b"", b"HTTP/1.1 2000 OK", b"HTTP/1.1 20 OK", b"HTTP/1.1 099 OK", b"ICY 200 OK", b"HTTP/1.1 OK", b"A: b"])
+@pytest.mark.parametrize(
+    "line", [b"", b"HTTP/1.1 2000 OK", b"HTTP/1.1 20 OK", b"HTTP/1.1 099 OK", b"ICY 200 OK", b"HTTP/1.1 OK", b"A: b"]
+)
 def test_without_a_status_line_there_is_no_header(line: bytes) -> None:
     assert stored.read(line + b"\r\nA: b\r\n\r\n") is None
 
@@ -127,7 +134,21 @@ def test_a_message_that_ends_in_two_places_is_noticed(fields: bytes, ambiguous: 
 
 
 pieces = st.sampled_from(
-    [b"\r\n", b"\n", b"\r", b"\0", b":", b" ", b"\t", b"A", b"content-length", b"Content-Encoding", b"7", b"gzip", b"\xe4"]
+    [
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\0",
+        b":",
+        b" ",
+        b"\t",
+        b"A",
+        b"content-length",
+        b"Content-Encoding",
+        b"7",
+        b"gzip",
+        b"\xe4",
+    ]
 )
 
 

@@ -24,7 +24,13 @@ def hand(store: str, tmp_path: Path) -> Iterator[Opener]:
 
     def opener(**fields: object) -> Hand:
         opened.append(
-            Hand(frontier.open(tmp_path / "state", options(**{"store": store, "ip_delay": 0.0, "order": "breadth", **fields}), START))
+            Hand(
+                frontier.open(
+                    tmp_path / "state",
+                    options(**{"store": store, "ip_delay": 0.0, "order": "breadth", **fields}),
+                    START,
+                )
+            )
         )
         return opened[-1]
 

@@ -8,8 +8,8 @@ import msgspec
 from tests.frontier.simulation import START, task
 from windrow import urls
 from windrow.data import Frame, Kind, Reason, Report, Robots, Task, Turn
-from windrow.frontier import retry
-from windrow.frontier.local import LocalFrontier
+from windrow.frontier.local.frontier import LocalFrontier
+from windrow.frontier.policy import retry
 
 T = TypeVar("T")
 
@@ -110,7 +110,11 @@ class Hand:
         """robots.txt is elsewhere."""
         [each] = turn.tasks
         asking = each.via or urls.origin(each.url.text)
-        self.settle(each, Reason.REDIRECT, found=[task(target, kind=Kind.ROBOTS, priority=0, redirects=each.redirects + 1, via=asking)])
+        self.settle(
+            each,
+            Reason.REDIRECT,
+            found=[task(target, kind=Kind.ROBOTS, priority=0, redirects=each.redirects + 1, via=asking)],
+        )
         self.release(turn)
 
     def settle(self, each: Task, reason: Reason = Reason.OK, found: Iterable[Task] = (), **fields: object) -> Report:
@@ -123,7 +127,9 @@ class Hand:
     def release(self, turn: Turn, unused: Sequence[Task] = (), last: float = 0.0) -> None:
         do(self.store.release(turn, unused, last))
 
-    def serve(self, turn: Turn, reason: Reason = Reason.OK, links: Iterable[str] = (), **fields: object) -> list[Report]:
+    def serve(
+        self, turn: Turn, reason: Reason = Reason.OK, links: Iterable[str] = (), **fields: object
+    ) -> list[Report]:
         """Every page of a turn ends so, at this moment."""
         reports = []
         for each in turn.tasks:
@@ -139,7 +145,9 @@ class Hand:
             for turn in self.pages(1):
                 asked += texts(turn)
                 for each in turn.tasks:
-                    self.settle(each, found=[task(link, via=each.url.text) for link in (links or {}).get(each.url.text, ())])
+                    self.settle(
+                        each, found=[task(link, via=each.url.text) for link in (links or {}).get(each.url.text, ())]
+                    )
                 self.release(turn, last=self.now)
             if self.again is None:
                 return asked

@@ -18,8 +18,8 @@ import msgspec
 from windrow import frontier, urls
 from windrow.config import Config
 from windrow.data import Counts, Fate, Frame, Kind, Reason, Report, Robots, Task, Turn
-from windrow.frontier import retry
-from windrow.frontier.local import LocalFrontier
+from windrow.frontier.local.frontier import LocalFrontier
+from windrow.frontier.policy import retry
 
 START = 1_700_000_000.0
 
@@ -96,11 +96,15 @@ def world(seed: int, hosts: int = 8, pages: int = 12, kinds: bool = True) -> Wor
     for host in made.values():
         if host.robots == "moved":
             target = rng.choice(everything)
-            host.robots = urls.origin(target) + "/robots.txt" if rng.random() < 0.8 else "http://nowhere.example/robots.txt"
+            host.robots = (
+                urls.origin(target) + "/robots.txt" if rng.random() < 0.8 else "http://nowhere.example/robots.txt"
+            )
     links = {}
     for host in made.values():
         for page in host.pages:
-            links[page] = rng.sample(host.pages, rng.randint(0, min(4, len(host.pages)))) + rng.choices(everything, k=rng.randint(0, 2))
+            links[page] = rng.sample(host.pages, rng.randint(0, min(4, len(host.pages)))) + rng.choices(
+                everything, k=rng.randint(0, 2)
+            )
     return World(made, links, rng.sample(everything, min(4, len(everything))))
 
 
@@ -203,7 +207,11 @@ class Simulation:
         for each in turn.tasks:
             used += 1
             if turn.closed is not None:
-                closed = Robots(origin(each), "", self.now, self.now + 3600, closed=True) if each.kind is Kind.ROBOTS else None
+                closed = (
+                    Robots(origin(each), "", self.now, self.now + 3600, closed=True)
+                    if each.kind is Kind.ROBOTS
+                    else None
+                )
                 await self.settle(Report(0, each, turn.closed, "", self.now, robots=closed))
                 continue
             if each.kind is Kind.RESOLVE:
@@ -256,7 +264,9 @@ class Simulation:
             return self.failure(each, Reason.SERVER_ERROR if each.attempt else Reason.TIMEOUT)
         if host.life == "throttled" and count == 1:
             return msgspec.structs.replace(self.failure(each, Reason.THROTTLED), until=self.now + 30.0)
-        found = tuple([task(link, depth=each.depth + 1, via=each.url.text) for link in self.world.links.get(each.url.text, ())])
+        found = tuple(
+            [task(link, depth=each.depth + 1, via=each.url.text) for link in self.world.links.get(each.url.text, ())]
+        )
         kept = 0 if "/poor/" in each.url.text else host.kept
         texts = {"clean": 2 * kept, "primary": kept, "kept": kept}
         return Report(0, each, Reason.OK, "", self.now, status=200, downloaded=1000, found=found, **texts)
@@ -275,7 +285,9 @@ class Simulation:
             return Report(0, each, Reason.REDIRECT, "", self.now, status=301, found=(moved,))
         asking = self.world.hosts[origin(each).partition("//")[2]]
         robots = Robots(origin(each), "", self.now, self.now + 86400, delay=asking.delay)
-        return Report(0, each, Reason.NOT_FOUND if host.robots == "absent" else Reason.OK, "", self.now, status=200, robots=robots)
+        return Report(
+            0, each, Reason.NOT_FOUND if host.robots == "absent" else Reason.OK, "", self.now, status=200, robots=robots
+        )
 
     async def settle(self, report: Report) -> None:
         [settled] = await self.frontier.settle([report], self.frame)

@@ -10,7 +10,7 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, Simulation, check_politeness, options, task, world
 from windrow.data import Counts, Kind, Reason, Robots, Turn
-from windrow.frontier import turns
+from windrow.frontier.local import leases
 
 
 def hosts(turns: list[Turn]) -> list[str]:
@@ -58,7 +58,7 @@ def test_hosts_take_turns(hand: Opener) -> None:
 def test_a_turn_holds_several_pages_only_where_no_delay_lies_between_them(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
-    assert len(crawl.page().tasks) == turns.MOST
+    assert len(crawl.page().tasks) == leases.MOST
     assert crawl.lease() == []
 
 
@@ -149,7 +149,13 @@ def test_many_hosts_on_one_address_all_get_their_turn(hand: Opener) -> None:
 
 def test_an_address_is_leased_to_one_host_at_a_time(hand: Opener) -> None:
     crawl = hand(delay=1.0, ip_delay=0.5)
-    crawl.addresses = {"a.org": "10.0.0.1", "b.org": "10.0.0.1:8080", "c.org": "10.0.0.2", "d.org": "[::1]:80", "e.org": "::1"}
+    crawl.addresses = {
+        "a.org": "10.0.0.1",
+        "b.org": "10.0.0.1:8080",
+        "c.org": "10.0.0.2",
+        "d.org": "[::1]:80",
+        "e.org": "::1",
+    }
     crawl.add(*[f"http://{name}/1" for name in crawl.addresses])
     first = crawl.pages()
     assert sorted(hosts(first)) == ["a.org", "c.org", "d.org"]
@@ -329,7 +335,9 @@ def test_a_host_that_gave_up_its_seat_is_still_not_called_before_its_time(hand: 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_however_few_are_open_everything_ends(store: str, tmp_path: Path, seed: int) -> None:
-    config = options(delay=0.5, quantum=1 + seed % 3, open_domains=1 + seed % 2, open_hosts=1 + seed % 4, checkpoint=1e9)
+    config = options(
+        delay=0.5, quantum=1 + seed % 3, open_domains=1 + seed % 2, open_hosts=1 + seed % 4, checkpoint=1e9
+    )
     web = world(seed, hosts=10, kinds=False)
     sim = Simulation(web, config, tmp_path if store == "lmdb" else None, seed)
     assert asyncio.run(sim.run())
@@ -465,7 +473,11 @@ def test_a_host_is_resolved_before_it_is_asked(hand: Opener) -> None:
     assert (turn.host, turn.address, turn.tasks[0].kind) == ("a.org", "", Kind.RESOLVE)
     crawl.resolve(turn)
     turn = crawl.only()
-    assert (turn.address, turn.tasks[0].kind, texts(turn)) == ("address of a.org", Kind.ROBOTS, ["https://a.org:8443/robots.txt"])
+    assert (turn.address, turn.tasks[0].kind, texts(turn)) == (
+        "address of a.org",
+        Kind.ROBOTS,
+        ["https://a.org:8443/robots.txt"],
+    )
 
 
 def test_an_address_is_asked_for_again_when_it_has_expired(hand: Opener) -> None:
@@ -695,7 +707,10 @@ def test_hosts_that_keep_each_others_robots_txt_both_get_theirs(hand: Opener) ->
     crawl.moved(first, "http://b.net/other.txt")
     crawl.moved(second, "http://a.org/other.txt")
     errands = crawl.lease()
-    assert sorted((turn.host, turn.tasks[0].via) for turn in errands) == [("a.org", "http://b.net"), ("b.net", "http://a.org")]
+    assert sorted((turn.host, turn.tasks[0].via) for turn in errands) == [
+        ("a.org", "http://b.net"),
+        ("b.net", "http://a.org"),
+    ]
     for turn in errands:
         crawl.allow(turn)
     assert sorted(hosts(crawl.lease())) == ["a.org", "b.net"]
@@ -809,7 +824,9 @@ def test_a_host_has_no_more_urls_than_its_cap(hand: Opener) -> None:
 
 def test_a_domain_has_no_more_urls_than_its_cap(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_domain_urls=3)
-    assert len(crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in (1, 2, 3)], "http://b.org/1")) == 4
+    assert (
+        len(crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in (1, 2, 3)], "http://b.org/1")) == 4
+    )
     counts = do(crawl.store.counts())
     assert (counts.seen, counts.refused, counts.hosts) == (4, {"domain-urls": 3}, 2)
 
@@ -879,14 +896,18 @@ def test_pages_that_repeat_each_other_are_found_among_many_that_do_not(hand: Ope
 
 
 @pytest.mark.parametrize("seed", range(20, 30))
-def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(store: str, tmp_path: Path, seed: int) -> None:
+def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(
+    store: str, tmp_path: Path, seed: int
+) -> None:
     async def run() -> None:
         config = options(delay=0.5, quantum=3, open_domains=3, open_hosts=4, max_host_urls=9, checkpoint=1e9)
         sim = Simulation(world(seed), config, tmp_path if store == "lmdb" else None, seed)
         admitted: set[str] = set()
         while not await sim.run(1):
             counts = await sim.frontier.counts()
-            admitted |= {each.url.text for each in sim.seeds} | {each.url.text for report in sim.pending for each in report.found}
+            admitted |= {each.url.text for each in sim.seeds} | {
+                each.url.text for report in sim.pending for each in report.found
+            }
             assert counts.seen == seen(counts)
             assert counts.in_hand <= sum(len(turn.tasks) for _, turn in sim.turns)
             assert dict(Counter(reason for ends in sim.finished.values() for reason in ends)) == counts.finished

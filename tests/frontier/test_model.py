@@ -9,14 +9,14 @@ import pytest
 from tests.frontier.simulation import Simulation, World, check_politeness, options, settled, task, world
 from windrow.config import Config
 from windrow.data import Kind, Reason, Task
-from windrow.frontier import admit, rows
+from windrow.frontier.local import admission, rows
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Next to nothing is held in memory, so that rows are let go and read back all the time."""
     monkeypatch.setattr(rows, "MOST", 2)
-    monkeypatch.setattr(admit, "RECENT", 5)
+    monkeypatch.setattr(admission, "RECENT", 5)
 
 
 def drawn(seed: int, **fields: object) -> tuple[World, Config]:
@@ -50,7 +50,12 @@ def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: 
         web, config = drawn(seed, checkpoint=1e9)
         sim = Simulation(web, config, directory, seed)
         assert await sim.run()
-        told = (sim.turns, await sim.frontier.counts(), await sim.fates(), [await sim.frontier.ledger(f"d{n}.org") for n in range(6)])
+        told = (
+            sim.turns,
+            await sim.frontier.counts(),
+            await sim.fates(),
+            [await sim.frontier.ledger(f"d{n}.org") for n in range(6)],
+        )
         await sim.frontier.close()
         return told
 
@@ -139,7 +144,14 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
             host = sim.world.hosts[task(text).url.host].name
             waiting = fate.state != "finished"
             closed = sim.frontier.closed(fate.task.url)
-            told[text] = (host, "waiting" if waiting else "finished", None if waiting else fate.reason, fate.frame, fate.task, closed)
+            told[text] = (
+                host,
+                "waiting" if waiting else "finished",
+                None if waiting else fate.reason,
+                fate.frame,
+                fate.task,
+                closed,
+            )
     return told
 
 

@@ -183,7 +183,9 @@ def test_claims_outlive_the_process(state: Directory) -> None:
 
 def test_a_checkpoint_says_how_far_it_got(state: Directory) -> None:
     crawl = state.open()
-    reports = [Report(seq, task("http://a.org/1"), Reason.OK, "", START, place=Place("warc/x", 0, 1)) for seq in (7, 9, 8)]
+    reports = [
+        Report(seq, task("http://a.org/1"), Reason.OK, "", START, place=Place("warc/x", 0, 1)) for seq in (7, 9, 8)
+    ]
     do(crawl.store.commit(Frame(1, START, tuple(reports), {"warc/x": 100, "warc/y": 5}), ("00000.jsonl.gz", 77)))
     do(crawl.store.commit(Frame(2, START, (), {"warc/x": 200}), ("00000.jsonl.gz", 99)))
     do(crawl.store.checkpoint(START))
@@ -195,7 +197,12 @@ def test_a_checkpoint_says_how_far_it_got(state: Directory) -> None:
 def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
     state = Directory(tmp_path, checkpoint=20.0)
     crawl = state.open()
-    assert [crawl.store.checkpoint_due(START + seconds) for seconds in (0.0, 15.0, 19.0, 20.0)] == [False, False, False, True]
+    assert [crawl.store.checkpoint_due(START + seconds) for seconds in (0.0, 15.0, 19.0, 20.0)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
     do(crawl.store.checkpoint(START + 21.0))
     assert [crawl.store.checkpoint_due(START + seconds) for seconds in (21.0, 40.0, 41.0)] == [False, False, True]
     state.close()

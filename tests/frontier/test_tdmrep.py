@@ -60,9 +60,11 @@ def test_an_origin_is_asked_after_its_robots_txt_and_before_its_first_page(askin
     while crawl.again is not None:
         for turn in crawl.lease():
             asked += texts(turn) if turn.tasks[0].kind is not Kind.RESOLVE else []
-            {Kind.RESOLVE: crawl.resolve, Kind.ROBOTS: crawl.allow, Kind.TDMREP: lambda turn: told(crawl, turn, "1 /")}.get(
-                turn.tasks[0].kind, crawl.serve
-            )(turn)
+            {
+                Kind.RESOLVE: crawl.resolve,
+                Kind.ROBOTS: crawl.allow,
+                Kind.TDMREP: lambda turn: told(crawl, turn, "1 /"),
+            }.get(turn.tasks[0].kind, crawl.serve)(turn)
         if crawl.again is not None:
             crawl.wait()
     assert asked == [
@@ -145,7 +147,10 @@ def test_a_file_that_moved_is_fetched_there_by_the_rules_of_that_place(asking: O
     crawl.release(robots)
     errand = crawl.lease_next()
     assert (errand.host, texts(errand), errand.tasks[0].via) == ("b.net", ["http://b.net/policy"], "http://a.org")
-    assert {rules.origin: rules.rules for rules in errand.robots} == {"http://a.org": "", "http://b.net": "disallow: /x"}
+    assert {rules.origin: rules.rules for rules in errand.robots} == {
+        "http://a.org": "",
+        "http://b.net": "disallow: /x",
+    }
     told(crawl, errand, "1 /")
     turn = crawl.lease_next()
     assert (texts(turn), turn.robots[0].tdm) == (["http://a.org/1"], "1 /")
@@ -210,7 +215,11 @@ def test_an_errand_to_a_dead_host_comes_back_with_what_is_known_of_the_origin(as
     moved(crawl, upto(crawl, Kind.TDMREP), "http://b.net/policy")
     while (errand := crawl.lease_next()).closed is None:
         crawl.resolve(errand, reason)
-    assert (errand.host, errand.closed, [rules.origin for rules in errand.robots]) == ("b.net", reason, ["http://a.org"])
+    assert (errand.host, errand.closed, [rules.origin for rules in errand.robots]) == (
+        "b.net",
+        reason,
+        ["http://a.org"],
+    )
     told(crawl, errand, reason=reason)
     assert texts(crawl.lease_next()) == ["http://a.org/1"]
 

@@ -10,7 +10,8 @@ from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import Extract
 from windrow.data import Frame, Ledger, Reason, Report, Task, Turn, Url
-from windrow.frontier import budget, turns
+from windrow.frontier.local import leases
+from windrow.frontier.policy import budget
 
 POOR = {"downloaded": 1000, "kept": 0}
 RICH = {"downloaded": 1000, "kept": 500}
@@ -115,7 +116,11 @@ def test_the_page_that_closes_its_domain_brings_no_more_links_to_it(hand: Opener
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(3)])
     reports = crawl.serve(crawl.page(), links=["http://a.org/next", "http://b.org/"], **POOR)
-    assert [[each.url.text for each in report.found] for report in reports] == [["http://a.org/next", "http://b.org/"], [], []]
+    assert [[each.url.text for each in report.found] for report in reports] == [
+        ["http://a.org/next", "http://b.org/"],
+        [],
+        [],
+    ]
 
 
 def test_a_page_that_failed_and_waits_to_be_tried_again_ends_too(hand: Opener) -> None:
@@ -131,7 +136,7 @@ def test_a_page_that_failed_and_waits_to_be_tried_again_ends_too(hand: Opener) -
 
 def test_however_many_wait_they_end_in_large_turns(hand: Opener) -> None:
     crawl = hand(**RULE)
-    count = 2 * turns.MOST_CLOSED + 10
+    count = 2 * leases.MOST_CLOSED + 10
     crawl.add(*[f"http://a.org/{page}" for page in range(count)])
     crawl.serve(crawl.page(), **POOR)
     sizes = []
@@ -139,7 +144,7 @@ def test_however_many_wait_they_end_in_large_turns(hand: Opener) -> None:
         sizes += [len(turn.tasks) for turn in batch]
         for turn in batch:
             crawl.serve(turn)
-    assert sizes == [turns.MOST_CLOSED, count - turns.MOST - turns.MOST_CLOSED]
+    assert sizes == [leases.MOST_CLOSED, count - leases.MOST - leases.MOST_CLOSED]
 
 
 def test_a_robots_txt_that_was_moved_to_a_retired_domain_is_still_fetched_there(hand: Opener) -> None:
@@ -267,7 +272,9 @@ def test_without_segments_only_the_domain_counts(hand: Opener) -> None:
 
 
 @pytest.mark.parametrize(("segments", "spared"), [(True, None), (False, Reason.LOW_YIELD)])
-def test_a_host_that_has_shown_to_be_better_outlives_its_domain(hand: Opener, segments: bool, spared: Reason | None) -> None:
+def test_a_host_that_has_shown_to_be_better_outlives_its_domain(
+    hand: Opener, segments: bool, spared: Reason | None
+) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000}, segments=segments)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "wxyz" for page in range(20)])
     first, second, third, fourth = crawl.pages()
@@ -284,7 +291,9 @@ def test_a_host_that_has_shown_to_be_better_outlives_its_domain(hand: Opener, se
 
 
 @pytest.mark.parametrize(("kept", "end"), [(300, None), (0, Reason.LOW_YIELD)])
-def test_a_host_of_a_closed_domain_of_which_little_is_known_is_tried(hand: Opener, kept: int, end: Reason | None) -> None:
+def test_a_host_of_a_closed_domain_of_which_little_is_known_is_tried(
+    hand: Opener, kept: int, end: Reason | None
+) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000})
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
     first, second = crawl.pages()
@@ -317,7 +326,13 @@ def test_links_that_name_a_wanted_language_go_first(hand: Opener) -> None:
     crawl.store.prefer(["ces", "cs"])
     crawl.add("http://a.org/")
     plain = ["http://a.org/en/1", "http://a.org/css/2", "http://a.org/docs.html", "http://a.org/x?lang=css"]
-    named = ["http://a.org/cs/3", "http://a.org/x.cs.html", "http://a.org/x?lang=cs", "http://a.org/cs-CZ/4", "http://cs.a.org/"]
+    named = [
+        "http://a.org/cs/3",
+        "http://a.org/x.cs.html",
+        "http://a.org/x?lang=cs",
+        "http://a.org/cs-CZ/4",
+        "http://cs.a.org/",
+    ]
     [settled] = crawl.serve(crawl.page(), links=[*plain, *named], **POOR)
     ranks = {each.url.text: each.priority for each in settled.found}
     assert max(ranks[text] for text in named) < min(ranks[text] for text in plain)
@@ -342,7 +357,9 @@ def test_a_part_of_a_host_is_retired_by_itself(hand: Opener) -> None:
     for each in (*turn.tasks[5:8], *turn.tasks[:3]):
         crawl.settle(each, **(POOR if "shop" in each.url.text else RICH))
     assert crawl.store.closed(url("http://a.org/shop/9")) is Reason.LOW_YIELD
-    assert [crawl.store.closed(url(f"http://a.org/{path}")) for path in ("forum/9", "", "shop", "shop?x/y", "shop2/1")] == [None] * 5
+    assert [
+        crawl.store.closed(url(f"http://a.org/{path}")) for path in ("forum/9", "", "shop", "shop?x/y", "shop2/1")
+    ] == [None] * 5
     crawl.release(turn, (*turn.tasks[3:5], *turn.tasks[8:]), last=crawl.now)
     assert crawl.add("http://a.org/shop/new", "http://a.org/forum/new") == ["http://a.org/forum/new"]
     closing = crawl.page()

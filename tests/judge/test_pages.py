@@ -8,7 +8,8 @@ from tests.judge import declarations
 from windrow import config
 from windrow.config import Config, ConfigError
 from windrow.data import Page, Paragraph, Reason, Signal
-from windrow.judge import duplicates, language
+from windrow.dedup import ngrams
+from windrow.judge.language import detect
 from windrow.judge.pages import Judge
 
 GERMAN, ENGLISH = declarations.shipped("de")[2:14], declarations.shipped("en")[2:14]
@@ -35,9 +36,20 @@ def test_a_page_of_prose_is_kept_with_its_language_scores_and_ngrams() -> None:
     assert [paragraph.text for paragraph in ruling.paragraphs] == GERMAN
     assert set(ruling.languages) == {"deu"} and len(ruling.languages) == len(GERMAN)
     assert verdict.clean == verdict.primary == octets(GERMAN)
-    assert verdict.digest == duplicates.text_key(GERMAN)
-    assert ruling.grams == duplicates.grams(GERMAN)
-    expected = {"language", "good", "characters", "words", "letters", "digits", "symbols", "sentences", "repeated_lines", "repeated_words"}
+    assert verdict.digest == ngrams.text_key(GERMAN)
+    assert ruling.grams == ngrams.grams(GERMAN)
+    expected = {
+        "language",
+        "good",
+        "characters",
+        "words",
+        "letters",
+        "digits",
+        "symbols",
+        "sentences",
+        "repeated_lines",
+        "repeated_words",
+    }
     assert expected <= set(verdict.scores)
     assert all(score == round(score, 4) for score in verdict.scores.values())
 
@@ -57,8 +69,8 @@ def test_foreign_paragraphs_are_dropped_and_counted() -> None:
     assert 0.5 < ruling.verdict.scores["accepted"] < 1
     assert ruling.verdict.clean == octets(texts)
     assert ruling.verdict.primary == octets(GERMAN[:8])
-    assert ruling.verdict.digest == duplicates.text_key(GERMAN[:8])
-    assert ruling.grams == duplicates.grams(GERMAN[:8])
+    assert ruling.verdict.digest == ngrams.text_key(GERMAN[:8])
+    assert ruling.grams == ngrams.grams(GERMAN[:8])
 
 
 def test_a_page_in_another_language_is_refused_with_all_its_scores() -> None:
@@ -86,7 +98,11 @@ def test_what_is_no_running_text_is_refused_by_the_name_of_the_bound() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"language": "de-x-mtfrom-en"}, {"metas": (("html class", "translated-ltr"),)}, {"metas": (("x-translated-by", "Google"),)}],
+    [
+        {"language": "de-x-mtfrom-en"},
+        {"metas": (("html class", "translated-ltr"),)},
+        {"metas": (("x-translated-by", "Google"),)},
+    ],
 )
 def test_machine_translations_are_refused_or_marked(fields: dict[str, object]) -> None:
     refused = Judge(Config())(page(GERMAN, **fields), [])
@@ -106,7 +122,7 @@ def test_the_first_refusal_is_the_reason_and_the_last_judge_asked_if_so_wished()
 
 def test_near_duplicates_are_prepared_only_where_they_are_looked_for() -> None:
     assert Judge(made(judge={"near_duplicates": False}))(page(GERMAN), []).grams is None
-    assert Judge(made(judge={"ngram": 3}))(page(GERMAN), []).grams == duplicates.grams(GERMAN, 3)
+    assert Judge(made(judge={"ngram": 3}))(page(GERMAN), []).grams == ngrams.grams(GERMAN, 3)
 
 
 def test_an_unknown_language_is_told_before_the_crawl_begins() -> None:
@@ -116,7 +132,7 @@ def test_an_unknown_language_is_told_before_the_crawl_begins() -> None:
 
 def test_a_page_too_short_to_be_kept_gets_no_second_opinion_on_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(language, "_py3langid", lambda text, settings: asked.append(text) or ("deu", 1.0))
+    monkeypatch.setattr(detect, "_py3langid", lambda text, settings: asked.append(text) or ("deu", 1.0))
     Judge(Config())(page(["Die Seite wird geladen, bitte warten."]), [])
     assert asked == []
     Judge(made(quality={"min_characters": 10}))(page(["Die Seite wird geladen, bitte warten."]), [])

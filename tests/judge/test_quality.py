@@ -78,7 +78,9 @@ def test_a_long_text_has_the_shares_of_its_beginning_and_the_length_of_all() -> 
 def test_every_number_of_every_text_is_in_its_range(texts: list[str]) -> None:
     found = quality.scores(texts)
     assert all(value >= 0 for value in found.values())
-    assert all(found[name] <= 1 for name in ("letters", "digits", "symbols", "repeated_lines", "repeated_words", "sentences"))
+    assert all(
+        found[name] <= 1 for name in ("letters", "digits", "symbols", "repeated_lines", "repeated_words", "sentences")
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,12 @@ def test_every_number_of_every_text_is_in_its_range(texts: list[str]) -> None:
         ({}, [], ["Diese Seite wurde maschinell übersetzt."], "notice"),
         ({}, [], ["Текст.", "Машинный перевод"], "notice"),
         ({}, [], ["This article was automatically translated from English."], "notice"),
-        ({"lang": "de", "class": "translated"}, [("generator", "WordPress 6.4"), ("description", "translated")], ["Wir übersetzen."], ""),
+        (
+            {"lang": "de", "class": "translated"},
+            [("generator", "WordPress 6.4"), ("description", "translated")],
+            ["Wir übersetzen."],
+            "",
+        ),
         ({"lang": "en-t-jp"}, [], [], ""),  # translated, but not by a machine
         ({}, [], ["Machine translated text has improved a lot since 2016; " * 10], ""),
     ],
@@ -104,11 +111,19 @@ def test_machine_translations_are_known_by_their_marks(
     assert quality.machine_translated(root, fields, texts) == marker
 
 
-PROBE = ["Shop of Things", "Sorry, we could not find /e7f3a9/nothing-here.html on our server.", "Try the search, or go to the start page."]
+PROBE = [
+    "Shop of Things",
+    "Sorry, we could not find /e7f3a9/nothing-here.html on our server.",
+    "Try the search, or go to the start page.",
+]
 
 
 def test_a_page_like_the_probe_is_missing_and_another_is_not() -> None:
-    same = ["Shop of Things", "Sorry, we could not find /products/17 on our server.", "Try the search, or go to the start page."]
+    same = [
+        "Shop of Things",
+        "Sorry, we could not find /products/17 on our server.",
+        "Try the search, or go to the start page.",
+    ]
     article = ["Shop of Things", *declarations.shipped("en")[:6], "Try the search, or go to the start page."]
     assert quality.likeness(same, PROBE) >= OPTIONS.soft_404
     assert quality.likeness(article, PROBE) < OPTIONS.soft_404

@@ -19,7 +19,14 @@ def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("either")
 def test_characters_words_and_sentences_are_counted() -> None:
-    assert shape.count(["Two dogs, 12 cats.", "Two dogs, 12 cats.", "& more 日本"]) == ((26, 10, 4, 4, 1, 2), 11, 7, 45, 8, 36)
+    assert shape.count(["Two dogs, 12 cats.", "Two dogs, 12 cats.", "& more 日本"]) == (
+        (26, 10, 4, 4, 1, 2),
+        11,
+        7,
+        45,
+        8,
+        36,
+    )
     assert shape.count([]) == shape.count([""]) == ((0, 0, 0, 0, 0, 0), 0, 0, 0, 0, 0)
     assert shape.count(["x" * 99, "x" * 100])[5] == 100
     assert shape.count(["a b " * 1000])[:3] == ((1500, 1500, 0, 0, 0, 0), 1500, 2)
@@ -34,7 +41,10 @@ needs_kernel = pytest.mark.skipif(shape._shape is None, reason="needs the C kern
 
 
 @needs_kernel
-@given(st.lists(st.text() | st.text(st.sampled_from("ab .。1\t\u2003\u3000日\ud800\U0001f600")), max_size=8), st.integers(1, 60))
+@given(
+    st.lists(st.text() | st.text(st.sampled_from("ab .。1\t\u2003\u3000日\ud800\U0001f600")), max_size=8),
+    st.integers(1, 60),
+)
 def test_kernel_and_twin_count_the_same(texts: list[str], times: int) -> None:
     assert shape.count(texts) == shape._count(texts)
     assert shape.count(texts * times) == shape._count(texts * times)

@@ -67,7 +67,11 @@ def test_content_usage_is_read_as_a_structured_field(value: str, uses: list[tupl
 
 
 def test_robots_lines_count_by_their_longest_path() -> None:
-    lines = ["content-usage: train-ai=y", "content-usage: /private/ train-ai=n", "content-usage: /private/open train-ai=y, search=y"]
+    lines = [
+        "content-usage: train-ai=y",
+        "content-usage: /private/ train-ai=n",
+        "content-usage: /private/open train-ai=y, search=y",
+    ]
     assert names(signals.robots(lines, "/about")) == [("train-ai", "y")]
     assert names(signals.robots(lines, "/private/a")) == [("train-ai", "n")]
     assert names(signals.robots(lines, "/private/open.html")) == [("train-ai", "y"), ("search", "y")]
@@ -76,7 +80,11 @@ def test_robots_lines_count_by_their_longest_path() -> None:
 
 
 def test_content_signal_and_license_lines_of_robots_txt_are_read() -> None:
-    lines = ["content-signal: search=yes, ai-input=no, ai-train=no", "license: https://example.org/rsl.xml", "disallow: /x"]
+    lines = [
+        "content-signal: search=yes, ai-input=no, ai-train=no",
+        "license: https://example.org/rsl.xml",
+        "disallow: /x",
+    ]
     assert signals.robots(lines) == (
         Signal("robots.txt", "license", "https://example.org/rsl.xml", "license"),
         Signal("robots.txt", "search", "y", "content-signal"),
@@ -87,7 +95,10 @@ def test_content_signal_and_license_lines_of_robots_txt_are_read() -> None:
 
 def test_licence_links_are_read_from_headers_and_pages() -> None:
     header = '<https://a.example/l>; rel="license", <https://a.example/x>; rel="next", <https://a.example/m>; rel="copyright license"'
-    assert names(signals.read([("Link", header)], [])) == [("license", "https://a.example/l"), ("license", "https://a.example/m")]
+    assert names(signals.read([("Link", header)], [])) == [
+        ("license", "https://a.example/l"),
+        ("license", "https://a.example/m"),
+    ]
     assert signals.licences(["https://creativecommons.org/licenses/by/4.0/", ""]) == (
         Signal("meta", "license", "https://creativecommons.org/licenses/by/4.0/", "rel=license"),
     )
@@ -112,7 +123,10 @@ def test_what_the_tdm_file_says_of_a_page_is_the_first_step() -> None:
     assert signals.tdm_file("0") == (Signal("tdmrep.json", "tdm-reservation", "0", "tdm-reservation"),)
     for later in (signals.read([("tdm-reservation", "0")], []), signals.read([], [("tdm-reservation", "0")])):
         for order in (said + later, later + said):
-            assert set(names(signals.settled(order))) == {("tdm-reservation", "0"), ("tdm-policy", "https://a.example/p")}
+            assert set(names(signals.settled(order))) == {
+                ("tdm-reservation", "0"),
+                ("tdm-policy", "https://a.example/p"),
+            }
             assert signals.refuses(order, TRAINING) == ""
     assert signals.refuses(said, TRAINING) == "tdm-reservation=1 (tdmrep.json: tdm-reservation)"
     assert signals.refuses(said, RESEARCH) == ""
@@ -163,7 +177,9 @@ def test_blocks_of_other_ai_crawlers_count_for_training_unless_switched_off() ->
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_no_header_or_meta_breaks_the_reader(value: str, content: str) -> None:
-    headers = [(name, value) for name in ("x-robots-tag", "content-usage", "tdm-reservation", "tdm-policy", "link", value)]
+    headers = [
+        (name, value) for name in ("x-robots-tag", "content-usage", "tdm-reservation", "tdm-policy", "link", value)
+    ]
     found = signals.read(headers, [("robots", content), ("tdm-policy", content), (content, value)], "windrow")
     found += signals.robots([value, f"content-usage: {value}", f"content-signal:{content}"], "/" + content)
     for options in (RESEARCH, TRAINING, RECORD):

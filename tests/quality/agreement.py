@@ -9,12 +9,21 @@ from windrow.extract import paragraphs, stoplists
 from windrow.extract.gold import Sample
 
 Decisions = dict[str, list[bool]]  # by text without blanks: whether each paragraph with it is good
-FIVE_HUNDRED = {"newspaper-ds": 5, "readability": 2, "trafilatura-eval": 8, "wcxb-dev": 10, "zh-news": 12, "zh-web": 2}  # each Nth page
+FIVE_HUNDRED = {
+    "newspaper-ds": 5,
+    "readability": 2,
+    "trafilatura-eval": 8,
+    "wcxb-dev": 10,
+    "zh-news": 12,
+    "zh-web": 2,
+}  # each Nth page
 
 
 def ours(page: Sample) -> Decisions:
     decisions: Decisions = defaultdict(list)
-    for one in paragraphs.extract(page.capture(), 0, options=config.Paragraphs(preset="stock", language=page.language)).paragraphs:
+    for one in paragraphs.extract(
+        page.capture(), 0, options=config.Paragraphs(preset="stock", language=page.language)
+    ).paragraphs:
         decisions["".join(one.text.split())].append(one.kind == "good")
     return decisions
 

@@ -12,7 +12,13 @@ from windrow.extract import blocks, evaluate, gold
 from windrow.extract.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["blocks"]
-WHOLE = ("newspaper-ds", "readability", "wcxb-dev", "zh-news", "zh-web")  # sets whose gold texts are whole, not passages
+WHOLE = (
+    "newspaper-ds",
+    "readability",
+    "wcxb-dev",
+    "zh-news",
+    "zh-web",
+)  # sets whose gold texts are whole, not passages
 
 
 def samples(dataset: str, every: int = 1) -> list[Sample]:
@@ -42,6 +48,9 @@ def test_all_sets_are_read_as_well_as_before() -> None:
 @pytest.mark.long
 def test_passages_are_told_apart_as_well_as_before() -> None:
     """trafilatura's own measure: passages that belong to the text, and that do not."""
-    hits = [evaluate.passages(page, evaluate.text(blocks.extract(page.capture(), 0))) for page in samples("trafilatura-eval")]
+    hits = [
+        evaluate.passages(page, evaluate.text(blocks.extract(page.capture(), 0)))
+        for page in samples("trafilatura-eval")
+    ]
     found, missed, wrong, _ = (sum(column) for column in zip(*hits, strict=True))
     assert 2 * found / (2 * found + missed + wrong) >= FLOORS["passages"]

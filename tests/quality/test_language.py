@@ -10,8 +10,8 @@ import pytest
 
 from tests.judge import declarations
 from tests.shared import shared
-from windrow.judge import codes, language, trigrams
-from windrow.judge.language import Settings
+from windrow.judge.language import codes, detect, trigrams
+from windrow.judge.language.detect import Settings
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]
@@ -25,19 +25,44 @@ def translations() -> Translations:
 @functools.cache
 def told() -> frozenset[str]:
     """Languages that both tools know, so that neither is asked what it cannot know."""
-    return frozenset(code for code, tools in language.known().items() if len(tools) == 2)
+    return frozenset(code for code, tools in detect.known().items() if len(tools) == 2)
 
 
 def paragraphs(translations: Translations) -> dict[str, list[str]]:
     """The paragraphs of each translation into a language that the tools know. Variants in another script or spelling are left out."""
     known = {name: codes.find(name) or "" for name in translations if name in USUAL or "_" not in name}
-    kept = {name: code for name, code in known.items() if name not in MEMBERS and any(codes.covers(code, one) for one in told())}
+    kept = {
+        name: code
+        for name, code in known.items()
+        if name not in MEMBERS and any(codes.covers(code, one) for one in told())
+    }
     return {code: list(itertools.chain(*translations[name])) for name, code in kept.items()}
 
 
 USUAL = {"deu_1996", "srp_latn", "por_PT", "ron_2006", "cmn_hans"}
 # Languages that the tools have under the name of a bigger one, or not at all in the script of the translation.
-MEMBERS = {*("azb", "bjn", "min", "cjy", "gan", "hak", "hsn", "nan", "wuu", "yue", "kmr", "san", "que", "qug", "qul", "quy", "quz", "qva")}
+MEMBERS = {
+    *(
+        "azb",
+        "bjn",
+        "min",
+        "cjy",
+        "gan",
+        "hak",
+        "hsn",
+        "nan",
+        "wuu",
+        "yue",
+        "kmr",
+        "san",
+        "que",
+        "qug",
+        "qul",
+        "quy",
+        "quz",
+        "qva",
+    )
+}
 MEMBERS |= {*("qvc", "qvh", "qvm", "qvn", "qwh", "quh", "qxn", "qxu")}
 
 
@@ -53,7 +78,7 @@ def test_texts_of_a_length_are_told_as_well_as_before(length: int, translations:
         for text in ([" ".join(whole)] if length == 2000 else [one for one in whole if len(one) >= length][:8])
     ]
     assert len(texts) > (60 if length == 2000 else 400)
-    right = sum(same(code, language.judge([text], Settings()).language) for code, text in texts)
+    right = sum(same(code, detect.judge([text], Settings()).language) for code, text in texts)
     assert right / len(texts) >= FLOORS["language"][f"characters_{length}"]
 
 
@@ -63,13 +88,19 @@ def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translat
     found, left, foreign, own = 0, 0, 0, 0
     for code in texts:
         other = chosen.choice([one for one in texts if not same(one, code)])
-        mixed = [(chosen.choice(texts[one])[: chosen.choice((40, 60, 100, 200, 400))], one) for one in [code] * 12 + [other] * 3]
+        mixed = [
+            (chosen.choice(texts[one])[: chosen.choice((40, 60, 100, 200, 400))], one)
+            for one in [code] * 12 + [other] * 3
+        ]
         chosen.shuffle(mixed)
-        finding = language.judge([text for text, _ in mixed], Settings())
+        finding = detect.judge([text for text, _ in mixed], Settings())
         if same(finding.language, code):
             for (_, truth), answer in zip(mixed, finding.paragraphs, strict=True):
                 foreign, own = foreign + (truth == other), own + (truth == code)
-                found, left = found + (truth == other and not same(answer, code)), left + (truth == code and same(answer, code))
+                found, left = (
+                    found + (truth == other and not same(answer, code)),
+                    left + (truth == code and same(answer, code)),
+                )
     assert foreign > 150
     assert found / foreign >= FLOORS["language"]["foreign_found"]
     assert left / own >= FLOORS["language"]["own_left"]
@@ -96,8 +127,12 @@ LOOK_ALIKES = [
 def test_models_of_look_alikes_tell_articles_that_they_have_not_seen(
     names: tuple[str, ...], length: int, translations: Translations
 ) -> None:
-    models = [trigrams.train(name, "\n".join(itertools.chain(*articles(translations, name, seen=True)))) for name in names]
-    texts = [(name, " ".join(article)[:length]) for name in names for article in articles(translations, name, seen=False)]
+    models = [
+        trigrams.train(name, "\n".join(itertools.chain(*articles(translations, name, seen=True)))) for name in names
+    ]
+    texts = [
+        (name, " ".join(article)[:length]) for name in names for article in articles(translations, name, seen=False)
+    ]
     right = sum(trigrams.classify(text, models)[0] == name for name, text in texts)
     assert len(texts) >= 9 * len(names)
     assert right / len(texts) >= FLOORS["trigrams"]["-".join(names)][0 if length == 1000 else 1]

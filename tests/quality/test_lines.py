@@ -47,7 +47,18 @@ def test_english_news_of_sites_that_the_model_has_not_seen() -> None:
 @pytest.mark.long
 def test_tenfold_cross_validation_in_each_of_the_ten_sites(pages: list[Sample]) -> None:
     rows = training.evaluate(pages)
-    assert [row.site for row in rows] == ["cjw", "hexun", "jjgc", "nbd", "people", "qq", "sina", "wangyi", "xinhua", "yicai"]
+    assert [row.site for row in rows] == [
+        "cjw",
+        "hexun",
+        "jjgc",
+        "nbd",
+        "people",
+        "qq",
+        "sina",
+        "wangyi",
+        "xinhua",
+        "yicai",
+    ]
     assert sum(row.pages for row in rows) > 1000
     assert training.mean(rows).f1 >= FLOORS["sites_mean"], training.table(rows)
     assert min(row.f1 for row in rows) >= FLOORS["sites_least"], training.table(rows)

@@ -14,7 +14,13 @@ from windrow.extract import evaluate, gold, paragraphs
 from windrow.extract.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
-WHOLE = ("newspaper-ds", "readability", "wcxb-dev", "zh-news", "zh-web")  # sets whose gold texts are whole, not passages
+WHOLE = (
+    "newspaper-ds",
+    "readability",
+    "wcxb-dev",
+    "zh-news",
+    "zh-web",
+)  # sets whose gold texts are whole, not passages
 
 
 def samples(dataset: str, every: int = 1) -> list[Sample]:

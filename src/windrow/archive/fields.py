@@ -100,7 +100,9 @@ def line(text: str) -> bytes:
     """Text as it may stand in a header: nothing in it can begin another line. URLs pass unchanged."""
     if text.isprintable():
         return text.encode()
-    return "".join(urllib.parse.quote(char, errors="surrogatepass") if _breaks(char) else char for char in text).encode()
+    return "".join(
+        urllib.parse.quote(char, errors="surrogatepass") if _breaks(char) else char for char in text
+    ).encode()
 
 
 def _breaks(char: str) -> bool:

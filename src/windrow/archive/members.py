@@ -25,7 +25,9 @@ _REQUEST = _START + b"WARC-Warcinfo-ID: <urn:uuid:%b>\r\n%b\r\n%b\r\n\r\n"
 _RESPONSE = _START + (
     b"WARC-Warcinfo-ID: <urn:uuid:%b>\r\n%b%bWARC-Payload-Digest: sha1:%b\r\nWARC-Block-Digest: sha1:%b\r\n%b\r\n%b%b\r\n\r\n"
 )
-_METADATA = _START + (b"WARC-Warcinfo-ID: <urn:uuid:%b>\r\nWARC-Concurrent-To: <urn:uuid:%b>\r\nWARC-Target-URI: %b\r\n\r\n%b\r\n\r\n")
+_METADATA = _START + (
+    b"WARC-Warcinfo-ID: <urn:uuid:%b>\r\nWARC-Concurrent-To: <urn:uuid:%b>\r\nWARC-Target-URI: %b\r\n\r\n%b\r\n\r\n"
+)
 _FIELDS = b"application/warc-fields"
 
 
@@ -58,7 +60,11 @@ class Members(msgspec.Struct, frozen=True, gc=False):
 
 def build(capture: Capture, origin: Origin | None, info: bytes, level: int) -> Members:
     """The request and response records; with an origin the response becomes a revisit of it, without the body."""
-    moment, target, digest = date(capture.time), fields.line(capture.task.url.text), base32(hashlib.sha1(capture.body).digest())
+    moment, target, digest = (
+        date(capture.time),
+        fields.line(capture.task.url.text),
+        base32(hashlib.sha1(capture.body).digest()),
+    )
     before, behind = _peer(capture.ip, capture.protocol, capture.cipher)
     exchange, concurrent, request = before + target + behind, b"", b""
     if capture.request:
@@ -70,13 +76,36 @@ def build(capture: Capture, origin: Origin | None, info: bytes, level: int) -> M
     if origin is None:
         block = hashlib.sha1(capture.head)
         block.update(capture.body)
-        start = (b"response", moment, answered, len(capture.head) + len(capture.body), b"application/http; msgtype=response", info)
+        start = (
+            b"response",
+            moment,
+            answered,
+            len(capture.head) + len(capture.body),
+            b"application/http; msgtype=response",
+            info,
+        )
         rest = (digest, base32(block.digest()), _notes(capture), capture.head, capture.body)
     else:
         start = (b"revisit", moment, answered, len(capture.head), b"message/http", info)
-        rest = (digest, base32(hashlib.sha1(capture.head).digest()), _reference(origin) + _notes(capture), capture.head, b"")
+        rest = (
+            digest,
+            base32(hashlib.sha1(capture.head).digest()),
+            _reference(origin) + _notes(capture),
+            capture.head,
+            b"",
+        )
     response = _pack(_RESPONSE % (*start, concurrent, exchange, *rest), level)
-    return Members(names.subset(capture), digest.decode(), request, response, info, answered, capture.time, target, fields.pack(capture))
+    return Members(
+        names.subset(capture),
+        digest.decode(),
+        request,
+        response,
+        info,
+        answered,
+        capture.time,
+        target,
+        fields.pack(capture),
+    )
 
 
 def metadata(members: Members, seq: int, extra: Mapping[str, str], level: int) -> bytes:
@@ -86,7 +115,9 @@ def metadata(members: Members, seq: int, extra: Mapping[str, str], level: int) -
         block += b"requestLength: %d\r\n" % len(members.request)
     if extra:
         if not fields.NAMES.isdisjoint(extra):
-            raise ValueError(f"metadata fields {sorted(fields.NAMES.intersection(extra))} are the archive's own; choose other names")
+            raise ValueError(
+                f"metadata fields {sorted(fields.NAMES.intersection(extra))} are the archive's own; choose other names"
+            )
         block += fields.encode(list(extra.items()))
     start = (b"metadata", date(members.time), next(_ids), len(block), _FIELDS, members.info)
     return _pack_small(_METADATA % (*start, members.id, members.target, block), level)
@@ -137,7 +168,11 @@ def _peer(ip: str, protocol: str, cipher: str) -> tuple[bytes, bytes]:
     """The headers that request and response share, before and behind the target URI: with whom, and over what."""
     before = b"WARC-IP-Address: %b\r\nWARC-Target-URI: " % fields.line(ip) if ip else b"WARC-Target-URI: "
     layer, blank, suite = cipher.partition(" ")
-    over = [("WARC-Protocol", protocol), ("WARC-Protocol", layer if blank else ""), ("WARC-Cipher-Suite", suite if blank else layer)]
+    over = [
+        ("WARC-Protocol", protocol),
+        ("WARC-Protocol", layer if blank else ""),
+        ("WARC-Cipher-Suite", suite if blank else layer),
+    ]
     return before, b"\r\n" + fields.encode([(name, value) for name, value in over if value])
 
 

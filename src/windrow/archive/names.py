@@ -24,7 +24,9 @@ def series(prefix: str, node: str) -> str:
     """What the names of one node's files have in common."""
     for option, part in (("archive.prefix", prefix), ("crawl.node", node)):
         if not _PART.fullmatch(part):
-            raise ConfigError(f"{option} {part!r} cannot be part of a file name; use up to 64 letters, digits, '-', '_' and '.'")
+            raise ConfigError(
+                f"{option} {part!r} cannot be part of a file name; use up to 64 letters, digits, '-', '_' and '.'"
+            )
     return f"{prefix}-{node}"
 
 
@@ -56,5 +58,9 @@ def following(directory: Path, series: str) -> int:
 
 def newest(directory: Path, series: str) -> Path | None:
     """The file of this series with the highest number in one subset's directory."""
-    numbered = [(number, path) for path in directory.glob(f"{series}-*.warc.gz") if (number := serial(path.name, series)) is not None]
+    numbered = [
+        (number, path)
+        for path in directory.glob(f"{series}-*.warc.gz")
+        if (number := serial(path.name, series)) is not None
+    ]
     return max(numbered)[1] if numbered else None

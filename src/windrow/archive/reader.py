@@ -45,7 +45,11 @@ def read(path: Path, end: int | None = None) -> Iterator[Entry]:
         if entry is not None:
             yield entry
         elif ours:
-            raise ArchiveError(path, first, "the capture that begins here has no payload: the file that its revisit record names is gone")
+            raise ArchiveError(
+                path,
+                first,
+                "the capture that begins here has no payload: the file that its revisit record names is gone",
+            )
 
 
 def open_place(directory: Path, place: Place) -> Capture:
@@ -58,7 +62,11 @@ def open_entry(directory: Path, place: Place) -> Entry:
     path = (directory / place.file).absolute()
     entry = _entry(path, _group(path, place.offset))
     if entry is None:
-        raise ArchiveError(path, place.offset, "the record that begins here is no http response, or its payload is not in this directory")
+        raise ArchiveError(
+            path,
+            place.offset,
+            "the record that begins here is no http response, or its payload is not in this directory",
+        )
     return entry
 
 
@@ -89,7 +97,10 @@ def _joins(group: _Group, slot: str, record: Record) -> bool:
     back = [link for member in group.values() for link in member.all("WARC-Concurrent-To")]
     if links or back:
         return record.header("WARC-Record-ID") in back
-    return all((member.target, member.header("WARC-Date")) == (record.target, record.header("WARC-Date")) for member in group.values())
+    return all(
+        (member.target, member.header("WARC-Date")) == (record.target, record.header("WARC-Date"))
+        for member in group.values()
+    )
 
 
 def _whole(group: _Group) -> bool:
@@ -110,7 +121,11 @@ def _group(path: Path, offset: int) -> _Group:
     if following is not None and following.type == "metadata" and _joins(group, "metadata", following):
         group["metadata"] = following
         length = fields.decode(following.block).get("requestLength", "0")
-        request = next(records(path, offset - int(length)), None) if length.isdecimal() and 0 < int(length) <= offset else None
+        request = (
+            next(records(path, offset - int(length)), None)
+            if length.isdecimal() and 0 < int(length) <= offset
+            else None
+        )
         if request is not None and request.type == "request" and _joins(group, "request", request):
             group["request"] = request
     return group
@@ -124,7 +139,9 @@ def _entry(path: Path, group: _Group) -> Entry | None:
     try:
         seq, capture = int(notes.get("seq", 0)), _capture(path, group, notes)
     except (KeyError, ValueError) as error:
-        raise ArchiveError(path, answer.offset, f"the metadata of the capture at this place cannot be read ({error})") from None
+        raise ArchiveError(
+            path, answer.offset, f"the metadata of the capture at this place cannot be read ({error})"
+        ) from None
     if capture is None:
         return None
     place = Place(f"{path.parent.name}/{path.name}", answer.offset, answer.length)

@@ -110,7 +110,9 @@ def _record(stream: Stream, path: Path) -> Record:
     size = _size(headers, path, offset)
     block, taken = stream.take(size, MAX_BLOCK)
     if taken < size:
-        raise ArchiveError(path, offset, f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)")
+        raise ArchiveError(
+            path, offset, f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
+        )
     if stream.plain:
         ended = stream.peek(4) == _END
         stream.take(4 * ended, 4)

@@ -29,7 +29,13 @@ _ROOTS = (
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _JSON = re.compile(rb"\s*[\[{]\s*[\[{\"]")
 _DECLARED = re.compile(rb"\r\ncontent-type:[ \t]*((?:text|application)/[a-z0-9.+-]+)")
-_SPECIFIC = ("text/", "application/json", "application/javascript", "application/x-javascript", "application/ecmascript")
+_SPECIFIC = (
+    "text/",
+    "application/json",
+    "application/javascript",
+    "application/x-javascript",
+    "application/ecmascript",
+)
 
 
 def identify(head: bytes, body: bytes) -> str:

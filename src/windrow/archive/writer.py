@@ -175,7 +175,9 @@ class _File:
         self.info = info  # id of its warcinfo record
         self.descriptor = descriptor
         self.length = os.fstat(descriptor).st_size if descriptor >= 0 else 0
-        self.head = 0  # length of the warcinfo record, where this Writer began the file: no longer than this, it is empty
+        self.head = (
+            0  # length of the warcinfo record, where this Writer began the file: no longer than this, it is empty
+        )
         self.waiting = 0
         self._buffer: list[bytes] = []
 

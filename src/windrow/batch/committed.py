@@ -37,7 +37,10 @@ def frames(directory: Path) -> Iterator[Frame]:
             frame, (name, end) = next(found)
         except StopIteration:
             break
-        except (msgspec.MsgspecError, ValueError) as error:  # ValueError: not UTF-8, or a reason that this version does not know
+        except (
+            msgspec.MsgspecError,
+            ValueError,
+        ) as error:  # ValueError: not UTF-8, or a reason that this version does not know
             raise ConfigError(_unreadable(directory, error)) from None
         ends[name] = end
         yield frame
@@ -50,7 +53,9 @@ def check(directory: Path, ends: Mapping[str, int]) -> None:
         end = ends.get(name, 0)
         lost = log.lost_frame(directory / name, end)
         if lost is not None and lost > end:  # at the very place: a running crawl has just written it
-            raise ConfigError(f"{directory / name}, byte {end}: damaged, and whole frames lie behind it; restore the file from a copy")
+            raise ConfigError(
+                f"{directory / name}, byte {end}: damaged, and whole frames lie behind it; restore the file from a copy"
+            )
 
 
 def _committed(home: Path) -> dict[str, int] | None:
@@ -64,7 +69,9 @@ def _committed(home: Path) -> dict[str, int] | None:
     try:
         for head, _, (name, end) in log.texts(directory):
             if number and head.frame != number + 1:
-                raise ConfigError(f"{directory / name}: frame {head.frame} follows frame {number}; a file of the log is damaged or missing")
+                raise ConfigError(
+                    f"{directory / name}: frame {head.frame} follows frame {number}; a file of the log is damaged or missing"
+                )
             number, ends[name] = head.frame, end
             found.update(head.lengths)
     except (msgspec.MsgspecError, ValueError) as error:

@@ -14,20 +14,20 @@ from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import formats
 from windrow.corpus.formats import Record
-from windrow.judge import duplicates
-from windrow.judge.duplicates import Rule, Ruling
-from windrow.judge.table import Table
+from windrow.dedup import ngrams
+from windrow.dedup.ngrams import Rule, Ruling
+from windrow.dedup.table import Table
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
 LEVELS = ("paragraph", "document")
-PURE = "judge.max_seen=1"  # onion's rule and no other, where nothing else is said
+PURE = "dedup.max_seen=1"  # onion's rule and no other, where nothing else is said
 
 Watch = Callable[[int], None]  # told how many bytes of the input files were read since the last call
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Options:
-    judge: config.Judge
+    dedup: config.Dedup
     level: str = "paragraph"  # what is kept or removed: "paragraph" or "document"
     form: str = ""  # the format of all input files; empty: told from each
 
@@ -97,10 +97,10 @@ class Work:
     """The table, and the counts so far."""
 
     def __init__(self, options: Options, watch: Watch) -> None:
-        judge = options.judge
+        dedup = options.dedup
         self.options, self.watch = options, watch
-        self.rule = Rule.of(judge)
-        self.table = Table(judge.table_bytes)
+        self.rule = Rule.of(dedup)
+        self.table = Table(dedup.table_bytes)
         self.summary = Summary()
         self._length = Lengths()
 
@@ -138,10 +138,10 @@ class Work:
         self.watch(path.stat().st_size - shown)
 
     def _settle(self, records: list[Record], tokens: bool, file: BinaryIO) -> None:
-        grams = duplicates.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
+        grams = ngrams.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
         if self.options.level == "document":
-            grams = [duplicates.whole(document) for document in grams]
-        rulings = iter(duplicates.settle_all(self.table, grams, self.rule))
+            grams = [ngrams.whole(document) for document in grams]
+        rulings = iter(ngrams.settle_all(self.table, grams, self.rule))
         self.table.take()  # no restart, so no redo file
         file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
@@ -149,7 +149,9 @@ class Work:
         """The document without its duplicates; empty where nothing is left."""
         summary = self.summary
         filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))
-        gone = sum(1 for length, duplicate in zip(ruling.lengths, ruling.duplicate, strict=True) if length and duplicate)
+        gone = sum(
+            1 for length, duplicate in zip(ruling.lengths, ruling.duplicate, strict=True) if length and duplicate
+        )
         summary.documents_in += 1
         summary.paragraphs_in += filled
         summary.paragraphs_removed += filled if not ruling.left else gone
@@ -161,12 +163,12 @@ class Work:
         return record.strip([not duplicate for duplicate in ruling.duplicate]) if ruling.removed else record.raw
 
 
-def options(level: str, form: str, judge: config.Judge) -> Options:
+def options(level: str, form: str, dedup: config.Dedup) -> Options:
     """What was asked for, checked."""
     for name, value, known in (("--level", level, LEVELS), ("--format", form, ("", *formats.READERS))):
         if value not in known:
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
-    return Options(judge, level, form)
+    return Options(dedup, level, form)
 
 
 def size(jobs: Sequence[Job]) -> int:
@@ -182,10 +184,10 @@ def told(summary: Summary, options: Options) -> str:
         share = f" ({gone / came:.1%})" if came else ""
         lines.append(f"{what:<10} {came:>15,} in {left:>15,} out {gone:>15,} removed{share}")
     if summary.ngrams_forgotten:
-        twice = 2 * options.judge.table_bytes
+        twice = 2 * options.dedup.table_bytes
         lines.append(
             f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them: later copies of that text stayed; "
-            f"with more memory: --set judge.table_bytes={twice}"
+            f"with more memory: --set dedup.table_bytes={twice}"
         )
     return "\n".join(lines)
 
@@ -196,7 +198,9 @@ def plan(inputs: Sequence[Path], output: Path, form: str = "", force: bool = Fal
     found = [pair for path in inputs for pair in _files(path)]
     if not found:
         suffixes = ", ".join(formats.SUFFIXES)
-        raise ConfigError(f"there are no document files in {', '.join(map(str, inputs))}; expected are {suffixes}, or these with .gz")
+        raise ConfigError(
+            f"there are no document files in {', '.join(map(str, inputs))}; expected are {suffixes}, or these with .gz"
+        )
     files = [path for path, _ in found]
     single = len(inputs) == 1 and inputs[0].is_file()
     if not output.is_dir() and (single or formats.named(output)):
@@ -217,7 +221,11 @@ def _files(path: Path) -> list[tuple[Path, Path]]:
         path.stat()
         return [(path, Path(path.name))]
     root = path / "corpus" if (path / "crawl.toml").exists() else path
-    files = (file for file in sorted(root.rglob("*")) if file.is_file() and formats.named(file) and not file.name.startswith("."))
+    files = (
+        file
+        for file in sorted(root.rglob("*"))
+        if file.is_file() and formats.named(file) and not file.name.startswith(".")
+    )
     return [(file, file.relative_to(root)) for file in files]
 
 
@@ -237,7 +245,9 @@ def _check_places(jobs: Sequence[Job], inputs: Sequence[Path], output: Path) -> 
         if path in taken:
             raise ConfigError(f"{path} is input and would be written over; name another output")
         if outputs.count(path) > 1:
-            raise ConfigError(f"two input files have the name {path.name}; dedup their directories, or one after the other")
+            raise ConfigError(
+                f"two input files have the name {path.name}; dedup their directories, or one after the other"
+            )
     for path in inputs:
         if path.is_dir() and path.resolve() in (output.resolve(), *output.resolve().parents):
             raise ConfigError(f"{output} lies in the input {path}; name an output outside of it")

@@ -22,7 +22,7 @@ from windrow.corpus.prevertical import Form
 from windrow.corpus.reader import Shard
 from windrow.corpus.tokens import Cut
 from windrow.data import Document
-from windrow.judge import codes, language, trigrams
+from windrow.judge.language import codes, detect, trigrams
 
 FORMATS = tuple(outputs.SUFFIXES)
 PARTS: dict[str, Callable[[Document], str]] = {  # what a corpus is parted by -> a document's part
@@ -97,7 +97,11 @@ def find(options: Options) -> list[tuple[Shard, str]]:
         dump = home.resolve().name if home else path.resolve().name.partition(".")[0]
         for shard in reader.find(path, length):
             folder = codes.find(shard.path.parent.name) if home else None
-            if not languages or folder in (None, codes.UNKNOWN) or any(codes.covers(code, folder or "") for code in languages):
+            if (
+                not languages
+                or folder in (None, codes.UNKNOWN)
+                or any(codes.covers(code, folder or "") for code in languages)
+            ):
                 found.append((shard, dump))
     return found
 
@@ -140,7 +144,9 @@ class Work:
         for line, place, position in reader.lines(shard):
             document = documents.read(line, place)
             self.summary.documents_in += 1
-            rule = self.filter.refuses(document) or ("" if any(paragraph.text for paragraph in document.paragraphs) else "no text")
+            rule = self.filter.refuses(document) or (
+                "" if any(paragraph.text for paragraph in document.paragraphs) else "no text"
+            )
             if rule:
                 self.summary.left_out[rule] = self.summary.left_out.get(rule, 0) + 1
             else:
@@ -187,11 +193,15 @@ def _form(options: Options) -> Form:
         return 1 - trigrams.difference(text, models[code]) if code in models else None
 
     def share(text: str, code: str) -> float | None:
-        return whole(text, code) if code in models else language.share(text, code)
+        return whole(text, code) if code in models else detect.share(text, code)
 
-    own = share if models else language.share
+    own = share if models else detect.share
     return Form(
-        codes.name, options.places, WORDS[options.words], own if options.langdiff == "paragraph" else None, whole if models else None
+        codes.name,
+        options.places,
+        WORDS[options.words],
+        own if options.langdiff == "paragraph" else None,
+        whole if models else None,
     )
 
 
@@ -238,7 +248,9 @@ def _check_places(options: Options) -> None:
         home = reader.home(path)
         root = home.resolve() / "corpus" if home else path.resolve()
         if output == root or root in output.parents or output in (path.resolve(), *path.resolve().parents):
-            raise ConfigError(f"{options.output} is, holds or lies in the corpus that is read, {root}; name another output")
+            raise ConfigError(
+                f"{options.output} is, holds or lies in the corpus that is read, {root}; name another output"
+            )
     if options.takedown is not None and output == options.takedown.resolve():
         raise ConfigError(f"{options.output} is the list of takedowns; name another output")
 
@@ -252,7 +264,11 @@ def _unknown_score(filter: Filter) -> str:
 def _note(options: Options, summary: Summary) -> bytes:
     """What stands beside an export: how it was made."""
     asked = {name: value for name, value in dataclasses.asdict(options.wanted).items() if value}
-    made = {"windrow": windrow.__version__, "format": options.form, "inputs": [os.fspath(path) for path in options.inputs]}
+    made = {
+        "windrow": windrow.__version__,
+        "format": options.form,
+        "inputs": [os.fspath(path) for path in options.inputs],
+    }
     made |= {"style": options.style} if options.form == "jsonl" else {}
     made |= {"by": options.by} if options.by else {}
     made |= {"words": options.words} if options.form == "vertical" else {}

@@ -10,7 +10,8 @@ from windrow import urls
 from windrow.config import ConfigError, Signals
 from windrow.corpus.document import host
 from windrow.data import Document
-from windrow.judge import codes, signals
+from windrow.judge import signals
+from windrow.judge.language import codes
 
 TAKEDOWN = "takedown.txt"  # in a crawl's directory
 
@@ -46,8 +47,14 @@ class Filter:
         self.scores: set[str] = set()  # names of scores that were met
         self.asked: dict[str, str] = {}  # name of a score -> the option that asks for it
         self.languages = [codes.parse(code) for code in wanted.languages]
-        self._rules: list[tuple[str, Rule]] = [("takedown", lambda document: not takedown.covers(document))] if takedown else []
-        self._add("language", self.languages, lambda document: any(codes.covers(code, document.language) for code in self.languages))
+        self._rules: list[tuple[str, Rule]] = (
+            [("takedown", lambda document: not takedown.covers(document))] if takedown else []
+        )
+        self._add(
+            "language",
+            self.languages,
+            lambda document: any(codes.covers(code, document.language) for code in self.languages),
+        )
         self._by_place(wanted)
         self._by_time(wanted)
         self._by_score(wanted)
@@ -92,19 +99,27 @@ class Filter:
             self._add_score(name, limit, -1)
             over = next((f"{other:g}" for same, other in least if same == name and other > limit), "")
             if over:
-                raise ConfigError(f"no document fits both --min-score {name}={over} and --max-score {name}={limit:g}; change one of them")
+                raise ConfigError(
+                    f"no document fits both --min-score {name}={over} and --max-score {name}={limit:g}; change one of them"
+                )
 
     def _add_score(self, name: str, limit: float, sign: int) -> None:
         """A document without the score is not known to fit, so it does not."""
         self.asked[name] = "--min-score" if sign > 0 else "--max-score"
-        self._add(f"score {name}", name, lambda document: name in document.scores and sign * (document.scores[name] - limit) >= 0)
+        self._add(
+            f"score {name}",
+            name,
+            lambda document: name in document.scores and sign * (document.scores[name] - limit) >= 0,
+        )
 
     def _by_signal(self, wanted: Wanted) -> None:
         for text in (*wanted.signals, *wanted.without):
             if not _SIGNAL.fullmatch(text):
                 raise ConfigError(f"{text!r} is no signal; write its name, or name=value: noindex, train-ai=n")
         self._add("signal", wanted.signals, lambda document: any(_says(document, text) for text in wanted.signals))
-        self._add("without signal", wanted.without, lambda document: not any(_says(document, text) for text in wanted.without))
+        self._add(
+            "without signal", wanted.without, lambda document: not any(_says(document, text) for text in wanted.without)
+        )
         if wanted.profile:
             options = _profile(wanted.profile)
             self._add("profile", options, lambda document: not signals.refuses(document.signals, options))
@@ -130,7 +145,9 @@ class Takedown:
         for number, line in enumerate(lines, 1):
             entry = re.sub(r"(^|\s)#.*", "", line).strip()
             if entry and not self._add(entry):
-                raise ConfigError(f"{path}, line {number}: {entry!r} is neither a URL nor a host or domain; mend or remove that line")
+                raise ConfigError(
+                    f"{path}, line {number}: {entry!r} is neither a URL nor a host or domain; mend or remove that line"
+                )
 
     def covers(self, document: Document) -> bool:
         if _below(host(document.url), self._names):
@@ -184,7 +201,9 @@ def _moment(text: str, option: str) -> str:
         year, *rest = (int(part) for part in (found.groups("1") if found else ()))
         datetime.datetime(year, rest[0], rest[1], *(rest[2:] if found and found[4] else ()))
     except (ValueError, TypeError):
-        raise ConfigError(f"{option} {text!r} is not a time; write it as 2026, 2026-11, 2026-11-15 or 2026-11-15T10:44") from None
+        raise ConfigError(
+            f"{option} {text!r} is not a time; write it as 2026, 2026-11, 2026-11-15 or 2026-11-15T10:44"
+        ) from None
     return text.strip().replace(" ", "T").removesuffix("Z")
 
 
@@ -206,7 +225,10 @@ def _score(text: str, option: str) -> tuple[str, float]:
 
 def _says(document: Document, text: str) -> bool:
     name, equals, value = text.partition("=")
-    said = (*document.signals, *signals.settled(document.signals))  # as it stands there, and as it is meant: "none" is noindex too
+    said = (
+        *document.signals,
+        *signals.settled(document.signals),
+    )  # as it stands there, and as it is meant: "none" is noindex too
     return any(found.name == name and (not equals or found.value == value) for found in said)
 
 

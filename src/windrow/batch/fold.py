@@ -10,8 +10,8 @@ import msgspec
 
 from windrow import log, urls
 from windrow.config import ConfigError
-from windrow.frontier import budget
-from windrow.frontier.budget import Rule
+from windrow.frontier.policy import budget
+from windrow.frontier.policy.budget import Rule
 
 UNITS = ("domain", "host")
 HOSTS = 1 << 18  # host names whose account is remembered
@@ -135,8 +135,14 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
             if watch is not None:
                 watch(end - ends.get(name, 0))
             ends[name] = end
-    except (msgspec.MsgspecError, ValueError, IndexError) as error:  # ValueError: not UTF-8; IndexError: a URL that is none
-        raise ConfigError(f"{directory / 'log'} cannot be read ({error}); it is damaged, or a newer Windrow wrote it") from None
+    except (
+        msgspec.MsgspecError,
+        ValueError,
+        IndexError,
+    ) as error:  # ValueError: not UTF-8; IndexError: a URL that is none
+        raise ConfigError(
+            f"{directory / 'log'} cannot be read ({error}); it is damaged, or a newer Windrow wrote it"
+        ) from None
     work.finish()
     work.folded.notes += _left_out(sizes, ends)
     return work.folded
@@ -150,7 +156,11 @@ def length(directory: Path) -> int:
 def _left_out(sizes: dict[str, int], ends: dict[str, int]) -> list[str]:
     """What stood behind the last frame that could be read: one cut short, or damage. What a running crawl adds meanwhile is neither."""
     rests = {name: size - ends[name] for name, size in sizes.items()}
-    return [f"log/{name}: {rest:,} bytes behind the last whole frame were left out" for name, rest in rests.items() if rest > 0]
+    return [
+        f"log/{name}: {rest:,} bytes behind the last whole frame were left out"
+        for name, rest in rests.items()
+        if rest > 0
+    ]
 
 
 class _Work:
@@ -167,7 +177,9 @@ class _Work:
     def begin(self, head: log.Head) -> None:
         folded = self.folded
         if folded.frames and head.frame != folded.frames + 1:
-            folded.notes.append(f"frame {head.frame} follows frame {folded.frames}: what lies between is lost or damaged, and not counted")
+            folded.notes.append(
+                f"frame {head.frame} follows frame {folded.frames}: what lies between is lost or damaged, and not counted"
+            )
         if folded.frames:
             folded.seconds += min(max(head.time - folded.last, 0.0), PAUSE)
         folded.first = folded.first or head.time
@@ -176,7 +188,9 @@ class _Work:
 
     def finish(self) -> None:
         self.folded.points = self._timeline.points
-        self.folded.accounts = {name: account for name, account in self.folded.accounts.items() if account.pages or account.closed}
+        self.folded.accounts = {
+            name: account for name, account in self.folded.accounts.items() if account.pages or account.closed
+        }
 
     def read(self, text: bytes) -> None:
         line = _decode(text)

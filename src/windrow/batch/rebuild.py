@@ -12,21 +12,25 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import archive, files, log, order, urls
+from windrow import archive, files, log, urls
 from windrow.archive import ArchiveError, Entry
 from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Place, Reason, Report, Robots
-from windrow.fetch import tdmrep
-from windrow.judge import duplicates
-from windrow.judge.duplicates import Rule
-from windrow.judge.table import Table
-from windrow.order import Leaf, Owner, Weighed
+from windrow.dedup import decide, ngrams
+from windrow.dedup.decide import Leaf, Owner, Weighed
+from windrow.dedup.ngrams import Rule
+from windrow.dedup.table import Table
+from windrow.origin import tdmrep
 from windrow.refine import Refiner
 
 _FLUSH = 256  # documents between two writes
-_UNREAD = {Reason.PARSE_TIMEOUT, Reason.PARSE_MEMORY, Reason.PARSE_CRASH}  # pages that broke a worker: they would break us
+_UNREAD = {
+    Reason.PARSE_TIMEOUT,
+    Reason.PARSE_MEMORY,
+    Reason.PARSE_CRASH,
+}  # pages that broke a worker: they would break us
 
 
 class Rebuilt(msgspec.Struct):
@@ -43,14 +47,16 @@ class Rebuild:
 
     def __init__(self, directory: Path, options: Config) -> None:
         if options.extract.extractor == "none":
-            raise ConfigError('extract.extractor is "none": there is no text to make a corpus of; choose an extractor with --set')
+            raise ConfigError(
+                'extract.extractor is "none": there is no text to make a corpus of; choose an extractor with --set'
+            )
         self._directory = directory
         self._refiner = Refiner(options)
         self._claims: dict[int, int] = {}
         self._robots: dict[str, Robots] = {}
-        self.table = Table(options.judge.table_bytes)
-        rule = Rule.of(options.judge)
-        seen = (lambda grams: duplicates.settle(self.table, grams, rule)) if options.judge.near_duplicates else None
+        self.table = Table(options.dedup.table_bytes)
+        rule = Rule.of(options.dedup)
+        seen = (lambda grams: ngrams.settle(self.table, grams, rule)) if options.dedup.near_duplicates else None
         self._owner = Owner(options.signals, self._claim, seen)
 
     async def _claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -90,7 +96,7 @@ class Rebuild:
         leaf = Leaf(capture.ip, capture.time, rules, refined, tdm)
         fresh = msgspec.structs.replace(old, kept=0, text=0)
         weighed: Weighed = await self._owner.weigh(fresh, entry.digest, leaf, refined.verdict)
-        line = order.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""
+        line = decide.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""
         return weighed.report, line
 
 

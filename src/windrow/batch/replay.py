@@ -9,10 +9,10 @@ from windrow import config
 from windrow.batch import fold, whatif
 from windrow.batch.fold import Folded, Outcome, Watch
 from windrow.batch.whatif import Row
-from windrow.batch.words import size
 from windrow.config import ConfigError
-from windrow.frontier import budget
-from windrow.frontier.budget import Rule
+from windrow.frontier.policy import budget
+from windrow.frontier.policy.budget import Rule
+from windrow.units import size
 
 THRESHOLDS = ("strict", "normal", "permissive")
 
@@ -72,7 +72,9 @@ def rules(asked: Question, directory: Path) -> list[Rule]:
     for word in asked.thresholds:
         options = config.make([f"frontier.yield_threshold={word}"], directory).frontier
         threshold = budget.rule(options)
-        found.append(msgspec.structs.replace(budget.rule(asked.options), factor=threshold.factor, start=threshold.start))
+        found.append(
+            msgspec.structs.replace(budget.rule(asked.options), factor=threshold.factor, start=threshold.start)
+        )
     return found
 
 
@@ -87,7 +89,9 @@ def of(folded: Folded, asked: Question) -> Replay:
     rows = whatif.table(folded.accounts.values(), asked.ladder, rule)
     told = [_told(folded, outcome, word) for outcome, word in zip(folded.outcomes, asked.thresholds, strict=True)]
     form = "pages" if rule.by_pages else "bytes"
-    return Replay(asked.unit, form, rule.text, rule.grace_pages, rule.grace_bytes, len(folded.accounts), rows, told, folded.notes)
+    return Replay(
+        asked.unit, form, rule.text, rule.grace_pages, rule.grace_bytes, len(folded.accounts), rows, told, folded.notes
+    )
 
 
 def _told(folded: Folded, outcome: Outcome, word: str) -> Told:
@@ -119,11 +123,27 @@ def told(replay: Replay) -> str:
     rules = [["threshold", "a", "b", "retired", "pages", "downloaded", "kept", "yield", "not downloaded", "text lost"]]
     for rule in replay.rules:
         rules.append([rule.threshold, f"{rule.factor:g}", f"{rule.start:g}", f"{rule.retired:,}", f"{rule.pages:,}"])
-        rules[-1] += [size(rule.downloaded), size(rule.kept), f"{rule.rate:.4f}", size(rule.downloaded_saved), size(rule.kept_lost)]
-    form = "the mean of its pages' yields" if replay.form == "pages" else f"bytes of {replay.text} text per byte downloaded"
+        rules[-1] += [
+            size(rule.downloaded),
+            size(rule.kept),
+            f"{rule.rate:.4f}",
+            size(rule.downloaded_saved),
+            size(rule.kept_lost),
+        ]
+    form = (
+        "the mean of its pages' yields"
+        if replay.form == "pages"
+        else f"bytes of {replay.text} text per byte downloaded"
+    )
     grace = f"never before {replay.grace_pages} pages and {size(replay.grace_bytes)}"
     head = f"{replay.domains:,} {many}; the yield of a {replay.unit} is {form}"
-    parts = [head, _aligned(ladder), f"a·(log10 n - b) after n pages, {grace}, page by page:", _aligned(rules), *replay.notes]
+    parts = [
+        head,
+        _aligned(ladder),
+        f"a·(log10 n - b) after n pages, {grace}, page by page:",
+        _aligned(rules),
+        *replay.notes,
+    ]
     return "\n\n".join(parts)
 
 

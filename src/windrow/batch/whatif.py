@@ -8,11 +8,27 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.frontier import budget
-from windrow.frontier.budget import Account, Rule
+from windrow.frontier.policy import budget
+from windrow.frontier.policy.budget import Account, Rule
 
 # The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.
-LADDER = (-math.inf, 0.0, 0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.0512, 0.1024, 0.2048, 0.4096)
+LADDER = (
+    -math.inf,
+    0.0,
+    0.0001,
+    0.0002,
+    0.0004,
+    0.0008,
+    0.0016,
+    0.0032,
+    0.0064,
+    0.0128,
+    0.0256,
+    0.0512,
+    0.1024,
+    0.2048,
+    0.4096,
+)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -27,7 +43,9 @@ class Row(msgspec.Struct, frozen=True):
 
 def table(accounts: Iterable[Account], ladder: Sequence[float], rule: Rule) -> list[Row]:
     """One row for each threshold. The rule says by which yield a domain is judged; a row's own is that of all its bytes."""
-    ranked = sorted(((budget.rate(account, rule), account.downloaded, account.kept) for account in accounts), reverse=True)
+    ranked = sorted(
+        ((budget.rate(account, rule), account.downloaded, account.kept) for account in accounts), reverse=True
+    )
     falling = [-rate for rate, _, _ in ranked]
     downloaded = [0, *itertools.accumulate(entry[1] for entry in ranked)]
     kept = [0, *itertools.accumulate(entry[2] for entry in ranked)]
@@ -51,5 +69,7 @@ def ladder(text: str) -> tuple[float, ...]:
     except ValueError:
         steps = {math.nan}
     if not all(0 <= step < math.inf for step in steps):
-        raise ConfigError(f"--ladder {text!r} is not a list of yields; write numbers from 0 on, and none for no threshold: none,0,0.01,0.1")
+        raise ConfigError(
+            f"--ladder {text!r} is not a list of yields; write numbers from 0 on, and none for no threshold: none,0,0.01,0.1"
+        )
     return (*([-math.inf] if "none" in words else []), *sorted(steps))

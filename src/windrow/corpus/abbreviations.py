@@ -18,8 +18,28 @@ from importlib import resources
 import msgspec
 
 _LIKE = {
-    **{"nor": "nob", "nno": "nob", "bos": "hrv", "hbs": "hrv", "cnr": "srp", "gsw": "deu", "nds": "deu", "ltz": "deu", "bar": "deu"},
-    **{"msa": "ind", "zsm": "ind", "bel": "rus", "mkd": "bul", "glg": "spa", "ast": "spa", "oci": "cat", "sco": "eng", "afr": "nld"},
+    **{
+        "nor": "nob",
+        "nno": "nob",
+        "bos": "hrv",
+        "hbs": "hrv",
+        "cnr": "srp",
+        "gsw": "deu",
+        "nds": "deu",
+        "ltz": "deu",
+        "bar": "deu",
+    },
+    **{
+        "msa": "ind",
+        "zsm": "ind",
+        "bel": "rus",
+        "mkd": "bul",
+        "glg": "spa",
+        "ast": "spa",
+        "oci": "cat",
+        "sco": "eng",
+        "afr": "nld",
+    },
     **{"fry": "nld", "ekk": "est", "lvs": "lav", "nep": "hin"},
 }
 

@@ -79,7 +79,9 @@ _decode = msgspec.json.Decoder(Document).decode
 _signals = msgspec.json.Decoder(list[Signal]).decode
 
 
-def draft(page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]) -> Draft:
+def draft(
+    page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]
+) -> Draft:
     """`paragraphs` are those of the page that may be kept, `languages` theirs; `language` is the page's."""
     rows = [
         _Row(paragraph.text, paragraph.kind, paragraph.own, paragraph.heading, "" if own == language else own)
@@ -102,7 +104,9 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
     """The document with its end of line. `kept`: which paragraphs stay, None for all; `signals`: those of its origin."""
     place = source.place
     origin = DocumentPlace(place.file, place.offset, place.length, source.digest)
-    front = _encode(_Front(FORMAT, source.id, source.url, moment(source.time), origin, source.ip, source.language, source.scores))
+    front = _encode(
+        _Front(FORMAT, source.id, source.url, moment(source.time), origin, source.ip, source.language, source.scores)
+    )
     if b":null" in front and len(finite := _finite(source.scores)) < len(source.scores):
         return line(draft, msgspec.structs.replace(source, scores=finite), kept, signals)
     further = b",".join(map(_signal, signals))
@@ -126,7 +130,13 @@ def read(line: bytes, place: str) -> Document:
 def host(url: str) -> str:
     """The host of a canonical URL; "" where it is not one."""
     authority = url.partition("//")[2].partition("/")[0]
-    return authority if authority.endswith("]") else authority.partition(":")[0] if authority[:1] != "[" else authority.rpartition(":")[0]
+    return (
+        authority
+        if authority.endswith("]")
+        else authority.partition(":")[0]
+        if authority[:1] != "["
+        else authority.rpartition(":")[0]
+    )
 
 
 def moment(epoch: float) -> str:
@@ -156,7 +166,9 @@ def _head(page: Page, signals: Sequence[Signal]) -> bytes:
     head = _encoded([_Head(*values, signals)])
     if _foreign(head, (*values, *(signal.value for signal in signals))):
         title, author, date, charset, declared, licence = map(_clean, values)
-        head = _encoded([_Head(title, author, date, charset, declared, licence, [_clean_signal(signal) for signal in signals])])
+        head = _encoded(
+            [_Head(title, author, date, charset, declared, licence, [_clean_signal(signal) for signal in signals])]
+        )
     return head[0][1:-2]
 
 

@@ -27,7 +27,9 @@ SNIFF = 1 << 18  # bytes looked at to tell a format
 LEVEL = 2  # of isal, 0 to 3
 CHUNK = 1 << 20  # bytes read at once
 MOST = 256 << 20  # bytes of one document; a longer one is a missing <doc> or a foreign file
-TEXT_MOST = 8 << 20  # bytes of plain text taken for one document: files of plain text know no documents, and memory is bounded
+TEXT_MOST = (
+    8 << 20
+)  # bytes of plain text taken for one document: files of plain text know no documents, and memory is bounded
 TEXTS = ("text", "raw_content", "content")  # datatrove, dolma and most others; CCNet; OSCAR
 SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".vert": "vertical", ".vertical": "vertical"} | {
     ".prevert": "prevertical",
@@ -36,7 +38,12 @@ SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".vert": "v
     ".text": "text",
 }
 
-_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, typing.cast(type[Exception], isal_zlib.error))  # its stub has no class
+_BROKEN = (
+    EOFError,
+    gzip.BadGzipFile,
+    zlib.error,
+    typing.cast(type[Exception], isal_zlib.error),
+)  # its stub has no class
 Strip = Callable[[Sequence[bool]], bytes]  # which paragraphs stay -> the document without the others
 
 
@@ -103,7 +110,9 @@ class Stream:
                 yield part
             kept = kept[start:]
             if len(kept) > MOST:
-                raise self.error(f"more than {MOST >> 20} MB without an end of the document; if the format was mistaken, name it")
+                raise self.error(
+                    f"more than {MOST >> 20} MB without an end of the document; if the format was mistaken, name it"
+                )
         if self._broken:
             self.line = self._given + kept.count(b"\n") + 1
             raise self.error(f"the gzip data breaks off here ({self._broken}); the file is cut short or damaged")
@@ -186,7 +195,9 @@ def _told(stream: Stream) -> str:
 def _plain(stream: Stream, lines: list[bytes]) -> str:
     if named(stream.path) not in ("", "text"):
         expected = named(stream.path)
-        raise stream.error(f"{_shown(lines[0])} does not begin a {expected} file; if it is one of another kind, name its format")
+        raise stream.error(
+            f"{_shown(lines[0])} does not begin a {expected} file; if it is one of another kind, name its format"
+        )
     return "text"
 
 
@@ -219,7 +230,9 @@ def _jsonl(stream: Stream) -> Iterator[Record]:
         try:
             document = _decoded(line)
         except (ValueError, RecursionError) as error:
-            raise stream.error(f'not a JSON document ({error}); each line must be one object, such as {{"text": "…"}}') from None
+            raise stream.error(
+                f'not a JSON document ({error}); each line must be one object, such as {{"text": "…"}}'
+            ) from None
         _check_format(stream, document)
         record = _json_record(raw if raw.endswith(b"\n") else raw + b"\n", document)
         if record is None:
@@ -229,7 +242,12 @@ def _jsonl(stream: Stream) -> Iterator[Record]:
 
 def _check_format(stream: Stream, found: Any) -> None:
     """Refuses a document of a Windrow corpus of another version; other people's documents have no place."""
-    if isinstance(found, dict) and "place" in found and isinstance(number := found.get("format"), int) and number != own.FORMAT:
+    if (
+        isinstance(found, dict)
+        and "place" in found
+        and isinstance(number := found.get("format"), int)
+        and number != own.FORMAT
+    ):
         raise stream.error(own.other(number))
 
 
@@ -271,7 +289,9 @@ def _strip_paragraphs(document: dict[str, Any], kept: Sequence[bool]) -> bytes:
     left = [paragraph for paragraph, keep in zip(document["paragraphs"], kept, strict=True) if keep]
     changed = {**document, "paragraphs": left}
     if isinstance(document.get("text"), str):
-        changed["text"] = "\n".join(paragraph["text"] if isinstance(paragraph, dict) else paragraph for paragraph in left)
+        changed["text"] = "\n".join(
+            paragraph["text"] if isinstance(paragraph, dict) else paragraph for paragraph in left
+        )
     return _encoded(changed)
 
 
@@ -333,7 +353,9 @@ def _check_lines(stream: Stream) -> None:
     first = stream.peek(SNIFF).lstrip().partition(b"\n")[0]
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
         if first[:1] == b"{" and isinstance(msgspec.json.decode(first), dict):
-            raise stream.error("a JSON document, where a line of markup or a word was expected; name the format jsonl, or none")
+            raise stream.error(
+                "a JSON document, where a line of markup or a word was expected; name the format jsonl, or none"
+            )
 
 
 def _lines_record(raw: bytes) -> Record:
@@ -360,7 +382,9 @@ def _lines_record(raw: bytes) -> Record:
 
 def _strip_lines(segments: list[list[bytes]], texts: list[bytes], kept: Sequence[bool]) -> bytes:
     flags = iter(kept)
-    return b"".join(b"".join(segment) for segment, text in zip(segments, texts, strict=True) if not text.strip() or next(flags))
+    return b"".join(
+        b"".join(segment) for segment, text in zip(segments, texts, strict=True) if not text.strip() or next(flags)
+    )
 
 
 READERS: dict[str, Callable[[Stream], Iterator[Record]]] = {

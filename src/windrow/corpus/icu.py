@@ -18,11 +18,15 @@ def _breaker() -> Any:
     try:
         from icu4py.breakers import WordBreaker
     except ImportError:
-        raise ConfigError("--words icu needs the library icu4py; install it with: pip install 'windrow[words]'") from None
+        raise ConfigError(
+            "--words icu needs the library icu4py; install it with: pip install 'windrow[words]'"
+        ) from None
     return WordBreaker
 
 
 def cut(run: str, language: str = "") -> list[str]:
     """The words of a run of letters; joined, they are the run. Where the language is another, the script says enough."""
-    ends = [end for _, end in _breaker()(run, _LOCALES.get(language, "en")).segments() if run[end : end + 1] not in _JOINED]
+    ends = [
+        end for _, end in _breaker()(run, _LOCALES.get(language, "en")).segments() if run[end : end + 1] not in _JOINED
+    ]
     return [run[start:end] for start, end in zip([0, *ends], ends, strict=False)]

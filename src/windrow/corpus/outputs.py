@@ -23,12 +23,20 @@ from windrow.corpus import formats
 from windrow.corpus.parquet import Table
 from windrow.data import Document
 
-SUFFIXES = {"jsonl": ".jsonl.gz", "prevertical": ".prevert.gz", "vertical": ".vert.gz", "text": ".txt.gz", "parquet": ".parquet"}
+SUFFIXES = {
+    "jsonl": ".jsonl.gz",
+    "prevertical": ".prevert.gz",
+    "vertical": ".vert.gz",
+    "text": ".txt.gz",
+    "parquet": ".parquet",
+}
 NOTE = "export.json"
 OPEN = 64  # files kept open
 TABLES = 256  # Parquet files at once: each is open, with its rows in memory, until the end
 
-Encode = Callable[[Document, bytes, int], bytes]  # document, its line in the corpus, its number -> its form in the output
+Encode = Callable[
+    [Document, bytes, int], bytes
+]  # document, its line in the corpus, its number -> its form in the output
 
 
 class Sink(Protocol):
@@ -131,7 +139,9 @@ def check(place: Place) -> None:
         raise ConfigError(f"{output} is a file, and a directory is wanted; name another place")
     elif output.exists() and any(output.iterdir()):
         if not place.force:
-            raise ConfigError(f"{output} is not empty; name another directory, or replace an earlier export with --force")
+            raise ConfigError(
+                f"{output} is not empty; name another directory, or replace an earlier export with --force"
+            )
         if not (output / NOTE).is_file():
             raise ConfigError(
                 f"{output} holds something else than an export (it has no {NOTE}), so --force does not remove it; name another"
@@ -210,7 +220,9 @@ def _standard_output() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer goes there, at the end
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # what is left in its buffer goes there, at the end
         if isinstance(error, BrokenPipeError):  # who reads has enough: a filter ends then, without a word
             raise SystemExit(128 + signal.SIGPIPE) from None
         raise OSError(error.errno, error.strerror, "standard output") from None
@@ -231,7 +243,9 @@ class Tables:
         if path in self._open:
             return
         if len(self._open) >= TABLES:
-            raise ConfigError(f"more than {TABLES} Parquet files at once are too many; part the corpus by tld or language, or filter it")
+            raise ConfigError(
+                f"more than {TABLES} Parquet files at once are too many; part the corpus by tld or language, or filter it"
+            )
         self._open[path] = Table(path)
 
     def finish(self, path: Path) -> None:

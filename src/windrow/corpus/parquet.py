@@ -20,19 +20,27 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ConfigError("Parquet needs the library pyarrow; install it with: pip install 'windrow[parquet]'") from None
+        raise ConfigError(
+            "Parquet needs the library pyarrow; install it with: pip install 'windrow[parquet]'"
+        ) from None
     return pyarrow, pyarrow.parquet
 
 
 def schema() -> Any:
     arrow, _ = _arrow()
     text, whole = arrow.string(), arrow.int64()
-    paragraph = arrow.struct([("text", text), ("class", text), ("own", text), ("heading", arrow.bool_()), ("language", text)])
+    paragraph = arrow.struct(
+        [("text", text), ("class", text), ("own", text), ("heading", arrow.bool_()), ("language", text)]
+    )
     signal = arrow.struct([(name, text) for name in ("source", "name", "value", "field", "agent")])
     columns = [(name, text) for name in ("id", "url", "host", "domain", "tld")]
     columns += [("time", arrow.timestamp("ms", tz="UTC"))]
     columns += [(name, text) for name in ("language", "title", "author", "date", "text")]
-    columns += [("paragraphs", arrow.list_(paragraph)), ("scores", arrow.map_(text, arrow.float64())), ("signals", arrow.list_(signal))]
+    columns += [
+        ("paragraphs", arrow.list_(paragraph)),
+        ("scores", arrow.map_(text, arrow.float64())),
+        ("signals", arrow.list_(signal)),
+    ]
     columns += [(name, text) for name in ("declared", "charset", "licence", "ip", "dump", "warc_filename")]
     columns += [("warc_record_offset", whole), ("warc_record_length", whole), ("digest", text)]
     return arrow.schema(columns)

@@ -27,7 +27,9 @@ _CLASSES = (
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no text, and not in XML
 
 Names = Callable[[str], str]  # ISO 639-3 code -> English name
-Share = Callable[[str, str], float | None]  # text, code -> how much of it is in this language, 0 to 1; None: cannot be told
+Share = Callable[
+    [str, str], float | None
+]  # text, code -> how much of it is in this language, 0 to 1; None: cannot be told
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -37,7 +39,9 @@ class Form(msgspec.Struct, frozen=True):
     places: bool = False  # with further attributes, which say where a document's bytes are
     cut: Cut = tokens.plain  # finds words where there are no blanks, in vertical
     share: Share | None = None  # judges paragraphs by themselves; None: they have their document's lang_diff
-    whole: Share | None = None  # judges documents anew; where it cannot tell, or is None, the score counts that they have
+    whole: Share | None = (
+        None  # judges documents anew; where it cannot tell, or is None, the score counts that they have
+    )
 
 
 def prevertical(document: Document, number: int, form: Form) -> bytes:
@@ -101,7 +105,11 @@ def _head(document: Document, number: int, measures: tuple[int, str], form: Form
     ]
     if form.places:
         place = document.place
-        attributes += [("warc_filename", place.file), ("warc_offset", str(place.offset)), ("warc_length", str(place.length))]
+        attributes += [
+            ("warc_filename", place.file),
+            ("warc_offset", str(place.offset)),
+            ("warc_length", str(place.length)),
+        ]
         attributes += [("digest", place.digest), ("record_id", document.id)]
     return _tag("doc", [pair for pair in attributes if pair[0] != "modified_date" or pair[1]])
 

@@ -36,11 +36,18 @@ def find(path: Path, length: Length | None = None) -> list[Shard]:
         raise ConfigError(f"{path} does not exist; name a crawl's directory or a file of its corpus")
     if path.is_file():
         return _counted([path], path.parent, length)
-    files = sorted(file for suffix in _SUFFIXES for file in root.rglob(f"*{suffix}") if file.is_file() and not file.name.startswith("."))
+    files = sorted(
+        file
+        for suffix in _SUFFIXES
+        for file in root.rglob(f"*{suffix}")
+        if file.is_file() and not file.name.startswith(".")
+    )
     if not files and root != path:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
     if not files:
-        raise ConfigError(f"{path} is no crawl's directory, and there are no documents ({' or '.join(_SUFFIXES)}) in it; name another")
+        raise ConfigError(
+            f"{path} is no crawl's directory, and there are no documents ({' or '.join(_SUFFIXES)}) in it; name another"
+        )
     return _counted(files, root, length)
 
 
@@ -80,7 +87,9 @@ def _counted(files: Sequence[Path], root: Path, length: Length | None) -> list[S
         size = file.stat().st_size
         counted = length(file) if length else None
         if counted is not None and size < counted:
-            raise ConfigError(f"{file} is shorter than the {counted} bytes that its crawl committed; restore it from a copy")
+            raise ConfigError(
+                f"{file} is shorter than the {counted} bytes that its crawl committed; restore it from a copy"
+            )
         if counted != 0:
             found.append(Shard(file, size if counted is None else counted, file.relative_to(root).as_posix()))
     return found

@@ -46,8 +46,12 @@ _CAPTION = re.compile(r"\d+\.\d+")  # Figure 8.12. The wind
 _PARTS = re.compile(r"[^\W\d_]{1,2}(?:\.-?[^\W\d_]{1,2})+")  # z.B, U.S.A, Ph.D
 _APART = re.compile(r"(?<![^\s(])(?:[^\W\d_]{1,2}\. ){1,4}\Z")  # z. , J. R.
 _VOWEL = re.compile("[aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿāăąēėęěīįıōőœūůűųαεηιοωυάέήίόώύаеёиоуыэюяіїє]")
-_UNITS = frozenset("km kg cm mm ml dl hl gb mb kb tb hz khz mhz ghz kw mw kwh db px cl dm hpa kpa mg bn tv pc cd hd hmm".split())
-_GERMAN = frozenset(("deu", "gsw", "nds", "ltz", "bar"))  # where every noun has a capital, so that a capital says little
+_UNITS = frozenset(
+    "km kg cm mm ml dl hl gb mb kb tb hz khz mhz ghz kw mw kwh db px cl dm hpa kpa mg bn tv pc cd hd hmm".split()
+)
+_GERMAN = frozenset(
+    ("deu", "gsw", "nds", "ltz", "bar")
+)  # where every noun has a capital, so that a capital says little
 _ORDINAL = _GERMAN | frozenset(  # where "3." is the third
     "ces slk pol hun fin est ekk dan nob nno nor hrv srp bos cnr slv lav lvs isl fao tur hsb dsb eus".split()
 )
@@ -113,7 +117,9 @@ def _patterns(own: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     spaced = r"(?: [»›](?=\s|$))?+"  # French has a blank before it, another language would not have one behind it
     stop = rf"(?<!{weak})(?<!\. )({run}){closing}{spaced}(?=\s|$|[{_SOLID}{_HANGUL}])"
     own_sign = rf"(?:(?!\u17d4\u179b\u17d4)(?<!\u17d4\u179b)[{_STRONG}]|\u1361\u1361)"  # "។ល។" is Khmer for "etc."
-    return re.compile(rf"[.!?…{own}{_STRONG}\u1361]"), re.compile(rf"{stop}|({own_sign}(?: ?{own_sign}|[.!?…])*+){only}")
+    return re.compile(rf"[.!?…{own}{_STRONG}\u1361]"), re.compile(
+        rf"{stop}|({own_sign}(?: ?{own_sign}|[.!?…])*+){only}"
+    )
 
 
 def _ends(text: str, start: int, match: re.Match[str], words: Words) -> bool:

@@ -37,7 +37,9 @@ class Shards:
     def __init__(self, directory: Path, options: Corpus, node: str) -> None:
         """`directory` is the crawl's."""
         if not _NODE.fullmatch(node):
-            raise ConfigError(f"crawl.node {node!r} cannot be part of a file name; use up to 64 letters, digits, '-', '_' and '.'")
+            raise ConfigError(
+                f"crawl.node {node!r} cannot be part of a file name; use up to 64 letters, digits, '-', '_' and '.'"
+            )
         self._directory = directory
         self._options = options
         self._node = node

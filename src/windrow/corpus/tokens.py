@@ -15,7 +15,9 @@ from windrow.corpus.abbreviations import Words
 
 GLUE = "<g/>"
 
-_HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+_HAN = (
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+)
 _TIBETAN = "\u0f40-\u0f6c\u0f71-\u0f84\u0f88-\u0fbc"
 _SOLID = _HAN + clusters.LETTERS
 _RUN = re.compile(f"[{_SOLID}]")
@@ -24,7 +26,8 @@ _FIRST = "\u0e00"  # before it there are none of these letters
 _TONES = "\U0001f3fb-\U0001f3ff"  # of skin, behind an emoji
 _ELIDING = frozenset(("fra", "ita", "cat", "oci", "cos", "frp", "lmo", "pms", "scn", "srd", "wln"))
 _ELISION = re.compile(
-    r"(?:[^\W\d_]{1,2}|jusqu|lorsqu|puisqu|quoiqu|quelqu|[^\W\d_]{1,4}ll|sant|tutt|senz|cent)['’](?=[^\W_])", re.IGNORECASE
+    r"(?:[^\W\d_]{1,2}|jusqu|lorsqu|puisqu|quoiqu|quelqu|[^\W\d_]{1,4}ll|sant|tutt|senz|cent)['’](?=[^\W_])",
+    re.IGNORECASE,
 )
 _WHOLE = frozenset(("aujourd'hui", "d'accord", "presqu'île"))
 _CLITIC = re.compile(r"(?:(?<=[^\W\d_])n['’]t|['’](?:s|m|d|re|ve|ll))$", re.IGNORECASE)

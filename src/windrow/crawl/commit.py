@@ -11,15 +11,17 @@ from typing import Protocol
 
 from windrow import log
 from windrow.crawl.disk import FULL, Disk
-from windrow.crawl.log import Log
 from windrow.crawl.recover import Resumed
 from windrow.data import Frame, Kind, Reason, Report, Task
+from windrow.log.writer import Log
 
 
 class Files(Protocol):
     """Files that grow by appending, such as the archive's."""
 
-    def flush(self) -> dict[str, int]: ...  # writes what is buffered: the length of what changed; OSError: nothing is lost, try again
+    def flush(
+        self,
+    ) -> dict[str, int]: ...  # writes what is buffered: the length of what changed; OSError: nothing is lost, try again
     def sync(self) -> None: ...  # makes durable what was flushed; runs in a thread beside the loop
     def close(self) -> None: ...
 
@@ -46,7 +48,9 @@ class Commits:
     def note(self, settled: Report, requested: bool) -> None:
         """`requested`: a request stands behind the report; its URL is in flight until the commit."""
         self._slots += requested
-        if settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK:  # where a host is, is soon forgotten
+        if (
+            settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK
+        ):  # where a host is, is soon forgotten
             self._reports.append(settled)
 
     def add_seeds(self, tasks: Iterable[Task]) -> None:

@@ -41,7 +41,9 @@ class Disk:
 
     def unwritable(self, error: OSError) -> ConfigError:
         place = error.filename or self._directory
-        return ConfigError(f"cannot write {place}: {error.strerror}; mend that and run the same command again, what was committed is safe")
+        return ConfigError(
+            f"cannot write {place}: {error.strerror}; mend that and run the same command again, what was committed is safe"
+        )
 
     def look(self) -> bool:
         """Whether there is room again after a pause; pauses where there is too little."""

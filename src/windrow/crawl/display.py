@@ -35,10 +35,15 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     """What the display shows."""
     seconds, rate = pace
     table = Table.grid(padding=(0, 2))
-    table.add_row("pages", f"{tally.archived:,} archived", f"{rate:,.0f} requests/s", f"{size(tally.downloaded)} downloaded")
+    table.add_row(
+        "pages", f"{tally.archived:,} archived", f"{rate:,.0f} requests/s", f"{size(tally.downloaded)} downloaded"
+    )
     if tally.kept:
         table.add_row(
-            "text", f"{size(tally.kept)} kept", f"{tally.kept / max(1, tally.downloaded):.1%} yield", f"{size(tally.clean)} found"
+            "text",
+            f"{size(tally.kept)} kept",
+            f"{tally.kept / max(1, tally.downloaded):.1%} yield",
+            f"{size(tally.clean)} found",
         )
     table.add_row("queue", f"{counts.waiting:,} waiting", f"{counts.in_hand:,} in hand", f"{counts.seen:,} seen")
     table.add_row(
@@ -51,7 +56,10 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     ends.add_row("ended", reasons(tally.finished))
     if tally.retried:
         ends.add_row("again", reasons(tally.retried))
-    last = Text("the disk is nearly full: waiting for space" if paused else f"{seconds:,.0f} s; Ctrl-C stops cleanly", style="dim")
+    last = Text(
+        "the disk is nearly full: waiting for space" if paused else f"{seconds:,.0f} s; Ctrl-C stops cleanly",
+        style="dim",
+    )
     return Group(table, ends, last)
 
 

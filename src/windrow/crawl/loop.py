@@ -21,19 +21,19 @@ from windrow.config import Config, ConfigError
 from windrow.crawl import page, recover
 from windrow.crawl.commit import Commits
 from windrow.crawl.disk import Disk, free_bytes
-from windrow.crawl.flight import Flight
-from windrow.crawl.keep import Keeper
-from windrow.crawl.log import Log
-from windrow.crawl.probe import Prober
-from windrow.crawl.workers import Pool
+from windrow.crawl.inflight import Flight
+from windrow.crawl.record import Keeper
+from windrow.crawl.workers.pool import Pool
 from windrow.data import Capture, Counts, Failure, Kind, Reason, Report, Robots, Task, Turn
-from windrow.fetch import robots, tdmrep
+from windrow.dedup.decide import Leaf
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
-from windrow.frontier import retry
-from windrow.frontier.scope import Scope
-from windrow.judge import probes
-from windrow.order import Leaf
+from windrow.frontier.policy import retry
+from windrow.frontier.policy.scope import Scope
+from windrow.judge import soft404
+from windrow.log.writer import Log
+from windrow.origin import robots, tdmrep
+from windrow.origin.soft404 import Prober
 from windrow.refine import Refined
 
 _T = TypeVar("_T")
@@ -51,7 +51,9 @@ class Clock:
 
     def __init__(self, last: float = 0.0) -> None:
         now = time.time()
-        if now < last < now + _DAY:  # it was set back meanwhile; a commit further ahead was dated by a clock that was wrong
+        if (
+            now < last < now + _DAY
+        ):  # it was set back meanwhile; a commit further ahead was dated by a clock that was wrong
             now = last
         self._offset = now - time.monotonic()
 
@@ -90,8 +92,8 @@ class Crawl:
         self._disk = Disk(directory, options.crawl.min_free_bytes)
         self._commits = Commits(resumed, Log(directory / "log", resumed.position), self._disk)
         self._keeper = Keeper(directory, options, resumed, self._commits, self._disk)
-        self._client = Client(options.fetch, options.crawler)
-        self._resolver = Resolver(options.fetch, options.crawler)
+        self._client = Client(options.fetch, options.identity)
+        self._resolver = Resolver(options.fetch, options.identity)
         self._pool = Pool(options)
         self._scope = Scope(options.scope)
         self._prober = Prober(options)
@@ -144,11 +146,15 @@ class Crawl:
         for task in tasks:
             rule = self._scope.refuses(task.url)
             if rule:
-                self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: they come again at each start
+                self.tally.refused[rule] = (
+                    self.tally.refused.get(rule, 0) + 1
+                )  # of this run: they come again at each start
             else:
                 kept.append(task)
         if not kept:
-            raise ConfigError(f"every seed in {self._options.crawl.seeds} is refused by [scope]; widen it or change the seeds")
+            raise ConfigError(
+                f"every seed in {self._options.crawl.seeds} is refused by [scope]; widen it or change the seeds"
+            )
         return kept
 
     def _add_seeds(self, admitted: list[Task]) -> None:
@@ -161,7 +167,11 @@ class Crawl:
             self._wake.clear()
             now = self._clock.now()
             self._check_limits(now)
-            free = 0 if self._disk.paused or self._stopping or self._enough() else self._options.fetch.connections - len(self._turns)
+            free = (
+                0
+                if self._disk.paused or self._stopping or self._enough()
+                else self._options.fetch.connections - len(self._turns)
+            )
             turns, again = await self._lease(free, now) if free > 0 else ([], math.inf)
             for turn in turns:
                 task = asyncio.create_task(self._hold(turn))
@@ -234,7 +244,11 @@ class Crawl:
                 rules = {entry.origin: entry for entry in turn.robots}
                 for task in turn.tasks:
                     refusal = self._refusal(task, rules) if task.kind is Kind.PAGE else self._barred(task, rules)
-                    if refusal is None and task.kind is Kind.PAGE and self._prober.wants(entry := rules[urls.origin(task.url.text)]):
+                    if (
+                        refusal is None
+                        and task.kind is Kind.PAGE
+                        and self._prober.wants(entry := rules[urls.origin(task.url.text)])
+                    ):
                         rules[entry.origin], last = await self._probe(turn, entry, last)
                     if refusal is None:
                         await self._rest(last + turn.delay if last else 0.0)
@@ -292,13 +306,15 @@ class Crawl:
         hop = msgspec.structs.replace(hop, task=msgspec.structs.replace(hop.task, kind=Kind.DETOUR))
         report = page.answered(steady(hop, last), self._scope, self._options.fetch.max_redirects)
         await self._keep(msgspec.structs.replace(report, found=(), refused={}, final=True), hop)
-        return await self._client.get(msgspec.structs.replace(hop.task, kind=Kind.PAGE), turn.address, text), self._clock.now()
+        return await self._client.get(
+            msgspec.structs.replace(hop.task, kind=Kind.PAGE), turn.address, text
+        ), self._clock.now()
 
     async def _probe(self, turn: Turn, entry: Robots, last: float) -> tuple[Robots, float]:
         """Asks an origin for a page that cannot exist. What it answers belongs to what is known of the origin, beside its rules."""
         task = self._prober.task(entry)
         if self._refusal(task, {entry.origin: entry}) is not None:
-            return msgspec.structs.replace(entry, probe=probes.NONE), last
+            return msgspec.structs.replace(entry, probe=soft404.NONE), last
         await self._rest(last + turn.delay if last else 0.0)
         if not await self._admitted(task.kind):
             return entry, last
@@ -307,14 +323,14 @@ class Crawl:
         return await self._take_probe(outcome, entry, last), last
 
     async def _take_probe(self, outcome: Capture | Failure, entry: Robots, now: float) -> Robots:
-        probe = probes.NONE
+        probe = soft404.NONE
         if isinstance(outcome, Failure):
             entry = msgspec.structs.replace(entry, probe=probe)
             await self._settle(msgspec.structs.replace(page.failed(steady(outcome, now)), robots=entry), requested=True)
             return entry
         await self._read_all(entry.origin)
         if page.reason(outcome) is Reason.OK:
-            refined = await self._pool.refine(outcome, probes.ASKED)
+            refined = await self._pool.refine(outcome, soft404.ASKED)
             probe = refined.probe if isinstance(refined, Refined) else probe
         entry = msgspec.structs.replace(entry, probe=probe)
         report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
@@ -337,7 +353,9 @@ class Crawl:
         origin = urls.origin(task.url.text)
         entry = rules[origin]
         if entry.closed:
-            return Report(0, task, Reason.ROBOTS_UNREACHABLE, f"{origin}/robots.txt could not be had", self._clock.now())
+            return Report(
+                0, task, Reason.ROBOTS_UNREACHABLE, f"{origin}/robots.txt could not be had", self._clock.now()
+            )
         if not entry.rules:
             return None
         allowed, rule = robots.parse(entry.rules).decide(task.url.text[len(origin) :])
@@ -346,7 +364,9 @@ class Crawl:
     def _barred(self, task: Task, rules: dict[str, Robots]) -> Report | None:
         """The report on a tdmrep.json that robots.txt disallows: its origin says nothing by it."""
         report = self._forbidden(task, rules) if task.kind is Kind.TDMREP else None
-        return report and msgspec.structs.replace(report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE))
+        return report and msgspec.structs.replace(
+            report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE)
+        )
 
     async def _close_tasks(self, turn: Turn, why: Reason) -> None:
         now = self._clock.now()
@@ -354,10 +374,14 @@ class Crawl:
         for task in turn.tasks:
             report = page.closed(task, why, now)
             if task.kind is Kind.ROBOTS:
-                unreachable = robots.verdict(page.asking(task), Failure(task, why, report.detail, now), self._options.fetch, self._agent)
+                unreachable = robots.verdict(
+                    page.asking(task), Failure(task, why, report.detail, now), self._options.fetch, self._agent
+                )
                 report = msgspec.structs.replace(report, robots=unreachable)
             elif task.kind is Kind.TDMREP:
-                report = msgspec.structs.replace(report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE))
+                report = msgspec.structs.replace(
+                    report, robots=msgspec.structs.replace(rules[page.asking(task)], tdm=tdmrep.NONE)
+                )
             await self._settle(report)
 
     async def _resolve(self, task: Task) -> None:
@@ -365,14 +389,22 @@ class Crawl:
         found = await self._resolver.find(task.url.host, now)
         end = self._clock.now()
         reason = found.reason or Reason.OK
-        report = Report(0, task, reason, found.detail, end, until=end + found.ttl if not found.reason else 0.0, address=found.address)
+        report = Report(
+            0,
+            task,
+            reason,
+            found.detail,
+            end,
+            until=end + found.ttl if not found.reason else 0.0,
+            address=found.address,
+        )
         await self._settle(report)
 
     # -- a page
 
     @property
     def _agent(self) -> str:
-        return self._options.crawler.name
+        return self._options.identity.name
 
     async def _take(self, outcome: Capture | Failure, now: float, rules: dict[str, Robots]) -> bool:
         """What a request gave. All but pages is reported before the turn goes on, so that the host's clock knows of it; False where it
@@ -419,7 +451,9 @@ class Crawl:
             report = msgspec.structs.replace(report, found=(moved,), refused={}, final=True)
         else:
             verdict = self._verdict(seen, rules)
-            why = Reason.ROBOTS_UNREACHABLE if verdict.closed and report.reason is not Reason.THROTTLED else report.reason
+            why = (
+                Reason.ROBOTS_UNREACHABLE if verdict.closed and report.reason is not Reason.THROTTLED else report.reason
+            )
             report = msgspec.structs.replace(report, found=(), refused={}, final=True, robots=verdict, reason=why)
         await self._keep(report, outcome)
 
@@ -495,8 +529,12 @@ class Crawl:
     async def _finish_turns(self) -> None:
         """Requests under way may finish, for a while; what is not done by then goes back to its queue."""
         end = self._clock.now() + _LAST_CALL
-        while (waiting := [*self._turns, *self._pages]) and self._broken is None and (left := end - self._clock.now()) > 0:
-            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)  # a turn may leave a page behind
+        while (
+            (waiting := [*self._turns, *self._pages]) and self._broken is None and (left := end - self._clock.now()) > 0
+        ):
+            await asyncio.wait(
+                waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED
+            )  # a turn may leave a page behind
         for task in [*self._turns, *self._pages]:
             task.cancel()
         while self._turns or self._pages:
@@ -522,12 +560,12 @@ class Crawl:
 
 def check_contact(options: Config, tasks: list[Task]) -> None:
     """Who is visited must be able to reach us: without a contact nothing but loopback is crawled."""
-    if options.crawler.contact:
+    if options.identity.contact:
         return
     away = next((task.url for task in tasks if not stays_home(options.fetch, task.url.host)), None)
     if away is not None:
         raise ConfigError(
-            f"no contact is set and the seed {away.text} is not on this machine; set contact under [crawler] in crawl.toml to a URL or "
+            f"no contact is set and the seed {away.text} is not on this machine; set contact under [identity] in crawl.toml to a URL or "
             "an e-mail address that a webmaster can write to"
         )
 

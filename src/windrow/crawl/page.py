@@ -20,8 +20,8 @@ import msgspec
 
 from windrow import urls
 from windrow.data import Capture, Failure, Kind, Link, Place, Reason, Report, Task, Url
-from windrow.frontier import retry
-from windrow.frontier.scope import Scope
+from windrow.frontier.policy import retry
+from windrow.frontier.policy.scope import Scope
 
 _DAY = 86400.0
 _HOPS = 5  # RFC 9309 §2.3.1.2, and as many for tdmrep.json

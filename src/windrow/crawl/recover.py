@@ -16,8 +16,8 @@ import msgspec
 
 from windrow import files, frontier, log
 from windrow.config import Config, ConfigError
-from windrow.frontier.local import LocalFrontier
-from windrow.judge import codes
+from windrow.frontier.local.frontier import LocalFrontier
+from windrow.judge.language import codes
 
 # Files that only ever grow, whose committed lengths are in the log.
 GROWING = ("warc/*.warc.gz", "robotstxt/*.warc.gz", "diagnostics/*.warc.gz", "corpus/*/*.jsonl.gz", "seen/*.redo")
@@ -43,7 +43,9 @@ def lock(directory: Path) -> Iterator[None]:
     try:
         if not _take(handle):
             holder = os.pread(handle, 100, 0).decode(errors="replace").strip() or "unknown"
-            raise ConfigError(f"{directory} is being crawled by process {holder}; stop it first, or use another directory")
+            raise ConfigError(
+                f"{directory} is being crawled by process {holder}; stop it first, or use another directory"
+            )
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode(), 0)
         yield
@@ -69,7 +71,9 @@ def check_version(directory: Path) -> None:
     if not found:
         _write(path, _VERSION + "\n")
     elif found != _VERSION:
-        raise ConfigError(f"{path} says {found!r}, this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow")
+        raise ConfigError(
+            f"{path} says {found!r}, this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow"
+        )
 
 
 async def resume(directory: Path, options: Config, now: float) -> Resumed:
@@ -186,11 +190,15 @@ def _cut(directory: Path, path: Path, keep: int) -> list[str]:
     size = path.stat().st_size
     if size <= keep:
         return []
-    aside = directory / "torn" / f"{'-'.join(path.relative_to(directory).parts)}.{keep}"  # shards of two languages bear one name
+    aside = (
+        directory / "torn" / f"{'-'.join(path.relative_to(directory).parts)}.{keep}"
+    )  # shards of two languages bear one name
     aside.parent.mkdir(exist_ok=True)
     with path.open("rb") as source, aside.open("wb") as copy:
         source.seek(keep)
         while chunk := source.read(1 << 20):
             copy.write(chunk)
     os.truncate(path, keep)
-    return [f"{path.relative_to(directory)}: {size - keep} bytes behind the last commit moved to {aside.relative_to(directory)}"]
+    return [
+        f"{path.relative_to(directory)}: {size - keep} bytes behind the last commit moved to {aside.relative_to(directory)}"
+    ]

@@ -12,8 +12,8 @@ import msgspec
 from windrow import log, urls
 from windrow.config import Config, ConfigError
 from windrow.data import Url
-from windrow.fetch import robots
-from windrow.frontier.scope import Scope
+from windrow.frontier.policy.scope import Scope
+from windrow.origin import robots
 
 
 class Status(msgspec.Struct):
@@ -139,10 +139,14 @@ def _tell(story: Story, mention: log.Mention) -> None:
     detail = f" ({report.detail})" if report.detail else ""
     status = f", status {report.status}" if report.status else ""
     ends = "" if report.final else "; back to its queue"
-    story.events.append(Event(report.time, f"{asked}{status}: {report.reason.value}{detail}{ends}; frame {mention.frame}"))
+    story.events.append(
+        Event(report.time, f"{asked}{status}: {report.reason.value}{detail}{ends}; frame {mention.frame}")
+    )
     if report.place is not None:
         story.place = f"{report.place.file} {report.place.offset} {report.place.length}"
-        story.events.append(Event(report.time, f"archived in {report.place.file} at {report.place.offset}, {report.place.length} bytes"))
+        story.events.append(
+            Event(report.time, f"archived in {report.place.file} at {report.place.offset}, {report.place.length} bytes")
+        )
     if report.clean:
         told = f" in {report.language}" if report.language else ""
         scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
@@ -155,8 +159,9 @@ def _unseen(directory: Path, url: Url, options: Config) -> str:
     rule = Scope(options.scope).refuses(url)
     if rule:
         return f"the rule '{rule}' of [scope] refuses it"
-    return "no page that was read links to it, or the link was refused where it stood: by depth, distance, nofollow or a cap" + _waits(
-        directory, url, "; "
+    return (
+        "no page that was read links to it, or the link was refused where it stood: by depth, distance, nofollow or a cap"
+        + _waits(directory, url, "; ")
     )
 
 

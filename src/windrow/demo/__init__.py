@@ -12,14 +12,14 @@ speaks just enough HTTP/1.1 to serve pages quickly and knows nothing of them, `w
 
 OPTIONS = """\
 # The options of the demo crawl. Its web is on loopback, so it needs no contact and hardly any delay.
-[crawler]
+[identity]
 description = "windrow demo"
 
 [fetch]
 delay = 0.01
 ip_delay = 0.0
 allow_private = true
-hosts = "hosts"
+hosts_file = "hosts"
 
 [scope]
 tlds = ["test"]

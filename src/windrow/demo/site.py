@@ -57,7 +57,10 @@ def build() -> Site:
         pages |= _articles(language, host)
     pages |= {url.replace(ORIGINAL, MIRROR): document for url, document in pages.items() if f"//{ORIGINAL}/" in url}
     pages[f"http://{CALENDAR}/"] = _calendar("2026", "01")
-    hidden = {f"http://{LIBRARY}/private/notes.html": _note("Notes"), f"http://{COMPRESSED}/fr/draft.html": _note("Brouillon")}
+    hidden = {
+        f"http://{LIBRARY}/private/notes.html": _note("Notes"),
+        f"http://{COMPRESSED}/fr/draft.html": _note("Brouillon"),
+    }
     sitemap = {f"http://{LIBRARY}/sitemap.xml": _sitemap(sorted(url for url in pages if f"//{LIBRARY}/" in url))}
     return Site(pages | hidden | sitemap, frozenset(pages), frozenset(hidden))
 
@@ -97,8 +100,12 @@ def _page(status: int, title: str) -> Reply:
 
 
 def _library() -> dict[str, Document]:
-    languages = "".join(f'<li><a href="{_home(code)}">{html.escape(declaration.load(code).title)}</a></li>' for code in HOME)
-    whole = "".join(f'<li><a href="/whole/{code}.html">{html.escape(declaration.load(code).title)}</a></li>' for code in WHOLE)
+    languages = "".join(
+        f'<li><a href="{_home(code)}">{html.escape(declaration.load(code).title)}</a></li>' for code in HOME
+    )
+    whole = "".join(
+        f'<li><a href="/whole/{code}.html">{html.escape(declaration.load(code).title)}</a></li>' for code in WHOLE
+    )
     portal = f"""<h1>A library of rights</h1>
 <p>One text, twelve languages: the Universal Declaration of Human Rights, article by article.</p>
 <ul>{languages}</ul><p>On one page:</p><ul>{whole}</ul>
@@ -110,14 +117,18 @@ def _library() -> dict[str, Document]:
 that is served on your own machine, for trying out a crawler.</p><p><a href="/about.html;jsessionid=7F000001">This page again</a></p>"""
     news = '<h1>News</h1><p>This page fails the first time it is asked for.</p><p><a href="./">Back</a></p>'
     pages = {"": portal, "about.html": about, "news.html": news}
-    documents = {f"http://{LIBRARY}/{path}": _document("en", "A library of rights", body) for path, body in pages.items()}
+    documents = {
+        f"http://{LIBRARY}/{path}": _document("en", "A library of rights", body) for path, body in pages.items()
+    }
     return documents | {f"http://{LIBRARY}/whole/{code}.html": _whole(code) for code in WHOLE}
 
 
 def _articles(language: str, host: str) -> dict[str, Document]:
     """An index and a page for each section of the Declaration."""
     text = declaration.load(language)
-    entries = "".join(f'<li><a href="{_name(i)}">{html.escape(section.heading)}</a></li>' for i, section in enumerate(text.sections))
+    entries = "".join(
+        f'<li><a href="{_name(i)}">{html.escape(section.heading)}</a></li>' for i, section in enumerate(text.sections)
+    )
     draft = '<p><a href="draft.html">…</a></p>' if language == "fr" else ""
     index = f"<h1>{html.escape(text.title)}</h1><ol>{entries}</ol>{draft}{_switch(language, '')}"
     documents = {f"http://{host}/{language}/": _document(language, text.title, index)}
@@ -129,8 +140,12 @@ def _articles(language: str, host: str) -> dict[str, Document]:
 
 def _article(text: declaration.Declaration, number: int) -> str:
     section = text.sections[number]
-    beside = [(number + step, arrow) for step, arrow in ((-1, "←"), (1, "→")) if 0 <= number + step < len(text.sections)]
-    links = " ".join(f'<a href="{_name(i)}" rel="{"prev" if arrow == "←" else "next"}">{arrow}</a>' for i, arrow in beside)
+    beside = [
+        (number + step, arrow) for step, arrow in ((-1, "←"), (1, "→")) if 0 <= number + step < len(text.sections)
+    ]
+    links = " ".join(
+        f'<a href="{_name(i)}" rel="{"prev" if arrow == "←" else "next"}">{arrow}</a>' for i, arrow in beside
+    )
     body = "".join(f"<p>{html.escape(paragraph)}</p>" for paragraph in section.paragraphs)
     up = f'<a href="./">{html.escape(text.title)}</a>'
     return f"<h1>{html.escape(section.heading)}</h1>{body}<p>{links} {up}</p>{_switch(text.language, _name(number))}"
@@ -138,13 +153,18 @@ def _article(text: declaration.Declaration, number: int) -> str:
 
 def _whole(language: str) -> Document:
     text = declaration.load(language)
-    sections = (f"<h2>{html.escape(heading)}</h2>" + "".join(f"<p>{html.escape(p)}</p>" for p in body) for heading, body in text.sections)
+    sections = (
+        f"<h2>{html.escape(heading)}</h2>" + "".join(f"<p>{html.escape(p)}</p>" for p in body)
+        for heading, body in text.sections
+    )
     return _document(language, text.title, f"<h1>{html.escape(text.title)}</h1>" + "".join(sections))
 
 
 def _switch(language: str, name: str) -> str:
     """The same page in the other languages."""
-    links = " · ".join(f'<a href="{_home(code)}{name}" hreflang="{code}">{code}</a>' for code in HOME if code != language)
+    links = " · ".join(
+        f'<a href="{_home(code)}{name}" hreflang="{code}">{code}</a>' for code in HOME if code != language
+    )
     return f'<nav class="languages">{links}</nav>'
 
 
@@ -162,7 +182,11 @@ def _calendar(year: str, month: str) -> Document:
     near = [(now + step, mark) for step, mark in ((-1, "←"), (1, "→"))]
     links = " ".join(f'<a href="/{then // 12:04}/{then % 12 + 1:02}">{mark}</a>' for then, mark in near)
     days = " ".join(str(day) for day in range(1, 29))
-    return _document("en", "Calendar", f"<h1>Calendar {year}-{month}</h1><p>{days}</p><p>Nothing happens this month.</p><p>{links}</p>")
+    return _document(
+        "en",
+        "Calendar",
+        f"<h1>Calendar {year}-{month}</h1><p>{days}</p><p>Nothing happens this month.</p><p>{links}</p>",
+    )
 
 
 def _note(title: str) -> Document:

@@ -18,7 +18,7 @@ ADDRESS = "127.0.0.1"
 class Web:
     port: int
     seeds: list[str]
-    hosts: dict[str, str]  # host -> address:port, what `fetch.hosts` wants to know
+    hosts: dict[str, str]  # host -> address:port, what `fetch.hosts_file` wants to know
     pages: frozenset[str]  # URLs that a crawl of the seeds must archive, each once
     disallowed: frozenset[str]  # URLs that robots.txt forbids
     requests: list[Request]  # what was asked for, in order; grows while the web is served

@@ -43,7 +43,7 @@ def _dated(read: Extractor, capture: Capture) -> Page:
 def _with_blocks(options: Config) -> Extractor:
     from windrow.extract import blocks
 
-    links, agent = options.extract.max_links, options.crawler.name
+    links, agent = options.extract.max_links, options.identity.name
     judge, comments = blocks.judge(options.extract.model), options.extract.comments
     return functools.partial(blocks.extract, max_links=links, agent=agent, judge=judge, comments=comments)
 
@@ -52,21 +52,21 @@ def _with_paragraphs(options: Config) -> Extractor:
     from windrow.extract import paragraphs
 
     paragraphs.check(options.paragraphs)
-    links, agent = options.extract.max_links, options.crawler.name
+    links, agent = options.extract.max_links, options.identity.name
     return functools.partial(paragraphs.extract, max_links=links, agent=agent, options=options.paragraphs)
 
 
 def _with_lines(options: Config) -> Extractor:
     from windrow.extract import lines  # with numpy, which the others do without
 
-    links, agent = options.extract.max_links, options.crawler.name
+    links, agent = options.extract.max_links, options.identity.name
     return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.model(options.extract.model))
 
 
 def _without_text(options: Config) -> Extractor:
     from windrow.extract import html
 
-    return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.crawler.name)
+    return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.identity.name)
 
 
 # Each is imported when it is asked for. A new one is a line here, its name in config.PATTERNS, and a floor in tests/quality.

@@ -33,7 +33,9 @@ _KINDS = ("bad", "good")
 _COMMENT = 1 << list(walk.HINTS).index("comment")
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", judge: Judge | None = None, comments: bool = False) -> Page:
+def extract(
+    capture: Capture, max_links: int, agent: str = "", judge: Judge | None = None, comments: bool = False
+) -> Page:
     """As html.extract, with all blocks of the page as paragraphs, each called good or bad; `own` is what the first stage thought.
 
     Without a judge (see `judge`), the model that comes with the package.

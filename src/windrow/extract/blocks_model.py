@@ -86,7 +86,10 @@ def _checksum(model: Model) -> str:
 
 def _check(model: Model, features: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
     if (model.kind, model.version) != (KIND, VERSION):
-        raise _broken(f"it is '{model.kind}' of version {model.version}, this program reads '{KIND}' of version {VERSION}", "version")
+        raise _broken(
+            f"it is '{model.kind}' of version {model.version}, this program reads '{KIND}' of version {VERSION}",
+            "version",
+        )
     if model.checksum != _checksum(model):
         raise _broken("its checksum is another: the file was changed or cut", "checksum")
     if model.features != features[0] + features[1]:
@@ -105,7 +108,9 @@ def _check_forest(forest: Forest, name: str, features: int) -> None:
             raise _broken(f"expected {size} bytes, got {len(getattr(forest, field))}", f"{name}.{field}")
     if not 0 <= forest.early <= trees:
         raise _broken(f"there are {trees} trees, not {forest.early}", f"{name}.early")
-    for number, (figure, mask) in enumerate(zip(numbers("H", forest.features), numbers("I", forest.masks), strict=True)):
+    for number, (figure, mask) in enumerate(
+        zip(numbers("H", forest.features), numbers("I", forest.masks), strict=True)
+    ):
         if figure >= features:
             raise _broken(f"question {number} is for figure {figure:.0f} of {features}", f"{name}.features")
         if mask >= 1 << LEAVES - 1:

@@ -5,12 +5,27 @@ import math
 from windrow.extract.rules import COMMAS, FLAGS, STOPS, TAGS
 
 _GROUPS = (
-    *("p", "li", "dd dt", "td th", "div", "h1", "h2", "h3", "h4 h5 h6", "pre listing", "blockquote", "article section main body"),
+    *(
+        "p",
+        "li",
+        "dd dt",
+        "td th",
+        "div",
+        "h1",
+        "h2",
+        "h3",
+        "h4 h5 h6",
+        "pre listing",
+        "blockquote",
+        "article section main body",
+    ),
     *("figcaption caption figure", "ul ol dl"),
 )
 GROUP = {tag: number for number, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
 GROUP_OF = bytes(GROUP.get(tag, 0) for tag in TAGS)  # of each tag by its number; 0: any other
-BITS = tuple(place for place, name in enumerate(FLAGS) if name not in ("link", "heading"))  # flags that say more than other columns
+BITS = tuple(
+    place for place, name in enumerate(FLAGS) if name not in ("link", "heading")
+)  # flags that say more than other columns
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}
 CLOSING = "\"”»)'"  # may stand behind the full stop of a sentence
 
@@ -36,7 +51,20 @@ _LEVEL = ("blocks", "share", "prose share", "links", "mean", "prose")
 _BRANCH = ("blocks", "share", "prose share", "links", "mean", "tag")
 _CORE = ("outside", "offset", "place", "depth", "share", *(f"branch {name}" for name in _BRANCH))
 FIRST = (
-    *("stops", "breaks", "images", "depth", "heading", "length", "tag", "ending", "links", "digits", "comma density", "tag density"),
+    *(
+        "stops",
+        "breaks",
+        "images",
+        "depth",
+        "heading",
+        "length",
+        "tag",
+        "ending",
+        "links",
+        "digits",
+        "comma density",
+        "tag density",
+    ),
     *(f"in {FLAGS[place]}" for place in BITS),
     *(f"around {level} {name}" for name in _LEVEL for level in range(1, LEVELS + 1)),
     *(f"around {level} {name}" for name in ("tag", "place") for level in range(1, NEAR + 1)),
@@ -44,11 +72,28 @@ FIRST = (
     *(f"path {name}" for name in ("blocks", "share", "prose share", "links", "mean")),
     *("place", "text before", "prose before", "since prose", "until prose", "since h1"),
     *("length above", "length below", "links above", "tag above"),
-    *("page blocks", "page length", "page prose", "page links", "page prose share", "page longest", "page p", "page li", "page mean prose"),
+    *(
+        "page blocks",
+        "page length",
+        "page prose",
+        "page links",
+        "page prose share",
+        "page longest",
+        "page p",
+        "page li",
+        "page mean prose",
+    ),
     *("page prose blocks", "page headings", "page stops", "page depth"),
 )
 SECOND = (
-    *("likely", "likely above", "likely below", "likely above 2", "likely below 2", *(f"likely within {reach}" for reach in WINDOWS)),
+    *(
+        "likely",
+        "likely above",
+        "likely below",
+        "likely above 2",
+        "likely below 2",
+        *(f"likely within {reach}" for reach in WINDOWS),
+    ),
     *("likely before", "likely share"),
     *(f"likely around {level} {name}" for name in ("density", "share") for level in range(1, LEVELS + 1)),
     *(f"likely core {core} {name}" for name in ("offset", "depth", "density") for core in LIKELY_CORES),

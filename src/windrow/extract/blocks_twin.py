@@ -52,12 +52,15 @@ _CLOSES = 4
 _LAST = {**ENDINGS, **dict.fromkeys(CLOSING, _CLOSES)}
 
 _CHARS, _WORDS, _LINKED, _STOPS, _TAG, _DEPTH, _PATH, _CONTAINER, _HEADING, _FLAGS = (
-    BLOCK.index(name) for name in ("chars", "words", "link_chars", "stops", "tag", "depth", "path", "container", "heading", "flags")
+    BLOCK.index(name)
+    for name in ("chars", "words", "link_chars", "stops", "tag", "depth", "path", "container", "heading", "flags")
 )
 _AS_THEY_ARE = [BLOCK.index(name) for name in ("stops", "breaks", "images", "depth", "heading")]
 _BY_CHARS = [BLOCK.index(name) for name in ("link_chars", "digits")]
 _BY_LENGTH = [BLOCK.index(name) for name in ("commas", "tags")]
-_PARENT, _HELD_TAG, _HELD_DEPTH, _FROM, _TO = (CONTAINER.index(name) for name in ("parent", "tag", "depth", "first", "end"))
+_PARENT, _HELD_TAG, _HELD_DEPTH, _FROM, _TO = (
+    CONTAINER.index(name) for name in ("parent", "tag", "depth", "first", "end")
+)
 
 
 class Context(NamedTuple):
@@ -268,7 +271,11 @@ def _add_page(rows: Rows, context: Context, block: Array, own: tuple[Array, Arra
     figures = (
         *(len(lengths), some, prose, linked / some, prose / some, int(np.maximum.reduce(lengths))),
         *(by_group[GROUP["p"]] / some, by_group[GROUP["li"]] / some, prose / max(count, 1), count),
-        *(int(np.count_nonzero(block[_HEADING])), int(np.add.reduce(block[_STOPS])) / some, int(np.maximum.reduce(block[_DEPTH]))),
+        *(
+            int(np.count_nonzero(block[_HEADING])),
+            int(np.add.reduce(block[_STOPS])) / some,
+            int(np.maximum.reduce(block[_DEPTH])),
+        ),
     )
     rows.next(len(figures))[:] = np.array(figures)[:, None]
 
@@ -295,7 +302,10 @@ def second(context: Context, buckets: Array) -> Array:
     figures[0] = by_path / np.maximum(length_by_path, 1)
     figures[1] = by_path / total
     figures.take(context.path, axis=1, out=rows.next(2), mode="clip")
-    sure, decided = int(np.add.reduce(mass[buckets >= EVEN])), int(np.add.reduce(lengths * np.abs(likely - (1 << SCALE - 1))))
+    sure, decided = (
+        int(np.add.reduce(mass[buckets >= EVEN])),
+        int(np.add.reduce(lengths * np.abs(likely - (1 << SCALE - 1)))),
+    )
     rows.next(4)[:] = np.array((every, every / int(sums[-1]), sure / total, decided / int(sums[-1])))[:, None]
     return rows.table
 
@@ -337,7 +347,9 @@ class Trees:
     def buckets(self, table: Array) -> Array:
         """Of each block the bucket of its probability; what is far from being text after some trees is let go."""
         if table.shape[1] > _AT_ONCE:
-            return np.concatenate([self.buckets(table[:, start : start + _AT_ONCE]) for start in range(0, table.shape[1], _AT_ONCE)])
+            return np.concatenate(
+                [self.buckets(table[:, start : start + _AT_ONCE]) for start in range(0, table.shape[1], _AT_ONCE)]
+            )
         added = self._added(table)
         sums = np.add.reduce(added[: self.early])
         sums += np.add.reduce(added[self.early :]) * (sums >= self.cut)

@@ -64,7 +64,9 @@ _UTF16 = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be"}
 _NOT_ASCII = {"UTF-16LE", "UTF-16BE", "ISO-2022-JP", "replacement"}  # a byte below 128 may mean something else here
 
 _PRESCAN = 1024  # bytes, the standard's
-_LATE = 1 << 16  # bytes in which a declaration too late for the prescan still counts: browsers start over when they meet it
+_LATE = (
+    1 << 16
+)  # bytes in which a declaration too late for the prescan still counts: browsers start over when they meet it
 _SAMPLE = 1 << 16  # bytes the detector sees: it takes 45 µs for each thousand
 
 _HEADER = re.compile(r""";[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"?|([^;" \t]+))""", re.IGNORECASE)
@@ -74,7 +76,9 @@ _ATTRIBUTE = re.compile(
     rb"""[\t\n\f\r /]*(?:(>)|([^\t\n\f\r />][^\t\n\f\r />=]*)"""
     rb"""(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r >]*)(?=[\t\n\f\r >])))?)"""
 )
-_CONTENT = re.compile(rb"""charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r ;]*))""", re.IGNORECASE)
+_CONTENT = re.compile(
+    rb"""charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r ;]*))""", re.IGNORECASE
+)
 _WIDE = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
 _HIGH = re.compile(rb"[\x80-\xff]")
 
@@ -86,7 +90,11 @@ def decode(body: bytes, content_type: str) -> tuple[str, str]:
             return body[3:].decode("utf-8", "replace"), "UTF-8"
         if body.startswith((b"\xff\xfe", b"\xfe\xff")):
             return _decoded(body[2:], "UTF-16LE" if body[0] == 0xFF else "UTF-16BE")
-    name = declared(content_type[:_PRESCAN]) or _in_page(body[:_PRESCAN]) or (_in_page(body[:_LATE]) if len(body) > _PRESCAN else "")
+    name = (
+        declared(content_type[:_PRESCAN])
+        or _in_page(body[:_PRESCAN])
+        or (_in_page(body[:_LATE]) if len(body) > _PRESCAN else "")
+    )
     return _decoded(body, name) if name else _guessed(body)
 
 

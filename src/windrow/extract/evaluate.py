@@ -13,7 +13,9 @@ from windrow.extract.gold import Sample
 
 Text = Callable[[Sample], str]  # an extractor, ours or a peer's, made to answer with its text
 
-UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))  # languages that put no blanks between words: counted by character
+UNSPACED = frozenset(
+    ("zh", "ja", "th", "lo", "km", "my", "bo")
+)  # languages that put no blanks between words: counted by character
 _WORD = re.compile(r"\w+")
 _GRAM = 4  # words
 
@@ -113,7 +115,9 @@ def rows(scores: Iterable[Score]) -> list[Row]:
     table = []
     by_extractor = _by(scores, lambda one: one.extractor)
     for extractor, all_scores in by_extractor.items():
-        datasets = [_row(extractor, ("dataset", name), part) for name, part in _by(all_scores, lambda one: one.dataset).items()]
+        datasets = [
+            _row(extractor, ("dataset", name), part) for name, part in _by(all_scores, lambda one: one.dataset).items()
+        ]
         table += [_overall(extractor, datasets, all_scores), *datasets]
         whole = [one for one in all_scores if not one.partial]
         for group, key in (("language", _language), ("kind", _kind)):
@@ -143,7 +147,9 @@ def _row(extractor: str, place: tuple[str, str], part: list[Score]) -> Row:
     gram = whole if partial else _mean([one.gram for one in part])
     times = [one.milliseconds for one in part]
     empty = sum(one.empty for one in part)
-    return Row(extractor, *place, len(part), whole, gram, statistics.fmean(times), statistics.median(times), empty, partial)
+    return Row(
+        extractor, *place, len(part), whole, gram, statistics.fmean(times), statistics.median(times), empty, partial
+    )
 
 
 def _overall(extractor: str, datasets: list[Row], scores: list[Score]) -> Row:
@@ -156,7 +162,12 @@ def _overall(extractor: str, datasets: list[Row], scores: list[Score]) -> Row:
 
 
 def _mean(matches: list[Match]) -> Match:
-    return Match(*(statistics.fmean(values) for values in zip(*((one.precision, one.recall, one.f1) for one in matches), strict=True)))
+    return Match(
+        *(
+            statistics.fmean(values)
+            for values in zip(*((one.precision, one.recall, one.f1) for one in matches), strict=True)
+        )
+    )
 
 
 def _summed(hits: list[tuple[int, int, int, int]]) -> Match:

@@ -48,7 +48,9 @@ def samples(path: Path) -> Iterator[Sample]:
     elif (path / "html").is_dir():
         yield from _unpacked(path)
     elif path.is_dir():
-        inside = sorted(one for one in path.iterdir() if (one / "html").is_dir() or (one.is_file() and one.name.endswith(_TARS)))
+        inside = sorted(
+            one for one in path.iterdir() if (one / "html").is_dir() or (one.is_file() and one.name.endswith(_TARS))
+        )
         if not inside:
             raise ConfigError(f"{path} holds no pages with gold text; a data set is a folder or tar file of {_LAYOUT}")
         for one in inside:
@@ -69,7 +71,12 @@ def _unpacked(folder: Path) -> Iterator[Sample]:
         gold = folder / "gold" / f"{page.stem}.txt"
         if gold.exists():
             found = True
-            yield _sample((folder.name, page.stem), page.read_bytes(), text(gold.read_bytes(), str(gold)), facts.get(page.stem, {}))
+            yield _sample(
+                (folder.name, page.stem),
+                page.read_bytes(),
+                text(gold.read_bytes(), str(gold)),
+                facts.get(page.stem, {}),
+            )
     if not found:
         raise ConfigError(f"{folder} holds no page with gold text; it needs {_LAYOUT}")
 
@@ -78,10 +85,16 @@ def _packed(path: Path) -> Iterator[Sample]:
     """From a tar file, which is read once and held in memory: its members stand in any order."""
     try:
         with tarfile.open(path) as tar:
-            files = {PurePosixPath(one.name): member.read() for one in tar if one.isfile() and (member := tar.extractfile(one))}
+            files = {
+                PurePosixPath(one.name): member.read()
+                for one in tar
+                if one.isfile() and (member := tar.extractfile(one))
+            }
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         why = str(error).partition(":")[0].strip() or type(error).__name__
-        raise ConfigError(f"{path} cannot be read as a tar file ({why}); give a folder or tar file of {_LAYOUT}") from None
+        raise ConfigError(
+            f"{path} cannot be read as a tar file ({why}); give a folder or tar file of {_LAYOUT}"
+        ) from None
     pages = sorted(name for name in files if name.parent.name == "html" and name.suffix == ".html")
     known: dict[PurePosixPath, dict[str, Any]] = {}
     found = False
@@ -94,7 +107,9 @@ def _packed(path: Path) -> Iterator[Sample]:
             known[root] = _facts(files.get(root / "meta.jsonl", b""), f"{path}, {root / 'meta.jsonl'}")
         found = True
         name = root.name or path.name.partition(".tar")[0]
-        yield _sample((name, page.stem), files[page], text(files[gold], f"{path}, {gold}"), known[root].get(page.stem, {}))
+        yield _sample(
+            (name, page.stem), files[page], text(files[gold], f"{path}, {gold}"), known[root].get(page.stem, {})
+        )
     if not found:
         raise ConfigError(f"{path} holds no page with gold text; it needs {_LAYOUT}")
 
@@ -115,7 +130,9 @@ def _facts(data: bytes, place: str) -> dict[str, Any]:
                 fact = json.loads(line)
                 facts[str(fact["id"])] = fact
             except (ValueError, TypeError, KeyError, RecursionError):
-                raise ConfigError(f'{place}, line {number}: not a JSON object with an "id"; mend or remove the line') from None
+                raise ConfigError(
+                    f'{place}, line {number}: not a JSON object with an "id"; mend or remove the line'
+                ) from None
     return facts
 
 

@@ -14,7 +14,14 @@ from windrow.extract import decode, metadata, walk
 from windrow.extract.metadata import Facts, Metadata
 
 _HTML = {"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"}
-_UNSURE = {"", "text/xml", "application/xml", "unknown/unknown", "application/unknown", "*/*"}  # types that say too little
+_UNSURE = {
+    "",
+    "text/xml",
+    "application/xml",
+    "unknown/unknown",
+    "application/unknown",
+    "*/*",
+}  # types that say too little
 _SNIFFED = 1024  # bytes looked into
 _MARKUP = re.compile(
     rb"\A[\xef\xbb\xbf\t\n\f\r ]*<(?:h1|div|font|table|a|style|b|br|p|title|script|iframe|meta|link|center)[\t\n\f\r />]"
@@ -22,23 +29,55 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _MAGIC = (
-    *(b"%PDF-", b"%!PS", b"{\\rtf", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"OggS", b"ID3", b"wOF", b"\0\0\1\0", b"\x7fELF"),
+    *(
+        b"%PDF-",
+        b"%!PS",
+        b"{\\rtf",
+        b"\x89PNG",
+        b"GIF8",
+        b"\xff\xd8\xff",
+        b"RIFF",
+        b"OggS",
+        b"ID3",
+        b"wOF",
+        b"\0\0\1\0",
+        b"\x7fELF",
+    ),
     *(b"PK\3\4", b"\x1f\x8b", b"BZh", b"Rar!", b"7z\xbc\xaf", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"\xd0\xcf\x11\xe0"),
 )
-_CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32)])  # the "binary data bytes" of the MIME Sniffing Standard
+_CONTROLS = bytes(
+    [*range(9), 11, *range(14, 27), *range(28, 32)]
+)  # the "binary data bytes" of the MIME Sniffing Standard
 
 _FIELDS = re.compile(rb"\r\n(content-type|x-robots-tag)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _AGENT = re.compile(r"[ \t]*([a-z0-9_*.-]+)[ \t]*:(.*)", re.DOTALL)
-_VALUED = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}  # directives written like an agent
+_VALUED = {
+    "unavailable_after",
+    "max-snippet",
+    "max-image-preview",
+    "max-video-preview",
+}  # directives written like an agent
 _NOFOLLOW = {"nofollow", "none"}
 _NOINDEX = {"noindex", "none"}
 _WORDS = re.compile(r"[,\s]+")
 _EMPTY = re.compile(r"<(script|style|title|textarea|iframe|noscript|noframes|xmp)\b([^<>]*)/>", re.IGNORECASE)
 _UNCLOSED = re.compile(r"<title\b[^>]*>[^<]*", re.IGNORECASE)
-_HEAD = re.compile(r"</head|<(?:meta|link|script|body|div|p)\b", re.IGNORECASE)  # what a title that was not closed goes on with
-_REFRESH = re.compile(r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL)
+_HEAD = re.compile(
+    r"</head|<(?:meta|link|script|body|div|p)\b", re.IGNORECASE
+)  # what a title that was not closed goes on with
+_REFRESH = re.compile(
+    r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL
+)
 _LANGUAGE = re.compile(r"\s*([A-Za-z0-9_-]{1,35})\s*")
-_HEARD = {"robots", "tdm-reservation", "tdm-policy", "generator", "x-translated-by", "translated-by", "translation-tool"}
+_HEARD = {
+    "robots",
+    "tdm-reservation",
+    "tdm-policy",
+    "generator",
+    "x-translated-by",
+    "translated-by",
+    "translation-tool",
+}
 _MARK = re.compile(r"transl|^data-(?:gt|wg)-")  # names and values of attributes that translators leave
 _MARKS = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
 _LINKED_DATA = "application/ld+json"
@@ -90,7 +129,9 @@ def read(
     document = _parsed(text[:_READ], _kind(content_type) != "text/html")
     metas = document.find_all("meta")
     heard = _heard(metas, agent.lower())
-    wishes.update(word for name, content in heard if name in ("robots", agent.lower()) for word in _WORDS.split(content.lower()))
+    wishes.update(
+        word for name, content in heard if name in ("robots", agent.lower()) for word in _WORDS.split(content.lower())
+    )
     base = _base(document, capture.task.url.text)
     found = _found(document, anchors)
     canonical, hrefs = _find_relations(document, found)
@@ -186,10 +227,18 @@ def _clean(text: str) -> str:
     return text if text.isprintable() else text.translate(_UNPRINTABLE).encode("utf-8", "replace").decode()
 
 
-def _described(document: turbohtml.Document, metas: Sequence[turbohtml.Element], capture: Capture, linked: _Linked) -> Metadata:
+def _described(
+    document: turbohtml.Document, metas: Sequence[turbohtml.Element], capture: Capture, linked: _Linked
+) -> Metadata:
     """Who wrote the page, when and under which licence. A tree that was stripped has lost what its scripts say."""
-    pairs = [(meta.attr("property") or meta.attr("name") or meta.attr("itemprop"), meta.attr("content")) for meta in metas]
-    scripts = [script.text for script in document.find_all("script") if (script.attr("type") or "").strip().lower() == _LINKED_DATA]
+    pairs = [
+        (meta.attr("property") or meta.attr("name") or meta.attr("itemprop"), meta.attr("content")) for meta in metas
+    ]
+    scripts = [
+        script.text
+        for script in document.find_all("script")
+        if (script.attr("type") or "").strip().lower() == _LINKED_DATA
+    ]
     facts = Facts(
         [(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts,

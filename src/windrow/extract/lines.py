@@ -82,7 +82,9 @@ def _opening(lines: Lines, chosen: Sequence[int]) -> list[Paragraph]:
     """The lines above the main text and its first one: where a date stands that is no part of it."""
     first = next((number for number in chosen if not source.heading(lines, number)), -1)
     return [
-        Paragraph(source.text(lines.marked[number], True), "good" if number == first else "bad", heading=bool(path), path=path)
+        Paragraph(
+            source.text(lines.marked[number], True), "good" if number == first else "bad", heading=bool(path), path=path
+        )
         for number in range(max(first - _ABOVE, 0), first + 1)
         for path in [source.heading(lines, number)]
     ]

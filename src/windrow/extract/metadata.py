@@ -33,21 +33,105 @@ class Metadata(msgspec.Struct, frozen=True, gc=False):
 
 
 _PUBLISHED = (  # best first
-    *("article:published_time", "og:article:published_time", "og:published_time", "datepublished", "date_published", "datepublished-iso"),
-    *("article:published", "article.published", "article:created", "parsely-pub-date", "sailthru.date", "publish_date", "publish-date"),
-    *("publishdate", "publishtime", "published_time", "published_at", "publication_date", "publication-date", "pubdate", "pub_date"),
-    *("originalpublicationdate", "article_date_original", "bytedance:published_time", "weibo: article:create_at", "ptime", "displaydate"),
-    *("cxenseparse:recs:publishtime", "citation_publication_date", "citation_date", "citation_online_date", "dcterms.created"),
-    *("dcterms.issued", "dcterms.date", "dc.date.issued", "dc.date.created", "dc.date.publication", "dc.date", "dc.created", "dc:date"),
-    *("datecreated", "date", "date.created", "created", "timestamp", "release_date", "rnews:datepublished", "video:release_date"),
+    *(
+        "article:published_time",
+        "og:article:published_time",
+        "og:published_time",
+        "datepublished",
+        "date_published",
+        "datepublished-iso",
+    ),
+    *(
+        "article:published",
+        "article.published",
+        "article:created",
+        "parsely-pub-date",
+        "sailthru.date",
+        "publish_date",
+        "publish-date",
+    ),
+    *(
+        "publishdate",
+        "publishtime",
+        "published_time",
+        "published_at",
+        "publication_date",
+        "publication-date",
+        "pubdate",
+        "pub_date",
+    ),
+    *(
+        "originalpublicationdate",
+        "article_date_original",
+        "bytedance:published_time",
+        "weibo: article:create_at",
+        "ptime",
+        "displaydate",
+    ),
+    *(
+        "cxenseparse:recs:publishtime",
+        "citation_publication_date",
+        "citation_date",
+        "citation_online_date",
+        "dcterms.created",
+    ),
+    *(
+        "dcterms.issued",
+        "dcterms.date",
+        "dc.date.issued",
+        "dc.date.created",
+        "dc.date.publication",
+        "dc.date",
+        "dc.created",
+        "dc:date",
+    ),
+    *(
+        "datecreated",
+        "date",
+        "date.created",
+        "created",
+        "timestamp",
+        "release_date",
+        "rnews:datepublished",
+        "video:release_date",
+    ),
 )
 _WRITTEN = (
-    *("author", "article:author", "og:article:author", "article:author_name", "parsely-author", "sailthru.author", "dc.creator"),
-    *("dcterms.creator", "dc:creator", "citation_author", "byl", "byline", "creator", "rnews:author", "twitter:data1:author"),
+    *(
+        "author",
+        "article:author",
+        "og:article:author",
+        "article:author_name",
+        "parsely-author",
+        "sailthru.author",
+        "dc.creator",
+    ),
+    *(
+        "dcterms.creator",
+        "dc:creator",
+        "citation_author",
+        "byl",
+        "byline",
+        "creator",
+        "rnews:author",
+        "twitter:data1:author",
+    ),
 )
 _RIGHTS = ("dcterms.license", "dc.rights", "dcterms.rights", "dc.rights.license", "license", "copyright")
 _LD_DATES = ("datePublished", "dateCreated", "uploadDate")
-_STORIES = ("article", "posting", "report", "recipe", "review", "book", "videoobject", "webpage", "question", "dataset", "howto")
+_STORIES = (
+    "article",
+    "posting",
+    "report",
+    "recipe",
+    "review",
+    "book",
+    "videoobject",
+    "webpage",
+    "question",
+    "dataset",
+    "howto",
+)
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = {month[:3]: number for number, month in enumerate(_MONTHS, 1)}
@@ -56,7 +140,9 @@ _COMPACT = re.compile(r"(?<!\d)((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01
 _DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})\.[ ]?(\d{1,2})\.[ ]?((?:19|20)\d\d)(?!\d)")
 _NAME = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[.,]?"
 _SPOKEN = re.compile(rf"\b{_NAME}[ ]+(\d{{1,2}})(?:st|nd|rd|th)?,?[ ]+((?:19|20)\d\d)\b", re.IGNORECASE)
-_SPOKEN_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[ ]+(?:of[ ]+)?{_NAME}[ ]+((?:19|20)\d\d)\b", re.IGNORECASE)
+_SPOKEN_DAY_FIRST = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[ ]+(?:of[ ]+)?{_NAME}[ ]+((?:19|20)\d\d)\b", re.IGNORECASE
+)
 _IN_URL = re.compile(r"/((?:19|20)\d\d)[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
@@ -97,7 +183,13 @@ def day(text: str, latest: float = 0.0) -> str:
     return ""
 
 
-_FORMS = ((_NUMBERS, (1, 3, 4)), (_COMPACT, (1, 2, 3)), (_SPOKEN, (3, 1, 2)), (_SPOKEN_DAY_FIRST, (3, 2, 1)), (_DAY_FIRST, (3, 2, 1)))
+_FORMS = (
+    (_NUMBERS, (1, 3, 4)),
+    (_COMPACT, (1, 2, 3)),
+    (_SPOKEN, (3, 1, 2)),
+    (_SPOKEN_DAY_FIRST, (3, 2, 1)),
+    (_DAY_FIRST, (3, 2, 1)),
+)
 
 
 def dateline(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
@@ -114,7 +206,14 @@ def dateline(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
     else:
         return ""
     near = paragraphs[max(start, place - _NEAR) : place + 1]
-    return next((found for one in near if len(one.text) <= _LINE and _YEAR.search(one.text) and (found := day(one.text, latest))), "")
+    return next(
+        (
+            found
+            for one in near
+            if len(one.text) <= _LINE and _YEAR.search(one.text) and (found := day(one.text, latest))
+        ),
+        "",
+    )
 
 
 def _utc(seconds: float) -> tuple[int, int, int]:
@@ -170,7 +269,11 @@ def _author(facts: Facts, metas: dict[str, str], things: list[dict[str, Any]]) -
 
 def _name(text: str) -> str:
     name = _BY.sub("", " ".join(text[: 2 * _LONGEST].split())).strip(" ,;|·-")
-    return "" if not name.isprintable() or len(name) > _LONGEST or _ADDRESS.search(name) or not any(map(str.isalpha, name)) else name
+    return (
+        ""
+        if not name.isprintable() or len(name) > _LONGEST or _ADDRESS.search(name) or not any(map(str.isalpha, name))
+        else name
+    )
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -209,7 +312,11 @@ def _things(scripts: Sequence[str]) -> Iterator[dict[str, Any]]:
                 queue.extend(value[:_NODES])
             elif isinstance(value, dict):
                 found.append(value)
-                queue.extend(value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if isinstance(value.get(key), list | dict))
+                queue.extend(
+                    value[key]
+                    for key in ("@graph", "mainEntity", "mainEntityOfPage")
+                    if isinstance(value.get(key), list | dict)
+                )
     yield from sorted(found, key=_rank)
 
 

@@ -72,7 +72,9 @@ def limits(options: config.Paragraphs) -> Limits:
     given = {name: getattr(options, name) for name in Limits.__struct_fields__}
     if options.language or options.stoplist:
         given["mixed"] = given["mixed"] or False
-    return msgspec.structs.replace(PRESETS[options.preset], **{name: value for name, value in given.items() if value is not None})
+    return msgspec.structs.replace(
+        PRESETS[options.preset], **{name: value for name, value in given.items() if value is not None}
+    )
 
 
 def classified(page: Walk, stoplist: Stoplist | None, given: Limits) -> tuple[Paragraph, ...]:
@@ -80,7 +82,10 @@ def classified(page: Walk, stoplist: Stoplist | None, given: Limits) -> tuple[Pa
     if stoplist is None:
         given = msgspec.structs.replace(given, stopwords_low=0.0, stopwords_high=0.0)
     elif stoplist.by_character:
-        scaled = {name: round(getattr(given, name) * given.unspaced) for name in ("length_low", "length_high", "max_heading_distance")}
+        scaled = {
+            name: round(getattr(given, name) * given.unspaced)
+            for name in ("length_low", "length_high", "max_heading_distance")
+        }
         given = msgspec.structs.replace(given, **scaled)
     lengths, headings = page.column("chars"), [given.headings and level > 0 for level in page.column("heading")]
     alone = _alone(page, stoplist, given)
@@ -115,7 +120,9 @@ def _alone(page: Walk, stoplist: Stoplist | None, given: Limits) -> list[str]:
     """The class of each paragraph by itself."""
     unwanted = _LANDMARKS if given.landmarks else 0
     found = []
-    for text, length, linked, flags in zip(page.texts, page.column("chars"), page.column("link_chars"), page.column("flags"), strict=True):
+    for text, length, linked, flags in zip(
+        page.texts, page.column("chars"), page.column("link_chars"), page.column("flags"), strict=True
+    ):
         if linked / length > given.max_link_density or flags & unwanted or "©" in text or "&copy" in text:
             kind = "bad"
         elif length < given.length_low:
@@ -143,7 +150,9 @@ def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[
     kinds = _without_short(alone)
     _settle_near(kinds)
     if "good" in kinds and True in headings:
-        _keep_headings(kinds, alone, [place for place, heading in enumerate(headings) if heading], (lengths, max_distance))
+        _keep_headings(
+            kinds, alone, [place for place, heading in enumerate(headings) if heading], (lengths, max_distance)
+        )
     return kinds
 
 
@@ -183,7 +192,9 @@ def _settle_near(kinds: list[str]) -> None:
         kinds[place] = "bad" if above == "bad" and below[place] == "bad" else "good"
 
 
-def _keep_headings(kinds: list[str], alone: Sequence[str], places: list[int], distance: tuple[Sequence[int], int]) -> None:
+def _keep_headings(
+    kinds: list[str], alone: Sequence[str], places: list[int], distance: tuple[Sequence[int], int]
+) -> None:
     """A heading that is not bad by itself is good if a good paragraph begins within so many characters below it."""
     lengths, max_distance = distance
     starts = [0, *itertools.accumulate(lengths)]

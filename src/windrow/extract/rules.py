@@ -28,7 +28,21 @@ class Kind(enum.IntEnum):
 
 
 FLAGS = (
-    *("list", "table", "quote", "code", "nav", "header", "footer", "aside", "article", "main", "section", "form", "figure"),
+    *(
+        "list",
+        "table",
+        "quote",
+        "code",
+        "nav",
+        "header",
+        "footer",
+        "aside",
+        "article",
+        "main",
+        "section",
+        "form",
+        "figure",
+    ),
     *("address", "details", "hidden", "link", "heading"),
 )
 FLAG = {name: 1 << place for place, name in enumerate(FLAGS)}
@@ -192,13 +206,19 @@ _WORDS = re.compile(b"(?=(" + _WORD.pattern + b"))")  # those that overlap too
 def automaton() -> tuple[bytes, bytes, bytes]:
     """The words of HINTS for the kernel: the letter of each ASCII character, next states by state and letter, groups found by state."""
     letters = {byte: number for number, byte in enumerate(b"abcdefghijklmnopqrstuvwxyz0123456789-_", 1)}
-    states = sorted({word[:length] for word in _MASKS for length in range(len(word) + 1)}, key=lambda state: (len(state), state))
+    states = sorted(
+        {word[:length] for word in _MASKS for length in range(len(word) + 1)}, key=lambda state: (len(state), state)
+    )
     numbers = {state: number for number, state in enumerate(states)}
     following, found = array.array("H"), array.array("i")
     for state in states:
         row = [0] * _LETTERS
         for byte, letter in letters.items():
-            row[letter] = next(numbers[suffix] for start in range(len(state) + 2) if (suffix := (state + bytes([byte]))[start:]) in numbers)
+            row[letter] = next(
+                numbers[suffix]
+                for start in range(len(state) + 2)
+                if (suffix := (state + bytes([byte]))[start:]) in numbers
+            )
         following.extend(row)
         found.append(functools.reduce(operator.or_, (_MASKS.get(state[start:], 0) for start in range(len(state))), 0))
     return bytes(letters.get(byte, 0) for byte in bytes(range(128)).lower()), following.tobytes(), found.tobytes()
@@ -213,7 +233,9 @@ def _known(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Info
     kinds.update({tag: Kind.VOID_CLEAR if tag in voids else Kind.CLEAR for tag in clear.split()})
     kinds.update(dict.fromkeys(dropped.split(), Kind.DROP))
     kinds.update({"br": Kind.BREAK, "img": Kind.IMAGE, "a": Kind.LINK})
-    ends = {tag: Kind.CLOSE if stock or kind is Kind.BLOCK else Kind.VOID_CLEAR for tag, kind in kinds.items()} | {"a": Kind.UNLINK}
+    ends = {tag: Kind.CLOSE if stock or kind is Kind.BLOCK else Kind.VOID_CLEAR for tag, kind in kinds.items()} | {
+        "a": Kind.UNLINK
+    }
     numbered = [(number, tag) for number, tag in enumerate(TAGS) if tag]
     known = {tag: (int(kinds[tag]), tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in numbered}
     return known | {f"/{tag}": (int(ends[tag]), tag, number, 0) for number, tag in numbered}
@@ -222,7 +244,9 @@ def _known(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Info
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
 
 # Of noscript elements walk.strip asks first what is in them.
-PLAIN = Rules(False, _known(False, _BLOCKS, _DROPPED, ""), dropped=tuple(tag for tag in _DROPPED.split() if tag != "noscript"))
+PLAIN = Rules(
+    False, _known(False, _BLOCKS, _DROPPED, ""), dropped=tuple(tag for tag in _DROPPED.split() if tag != "noscript")
+)
 # jusText 3.0.2 has lxml drop forms and embedded things, which keeps the text of some of them.
 STOCK = Rules(
     True,

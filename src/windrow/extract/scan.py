@@ -17,13 +17,23 @@ MAX_BLOCKS = 1 << 18  # then the walk ends
 REACH = 16  # open elements among which an end tag finds its own
 
 # As plain numbers: comparing with a member of an enum takes three times as long.
-_INLINE, _LINK, _BLOCK, _IMAGE, _BREAK = int(Kind.INLINE), int(Kind.LINK), int(Kind.BLOCK), int(Kind.IMAGE), int(Kind.BREAK)
-_VOID_BLOCK, _UNLINK, _CLOSE, _CLEAR, _DROP = (int(k) for k in (Kind.VOID_BLOCK, Kind.UNLINK, Kind.CLOSE, Kind.CLEAR, Kind.DROP))
+_INLINE, _LINK, _BLOCK, _IMAGE, _BREAK = (
+    int(Kind.INLINE),
+    int(Kind.LINK),
+    int(Kind.BLOCK),
+    int(Kind.IMAGE),
+    int(Kind.BREAK),
+)
+_VOID_BLOCK, _UNLINK, _CLOSE, _CLEAR, _DROP = (
+    int(k) for k in (Kind.VOID_BLOCK, Kind.UNLINK, Kind.CLOSE, Kind.CLEAR, Kind.DROP)
+)
 _HEADING = FLAG["heading"]
 
 _TAG = r"((?: [^>]*)?)(?:>|\Z)"  # attributes and end of a tag
 _TOKEN = re.compile(rf"<([^ >]*){_TAG}")  # a tag, or "/" and a tag; its attributes
-_EDGE = re.compile(rf"<(/?{rules.pattern(tag for tag, info in PLAIN.known.items() if info[0] in (_BLOCK, _VOID_BLOCK, _DROP))}){_TAG}")
+_EDGE = re.compile(
+    rf"<(/?{rules.pattern(tag for tag, info in PLAIN.known.items() if info[0] in (_BLOCK, _VOID_BLOCK, _DROP))}){_TAG}"
+)
 _ANCHOR = re.compile(rf"<(/?a){_TAG}")
 _ANY = re.compile(r"<[^>]*(?:>|\Z)")
 _LINE_BREAK = re.compile(r"<br(?: [^>]*)?>")
@@ -37,7 +47,9 @@ _WIDE: dict[bytes, list[tuple[bytes, bytes]]] = {}  # by their first two bytes
 for _mark, _plain in [(mark, b".") for mark in STOPS[3:]] + [(mark, b",") for mark in COMMAS[3:]]:
     _WIDE.setdefault(_mark.encode()[:2], []).append((_mark.encode(), _plain))
 
-Scanned = tuple[list[str], bytes, bytes, bytes, list[str]]  # texts, blocks, containers; of each path its parent and its last tag
+Scanned = tuple[
+    list[str], bytes, bytes, bytes, list[str]
+]  # texts, blocks, containers; of each path its parent and its last tag
 _Element = tuple[int, int, int, int, int]  # path, container; flags, hints and heading with all above it
 _Tokens = Iterator[tuple[str, str, str]]  # text, tag, attributes
 
@@ -45,7 +57,9 @@ _Tokens = Iterator[tuple[str, str, str]]  # text, tag, attributes
 def scan(markup: str, chosen: Rules) -> Scanned:
     scanner = Scanner(chosen)
     markup = uncommented(markup)
-    if chosen.stock or markup.count("<") != markup.count(">"):  # broken pages have "<" in the names of tags and attributes
+    if chosen.stock or markup.count("<") != markup.count(
+        ">"
+    ):  # broken pages have "<" in the names of tags and attributes
         scanner.tokens(markup)
     else:
         scanner.segments(markup)
@@ -74,7 +88,9 @@ class Scanner:
         self.path_parents: list[int] = []
         self.path_tags: list[str] = []
         self.paths: dict[tuple[int, str], int] = {}
-        self.stack: list[Info] = [(_BLOCK, ">", 0, 0)]  # open elements; the first is the page itself, no tag has its name
+        self.stack: list[Info] = [
+            (_BLOCK, ">", 0, 0)
+        ]  # open elements; the first is the page itself, no tag has its name
         self.attributes = [""]  # of each of them, unread
         self.places = [0]  # of the block elements among them
         self.resolved: list[_Element] = []  # what is known of those at the bottom, as far as there was text in them
@@ -301,7 +317,9 @@ class Scanner:
                 return
         if len(self.texts) < MAX_BLOCKS:
             place = self.places[-1]
-            path, container, flags, hints, heading = self.resolved[place] if place < len(self.resolved) else self.resolve(place)
+            path, container, flags, hints, heading = (
+                self.resolved[place] if place < len(self.resolved) else self.resolve(place)
+            )
             place_columns = self.stack[place][2], place, path, container, heading, flags, hints
             self.blocks.append((len(text), text.count(" ") + 1, *counts, self.images, *place_columns))
             self.texts.append(text)
@@ -351,7 +369,11 @@ def _marks(texts: list[str]) -> tuple[list[int], list[int], list[int]]:
                 for mark, plain in wide:
                     encoded = encoded.replace(mark, plain)
     kept = encoded.translate(_CLASSES, _UNMARKED).split(b"\n") if texts else []
-    return [marks.count(b".") for marks in kept], [marks.count(b",") for marks in kept], [marks.count(b"0") for marks in kept]
+    return (
+        [marks.count(b".") for marks in kept],
+        [marks.count(b",") for marks in kept],
+        [marks.count(b"0") for marks in kept],
+    )
 
 
 def _packed(columns: Iterable[Sequence[int]]) -> bytes:

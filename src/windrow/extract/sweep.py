@@ -63,7 +63,9 @@ class Names(NamedTuple):
 def _names() -> Names:
     """Factors are tried until no two names lead to one slot."""
     known = [(name, info) for name, info in PLAIN.known.items() if name.removeprefix("/") in TAGS[1:]]
-    pairs = np.array([[name[:8].encode(), name[8:16].encode()] for name, _ in known], "S8").view("<u8").astype(np.uint64)
+    pairs = (
+        np.array([[name[:8].encode(), name[8:16].encode()] for name, _ in known], "S8").view("<u8").astype(np.uint64)
+    )
     chance = np.random.default_rng(1)
     while True:
         factors = chance.integers(1, 1 << 63, 2, np.uint64) * np.uint64(2) + _ONE
@@ -141,7 +143,9 @@ def _after_breaks(data: bytes, tags: tuple[Array, Array, Array], breaks: Array) 
     found = []
     for one, other in itertools.pairwise(breaks.tolist()):
         between = data[ends[one] + 1 : starts[other]]
-        if not between or (not _EDGES[kinds[one + 1 : other]].any() and _BETWEEN.fullmatch(between.decode("utf-8", "surrogatepass"))):
+        if not between or (
+            not _EDGES[kinds[one + 1 : other]].any() and _BETWEEN.fullmatch(between.decode("utf-8", "surrogatepass"))
+        ):
             found.append(other)
     return found
 
@@ -264,7 +268,9 @@ def _links(page: Page, marked: str, segments: Array) -> Array:
     nodes = marked.replace("\1", "\0").split("\0")
     lengths = np.array([len(" ".join(nodes[place].split())) for place in (linked + 1).tolist()], np.intp)
     segment, count = np.cumsum(states == 1)[linked], len(page.edges) + 1
-    return np.array((np.bincount(segment, lengths, count), np.bincount(segment[lengths > 0], minlength=count)))[:, segments]
+    return np.array((np.bincount(segment, lengths, count), np.bincount(segment[lengths > 0], minlength=count)))[
+        :, segments
+    ]
 
 
 def _tags(page: Page, segments: Array) -> Array:

@@ -22,7 +22,8 @@ import windrow
 from windrow import config
 from windrow.data import Capture, Failure, Kind, Reason, Task
 from windrow.fetch import address as addresses
-from windrow.fetch import coding, stored, tdmrep
+from windrow.fetch import coding, stored
+from windrow.origin import tdmrep
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -57,27 +58,37 @@ REASONS: dict[int, Reason] = {
 
 _KEPT = {Reason.TIMEOUT: "time", Reason.DISCONNECT: "disconnect"}
 _NEVER = float("inf")
-_FRAMES = (pycurl.E_HTTP2, 92, pycurl.E_RECV_ERROR)  # an HTTP/2 connection may have failed as a whole; 92 is E_HTTP2_STREAM
+_FRAMES = (
+    pycurl.E_HTTP2,
+    92,
+    pycurl.E_RECV_ERROR,
+)  # an HTTP/2 connection may have failed as a whole; 92 is E_HTTP2_STREAM
 _URL = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
 _CIPHER = re.compile(rb"SSL connection using TLSv([0-9.]+) / (\S+)")
-_EVENTS = {pycurl.POLL_IN: select.EPOLLIN, pycurl.POLL_OUT: select.EPOLLOUT, pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT}
+_EVENTS = {
+    pycurl.POLL_IN: select.EPOLLIN,
+    pycurl.POLL_OUT: select.EPOLLOUT,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
+}
 _ACTIONS = [  # what socket_action wants to hear of the five low bits of an epoll event: IN 1, PRI 2, OUT 4, ERR 8, HUP 16
-    (pycurl.CSELECT_IN if event & 1 else 0) | (pycurl.CSELECT_OUT if event & 4 else 0) | (pycurl.CSELECT_ERR if event & 24 else 0)
+    (pycurl.CSELECT_IN if event & 1 else 0)
+    | (pycurl.CSELECT_OUT if event & 4 else 0)
+    | (pycurl.CSELECT_ERR if event & 24 else 0)
     for event in range(32)
 ]
 
 
-def user_agent(crawler: config.Crawler) -> str:
+def user_agent(identity: config.Identity) -> str:
     """Who we say we are."""
-    contact = f"; +{crawler.contact}" if crawler.contact else ""
-    return crawler.user_agent or f"Mozilla/5.0 (compatible; {crawler.name}/{windrow.__version__}{contact})"
+    contact = f"; +{identity.contact}" if identity.contact else ""
+    return identity.user_agent or f"Mozilla/5.0 (compatible; {identity.name}/{windrow.__version__}{contact})"
 
 
-def fields(fetch: config.Fetch, crawler: config.Crawler) -> list[str]:
+def fields(fetch: config.Fetch, identity: config.Identity) -> list[str]:
     """The header fields of every request, in the order they are sent, after Host."""
-    contact = crawler.contact.removeprefix("mailto:")
+    contact = identity.contact.removeprefix("mailto:")
     pairs = [
-        ("User-Agent", user_agent(crawler)),
+        ("User-Agent", user_agent(identity)),
         ("From", contact if "@" in contact and "/" not in contact else ""),
         ("Accept", fetch.accept),
         ("Accept-Language", fetch.accept_language),
@@ -85,7 +96,9 @@ def fields(fetch: config.Fetch, crawler: config.Crawler) -> list[str]:
     ]
     for name, value in pairs:
         if not (value.isprintable() and value.isascii()):
-            raise config.ConfigError(f"the {name} we would send is {value!r}; write it in printable ASCII, see [crawler] and [fetch]")
+            raise config.ConfigError(
+                f"the {name} we would send is {value!r}; write it in printable ASCII, see [identity] and [fetch]"
+            )
     return [f"{name}: {value}" for name, value in pairs if value]
 
 
@@ -94,28 +107,28 @@ class _Place:
 
     __slots__ = ("allowed", "connect", "ip")
 
-    def __init__(self, text: str, fetch: config.Fetch, crawler: config.Crawler) -> None:
+    def __init__(self, text: str, fetch: config.Fetch, identity: config.Identity) -> None:
         ip, port = addresses.split(text) or ("", 0)
         self.ip = ip
-        self.allowed = addresses.allowed(ip, fetch.allow_private, not crawler.contact)
+        self.allowed = addresses.allowed(ip, fetch.allow_private, not identity.contact)
         self.connect = [f"::{f'[{ip}]' if ':' in ip else ip}:{port or ''}"]
 
 
 class _Exchange:
     """A curl handle, and what comes in on it."""
 
-    def __init__(self, fetch: config.Fetch, crawler: config.Crawler) -> None:
+    def __init__(self, fetch: config.Fetch, identity: config.Identity) -> None:
         self.curl = pycurl.Curl()
         self.curl.exchange = self
         self._fetch = fetch
-        self._loopback_only = not crawler.contact
+        self._loopback_only = not identity.contact
         self.place: _Place | None = None
         self.fresh = False  # whether the handle is set to use a connection of its own
         self.ended: asyncio.Future[tuple[int, str]] | None = None
         self.verbose = False  # whether libcurl tells the handle what it does
         self.lines: list[bytes] = []  # of all headers; libcurl breaks off at 300 KiB, wherever they stand
         self.chunks: list[bytes] = []  # of the body
-        for option, value in _options(fetch, fields(fetch, crawler)):
+        for option, value in _options(fetch, fields(fetch, identity)):
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
@@ -195,7 +208,10 @@ def _options(fetch: config.Fetch, header: list[str]) -> list[tuple[int, Any]]:
         (pycurl.NOSIGNAL, 1),
         (pycurl.NETRC, pycurl.NETRC_IGNORED),
         (pycurl.CONNECTTIMEOUT_MS, max(1, round(fetch.connect_timeout * 1000))),
-        (pycurl.DNS_CACHE_TIMEOUT, 0),  # the address is given: a cache would only be searched, entry by entry, at each request
+        (
+            pycurl.DNS_CACHE_TIMEOUT,
+            0,
+        ),  # the address is given: a cache would only be searched, entry by entry, at each request
         (pycurl.MAXAGE_CONN, IDLE),
         (pycurl.BUFFERSIZE, 64 << 10),
         (pycurl.SSL_VERIFYPEER, int(fetch.verify_tls)),
@@ -331,30 +347,32 @@ class _Multi:
 class Client:
     """Fetches, for as long as one event loop runs."""
 
-    def __init__(self, fetch: config.Fetch, crawler: config.Crawler) -> None:
-        self._fetch, self._crawler = fetch, crawler
-        self._fields = "".join(f"{line}\r\n" for line in fields(fetch, crawler)) + "\r\n"
+    def __init__(self, fetch: config.Fetch, identity: config.Identity) -> None:
+        self._fetch, self._identity = fetch, identity
+        self._fields = "".join(f"{line}\r\n" for line in fields(fetch, identity)) + "\r\n"
         self._multi: _Multi | None = None
         self._free: list[_Exchange] = []
         self._pause = min(1.0, fetch.header_timeout / 4, fetch.timeout / 4)  # seconds between two sweeps
         self._sweeper: asyncio.TimerHandle | None = None
         self._places: dict[str, _Place] = {}
         self._ciphers: dict[tuple[str, str], str] = {}  # by host and address: seen when the first connection was made
-        self._distrusted: dict[str, str] = {}  # hosts whose messages end in two places: no connection of theirs is used twice
+        self._distrusted: dict[
+            str, str
+        ] = {}  # hosts whose messages end in two places: no connection of theirs is used twice
 
     async def get(self, task: Task, address: str, text: str = "") -> Capture | Failure:
         """Asks for one page at this address. Whatever the server does ends in a record; only a cancellation is raised.
 
         text: the URL to ask for, where it is not the task's canonical one.
         """
-        place = self._places.get(address) or _keep(self._places, address, _Place(address, self._fetch, self._crawler))
+        place = self._places.get(address) or _keep(self._places, address, _Place(address, self._fetch, self._identity))
         url = _URL.fullmatch(text or task.url.text)
         if url is None:
             return Failure(task, Reason.PROTOCOL, "not an http or https URL in canonical form", round(time.time(), 3))
         if not place.allowed:
             return Failure(task, Reason.BLOCKED_ADDRESS, f"{address} may not be called", round(time.time(), 3))
         multi = self._multi or self._start()
-        exchange = self._free.pop() if self._free else _Exchange(self._fetch, self._crawler)
+        exchange = self._free.pop() if self._free else _Exchange(self._fetch, self._identity)
         ended: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         exchange.begin(task, ended)
         self._prepare(exchange, url, place)
@@ -421,7 +439,9 @@ class Client:
         task, place, size = exchange.task, exchange.place, header_bytes + exchange.body_bytes
         if why is not None or head is None or place is None:
             reason, detail = why or (Reason.PROTOCOL if exchange.body_bytes else Reason.DISCONNECT, "no whole header")
-            if self._fetch.http2 and code in _FRAMES:  # libcurl may keep the connection, and the next page would fail on it too
+            if (
+                self._fetch.http2 and code in _FRAMES
+            ):  # libcurl may keep the connection, and the next page would fail on it too
                 _keep(self._distrusted, task.url.host, "")
             return Failure(task, reason, _line(detail), round(exchange.stamp + seconds, 3), round(seconds, 3), size)
         if head.ambiguous:
@@ -444,7 +464,9 @@ class Client:
             encoded,
         )
 
-    def _flaw(self, exchange: _Exchange, block: bytes, head: stored.Head | None, header_bytes: int) -> tuple[Reason, str] | None:
+    def _flaw(
+        self, exchange: _Exchange, block: bytes, head: stored.Head | None, header_bytes: int
+    ) -> tuple[Reason, str] | None:
         """Why we do not want the answer, however it ended."""
         if exchange.refused is not None:
             return exchange.refused

@@ -54,11 +54,11 @@ def system(host: str) -> list[str]:
 
 
 class Resolver:
-    def __init__(self, fetch: config.Fetch, crawler: config.Crawler, lookup: Lookup = system) -> None:
+    def __init__(self, fetch: config.Fetch, identity: config.Identity, lookup: Lookup = system) -> None:
         self._fetch = fetch
-        self._loopback_only = not crawler.contact
+        self._loopback_only = not identity.contact
         self._lookup = lookup
-        self._hosts = read_hosts(Path(fetch.hosts)) if fetch.hosts else None
+        self._hosts = read_hosts(Path(fetch.hosts_file)) if fetch.hosts_file else None
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, asyncio.Task[Resolved]] = {}
         self._room = asyncio.Semaphore(fetch.dns_threads)
@@ -71,7 +71,7 @@ class Resolver:
         if address.literal(name):
             return self._checked([name])
         if self._hosts is not None:
-            return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, f"not in {self._fetch.hosts}")
+            return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, f"not in {self._fetch.hosts_file}")
         known = self._known.get(name)
         if known is not None and known.since <= now < known.until:
             return msgspec.structs.replace(known.answer, ttl=known.until - now)
@@ -138,10 +138,12 @@ class Resolver:
         places.sort(key=lambda place: ":" in place[0])
         for ip, port in places:
             if address.allowed(ip, self._fetch.allow_private, self._loopback_only):
-                return Resolved(f"[{ip}]:{port}" if port and ":" in ip else f"{ip}:{port}" if port else ip, self._fetch.dns_ttl)
+                return Resolved(
+                    f"[{ip}]:{port}" if port and ":" in ip else f"{ip}:{port}" if port else ip, self._fetch.dns_ttl
+                )
         if not places:
             return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, "no address")
-        why = "" if not self._loopback_only else "; without crawler.contact only loopback addresses are called"
+        why = "" if not self._loopback_only else "; without identity.contact only loopback addresses are called"
         return Resolved("", self._fetch.dns_ttl, Reason.BLOCKED_ADDRESS, f"{places[0][0]} may not be called{why}")
 
     def _remember(self, name: str, known: _Known) -> None:
@@ -154,7 +156,7 @@ class Resolver:
 def stays_home(fetch: config.Fetch, host: str) -> bool:
     """Whether this host is known, without asking DNS, to be on a loopback address."""
     name = host.strip("[].").lower()
-    listed = _listed(read_hosts(Path(fetch.hosts)), name) if fetch.hosts else None
+    listed = _listed(read_hosts(Path(fetch.hosts_file)), name) if fetch.hosts_file else None
     place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
     return place is not None and address.allowed(place[0], private=True, loopback_only=True)
 
@@ -164,7 +166,9 @@ def read_hosts(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
-        raise config.ConfigError(f"fetch.hosts: cannot read {path} ({error}); name a file of host<TAB>address lines, or no file") from None
+        raise config.ConfigError(
+            f"fetch.hosts_file: cannot read {path} ({error}); name a file of host<TAB>address lines, or no file"
+        ) from None
     hosts: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()

@@ -11,12 +11,16 @@ import msgspec
 
 MOST_FIELDS = 256
 
-_CLEAN = re.compile(rb"HTTP/1\.[01] [1-9][0-9]{2}(?: [^\r\n\0]*+)?+\r\n(?:[^\0-\x20:\x7f-\xff]++:[^\r\n\0]*+\r\n)*+\r\n")
+_CLEAN = re.compile(
+    rb"HTTP/1\.[01] [1-9][0-9]{2}(?: [^\r\n\0]*+)?+\r\n(?:[^\0-\x20:\x7f-\xff]++:[^\r\n\0]*+\r\n)*+\r\n"
+)
 _NAME = re.compile(rb"[^\0-\x20:\x7f-\xff]+")
 _STATUS = re.compile(rb"HTTP/([0-9](?:\.[0-9])?)[ \t]+([1-9][0-9]{2})(?:[ \t]([^\r\n]*))?\r?\n")
 _FRAMING = re.compile(rb"\n(content-(?:encoding|length)|transfer-encoding):([^\r\n]*)", re.IGNORECASE)
 _EARLY = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9][0-9](?![0-9])")
-_LENGTH, _ENCODING, _TRANSFER = map(len, (b"content-length", b"content-encoding", b"transfer-encoding"))  # tells the three apart
+_LENGTH, _ENCODING, _TRANSFER = map(
+    len, (b"content-length", b"content-encoding", b"transfer-encoding")
+)  # tells the three apart
 _PROTOCOLS = {b"1.0": "http/1.0", b"1.1": "http/1.1", b"2": "h2", b"3": "h3"}
 
 
@@ -31,7 +35,12 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 
 def final(lines: list[bytes]) -> bytes:
     """The header of the answer itself: not those that came before it (100 to 199), nor a trailer. Empty as long as it is not complete."""
-    if len(lines) > 1 and lines[-1] == b"\r\n" and lines.index(b"\r\n") == len(lines) - 1 and not _EARLY.match(lines[0]):
+    if (
+        len(lines) > 1
+        and lines[-1] == b"\r\n"
+        and lines.index(b"\r\n") == len(lines) - 1
+        and not _EARLY.match(lines[0])
+    ):
         return b"".join(lines)
     start = 0
     for at, line in enumerate(lines):
@@ -58,7 +67,14 @@ def read(block: bytes) -> Head | None:
         names.append(len(name))
         if len(name) == _ENCODING:
             encodings += b"," + value
-    return Head(status, protocol, block, framing, encodings.decode("latin-1").strip(" \t,"), _TRANSFER in names and _LENGTH in names)
+    return Head(
+        status,
+        protocol,
+        block,
+        framing,
+        encodings.decode("latin-1").strip(" \t,"),
+        _TRANSFER in names and _LENGTH in names,
+    )
 
 
 def rewrite(head: Head, size: int, encoded: bool) -> bytes:

@@ -28,14 +28,16 @@ from typing import Protocol
 
 from windrow.config import Config, ConfigError
 from windrow.data import Counts, Fate, Frame, Ledger, Reason, Report, Task, Turn, Url
-from windrow.frontier.lmdb import LmdbShelf
-from windrow.frontier.local import LocalFrontier
-from windrow.frontier.memory import MemoryShelf
+from windrow.frontier.local.frontier import LocalFrontier
+from windrow.frontier.store.lmdb import LmdbShelf
+from windrow.frontier.store.memory import MemoryShelf
 
 
 class Frontier(Protocol):
     async def add(self, tasks: Iterable[Task]) -> list[Task]: ...  # those that were new
-    async def lease(self, hosts: int, now: float) -> tuple[list[Turn], float | None]: ...  # best first; when to ask again, None: all done
+    async def lease(
+        self, hosts: int, now: float
+    ) -> tuple[list[Turn], float | None]: ...  # best first; when to ask again, None: all done
     async def release(self, turn: Turn, unused: Sequence[Task], last: float) -> None: ...
     def reserve(self, report: Report) -> None: ...  # raises OSError where a full disk would make the next settle fail
     async def settle(self, reports: Sequence[Report], frame: int) -> list[Report]: ...  # visible to lease at once
@@ -43,8 +45,12 @@ class Frontier(Protocol):
     async def commit(self, frame: Frame, log: tuple[str, int]) -> None: ...
     def checkpoint_due(self, now: float) -> bool: ...
     async def checkpoint(self, now: float) -> None: ...
-    async def claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]: ...  # (digest, url key) -> key of the first owner
-    def closed(self, url: Url) -> Reason | None: ...  # to be asked before each request: whether its host or domain was closed meanwhile
+    async def claim(
+        self, pairs: Sequence[tuple[int, int]]
+    ) -> list[int]: ...  # (digest, url key) -> key of the first owner
+    def closed(
+        self, url: Url
+    ) -> Reason | None: ...  # to be asked before each request: whether its host or domain was closed meanwhile
     async def find(self, url: Url) -> Fate | None: ...
     async def ledger(self, domain: str) -> Ledger | None: ...
     async def counts(self) -> Counts: ...

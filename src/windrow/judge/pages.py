@@ -7,9 +7,11 @@ import msgspec
 
 from windrow.config import Config
 from windrow.data import Page, Paragraph, Reason, Signal, Verdict
-from windrow.judge import duplicates, language, quality, shape, signals
-from windrow.judge.duplicates import Grams
-from windrow.judge.language import Finding
+from windrow.dedup import ngrams
+from windrow.dedup.ngrams import Grams
+from windrow.judge import quality, shape, signals
+from windrow.judge.language import detect
+from windrow.judge.language.detect import Finding
 
 _ROOT = "html "  # begins the names under which the metas of a page have the attributes of <html>
 
@@ -46,9 +48,12 @@ class Judge:
     """Holds what the judges need; the same page always gets the same ruling."""
 
     def __init__(self, config: Config) -> None:
-        self._agent = config.crawler.name
-        self._languages = msgspec.structs.replace(language.prepare(config.language), least=int(config.quality.min_characters))
-        self._quality, self._signals, self._options = config.quality, config.signals, config.judge
+        self._agent = config.identity.name
+        self._languages = msgspec.structs.replace(
+            detect.prepare(config.language), least=int(config.quality.min_characters)
+        )
+        self._quality, self._signals, self._options = config.quality, config.signals, config.dedup
+        self._stop_early = config.judge.stop_early
         self._judges = (self._by_signals, self._by_language, self._by_quality, self._by_translation)
 
     def __call__(self, page: Page, headers: Headers) -> Ruling:
@@ -58,7 +63,7 @@ class Judge:
         for judge in self._judges if case.texts else self._judges[:1]:
             answer = judge(case)
             refusal = refusal or answer
-            if refusal and self._options.stop_early:
+            if refusal and self._stop_early:
                 break
         return self._ruled(case, refusal)
 
@@ -71,15 +76,15 @@ class Judge:
             return Ruling(Verdict(*refusal, found.language, scores, sum(sizes), primary), case.signals)
         kept = case.kept or (True,) * len(case.texts)
         texts = list(itertools.compress(case.texts, kept))
-        verdict = Verdict(Reason.OK, "", found.language, scores, sum(sizes), primary, duplicates.text_key(texts))
-        grams = duplicates.grams(texts, self._options.ngram) if self._options.near_duplicates else None
+        verdict = Verdict(Reason.OK, "", found.language, scores, sum(sizes), primary, ngrams.text_key(texts))
+        grams = ngrams.grams(texts, self._options.ngram) if self._options.near_duplicates else None
         left = tuple(itertools.compress(case.paragraphs, kept))
         return Ruling(verdict, case.signals, left, tuple(itertools.compress(found.paragraphs, kept)), grams)
 
     def _primary(self, languages: Sequence[str]) -> list[bool]:
         """Which are in the first accepted language; all, where every language is accepted."""
         first = self._languages.accepted[:1]
-        return [not first or language.covers(first[0], code) for code in languages]
+        return [not first or detect.covers(first[0], code) for code in languages]
 
     def _by_signals(self, case: _Case) -> Refusal | None:
         said = signals.read(case.headers, case.page.metas, self._agent)
@@ -89,8 +94,8 @@ class Judge:
         return (Reason.OPTED_OUT, refused) if refused else None
 
     def _by_language(self, case: _Case) -> Refusal | None:
-        found = case.found = language.judge(case.texts, self._languages)
-        kept = language.keep(found, self._languages)
+        found = case.found = detect.judge(case.texts, self._languages)
+        kept = detect.keep(found, self._languages)
         case.scores["language"] = found.score
         if self._languages.accepted:
             case.scores["accepted"] = kept.share

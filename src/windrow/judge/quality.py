@@ -15,7 +15,9 @@ from windrow.judge import shape
 
 _WORDS = 200  # words from which repetition means something
 
-_TRANSLATORS = re.compile(r"google|bing|microsoft|gtranslate|weglot|conveythis|linguise|bablic|localize|machine|automatic", re.IGNORECASE)
+_TRANSLATORS = re.compile(
+    r"google|bing|microsoft|gtranslate|weglot|conveythis|linguise|bablic|localize|machine|automatic", re.IGNORECASE
+)
 _TRANSLATED_META = {"x-translated-by", "translated-by", "translation-tool"}
 _TRANSLATED_LANGUAGE = re.compile(r"-x-mtfrom\b|-t-(?:[a-z0-9]+-)*t0\b", re.IGNORECASE)  # Google's mark; RFC 6497
 _TRANSLATED_CLASS = re.compile(r"\btranslated-(?:ltr|rtl)\b")
@@ -28,7 +30,17 @@ _NOTICES = re.compile(
     r"|tłumaczenie (?:maszynowe|automatyczne)|机器翻译|機器翻譯|機械翻訳|自動翻訳",
     re.IGNORECASE,
 )
-_STEMS = ("translat", "bersetz", "tradu", "tradott", "перев", "přelo", "překl", "tłumacz", "翻")  # one of which every notice has in it
+_STEMS = (
+    "translat",
+    "bersetz",
+    "tradu",
+    "tradott",
+    "перев",
+    "přelo",
+    "překl",
+    "tłumacz",
+    "翻",
+)  # one of which every notice has in it
 _NOTICE = 300  # characters of a paragraph that can be such a notice; longer ones speak about translation
 _NUMBER = re.compile(r"[\d/]")
 
@@ -102,11 +114,15 @@ def machine_translated(root: Mapping[str, str], fields: Iterable[tuple[str, str]
         return "html"
     for name, value in fields:
         lower = name.lower()
-        if lower in _TRANSLATED_META or (lower == "generator" and "translat" in value.lower() and _TRANSLATORS.search(value)):
+        if lower in _TRANSLATED_META or (
+            lower == "generator" and "translat" in value.lower() and _TRANSLATORS.search(value)
+        ):
             return lower
     edges = "\n".join([text for text in (*texts[:3], *texts[-3:]) if len(text) <= _NOTICE])
     lower = edges.lower()
-    return "notice" if any(stem in lower for stem in _STEMS) and _NOTICES.search(edges) else ""  # the stems take a tenth of the time
+    return (
+        "notice" if any(stem in lower for stem in _STEMS) and _NOTICES.search(edges) else ""
+    )  # the stems take a tenth of the time
 
 
 def likeness(texts: Sequence[str], others: Sequence[str]) -> float:

@@ -9,7 +9,9 @@ try:
 except ImportError:  # there was no compiler: the twin does it
     _shape = None  # type: ignore[assignment]
 
-Classes = tuple[int, int, int, int, int, int]  # letters, blanks, digits, marks, symbols, ideographs (with kana and hangul)
+Classes = tuple[
+    int, int, int, int, int, int
+]  # letters, blanks, digits, marks, symbols, ideographs (with kana and hangul)
 Counted = tuple[Classes, int, int, int, int, int]
 
 LOOKED = 3000  # characters of a text that are told apart
@@ -23,7 +25,9 @@ _MARK = re.compile(
     "[\u00a1\u00ab\u00b7\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2010-\u201f\u2026\u2032\u2033\u2039\u203a"
     "\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+"
 )
-_SYMBOL = re.compile("[\u00a2-\u00a9\u00ac-\u00b1\u00d7\u00f7\u2020-\u2025\u2027-\u2031\u203b-\u2bff\ufffc\ufffd\U0001f000-\U0001faff]+")
+_SYMBOL = re.compile(
+    "[\u00a2-\u00a9\u00ac-\u00b1\u00d7\u00f7\u2020-\u2025\u2027-\u2031\u203b-\u2bff\ufffc\ufffd\U0001f000-\U0001faff]+"
+)
 _IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
@@ -46,7 +50,9 @@ def _count(texts: Sequence[str]) -> Counted:
     text = "\n".join(texts)
     looked = text[:LOOKED]
     data = looked.encode("utf-8", "surrogatepass")
-    blanks, digits, symbols, marks = (len(data) - len(data.translate(None, kind)) for kind in (_BLANKS, _DIGITS, _SYMBOLS, _MARKS))
+    blanks, digits, symbols, marks = (
+        len(data) - len(data.translate(None, kind)) for kind in (_BLANKS, _DIGITS, _SYMBOLS, _MARKS)
+    )
     wide = 0
     if not looked.isascii():
         symbols += sum(map(len, _SYMBOL.findall(looked)))
@@ -56,7 +62,14 @@ def _count(texts: Sequence[str]) -> Counted:
     triples = len(set(zip(words, words[1:], words[2:], strict=False)))
     letters = len(looked) - blanks - digits - marks - symbols - wide
     told = sum(len(one) for one in texts if len(one) >= LONG or one.endswith(tuple(ENDS)))
-    return (letters, blanks, digits, marks, symbols, wide), len(words), triples, sum(map(len, texts)), text.count(" "), told
+    return (
+        (letters, blanks, digits, marks, symbols, wide),
+        len(words),
+        triples,
+        sum(map(len, texts)),
+        text.count(" "),
+        told,
+    )
 
 
 @functools.cache

@@ -76,7 +76,9 @@ def licences(targets: Iterable[str]) -> tuple[Signal, ...]:
 
 def tdm_file(reservation: str, policy: str = "") -> tuple[Signal, ...]:
     """What an origin's tdmrep.json says of a page."""
-    return tuple(_tdm("tdm-reservation", reservation, "tdmrep.json") + _tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json"))
+    return tuple(
+        _tdm("tdm-reservation", reservation, "tdmrep.json") + _tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json")
+    )
 
 
 def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:

@@ -18,7 +18,9 @@ AT = Cuts((0.0,) * 6, (0.4,) * 6, (1.0,) * 6)
 
 
 def test_index_is_relative_to_the_number_of_lines_and_counts_to_the_largest_of_the_page() -> None:
-    raw = np.array([[1, 10, 5, 0.5, 4, 0], [2, 100, 80, 0.8, 1, 2], [3, 50, 50, 1, 0, 1], [4, 1, 1, 1, 0, 0]], dtype=float)
+    raw = np.array(
+        [[1, 10, 5, 0.5, 4, 0], [2, 100, 80, 0.8, 1, 2], [3, 50, 50, 1, 0, 1], [4, 1, 1, 1, 0, 0]], dtype=float
+    )
     scaled = features.normalised(raw)
     assert scaled[:, 0].tolist() == [0.25, 0.5, 0.75, 1]
     assert scaled[:, 3].tolist() == [0.5, 0.8, 1, 1]
@@ -80,7 +82,14 @@ def test_the_table_of_scopes(value: float, low: float, middle: float, high: floa
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"), [(0.1, [0.75, 0, 0]), (0.19, [0.525, 0, 0]), (0.21, [0, 0.525, 0]), (0.69, [0, 31 / 60, 0]), (0.71, [0, 0, 31 / 60])]
+    ("value", "kept"),
+    [
+        (0.1, [0.75, 0, 0]),
+        (0.19, [0.525, 0, 0]),
+        (0.21, [0, 0.525, 0]),
+        (0.69, [0, 31 / 60, 0]),
+        (0.71, [0, 0, 31 / 60]),
+    ],
 )
 def test_the_larger_probability_is_what_stays(value: float, kept: list[float]) -> None:
     assert features.discretised(rows(value), AT)[0, :3] == pytest.approx(kept)

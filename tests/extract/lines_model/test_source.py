@@ -47,7 +47,9 @@ def test_only_what_stands_between_the_body_tags_is_read() -> None:
     assert texts("before<html><head><title>T</title></head><BODY class=x>in</BODY>after") == ["in"]
 
 
-@pytest.mark.parametrize("html", ["<title>T</title>in", "<head><title>T</title></head>in", "in", "<body>in", "<body>in</body></body>"])
+@pytest.mark.parametrize(
+    "html", ["<title>T</title>in", "<head><title>T</title></head>in", "in", "<body>in", "<body>in</body></body>"]
+)
 def test_a_page_without_one_of_the_body_tags_is_read_from_its_head_or_to_its_end(html: str) -> None:
     assert texts(html) == ["in"]
 
@@ -79,9 +81,11 @@ def test_links_and_images_are_counted_before_links_are_deleted() -> None:
 
 
 def test_links_in_other_useless_elements_are_counted_too() -> None:
-    assert counts(page("text <form><a>x</a> <select><option>y</select></form> that is longer than what the form holds, much longer")) == [
-        (1, 0)
-    ]
+    assert counts(
+        page(
+            "text <form><a>x</a> <select><option>y</select></form> that is longer than what the form holds, much longer"
+        )
+    ) == [(1, 0)]
 
 
 def test_links_of_lines_without_text_are_counted_with_the_next_line_that_has_some() -> None:
@@ -119,7 +123,9 @@ def test_a_tag_over_several_lines_is_one_tag() -> None:
 
 def test_attributes_may_hold_what_looks_like_tags() -> None:
     assert texts(page('<p title="a > b <p>c</p>">text</p>')) == ["text"]
-    assert texts(page('<p data="<a href=x>" id="<script>x</script>">text <b title="\n<br>">bold</b> text</p>')) == ["text bold text"]
+    assert texts(page('<p data="<a href=x>" id="<script>x</script>">text <b title="\n<br>">bold</b> text</p>')) == [
+        "text bold text"
+    ]
 
 
 def test_an_element_that_never_ends_is_deleted_alone() -> None:
@@ -137,7 +143,10 @@ def test_a_script_or_comment_that_never_ends_takes_the_rest() -> None:
 
 
 def test_a_form_around_most_of_the_page_is_not_deleted() -> None:
-    assert texts(page("<form action=x>", "<p>one</p>", "<label>gone</label>", "<p>two</p>", "</form>")) == ["one", "two"]
+    assert texts(page("<form action=x>", "<p>one</p>", "<label>gone</label>", "<p>two</p>", "</form>")) == [
+        "one",
+        "two",
+    ]
 
 
 def test_a_heading_is_known_and_a_wrapped_paragraph_goes_on() -> None:
@@ -195,8 +204,40 @@ def test_a_page_without_end_is_cut() -> None:
 
 
 PIECES = [
-    *("<p>", "</p>", "<a href='x'>", "</a>", "<!--", "-->", "<script>", "</script>", "<form>", "</form>", "<body>", "</body>", "<h1>"),
-    *('<b title="', '">', "<", ">", "=", "'", "\n", " ", "文字", "word", "&nbsp;", "&#0;", "\x01", "\x03", "<img>", "<br>", "\ud800"),
+    *(
+        "<p>",
+        "</p>",
+        "<a href='x'>",
+        "</a>",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "<form>",
+        "</form>",
+        "<body>",
+        "</body>",
+        "<h1>",
+    ),
+    *(
+        '<b title="',
+        '">',
+        "<",
+        ">",
+        "=",
+        "'",
+        "\n",
+        " ",
+        "文字",
+        "word",
+        "&nbsp;",
+        "&#0;",
+        "\x01",
+        "\x03",
+        "<img>",
+        "<br>",
+        "\ud800",
+    ),
 ]
 
 

@@ -39,7 +39,12 @@ def flags(html: str, gold: str) -> list[bool]:
 def test_lines_that_stand_in_the_gold_text_are_topical() -> None:
     gold = "The minister said on Tuesday that the harvest was good.\nShort.\nAnother line of the text, which is long enough."
     text = "<p>The minister <b>said</b> on&nbsp;Tuesday that the harvest was good.</p>"
-    assert flags(f"<p>Menu and navigation of this site</p>{text}<p>Short.</p><p>Or.</p>", gold) == [False, True, True, False]
+    assert flags(f"<p>Menu and navigation of this site</p>{text}<p>Short.</p><p>Or.</p>", gold) == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_holes_where_links_were_do_not_matter() -> None:
@@ -133,7 +138,9 @@ def test_each_page_is_tried_once_and_not_by_a_model_that_has_learnt_from_it() ->
 
 
 def test_small_sites_are_tried_together_and_each_stays_whole() -> None:
-    samples = [sample(number, site=f"s{number // 3}") for number in range(12)] + [sample(number, site="big") for number in range(20, 26)]
+    samples = [sample(number, site=f"s{number // 3}") for number in range(12)] + [
+        sample(number, site="big") for number in range(20, 26)
+    ]
     rows = training.evaluate(samples, "bayes", folds=4)
     assert [(row.site, row.pages) for row in rows] == [("big", 6), (training.OTHERS, 12)]
     pages = [training.labelled(one) for one in samples[:12]]
@@ -166,7 +173,9 @@ def test_an_unknown_classifier_is_refused() -> None:
         training.train(map(sample, range(3)), "forest")
 
 
-@pytest.mark.parametrize("samples", [[], [Sample("x", "made", b"", "")], [Sample("x", "made", b"<p>one</p>", "other text")]])
+@pytest.mark.parametrize(
+    "samples", [[], [Sample("x", "made", b"", "")], [Sample("x", "made", b"<p>one</p>", "other text")]]
+)
 def test_pages_that_teach_nothing_are_refused(samples: list[Sample]) -> None:
     with pytest.raises(ConfigError, match="do not show what main text is"):
         training.train(samples)

@@ -11,5 +11,5 @@
 Everything is deterministic: the same pages in the same order give the same model file. `lines` itself (extract/lines.py) needs the first
 four alone; training imports `lines`, never the other way round.
 
-The paper is DGWC, "A Distributed and Generic Web Crawler". Its numbers are kept as constants where they are used, with its name for them.
+The paper is DGWC, "A Distributed and Generic Web Identity". Its numbers are kept as constants where they are used, with its name for them.
 """

@@ -8,7 +8,10 @@ import numpy as np
 from windrow.extract.lines_model.source import IMAGES, INDEX, LINKS, OUTPUT, TEXT, Array
 
 ALPHA = 0.5  # α of Eq. 1 to 3: how much the topical region weighs against the rest
-CENTRE = (1 / 3, 2 / 3)  # of a page's lines: the region that the paper samples as topical, "from the center of the web page"
+CENTRE = (
+    1 / 3,
+    2 / 3,
+)  # of a page's lines: the region that the paper samples as topical, "from the center of the web page"
 SCOPES = ("Low", "Middle", "High")
 
 

@@ -44,7 +44,9 @@ def load(path: Path) -> Model:
     try:
         return read(path.read_bytes(), str(path))
     except OSError as error:
-        raise ConfigError(f"cannot read the model {path}: {error.strerror}; 'windrow extract train --extractor lines' writes one") from None
+        raise ConfigError(
+            f"cannot read the model {path}: {error.strerror}; 'windrow extract train --extractor lines' writes one"
+        ) from None
 
 
 def shipped() -> Model:
@@ -59,7 +61,9 @@ def read(data: bytes, name: str) -> Model:
         _check(model)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         place = f"{name}, line {_line(data, str(error))}"
-        raise ConfigError(f"{place}: no model of 'lines': {error}; 'windrow extract train --extractor lines' writes one") from None
+        raise ConfigError(
+            f"{place}: no model of 'lines': {error}; 'windrow extract train --extractor lines' writes one"
+        ) from None
     return model
 
 
@@ -75,7 +79,9 @@ def _line(data: bytes, error: str) -> int:
 def _check(model: Model) -> None:
     """What the types of the records do not say."""
     if model.version != VERSION:
-        raise msgspec.ValidationError(f"it is of version {model.version}, this program reads {VERSION} - at `$.version`")
+        raise msgspec.ValidationError(
+            f"it is of version {model.version}, this program reads {VERSION} - at `$.version`"
+        )
     for field in ("minimum", "mean", "maximum"):
         _check_row(getattr(model.cuts, field), len(FEATURES), f"cuts.{field}", 1.0)
     match model.classifier:
@@ -89,7 +95,9 @@ def _check(model: Model) -> None:
         case bayes.Bayes(prior=prior, evidence=evidence):
             _check_row([prior], 1, "classifier.prior")
             if len(evidence) != len(FEATURES):
-                raise msgspec.ValidationError(f"expected {len(FEATURES)} rows, got {len(evidence)} - at `$.classifier.evidence`")
+                raise msgspec.ValidationError(
+                    f"expected {len(FEATURES)} rows, got {len(evidence)} - at `$.classifier.evidence`"
+                )
             for number, row in enumerate(evidence):
                 _check_row(row, len(features.SCOPES), f"classifier.evidence[{number}]")
         case tree.Tree(root=root):
@@ -106,6 +114,8 @@ def _check_row(row: Sequence[float], length: int, place: str, largest: float = _
 def _check_node(node: tree.Leaf | tree.Split, place: str) -> None:
     if isinstance(node, tree.Split):
         if not 0 <= node.column < _COLUMNS:
-            raise msgspec.ValidationError(f"expected a column below {_COLUMNS}, got {node.column} - at `$.{place}.column`")
+            raise msgspec.ValidationError(
+                f"expected a column below {_COLUMNS}, got {node.column} - at `$.{place}.column`"
+            )
         _check_node(node.below, f"{place}.below")
         _check_node(node.above, f"{place}.above")

@@ -40,9 +40,13 @@ _body_start = re.compile(r"<body(?=[\s/>])" + _REST, re.IGNORECASE)
 _body_end = re.compile(r"</body(?=[\s/>])", re.IGNORECASE)
 _head_end = re.compile(r"</(?:head|title)\s*>", re.IGNORECASE)
 _blank = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#8194|#8195|#12288|#x0*a0|#x0*3000);?", re.IGNORECASE)
-_folded = re.compile(r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST)  # a tag with a line end, or something like a tag, before its first >
+_folded = re.compile(
+    r"<[a-zA-Z/](?=[^<>\n]*+[<\n])" + _REST
+)  # a tag with a line end, or something like a tag, before its first >
 _closed_early = re.compile(r"""=\s*+(?:"[^"<>\n]*+>|'[^'<>\n]*+>)""")  # a > in quotes: behind it may come anything
-_useless = re.compile(r"<(/?)(?=[abefilmops])(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE)
+_useless = re.compile(
+    r"<(/?)(?=[abefilmops])(" + "|".join((*PAIRED, *VOID, "img")) + r")(?=[\s/>])" + _REST, re.IGNORECASE
+)
 _block_start = re.compile(r"<(?=" + _BLOCKS + r"[\s/>])", re.IGNORECASE)
 _block_end = re.compile(r"(?:</" + _BLOCKS + r"\s*+>|<br(?=[\s/>])[^>]*+>)(?!\n)", re.IGNORECASE)
 _tag = re.compile(r"<[a-zA-Z/!?]" + _REST)
@@ -75,7 +79,9 @@ _raw_ends = {name: _end_tag(name) for name in RAW}
 def lines(page: str) -> Lines:
     broken = _broken(_without_useless(_unfolded(_body(_without_raw(_clean(page[:_MOST]))))))
     sources, outputs = broken.split("\n"), _tag.sub("", broken).split("\n")
-    if len(outputs) != len(sources):  # a tag with something like a block inside was broken: lines must not run into each other
+    if len(outputs) != len(
+        sources
+    ):  # a tag with something like a block inside was broken: lines must not run into each other
         outputs = [_tag.sub("", line) for line in sources]
     marked: list[str] = []
     numbers: list[int] = []

@@ -72,7 +72,9 @@ def _basis(rows: Array, counts: Array) -> Array:
     frequency = np.bincount(member.ravel(), weights=counts)
     share = np.sqrt(frequency)
     wanted = np.maximum(np.rint(BASIS * share / share.sum()), frequency >= _RARE * counts.sum()).astype(int)
-    chosen = [_spread(np.flatnonzero(member.ravel() == kind), counts, number) for kind, number in enumerate(wanted) if number]
+    chosen = [
+        _spread(np.flatnonzero(member.ravel() == kind), counts, number) for kind, number in enumerate(wanted) if number
+    ]
     return np.unique(rows[np.concatenate(chosen)], axis=0)
 
 
@@ -129,7 +131,9 @@ class _Problem:
     def _step(self, beta: Array, target: Array, decision: Array, reached: Array) -> float:
         """At the minimum a whole step changes nothing but the last digits, upwards too."""
         step, highest = 1.0, self._value(beta, decision) * (1 + 1e-12)
-        while step > 1e-3 and self._value(beta + step * (target - beta), decision + step * (reached - decision)) > highest:
+        while (
+            step > 1e-3 and self._value(beta + step * (target - beta), decision + step * (reached - decision)) > highest
+        ):
             step /= 2
         return step
 

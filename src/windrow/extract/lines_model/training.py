@@ -48,7 +48,9 @@ def train(samples: Iterable[Sample], classifier: str = "svm") -> Model:
 def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FOLDS) -> list[Row]:
     """k-fold cross-validation in each site by itself, and in one more group of the sites with fewer than k pages, which stay whole."""
     if folds < 2:
-        raise ConfigError(f"{folds} fold leaves no page to learn from; cross-validation needs 2 or more, the paper has {FOLDS}")
+        raise ConfigError(
+            f"{folds} fold leaves no page to learn from; cross-validation needs 2 or more, the paper has {FOLDS}"
+        )
     check(classifier)
     sites = _sites(map(labelled, samples), folds)
     rows = [_validated(site, pages, classifier, folds) for site, pages in sites.items()]
@@ -65,7 +67,11 @@ def _validated(site: str, pages: Sequence[Labelled], classifier: str, folds: int
     if len(usable) < 2:
         return _row(site, [], len(pages))
     try:
-        found = [match for learnt, tried in _folds(usable, folds, site) for match in _matches(_trained(learnt, classifier), tried)]
+        found = [
+            match
+            for learnt, tried in _folds(usable, folds, site)
+            for match in _matches(_trained(learnt, classifier), tried)
+        ]
     except ConfigError as error:
         raise ConfigError(f"{site}: {error}") from None
     return _row(site, found, len(pages) - len(usable))
@@ -121,7 +127,9 @@ def _trained(pages: Sequence[Labelled], classifier: str) -> Model:
     filled = [page for page in pages if len(page.raw)]
     topical = np.concatenate([page.topical for page in filled]) if filled else np.zeros(0, dtype=bool)
     if not topical.any() or topical.all():
-        raise ConfigError("these pages do not show what main text is: they need lines that stand in their gold text, and others")
+        raise ConfigError(
+            "these pages do not show what main text is: they need lines that stand in their gold text, and others"
+        )
     scaled = [features.normalised(page.raw) for page in filled]
     at = features.cuts(scaled)
     weights = np.concatenate([np.full(len(page.raw), len(topical) / len(filled) / len(page.raw)) for page in filled])

@@ -97,7 +97,11 @@ def _best(lines: _Lines) -> tuple[int, int] | None:
     allowed = (everyone >= _SMALLEST) & (total - everyone >= _SMALLEST) & (gain > 1e-6)
     if not allowed.any():
         return None
-    ratio = np.where(allowed & (gain >= gain[allowed].mean() - 1e-9), gain / np.maximum(_entropy(everyone, np.array(total)), 1e-9), -1.0)
+    ratio = np.where(
+        allowed & (gain >= gain[allowed].mean() - 1e-9),
+        gain / np.maximum(_entropy(everyone, np.array(total)), 1e-9),
+        -1.0,
+    )
     column, level = divmod(int(ratio.argmax()), _LEVELS)
     return column, level
 

@@ -20,8 +20,17 @@ import msgspec
 from windrow.config import ConfigError
 
 COVERAGE = 0.55  # share of a running text that a list covers: that of jusText's lists on the Declaration of Human Rights is .49 to .63
-_UNSPACED = 12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
-_ALIASES = {"zho": ("zh", "cmn", "yue"), "jpn": ("ja",), "nob": ("no", "nor"), "tgl": ("fil",), "ind": ("in",), "heb": ("iw",)}
+_UNSPACED = (
+    12  # letters between two blanks in the mean, from which a text is taken for one without blanks between words
+)
+_ALIASES = {
+    "zho": ("zh", "cmn", "yue"),
+    "jpn": ("ja",),
+    "nob": ("no", "nor"),
+    "tgl": ("fil",),
+    "ind": ("in",),
+    "heb": ("iw",),
+}
 _LEAST = 1000  # words of a sample: with fewer, chance decides which are the commonest
 _SAMPLE = 200  # words and characters looked at to guess a language
 _CLEAR = 0.2  # share of the commonest words of a language, from which there is no doubt; English has .4, Finnish .2
@@ -67,7 +76,9 @@ def code(language: str) -> str:
 def load(language: str) -> Stoplist:
     known = code(language)
     if not known:
-        raise ConfigError(f"there is no stop list for '{language}'; make one with 'windrow extract stoplist SAMPLE -o FILE'")
+        raise ConfigError(
+            f"there is no stop list for '{language}'; make one with 'windrow extract stoplist SAMPLE -o FILE'"
+        )
     return _stoplist(_member(f"{known}.txt").split("\n"))
 
 
@@ -86,7 +97,9 @@ def read(path: Path) -> Stoplist:
             raise ConfigError(f"{path}, line {number}: {written.strip()!r} is more than a word; write a word a line")
     found = _stoplist(lines)
     if not found.words:
-        raise ConfigError(f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist SAMPLE -o FILE'")
+        raise ConfigError(
+            f"{path} holds no words; write a word a line, or make a list with 'windrow extract stoplist SAMPLE -o FILE'"
+        )
     return found
 
 
@@ -112,7 +125,9 @@ def of_sample(text: str, name: str, size: int = 0) -> list[str]:
     counts = collections.Counter(words)
     repeated = [word for word in make(text, 1.0) if counts[word] > 1]
     if size > len(repeated):
-        raise ConfigError(f"only {len(repeated):,} words stand more than once in {name}; give a longer sample, or a --size up to that")
+        raise ConfigError(
+            f"only {len(repeated):,} words stand more than once in {name}; give a longer sample, or a --size up to that"
+        )
     return repeated[: size or len(make(text))]
 
 

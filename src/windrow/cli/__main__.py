@@ -1,0 +1,3 @@
+from windrow.cli import main
+
+main()

@@ -1,0 +1,104 @@
+"""`urls.dat`: the texts of all URLs in the order they were found, appended through a buffer and read by offset."""
+
+import contextlib
+import os
+import struct
+from pathlib import Path
+
+from windrow import files, urls
+from windrow.config import ConfigError
+from windrow.data import Task, Url
+from windrow.frontier.store.base import Host
+
+MAGIC = b"windrow urls 1\n\0"
+_HEAD = struct.Struct(
+    ">BHBBBHIH"
+)  # priority, depth, distance, redirects, attempt, reference of the page (high, low), length
+_USUAL = 320  # bytes read at once: few URLs are longer
+_BUFFER = 1 << 17
+
+
+class Texts:
+    """The offset of a record is the reference of its URL."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        """Opens the file as it was when it had this length; what lies behind is replayed from the log. 0: a new file."""
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if length and os.fstat(self._file).st_size < length:
+            os.close(self._file)
+            raise ConfigError(
+                f"{path} is shorter than the store beside it says; move {path.parent} away to have it rebuilt from log/"
+            )
+        os.ftruncate(self._file, length)
+        if not length:
+            # The store beside it relies on the file: after a power loss it must not be the one that is there alone.
+            files.sync_directory(path.parent)
+        self._buffer = bytearray(b"" if length else MAGIC)
+        self._written = length
+        self.length = length + len(self._buffer)
+
+    def append(self, task: Task, via: int) -> int:
+        text = task.url.text.encode()
+        ref = self.length
+        place = (via >> 32, via & 0xFFFFFFFF, len(text))
+        try:
+            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, task.attempt, *place)
+        except struct.error:  # a count beyond what a record can say stays at the most it can
+            depth, distance = min(task.depth, 65535), min(task.distance, 255)
+            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), min(task.attempt, 255), *place)
+        self._buffer += head
+        self._buffer += text
+        self.length = ref + _HEAD.size + len(text)
+        if len(self._buffer) > _BUFFER:
+            with contextlib.suppress(
+                OSError
+            ):  # on a full disk it stays in the buffer; if that lasts, the checkpoint tells
+                self._flush()
+        return ref
+
+    def origin(self, ref: int) -> tuple[int, int]:
+        """Priority, and the reference of the page that held the link."""
+        priority, _, _, _, _, high, low, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
+        return priority, high << 32 | low
+
+    def read(self, ref: int, host: Host) -> Task:
+        raw = self._bytes(ref, _USUAL)
+        priority, depth, distance, redirects, attempt, high, low, length = _HEAD.unpack_from(raw)
+        text = self._text(raw, ref, length)
+        url = Url(text, host.name, host.domain, urls.key(text))
+        via = self._page(high << 32 | low)
+        return Task(
+            url, priority=priority, depth=depth, distance=distance, redirects=redirects, via=via, attempt=attempt
+        )
+
+    def _page(self, ref: int) -> str:
+        if not ref:
+            return ""
+        raw = self._bytes(ref, _USUAL)
+        return self._text(raw, ref, int.from_bytes(raw[_HEAD.size - 2 : _HEAD.size], "big"))
+
+    def _text(self, raw: bytes, ref: int, length: int) -> str:
+        end = _HEAD.size + length
+        if len(raw) < end:
+            raw = self._bytes(ref, end)
+        return raw[_HEAD.size : end].decode()
+
+    def _bytes(self, ref: int, length: int) -> bytes:
+        if ref >= self._written:
+            start = ref - self._written
+            return bytes(self._buffer[start : start + length])
+        return os.pread(self._file, length, ref)  # whole records are flushed: none lies half in the buffer
+
+    def _flush(self) -> None:
+        self._written = files.append(self._file, self._buffer, self._written, self._path)
+        self._buffer.clear()
+
+    def sync(self) -> int:
+        """Makes all of it durable; returns its length."""
+        self._flush()
+        os.fdatasync(self._file)
+        return self._written
+
+    def close(self) -> None:
+        os.close(self._file)

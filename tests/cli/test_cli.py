@@ -1,0 +1,229 @@
+"""The commands as people meet them: what they print, what they leave, and one sentence where something is wrong."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import windrow
+from tests import crashing, truth
+from windrow import config
+from windrow.demo import web
+
+LOOPBACK = '[fetch]\nallow_private = true\nhosts_file = "hosts"\n'
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A crawl that could be run, of a host where nobody listens."""
+    place = tmp_path / "crawl"
+    place.mkdir()
+    (place / "seeds.txt").write_text("http://a.test/\n")
+    (place / "hosts").write_text("a.test\t127.0.0.1:9\n")
+    (place / "crawl.toml").write_text(LOOPBACK)
+    return place
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != "lock")
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def assert_sentence(result: crashing.Result, *words: str) -> None:
+    """Exit code 2, one line with these words, nothing else."""
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.startswith("windrow: ") and result.err.count("\n") == 1 and result.err.endswith("\n")
+    assert all(word in result.err for word in words), result.err
+
+
+def write(name: str, text: str) -> Callable[[Path], object]:
+    return lambda directory: (directory / name).write_text(text)
+
+
+def remove(name: str) -> Callable[[Path], object]:
+    return lambda directory: (directory / name).unlink()
+
+
+WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
+    "no crawl.toml": (remove("crawl.toml"), [], ["has no crawl.toml", "windrow init"]),
+    "no directory": (shutil.rmtree, [], ["has no crawl.toml"]),
+    "not TOML": (write("crawl.toml", "[fetch\n"), [], ["crawl.toml, line 1", "is not TOML"]),
+    "unknown option": (
+        write("crawl.toml", "[fetch]\ndely = 3\n"),
+        [],
+        ["unknown option 'fetch.dely'", "did you mean 'fetch.delay'?"],
+    ),
+    "unknown section": (
+        write("crawl.toml", "[fech]\ndelay = 3\n"),
+        [],
+        ["unknown section [fech]", "did you mean [fetch]?"],
+    ),
+    "a wrong value": (write("crawl.toml", '[fetch]\ndelay = "5"\n'), [], ["option 'fetch.delay'", "must be a number"]),
+    "a misspelt --set": (
+        lambda _: None,
+        ["--set", "fetch.dely=3"],
+        ["unknown option 'fetch.dely' in --set", "did you mean 'fetch.delay'?"],
+    ),
+    "a --set without a value": (lambda _: None, ["--set", "fetch.delay"], ["has no value", "section.option=value"]),
+    "a bad seed line": (
+        write("seeds.txt", "http://a.test/\nftp://b.test/\n"),
+        [],
+        ["seeds.txt, line 2", "'ftp://b.test/'", "put # before"],
+    ),
+    "no seeds": (write("seeds.txt", "# none yet\n"), [], ["holds no URL", "write at least one"]),
+    "no seed list": (remove("seeds.txt"), [], ["there is no seed list", "seeds.txt"]),
+    "seeds out of scope": (lambda _: None, ["--set", 'scope.tlds=["cz"]'], ["every seed", "is refused by [scope]"]),
+    "no hosts file": (remove("hosts"), [], ["fetch.hosts_file: cannot read"]),
+    "a bad hosts file": (write("hosts", "a.test nowhere\n"), [], ["hosts, line 1", "host<TAB>address"]),
+    "no contact": (
+        write("seeds.txt", "https://example.org/\n"),
+        ["--set", "fetch.hosts_file="],
+        ["no contact is set", "[identity]"],
+    ),
+    "no contact for an address": (
+        write("seeds.txt", "http://192.0.2.1/\n"),
+        [],
+        ["no contact is set", "http://192.0.2.1/"],
+    ),
+    "no contact for a listed host": (
+        write("hosts", "a.test\t192.0.2.1\n"),
+        [],
+        ["no contact is set", "http://a.test/"],
+    ),
+    "a full disk": (
+        lambda _: None,
+        ["--set", "crawl.min_free_bytes=9000000000000000000"],
+        ["MiB free", "free some space"],
+    ),
+    "a newer directory": (write("version", "7\n"), [], ["says '7'", "use a newer Windrow"]),
+    "a wrong contact": (
+        lambda _: None,
+        ["--set", "identity.contact=nobody"],
+        ["identity.contact", "a URL or an e-mail address"],
+    ),
+    "a lock that is a directory": (lambda directory: (directory / "lock").mkdir(), [], ["lock", "Is a directory"]),
+    "a log that is a file": (write("log", ""), [], ["log"]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_said_in_one_sentence_and_nothing_is_harmed(what: str, directory: Path) -> None:
+    spoil, options, words = WRONG[what]
+    spoil(directory)
+    before = contents(directory)
+    assert_sentence(crashing.run(["crawl", str(directory), *options]), *words)
+    after = contents(directory)
+    assert {name: after.get(name) for name in before} == before
+    assert not any(name.startswith(truth.SUBSETS) for name in after)
+
+
+def test_a_full_disk_at_the_start_is_said_in_one_sentence(directory: Path) -> None:
+    for first in (1, 2, 3):
+        assert_sentence(
+            crashing.run(["crawl", str(directory)], crashing.Plan(fail="ENOSPC", first=first)),
+            "No space left on device",
+        )
+
+
+def test_a_directory_that_may_not_be_written_is_said_to_be_one(directory: Path) -> None:
+    denied = crashing.Plan(fail="EACCES", verbs=("create",))  # the super-user is never denied
+    if os.getuid():
+        directory.chmod(0o500)
+    result = crashing.run(["crawl", str(directory)], None if os.getuid() else denied)
+    directory.chmod(0o700)
+    assert_sentence(result, str(directory / "lock"), "Permission denied")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["crawl", "x", "--nonsense"], ["crawl"], ["harvest"], ["crawl", "x", "--max-pages", "many"]]
+)
+def test_a_command_that_is_not_understood_ends_with_code_2(arguments: list[str]) -> None:
+    result = crashing.run(arguments)
+    assert result.code == 2
+    assert "Traceback" not in result.err and result.err
+
+
+def test_init_makes_a_directory_that_can_be_crawled(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "crawl"
+    (tmp_path / "list.txt").write_text("# two seeds\nexample.org\nhttps://example.net/page#part\n")
+    arguments = [
+        "init",
+        str(place),
+        "--seeds",
+        str(tmp_path / "list.txt"),
+        "--contact",
+        "https://example.org/bot",
+        "--tld",
+        "cz",
+        "--tld",
+        "sk",
+    ]
+    result = crashing.run([*arguments, "--set", "fetch.delay=7"])
+    assert result.code == 0, result.err
+    assert (place / "seeds.txt").read_text() == "http://example.org/\nhttps://example.net/page\n"
+    options = config.load(place / "crawl.toml")
+    assert (options.identity.contact, options.scope.tlds, options.fetch.delay) == (
+        "https://example.org/bot",
+        ("cz", "sk"),
+        7.0,
+    )
+    assert f"windrow crawl {place}" in result.out
+
+
+def test_init_leaves_a_crawl_that_is_there_alone(directory: Path) -> None:
+    before = contents(directory)
+    assert_sentence(
+        crashing.run(["init", str(directory), "--seeds", str(directory / "seeds.txt")]), "has a crawl.toml already"
+    )
+    assert contents(directory) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--seeds", "nowhere.txt"], ["there is no seed list nowhere.txt"]),
+        (["--seeds", "SEEDS", "--set", "fetch.dely=1"], ["unknown option 'fetch.dely'"]),
+        (["--seeds", "SEEDS", "--contact", "nobody"], ["identity.contact", "must be a URL or an e-mail address"]),
+    ],
+)
+def test_init_says_what_is_wrong_and_makes_nothing(options: list[str], words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://a.test/\n")
+    place = tmp_path / "crawl"
+    result = crashing.run(
+        ["init", str(place), *(str(tmp_path / "seeds") if option == "SEEDS" else option for option in options)]
+    )
+    assert_sentence(result, *words)
+    assert not place.exists()
+
+
+def test_the_version_is_told() -> None:
+    result = crashing.run(["--version"])
+    assert (result.code, result.out) == (0, f"windrow {windrow.__version__}\n")
+
+
+def test_the_demo_crawls_its_own_web_and_says_where_things_are(tmp_path: Path) -> None:
+    place = tmp_path / "demo"
+    result = crashing.run(["demo", "--dir", str(place)])
+    assert result.code == 0, result.err
+    with web.serve() as site:
+        pages = truth.pages(place)
+        assert pages.keys() >= site.pages and max(pages.values()) == 1
+        assert not pages.keys() & site.disallowed
+    assert "nothing is left to crawl" in result.out
+    assert all(str(place / name) in result.out for name in (*truth.SUBSETS, "log"))
+
+
+def test_the_demo_does_not_write_over_what_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("text")
+    assert_sentence(crashing.run(["demo", "--dir", str(tmp_path)]), "holds something else", "--dir PLACE")
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+def test_nothing_is_shown_while_a_crawl_runs_where_nobody_watches(directory: Path) -> None:
+    result = crashing.run(
+        ["crawl", str(directory), "--set", "fetch.backoff=0.01", "--set", "fetch.delay=0", "--set", "fetch.ip_delay=0"]
+    )
+    assert (result.code, result.err) == (0, "")
+    assert "\x1b" not in result.out

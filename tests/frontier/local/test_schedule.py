@@ -1,0 +1,39 @@
+"""Addresses as the schedule sees them."""
+
+import pytest
+
+from windrow.frontier.local import schedule
+from windrow.frontier.local.schedule import Group, Schedule, Seat
+from windrow.frontier.store.base import Host
+
+
+@pytest.mark.parametrize(
+    ("address", "ip"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("10.0.0.1:80", "10.0.0.1"),
+        ("[::1]:80", "::1"),
+        ("::1", "::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+    ],
+)
+def test_hosts_on_two_ports_share_an_address(address: str, ip: str) -> None:
+    assert schedule.ip(address) == ip
+
+
+def test_addresses_that_are_due_and_free_are_forgotten_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "ADDRESSES", 4)
+    times = Schedule(ip_delay=10.0)
+    for number in range(100):
+        seat = Seat(Host(number, f"h{number}.org", "h.org"), Group("h.org", retiring=False), 0.0)
+        seat.address = f"10.0.0.{number % 7}"
+        times.put(seat, 0.0)
+    asked: dict[str, float] = {}
+    now, count = 1000.0, 0
+    while (now := max(now, times.next(now))) < float("inf"):
+        while (seat := times.pop(now)) is not None:
+            assert now - asked.get(seat.address, -100.0) >= 10.0
+            asked[seat.address] = now
+            count += 1
+            times.free(seat, now)
+    assert count == 100

@@ -1,0 +1,103 @@
+"""Which links are admitted, by rule."""
+
+import pytest
+
+from tests.frontier.simulation import task
+from windrow import config, urls
+from windrow.frontier.policy.scope import Scope
+
+
+def refuses(text: str, **rules: object) -> str:
+    url = urls.parse(text)
+    assert url is not None
+    return Scope(config.Scope(**rules)).refuses(url)  # type: ignore[arg-type]
+
+
+def test_without_rules_ordinary_pages_are_admitted() -> None:
+    for text in (
+        "http://example.org/",
+        "https://www.example.co.uk/a/b.html?x=1",
+        "http://example.org:8080/",
+        "https://[2001:db8::1]/",
+    ):
+        assert refuses(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "rule"),
+    [
+        ("http://a.cz/", {"tlds": ("cz",)}, ""),
+        ("http://a.sk/", {"tlds": ("cz",)}, "tld"),
+        ("http://a.co.uk/", {"tlds": ("co.uk",)}, ""),
+        ("http://notcz/", {"tlds": ("cz",)}, "tld"),
+        ("http://a.ru/", {"tlds_denied": ("ru",)}, "tld-denied"),
+        ("http://x.a.org/", {"domains": ("a.org",)}, ""),
+        ("http://ba.org/", {"domains": ("a.org",)}, "domain"),
+        ("http://x.a.org/", {"domains_denied": ("a.org",)}, "domain-denied"),
+        ("http://x.a.org/", {"hosts": ("a.org",)}, "host"),
+        ("http://x.a.org/", {"hosts_denied": ("x.a.org",)}, "host-denied"),
+        ("http://a.org/news/1", {"allow": ("/news/",)}, ""),
+        ("http://a.org/blog/1", {"allow": ("/news/", "/texts/")}, "allow"),
+        ("http://a.org/print/1", {"deny": ("/print/",)}, "deny"),
+        ("http://a.org:81/", {}, "port"),
+        ("https://[2001:db8::1]:81/", {}, "port"),
+        ("http://a.org/" + "x" * 2048, {}, "length"),
+        ("http://a.org/" + "a/" * 30, {}, "segments"),
+        ("http://a.org/1/2/3", {"max_segments": 2}, "segments"),
+        ("http://a.org/a/b/a/b/a/b/a/b", {}, "repeats"),
+        ("http://a.org/a/b/a/b/a/b", {}, ""),
+        ("http://a.org/?" + "&".join(f"k{n}=1" for n in range(12)), {}, ""),
+        ("http://a.org/?" + "&".join(f"k{n}=1" for n in range(13)), {}, "parameters"),
+        ("http://a.org/x.PDF", {}, "suffix"),
+        ("http://a.org/x.pdf?download=1", {}, "suffix"),
+        ("http://a.org/?file=x.pdf", {}, ""),
+        ("http://a.org/pdf", {}, ""),
+        ("http://a.org/v1.2/zip", {}, ""),
+        ("http://a.org/x.torrent", {"skip_suffixes": ("torrent",)}, "suffix"),
+        ("http://a.org/x.pdf", {"skip_suffixes": ()}, ""),
+    ],
+)
+def test_a_link_is_refused_by_the_rule_that_says_so(text: str, rules: dict[str, object], rule: str) -> None:
+    assert refuses(text, **rules) == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "rule"),
+    [
+        ("http://a.org/x.json", {}, ""),
+        ("http://a.org/x.zip", {"allow": ("/news/",)}, ""),
+        ("https://a.org:8443/", {}, ""),
+        ("http://a.org:22/", {}, "port"),
+        ("http://a.org/", {"hosts_denied": ("a.org",)}, "host-denied"),
+        ("http://a.org/", {"domains": ("b.org",)}, "domain"),
+    ],
+)
+def test_of_an_origin_only_the_rules_on_hosts_and_ports_are_asked(
+    text: str, rules: dict[str, object], rule: str
+) -> None:
+    url = urls.parse(text)
+    assert url is not None
+    assert Scope(config.Scope(**rules)).refuses_origin(url) == rule  # type: ignore[arg-type]
+
+
+def test_a_link_is_one_deeper_and_keeps_the_rank() -> None:
+    scope = Scope(config.Scope())
+    page = task("http://a.org/1", depth=2, distance=1, redirects=3, priority=9)
+    assert scope.follow(page, task("http://x.a.org/2").url) == task(
+        "http://x.a.org/2", depth=3, distance=1, priority=9, via="http://a.org/1"
+    )
+
+
+def test_a_redirect_is_no_deeper_but_counts_its_hops() -> None:
+    scope = Scope(config.Scope(max_depth=2))
+    page = task("http://a.org/1", depth=2, redirects=3)
+    assert scope.follow(page, task("http://b.org/2").url, redirect=True) == task(
+        "http://b.org/2", depth=2, distance=1, redirects=4, via="http://a.org/1"
+    )
+
+
+def test_depth_and_distance_have_limits() -> None:
+    scope = Scope(config.Scope(max_depth=2, max_distance=0))
+    assert scope.follow(task("http://a.org/1", depth=2), task("http://a.org/2").url) == "depth"
+    assert scope.follow(task("http://a.org/1"), task("http://b.org/2").url) == "distance"
+    assert not isinstance(scope.follow(task("http://a.org/1", depth=1), task("http://x.a.org/2").url), str)

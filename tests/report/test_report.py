@@ -1,0 +1,175 @@
+"""The page of a report: complete in itself, true to the numbers, safe with names from the web."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.logs import url, write
+from tests.report import crawls
+from windrow import cli, report
+from windrow.config import ConfigError
+from windrow.data import Frame, Task
+from windrow.report import page, pictures
+
+PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
+VOID = {"meta", "br", "polyline", "circle", "rect"}
+
+
+class Reader(HTMLParser):
+    """Rows of the tables as lists of cells, and whether all tags are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "circle" and not self.get_starttag_text().endswith("/>"):  # type: ignore[union-attr]
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def read(file: Path) -> Reader:
+    reader = Reader()
+    reader.feed(file.read_text())
+    assert reader.open in ([], ["html"])
+    return reader
+
+
+def made(tmp_path: Path, *directories: Path) -> tuple[Path, Reader]:
+    """The page alone, as drawing the PNG files takes a second."""
+    found = report.read(directories)
+    file = tmp_path / "page.html"
+    file.write_text(page.render(found, pictures.all_of(found)))
+    return file, read(file)
+
+
+def test_a_report_is_a_page_with_pictures_beside_it(tmp_path: Path) -> None:
+    found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out")
+    assert found.page == tmp_path / "out" / "index.html"
+    assert {path.stem for path in found.pictures} == PICTURES
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        ["index.html", *(f"{name}.png" for name in PICTURES)]
+    )
+
+
+def test_a_page_may_be_named(tmp_path: Path) -> None:
+    found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out" / "may.html")
+    assert found.page.name == "may.html"
+    assert {path.name for path in found.pictures} == {f"may-{name}.png" for name in PICTURES}
+
+
+def test_only_an_earlier_report_is_written_over(tmp_path: Path) -> None:
+    found = report.read([crawls.german(tmp_path / "c")])
+    report.write(found, tmp_path / "out")
+    report.write(found, tmp_path / "out")
+    for name in ("mine/index.html", "pictures/scatter.png"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(ConfigError, match="name another place with -o"):
+            report.write(found, (tmp_path / name).parent)
+        assert [path.name for path in (tmp_path / name).parent.iterdir()] == [Path(name).name]
+        assert (tmp_path / name).read_text() == "mine"
+
+
+def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
+    file, reader = made(tmp_path, crawls.german(tmp_path / "c"))
+    assert not {"script", "link", "img", "iframe", "object"} & reader.tags
+    assert not re.search(r"(?:src|href|url)\s*[=(]", file.read_text())
+
+
+def test_the_page_has_the_numbers(tmp_path: Path) -> None:
+    _, reader = made(tmp_path, crawls.german(tmp_path / "c"))
+    assert ["all", "4", "50.0 kB", "100 %", "6.10 kB", "100 %", "0.1220"] in reader.rows
+    assert ["rich.de", "2", "2", "20.0 kB", "6.00 kB", "30 %"] in reader.rows
+    assert ["deu", "3", "30.0 kB", "12.0 kB", "3", "1,200", "6.10 kB", "20 %", "100 %", ""] in reader.rows
+    (seen,) = [row for row in reader.rows if row[:2] == ["✓", "URLs seen"]]
+    assert seen[2:] == ["8", "= 3 ok + 1 language + 1 low-yield + 1 no-text + 1 timeout + 1 waiting or in hand"]
+
+
+def test_two_crawls_stand_side_by_side(tmp_path: Path) -> None:
+    _, reader = made(tmp_path, crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two", scale=0))
+    assert ["yield", "12 % kept / downloaded", "0.2 % kept / downloaded"] in reader.rows
+    assert ["de", "8.00 kB", "6.00 kB", "98 %", "", "8.00 kB", "0", "0", ""] in reader.rows
+    assert ["ok", "3", "43 %", "", "3", "43 %", ""] in reader.rows
+    step = next(row for row in reader.rows if row[0] == "0.0256")
+    assert step[1:] == ["1", "20.0 kB", "40 %", "6.00 kB", "98 %", "0.3000", "0", "0", "0", "0", "0", "0.0000"]
+
+
+def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    directory = tmp_path / "a&b<i>"
+    directory.mkdir()
+    told = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
+    write(directory / "log", Frame(1, 1.0, (told,), {}, (Task(url("1", "x.de")),)))
+    file, reader = made(tmp_path, directory)
+    assert "script" not in reader.tags
+    assert hostile in [row[0] for row in reader.rows]
+    assert "<title>a&amp;b&lt;i&gt; · Windrow report</title>" in file.read_text()
+
+
+def test_a_crawl_without_text_says_so(tmp_path: Path) -> None:
+    file, reader = made(tmp_path, crawls.without_text(tmp_path / "c"))
+    assert "No text was taken" in file.read_text()
+    assert ["ok", "2", "20.0 kB", "100 %", ""] in reader.rows
+
+
+def test_a_crawl_not_begun_has_a_page(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text("")
+    file, _ = made(tmp_path, tmp_path)
+    assert "Nothing was committed yet" in file.read_text()
+
+
+def test_a_torn_log_is_reported_on_and_that_is_said(tmp_path: Path) -> None:
+    file = crawls.german(tmp_path / "c") / "log" / "00000.jsonl.gz"
+    file.write_bytes(file.read_bytes()[:-5])
+    file, reader = made(tmp_path, tmp_path / "c")
+    assert "bytes behind the last whole frame were left out" in file.read_text()
+    assert ["all", "2", "30.0 kB", "100 %", "6.10 kB", "100 %", "0.2033"] in reader.rows
+
+
+def test_the_command_writes_into_the_crawl_or_where_it_is_told(tmp_path: Path) -> None:
+    one, two = crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two")
+    for arguments, file in (
+        ([str(one)], one / "report" / "index.html"),
+        ([str(one), str(two)], one / "report" / "with-two" / "index.html"),
+        ([str(one), "-o", str(tmp_path / "x")], tmp_path / "x" / "index.html"),
+    ):
+        result = CliRunner().invoke(cli.app, ["report", *arguments])
+        assert (result.exit_code, file.exists()) == (0, True), result.output
+        assert result.output.startswith(f"{file} written")
+
+
+def test_the_command_prints_the_numbers(tmp_path: Path) -> None:
+    one, two = crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two")
+    found = json.loads(CliRunner().invoke(cli.app, ["report", str(one), "--json"]).output)
+    assert (found["seen"], found["waiting"], found["kept"], found["yield"]) == (8, 1, 6100, 0.122)
+    assert not (one / "report").exists()
+    both = json.loads(CliRunner().invoke(cli.app, ["report", str(one), str(two), "--json"]).output)
+    assert [crawl["name"] for crawl in both] == ["one", "two"]
+    assert both[0]["sums"][0]["holds"] is True
+
+
+@pytest.mark.parametrize("unit", ["path", ""])
+def test_an_unknown_unit_is_refused(tmp_path: Path, unit: str) -> None:
+    result = CliRunner().invoke(cli.app, ["report", str(crawls.german(tmp_path / "c")), "--by", unit])
+    assert "neither 'domain' nor 'host'" in str(result.exception)

@@ -1,0 +1,48 @@
+"""Numbers as people read them."""
+
+import pytest
+
+from windrow import units
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.00 kB"),
+        (9994, "9.99 kB"),
+        (9996, "10.0 kB"),
+        (99_960, "100 kB"),
+        (999_600, "1.00 MB"),
+        (12_345_678, "12.3 MB"),
+        (4.9e15, "4.90 PB"),
+        (4.9e19, "49000 PB"),
+    ],
+)
+def test_a_size_has_three_digits_and_a_unit(count: float, text: str) -> None:
+    assert units.size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [
+        (0, 0, "0 %"),
+        (0, 9, "0 %"),
+        (1, 1, "100 %"),
+        (996, 1000, "100 %"),
+        (99, 1000, "9.9 %"),
+        (999, 10_000, "10 %"),
+        (1, 8000, "0.013 %"),
+    ],
+)
+def test_a_share_keeps_the_digits_that_matter(part: float, whole: float, text: str) -> None:
+    assert units.share(part, whole) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0, "0.0 s"), (59.4, "59.4 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (90_061, "1 d 1 h")],
+)
+def test_a_span_has_two_units(seconds: float, text: str) -> None:
+    assert units.span(seconds) == text
