@@ -20,7 +20,8 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("urls", "config", "files", "units"),
+    ("plugins",),
+    ("urls", "config", "files", "units", "scripts"),
     ("data",),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
