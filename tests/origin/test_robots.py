@@ -14,16 +14,16 @@ from tests.shared import shared
 from windrow.config import Fetch
 from windrow.data import Capture, Failure, Reason, Robots, Task, Url
 from windrow.origin import robots
-from windrow.origin.robots import Rules
+from windrow.origin.robots import Ruleset
 
 HOME = "http://site.test/robots.txt"
 
 
-def read(text: str | bytes, agent: str = "windrow") -> Rules:
+def read(text: str | bytes, agent: str = "windrow") -> Ruleset:
     return robots.parse(robots.condense(text if isinstance(text, bytes) else text.encode(), agent, HOME))
 
 
-def rules(*lines: str) -> Rules:
+def rules(*lines: str) -> Ruleset:
     return read("\n".join(("User-agent: *", *lines)))
 
 

@@ -1,0 +1,30 @@
+"""robots.txt: what a site asks of crawlers, and whether a path may be requested (RFC 9309; details in docs/robots.md).
+
+A file passes through three steps. `condense` reduces it to the group that applies to us, as a short canonical text; the
+frontier stores that text. `parse` turns the text into a `Ruleset`, which answers for any number of paths. `verdict`
+decides what an answer to a request for /robots.txt, or a missing answer, means for the origin.
+
+The module `parse` reads text, `match` compares paths, `policy` decides. No part backtracks: the time grows linearly
+with the size of the input, however hostile its author.
+"""
+
+from windrow.origin.robots.match import Location, Ruleset, canonical, pattern
+from windrow.origin.robots.parse import DAY, HOUR, LIMIT, LINK, LINKS, SIGNALS, absolute, condense, parse
+from windrow.origin.robots.policy import verdict
+
+__all__ = [
+    "DAY",
+    "HOUR",
+    "LIMIT",
+    "LINK",
+    "LINKS",
+    "SIGNALS",
+    "Location",
+    "Ruleset",
+    "absolute",
+    "canonical",
+    "condense",
+    "parse",
+    "pattern",
+    "verdict",
+]
