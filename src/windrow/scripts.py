@@ -27,8 +27,8 @@ CLUSTERED = (
 
 FIRST = "\u0e00"  # every character of UNSPACED and of DENSE is this one or a later one
 
-# UNSPACED by the first two octets in UTF-8, inclusive, for fast code on bytes. A pair stands for 64 characters, so this set
-# is coarser: all of U+3000 to U+9FFF is in it, and Shan (U+1080), which shares its pair with Georgian, is not.
+# UNSPACED by the first two octets in UTF-8, inclusive, for fast code on bytes. A pair stands for 64 characters, so this
+# set is coarser: all of U+3000 to U+9FFF is in it, and Shan (U+1080), which shares its pair with Georgian, is not.
 # Hashes on disk depend on this table, and dedup/_ngrams.c holds a copy of it.
 UTF8_PAIRS = (
     (0xE0B8, 0xE0BF),  # Thai, Lao, Tibetan
