@@ -1,4 +1,6 @@
-"""Numbers as people read them."""
+"""Numbers and times for people."""
+
+import time
 
 import pytest
 
@@ -46,3 +48,9 @@ def test_a_share_keeps_the_digits_that_matter(part: float, whole: float, text: s
 )
 def test_a_span_has_two_units(seconds: float, text: str) -> None:
     assert units.span(seconds) == text
+
+
+def test_a_moment_is_local_time_and_zero_is_never() -> None:
+    noon = time.mktime((2026, 11, 15, 12, 0, 1, 0, 0, -1))
+    assert units.moment(noon) == "2026-11-15 12:00:01"
+    assert units.moment(0) == "never"

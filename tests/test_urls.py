@@ -535,3 +535,18 @@ def test_hostile_lengths_and_depths_are_refused_or_read() -> None:
         url = urls.parse(text)
         assert url is None or urls.parse(url.text) == url
         assert urls.join("http://a.org/", [text])[0] in (url, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "authority", "host"),
+    [
+        ("http://example.org/", "example.org", "example.org"),
+        ("https://example.org:8443/a//b", "example.org:8443", "example.org"),
+        ("http://[::1]/", "[::1]", "[::1]"),
+        ("http://[::1]:8080/a", "[::1]:8080", "[::1]"),
+        ("", "", ""),
+        ("example", "", ""),
+    ],
+)
+def test_host_and_authority_are_read_from_a_canonical_url(text: str, authority: str, host: str) -> None:
+    assert (urls.authority_of(text), urls.host_of(text)) == (authority, host)

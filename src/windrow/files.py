@@ -1,15 +1,18 @@
-"""Files that only grow: bytes behind a known length, all of them or none, and names that outlast a power loss."""
+"""Durable files: append all of the data or none, replace a file in one step, and keep names across a power loss."""
 
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def append(descriptor: int, data: bytes | bytearray, at: int, path: Path) -> int:
-    """Writes data where the file ends, at this offset; the new length.
+    """Write data at the end of a file, which is at this offset, and return the new length.
 
-    OSError: the file is again as long as before. Where even that fails, nothing is lost either: the next write begins at the same offset.
+    After an OSError the file has its old length again. Where even the cut fails, nothing is lost either: the next write
+    begins at the same offset.
     """
     done = 0
     with memoryview(data) as view:
@@ -27,8 +30,31 @@ def append(descriptor: int, data: bytes | bytearray, at: int, path: Path) -> int
     return at + done
 
 
+def write(path: Path, data: bytes) -> None:
+    """Write a file durably, complete or not at all: a reader sees the old content or the new one, never a part."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open NAME.new for writing; at the end make it durable and rename it to NAME. On an exception keep the old file."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with new.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
 def sync_directory(path: Path) -> None:
-    """Makes the names in a directory durable: a file that was synced can still be lost with its name."""
+    """Make the names in a directory durable: a power loss can remove a synced file whose name was not synced."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,10 +1,12 @@
-"""Numbers as people read them."""
+"""Numbers and times for people."""
+
+import time
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 def size(count: float) -> str:
-    """Three digits and a decimal unit: 1.23 MB."""
+    """Return a number of bytes with three digits and a decimal unit: 1.23 MB."""
     power = 0
     while abs(count) >= 999.5 and power < len(_UNITS) - 1:
         count /= 1000
@@ -15,7 +17,7 @@ def size(count: float) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A percentage; small ones keep two digits."""
+    """Return a percentage; a small one keeps two digits."""
     percent = 100 * part / whole if whole else 0.0
     if percent and percent < 9.95:
         return f"{percent:.1f} %" if percent >= 0.95 else f"{percent:.2g} %"
@@ -23,7 +25,7 @@ def share(part: float, whole: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """1 d 4 h, 4 h 12 min, 12 min 3 s, 3.5 s."""
+    """Return a duration with its two largest units: 1 d 4 h, 4 h 12 min, 12 min 3 s, 3.5 s."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -31,3 +33,8 @@ def span(seconds: float) -> str:
     if days:
         return f"{days} d {hours} h"
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
+
+
+def moment(epoch: float) -> str:
+    """Return a point in time in the local time zone: 2026-11-15 10:44:21; "never" for 0."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(epoch)) if epoch else "never"

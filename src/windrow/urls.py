@@ -131,6 +131,16 @@ def origin(text: str) -> str:
     return text[: text.index("/", 8)]
 
 
+def authority_of(text: str) -> str:
+    """host[:port] of a canonical URL; empty where the text is not a URL."""
+    return text.partition("//")[2].partition("/")[0]
+
+
+def host_of(text: str) -> str:
+    """Return the host of a canonical URL; empty where the text is not a URL."""
+    return _split(authority_of(text))[0]
+
+
 def port(text: str) -> int:
     """The port of a canonical URL."""
     number = _split(origin(text)[6:])[1]
