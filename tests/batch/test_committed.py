@@ -77,6 +77,6 @@ def test_a_frame_of_another_version_is_refused(tmp_path: Path) -> None:
         )
     )
     with pytest.raises(
-        ConfigError, match=r"cannot be read \('new' is not a valid Reason\); it is damaged, or a newer Windrow wrote it"
+        ConfigError, match=r"cannot be read \(Invalid enum value 'new'.*\); it is damaged, or a newer Windrow wrote it"
     ):
         list(committed.frames(tmp_path))

@@ -1,8 +1,10 @@
 """The log keeps what it is given, and a frame cut short does not exist."""
 
+import json
 import zlib
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +82,37 @@ FRAMES = st.builds(
 def test_a_frame_comes_back_as_it_was_written(written: Frame) -> None:
     member = log.encode(written)
     assert log.decode(zlib.decompress(member, 31)) == written
+
+
+def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
+    """The line is derived from the records: a field added to one of them needs no edit in the format."""
+    own = Task(url("a"), Kind.PROBE, 1, 2, 3, 4, "via", 5)
+    fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
+    full = Report(**{**fields, "task": own, "found": (Task(url("b"), via=own.url.text),)})
+    text = zlib.decompress(log.encode(frame(1, full)), 31)
+    written = set(json.loads(text.splitlines()[1]))
+    assert written == {field.name for record in (Report, Task) for field in msgspec.structs.fields(record)} - {"task"}
+    assert log.decode(text).reports == (full,)
+
+
+def _other_than(default: object, kind: object) -> object:
+    """Return a value of a type that is not the default of its field."""
+    if kind == Place | None:
+        return Place("warc/x", 1, 2)
+    if kind == Robots | None:
+        return Robots("http://a.example.org", "", 1.0, 2.0)
+    if kind is Reason:
+        return Reason.TIMEOUT
+    return {
+        bool: not default,
+        int: 7,
+        float: 7.5,
+        str: "x",
+        dict[str, int]: {"x": 1},
+        dict[str, float]: {"x": 0.5},
+    }.get(
+        kind  # type: ignore[call-overload]
+    )
 
 
 def test_frames_are_read_from_any_position(tmp_path: Path) -> None:

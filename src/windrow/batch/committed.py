@@ -67,7 +67,7 @@ def _committed(home: Path) -> dict[str, int] | None:
     ends: dict[str, int] = {}
     number = 0
     try:
-        for head, _, (name, end) in log.texts(directory):
+        for head, _, (name, end) in log.raw_frames(directory):
             if number and head.frame != number + 1:
                 raise ConfigError(
                     f"{directory / name}: frame {head.frame} follows frame {number}; a file of the log is damaged or missing"

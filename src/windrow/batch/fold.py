@@ -12,6 +12,7 @@ from windrow import log, urls
 from windrow.config import ConfigError
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.budget import Rule
+from windrow.log.format import Head
 
 UNITS = ("domain", "host")
 HOSTS = 1 << 18  # host names whose account is remembered
@@ -128,7 +129,7 @@ def fold(directory: Path, rules: Sequence[Rule] = (), unit: str = "domain", watc
     sizes = {name: (directory / "log" / name).stat().st_size for name in log.names(directory / "log")}
     ends = dict.fromkeys(sizes, 0)
     try:
-        for head, lines, (name, end) in log.texts(directory / "log"):
+        for head, lines, (name, end) in log.raw_frames(directory / "log"):
             work.begin(head)
             for text in lines:
                 work.read(text)
@@ -174,7 +175,7 @@ class _Work:
         self._text = rules[0].text if rules else "kept"
         self._timeline = Timeline()
 
-    def begin(self, head: log.Head) -> None:
+    def begin(self, head: Head) -> None:
         folded = self.folded
         if folded.frames and head.frame != folded.frames + 1:
             folded.notes.append(
@@ -183,7 +184,7 @@ class _Work:
         if folded.frames:
             folded.seconds += min(max(head.time - folded.last, 0.0), PAUSE)
         folded.first = folded.first or head.time
-        folded.frames, folded.last, folded.in_hand = head.frame, head.time, head.in_hand
+        folded.frames, folded.last, folded.in_hand = head.frame, head.time, head.in_flight
         folded.seen += len(head.seeds)
 
     def finish(self) -> None:

@@ -44,7 +44,7 @@ def status(directory: Path) -> Status:
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
-    in_hand = min(totals.in_hand, left) if running else 0
+    in_hand = min(totals.in_flight, left) if running else 0
     subsets: dict[str, int] = {}
     for name, length in totals.lengths.items():
         subset = name.partition("/")[0]

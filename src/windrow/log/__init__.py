@@ -1,42 +1,26 @@
-from windrow.log.format import (
-    Head as Head,
-)
-from windrow.log.format import (
-    Mention as Mention,
-)
-from windrow.log.format import (
-    Position as Position,
-)
-from windrow.log.format import (
-    Tally as Tally,
-)
-from windrow.log.format import (
-    Totals as Totals,
-)
-from windrow.log.format import (
-    decode as decode,
-)
-from windrow.log.format import (
-    encode as encode,
-)
-from windrow.log.format import (
-    fold as fold,
-)
-from windrow.log.format import (
-    frames as frames,
-)
-from windrow.log.format import (
-    lost_frame as lost_frame,
-)
-from windrow.log.format import (
-    mentions as mentions,
-)
-from windrow.log.format import (
-    names as names,
-)
-from windrow.log.format import (
-    rules as rules,
-)
-from windrow.log.format import (
-    texts as texts,
-)
+"""The log of a crawl is its truth; the frontier's store is a view of it.
+
+The crawl appends one frame per group commit: the reports of about a second, the links they admitted, and the length of
+every other file at that moment. A frame that was cut short does not exist, so the log alone says what was committed.
+Recovery cuts the other files to those lengths and replays the later frames. Status, `why`, the live display, the report
+and the what-if tables read the same lines, and one fold counts them.
+
+- `format`: a frame to bytes and back; the lines are derived from the records
+- `writer`: appends frames
+- `reader`: whole frames from a position, raw lines, what the log says about one URL
+- `fold`: reports to counts
+"""
+
+from windrow.log.fold import Tally as Tally
+from windrow.log.fold import Totals as Totals
+from windrow.log.fold import fold as fold
+from windrow.log.format import decode as decode
+from windrow.log.format import encode as encode
+from windrow.log.reader import Mention as Mention
+from windrow.log.reader import Position as Position
+from windrow.log.reader import frames as frames
+from windrow.log.reader import lost_frame as lost_frame
+from windrow.log.reader import mentions as mentions
+from windrow.log.reader import names as names
+from windrow.log.reader import raw_frames as raw_frames
+from windrow.log.reader import rules as rules

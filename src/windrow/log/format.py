@@ -1,375 +1,216 @@
-"""The log of a crawl as a format: frames of reports, to bytes and back. It is the truth; the frontier's store is a view of it.
+"""The log as a format: a frame to bytes and back.
 
-A frame is one gzip member: a line that says which frame it is and how long every other file is at this commit, then one line
-for each report. A member that is cut short does not exist. The same lines, folded, are the counts that `status` shows.
-Who writes the files is crawl/log.py; everyone reads them from here.
+A frame is one gzip member of JSON lines. The first line, the head, holds the fields of the frame itself: its number and
+the length of every other file at this commit. Each further line is a report. Both are derived from the records of
+`windrow.data`: a field that is added to Frame, Report or Task is in the log without an edit here.
+
+- A field keeps its name and is left out while it has its default.
+- The fields of a Report's Task stand in the same line as those of the Report.
+- A Url is its text, a Place is [file, offset, length], an admitted Task is an array, see `Admitted`.
 """
 
-import contextlib
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from isal import igzip_lib
 
 from windrow import urls
-from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Place, Reason, Report, Robots, Task, Url
+from windrow.data import Frame, Kind, Place, Report, Task, Url
 
-_MAGIC = b"\x1f\x8b\x08"  # of a gzip member
-_Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an exception, not a class of them
+Head = Any  # struct derived from Frame: frame, time, lengths, seeds, …
+Line = Any  # struct derived from Report: url, reason, time, …
 
-Position = tuple[str, int]  # file name, offset
-
-
-class _Found(msgspec.Struct, array_like=True):
-    url: str
-    depth: int
-    distance: int
-    redirects: int
-    priority: int
-    via: str = ""  # seeds have none; a link's is the report's own URL
+START = b'{"frame":'  # of the text of every frame
+_HEAD_NAMES = {"number": "frame", "in_hand": "in_flight"}
+_FLATTENED = (Report, Task)  # a field of such a type puts its own fields into the line
+_EMPTY = {int: 0, str: ""}  # a required number or text of a report is left out when it is zero or empty
 
 
-class Head(msgspec.Struct, omit_defaults=True):
-    """The first line of a frame."""
+class _Codec(NamedTuple):
+    """How a field is written when its own type is not what the line holds."""
 
-    frame: int
-    time: float
-    lengths: dict[str, int]
-    seeds: list[_Found] = []
-    in_hand: int = 0
+    type: Any  # in the line
+    write: Callable[[Any], Any]
+    read: Callable[[Any, Line], Any]  # takes the written value, and the line around it
 
 
-class _Line(msgspec.Struct, omit_defaults=True):
-    url: str
-    reason: str
-    time: float
-    seq: int = 0
-    status: int = 0
-    seconds: float = 0.0
-    downloaded: int = 0
-    clean: int = 0
-    primary: int = 0
-    kept: int = 0
-    language: str = ""
-    scores: dict[str, float] = {}
-    text: int = 0
-    place: tuple[str, int, int] | None = None
-    digest: str = ""
-    detail: str = ""
-    kind: int = 0
-    priority: int = 128
-    depth: int = 0
-    distance: int = 0
-    redirects: int = 0
-    via: str = ""
-    attempt: int = 0
-    shape: int = 0
-    final: bool = True
-    until: float = 0.0
-    address: str = ""
-    robots: Robots | None = None
-    found: list[_Found] = []
-    refused: dict[str, int] = {}
+class _Field(NamedTuple):
+    """A field of a line."""
+
+    name: str
+    path: str  # from the record to the value
+    type: Any
+    default: Any  # msgspec.NODEFAULT: the field is always written
+    codec: _Codec | None
 
 
-_encode = msgspec.json.Encoder().encode
-_head = msgspec.json.Decoder(Head)
-_line = msgspec.json.Decoder(_Line)
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory)
+    return field.default
 
 
-def encode(frame: Frame) -> bytes:
-    """A frame as the gzip member that the log keeps."""
-    seeds = [_found(task, task.via) for task in frame.seeds]
-    lines = [_encode(Head(frame.number, frame.time, frame.lengths, seeds, frame.in_hand))]
-    lines += [_encode(_written(report)) for report in frame.reports]
-    lines.append(b"")
-    return bytes(igzip_lib.compress(b"\n".join(lines), 1, igzip_lib.COMP_GZIP))
-
-
-def _found(task: Task, via: str = "") -> _Found:
-    return _Found(task.url.text, task.depth, task.distance, task.redirects, task.priority, via)
-
-
-def _written(report: Report) -> _Line:
-    task, place = report.task, report.place
-    return _Line(
-        url=task.url.text,
-        reason=report.reason.value,
-        time=report.time,
-        seq=report.seq,
-        status=report.status,
-        seconds=report.seconds,
-        downloaded=report.downloaded,
-        clean=report.clean,
-        primary=report.primary,
-        kept=report.kept,
-        language=report.language,
-        scores=report.scores,
-        text=report.text,
-        place=(place.file, place.offset, place.length) if place else None,
-        digest=report.digest,
-        detail=report.detail,
-        kind=task.kind,
-        priority=task.priority,
-        depth=task.depth,
-        distance=task.distance,
-        redirects=task.redirects,
-        via=task.via,
-        attempt=task.attempt,
-        shape=report.shape,
-        final=report.final,
-        until=report.until,
-        address=report.address,
-        robots=report.robots,
-        found=[_found(link) for link in report.found if link.kind is Kind.PAGE],
-        refused=report.refused,
-    )
-
-
-def decode(text: bytes) -> Frame:
-    """The frame behind the text of a member."""
-    first, *rest = text.splitlines()
-    head = _head.decode(first)
-    seeds = tuple([_task(seed, seed.via) for seed in head.seeds])
-    reports = tuple([_read(_line.decode(line)) for line in rest])
-    return Frame(head.frame, head.time, reports, head.lengths, seeds, head.in_hand)
-
-
-def _task(found: _Found, via: str) -> Task:
-    return Task(_url(found.url), Kind.PAGE, found.priority, found.depth, found.distance, found.redirects, via)
+def _struct(name: str, fields: Iterable[tuple[str, Any, Any]], array_like: bool = False) -> Any:
+    made = [field[:2] if field[2] is msgspec.NODEFAULT else field for field in fields]
+    return msgspec.defstruct(name, made, omit_defaults=True, array_like=array_like, gc=False)
 
 
 def _url(text: str) -> Url:
-    """A canonical URL as it was: it is not made canonical again, so that a newer rule does not change an old log."""
+    """Return a canonical URL as it was written: a newer rule of canonical form must not change an old log."""
     start = text.index("//") + 2
     authority = text[start : text.index("/", start)]
     host = authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
     return Url(text, host, urls.domain(host), urls.key(text))
 
 
-def _read(line: _Line) -> Report:
-    task = Task(
-        _url(line.url),
-        Kind(line.kind),
-        line.priority,
-        line.depth,
-        line.distance,
-        line.redirects,
-        line.via,
-        line.attempt,
-    )
-    return Report(
-        seq=line.seq,
-        task=task,
-        reason=Reason(line.reason),
-        detail=line.detail,
-        time=line.time,
-        seconds=line.seconds,
-        status=line.status,
-        downloaded=line.downloaded,
-        clean=line.clean,
-        primary=line.primary,
-        kept=line.kept,
-        language=line.language,
-        scores=line.scores,
-        text=line.text,
-        place=Place(*line.place) if line.place else None,
-        digest=line.digest,
-        shape=line.shape,
-        final=line.final,
-        until=line.until,
-        address=line.address,
-        robots=line.robots,
-        found=tuple([_task(found, line.url) for found in line.found]),
-        refused=line.refused,
-    )
+# An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
+# come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
+_IMPLIED = ("via", "kind", "attempt")
+_TASK = {field.name: field for field in msgspec.structs.fields(Task)}
+_WRITTEN = [name for name in _TASK if name not in _IMPLIED]
+_URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
+
+Admitted = _struct(
+    "Admitted",
+    [
+        (name, str if _TASK[name].type is Url else _TASK[name].type, _default(_TASK[name]))
+        for name in (*_WRITTEN, *_IMPLIED)
+    ],
+    array_like=True,
+)
+_paths = {name: f"{name}.text" if field.type is Url else name for name, field in _TASK.items()}
+_link = attrgetter(*[_paths[name] for name in _WRITTEN])
+_seed = attrgetter(*[_paths[name] for name in (*_WRITTEN, "via")])
+_task_fields = attrgetter(*_TASK)
 
 
-def names(directory: Path) -> list[str]:
-    return sorted(path.name for path in directory.glob("[0-9][0-9][0-9][0-9][0-9].jsonl.gz"))
+def _task(admitted: Any, via: str) -> Task:
+    values = list(_task_fields(admitted))
+    values[_URL], values[_VIA] = _url(admitted.url), via
+    return Task(*values)
 
 
-def frames(directory: Path, start: Position = ("", 0), number: int | None = None) -> Iterator[tuple[Frame, Position]]:
-    """Every whole frame from a position on, with the position behind it. Ends at the first that is not whole.
+_ARRAYS: Any = list.__class_getitem__(Admitted)
+_NUMBERS: Any = tuple.__class_getitem__(tuple(field.type for field in msgspec.structs.fields(Place)))
+_IN_REPORT: Mapping[Any, _Codec] = {
+    Url: _Codec(str, lambda url: url.text, lambda text, _: _url(text)),
+    Place | None: _Codec(
+        _NUMBERS | None,
+        lambda place: None if place is None else msgspec.structs.astuple(place),
+        lambda values, _: None if values is None else Place(*values),
+    ),
+    tuple[Task, ...]: _Codec(
+        _ARRAYS,
+        lambda tasks: [_link(task) for task in tasks if task.kind is Kind.PAGE],
+        lambda links, line: tuple([_task(link, line.url) for link in links]),
+    ),
+}
+_REPORTS = next(field.type for field in msgspec.structs.fields(Frame) if field.name == "reports")
+_IN_FRAME: Mapping[Any, _Codec] = {
+    tuple[Task, ...]: _Codec(
+        _ARRAYS,
+        lambda tasks: [_seed(task) for task in tasks],
+        lambda seeds, _: tuple([_task(seed, seed.via) for seed in seeds]),
+    ),
+    _REPORTS: _Codec(list[None], lambda reports: [], lambda empty, _: ()),  # they follow as lines of their own
+}
 
-    number: of the frame before, where it is known.
+
+class _Form:
+    """A record as a line, and back. What can be copied is copied in one call; only fields with a codec cost more."""
+
+    def __init__(self, record: type, codecs: Mapping[Any, _Codec]) -> None:
+        self._codecs = codecs
+        self._record = record
+        self._nested: list[tuple[type, int, int]] = []  # a flattened record, and where its fields begin and end
+        self.fields = self._flat(record, "", 0)
+        ordered = sorted(self.fields, key=lambda field: field.default is not msgspec.NODEFAULT)  # as a struct wants it
+        self._struct = _struct(record.__name__, [(field.name, field.type, field.default) for field in ordered])
+        self._values = attrgetter(*[field.path for field in ordered])
+        self._named = attrgetter(*[field.name for field in self.fields])
+        self._writes = [(n, field.codec.write) for n, field in enumerate(ordered) if field.codec]
+        self._reads = [(n, field.codec.read) for n, field in enumerate(self.fields) if field.codec]
+        self.decode = msgspec.json.Decoder(self._struct).decode
+
+    def _flat(self, record: type, path: str, start: int) -> list[_Field]:
+        found: list[_Field] = []
+        for field in msgspec.structs.fields(record):
+            inner = f"{path}{field.name}"
+            if field.type in _FLATTENED:
+                fields = self._flat(field.type, f"{inner}.", start + len(found))
+                self._nested.append((field.type, start + len(found), len(fields)))
+                found += fields
+            else:
+                found.append(self._field(record, field, inner))
+        return found
+
+    def _field(self, record: type, field: msgspec.structs.FieldInfo, path: str) -> _Field:
+        codec, default = self._codecs.get(field.type), _default(field)
+        if record is Frame:
+            name = _HEAD_NAMES.get(field.name, field.name)
+        else:
+            name, default = field.name, _EMPTY.get(field.type, default) if default is msgspec.NODEFAULT else default
+        if codec is None:
+            return _Field(name, path, field.type, default, None)
+        if codec.type in (_ARRAYS, list[None]):
+            default = msgspec.field(default_factory=list)
+        return _Field(name, path, codec.type, default, codec)
+
+    def write(self, record: Any) -> Any:
+        values = list(self._values(record))
+        for index, write in self._writes:
+            values[index] = write(values[index])
+        return self._struct(*values)
+
+    def read(self, line: Any) -> Any:
+        values = list(self._named(line))
+        for index, read in self._reads:
+            values[index] = read(values[index], line)
+        for nested, start, count in self._nested:
+            values[start : start + count] = [nested(*values[start : start + count])]
+        return self._record(*values)
+
+
+_encode = msgspec.json.Encoder().encode
+_HEADS = _Form(Frame, _IN_FRAME)
+_LINES = _Form(get_args(_REPORTS)[0], _IN_REPORT)
+head: Callable[[bytes], Head] = _HEADS.decode
+line: Callable[[bytes], Line] = _LINES.decode
+report: Callable[[Line], Report] = _LINES.read
+
+
+def view(*names: str, **types: Any) -> Callable[[bytes], Line]:
+    """Return a decoder of these fields of a line only: JSON that nobody reads is skipped, which is cheap.
+
+    types: fields that are read as another type than the record's.
     """
-    for name in names(directory):
-        if name < start[0]:
-            continue
-        offset = start[1] if name == start[0] else 0
-        for text, end in _members(directory / name, offset):
-            frame = decode(text)
-            if number is not None and frame.number != number + 1:
-                raise ConfigError(
-                    f"{directory / name}: frame {frame.number} follows frame {number}; a log file is missing or was changed"
-                )
-            number = frame.number
-            yield frame, (name, end)
+    fields = []
+    for field in _LINES.fields:
+        if kind := types.get(field.name):
+            fields.append((field.name, kind, field.default if field.default is msgspec.NODEFAULT else kind()))
+        elif field.name in names:
+            fields.append((field.name, field.type, field.default))
+    fields.sort(key=lambda field: field[2] is not msgspec.NODEFAULT)
+    return msgspec.json.Decoder(_struct("View", fields)).decode
 
 
-def lost_frame(path: Path, offset: int) -> int | None:
-    """Where a whole frame lies behind a place that cannot be read; None where there is none, as behind a frame cut short."""
-    with path.open("rb") as file:
-        file.seek(offset)
-        tail = file.read()
-    at = tail.find(_MAGIC)
-    while at >= 0:
-        inflate = zlib.decompressobj(31)
-        with contextlib.suppress(zlib.error):
-            if inflate.decompress(tail[at:]).startswith(b'{"frame":') and inflate.eof:
-                return offset + at
-        at = tail.find(_MAGIC, at + 1)
-    return None
+def quoted(text: str) -> bytes:
+    """Return a text as it stands in the log."""
+    return _encode(text)
 
 
-def _members(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
-    with path.open("rb") as file:
-        file.seek(offset)
-        pending = b""
-        while True:
-            inflate = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)  # a third of zlib's time
-            text: list[bytes] = []
-            used = 0
-            while not inflate.eof:
-                chunk = pending or file.read(1 << 16)
-                pending = b""
-                if not chunk:
-                    return
-                try:
-                    text.append(inflate.decompress(chunk))
-                except _Damage:
-                    return
-                used += len(chunk) - len(inflate.unused_data)
-            pending = inflate.unused_data
-            offset += used
-            yield b"".join(text), offset
+def encode(frame: Frame) -> bytes:
+    """Return a frame as the gzip member that the log keeps."""
+    lines = [_encode(_HEADS.write(frame))]
+    lines += [_encode(_LINES.write(report)) for report in frame.reports]
+    lines.append(b"")
+    return bytes(igzip_lib.compress(b"\n".join(lines), 1, igzip_lib.COMP_GZIP))
 
 
-class Tally(msgspec.Struct):
-    """Reports folded into counts: while a crawl runs, and from its log."""
-
-    seen: int = 0  # URLs admitted
-    finished: dict[str, int] = {}
-    retried: dict[str, int] = {}  # tries that failed and went back to the queue
-    refused: dict[str, int] = {}  # links not admitted, by rule
-    requests: int = 0
-    archived: int = 0  # captures
-    downloaded: int = 0  # bytes
-    clean: int = 0  # bytes of main text
-    kept: int = 0  # bytes of text that reached the corpus
-
-    def add(self, report: Report) -> None:
-        self._count(report.reason.value, report.final, report.task.kind, len(report.found))
-        self._weigh(report)
-        _sum(self.refused, report.refused)
-
-    def add_line(self, line: "_Line") -> None:
-        self._count(line.reason, line.final, line.kind, len(line.found))
-        self._weigh(line)
-        _sum(self.refused, line.refused)
-
-    def _count(self, reason: str, final: bool, kind: int, found: int) -> None:
-        if kind == Kind.PAGE:
-            self.seen += found
-            counts = self.finished if final else self.retried
-            counts[reason] = counts.get(reason, 0) + 1
-
-    def _weigh(self, told: "Report | _Line") -> None:
-        self.requests += told.seconds > 0 or told.status > 0
-        self.downloaded += told.downloaded
-        self.archived += told.place is not None
-        self.clean += told.clean
-        self.kept += told.kept
-
-
-def _sum(total: dict[str, int], counts: dict[str, int]) -> None:
-    for rule, count in counts.items():
-        total[rule] = total.get(rule, 0) + count
-
-
-class Totals(msgspec.Struct):
-    """A whole log, folded."""
-
-    tally: Tally
-    frames: int = 0
-    in_hand: int = 0
-    lengths: dict[str, int] = {}
-    first: float = 0.0  # epoch seconds
-    last: float = 0.0
-    hosts: int = 0  # with an admitted URL
-
-
-def fold(directory: Path) -> Totals:
-    """The counts of a crawl, from its log alone and without making records: some 8 µs a page."""
-    totals = Totals(Tally())
-    hosts: set[str] = set()
-    for head, lines, _ in texts(directory):
-        totals.frames, totals.in_hand, totals.last = head.frame, head.in_hand, head.time
-        totals.first = totals.first or head.time
-        totals.lengths.update(head.lengths)
-        totals.tally.seen += len(head.seeds)
-        hosts.update(_authority(seed.url) for seed in head.seeds)
-        for text in lines:
-            line = _line.decode(text)
-            totals.tally.add_line(line)
-            hosts.update([_authority(found.url) for found in line.found])
-    totals.hosts = len(hosts)
-    return totals
-
-
-def texts(directory: Path) -> Iterator[tuple[Head, list[bytes], Position]]:
-    """Every whole frame that can be read: its head, its reports as they stand there, and the position behind it.
-
-    What comes behind damage in one file is left out; the next file is read all the same. Whoever counts looks at the frames' numbers.
-    """
-    for name in names(directory):
-        for text, end in _members(directory / name, 0):
-            first, *lines = text.splitlines()
-            yield _head.decode(first), lines, (name, end)
-
-
-def _authority(text: str) -> str:
-    return text.split("/", 3)[2]
-
-
-class Mention(msgspec.Struct):
-    """Where a log speaks of a URL."""
-
-    frame: int
-    time: float  # of the commit
-    via: str | None  # found there; None: this is a report on the URL itself; empty: a seed
-    report: Report | None = None
-
-
-def mentions(directory: Path, url: str) -> Iterator[Mention]:
-    """Every line that found this URL or reports on it, in order. Lines are searched as text and only those with it are read."""
-    needle = _encode(url)
-    for head, lines, _ in texts(directory):
-        for seed in head.seeds:
-            if seed.url == url:
-                yield Mention(head.frame, head.time, seed.via)
-        for text in lines:
-            if needle not in text:
-                continue
-            line = _line.decode(text)
-            if line.url == url and line.kind != Kind.RESOLVE:
-                yield Mention(head.frame, head.time, None, _read(line))
-            if any(found.url == url for found in line.found):
-                yield Mention(head.frame, head.time, line.url)
-
-
-def rules(directory: Path, origin: str) -> Robots | None:
-    """The last robots.txt that the crawl had of an origin."""
-    needle = _encode(origin)
-    found = None
-    for _, lines, _ in texts(directory):
-        for text in lines:
-            if needle in text:
-                line = _line.decode(text)
-                found = line.robots if line.robots and line.robots.origin == origin else found
-    return found
+def decode(text: bytes) -> Frame:
+    """Return the frame behind the text of a member."""
+    first, *rest = text.splitlines()
+    frame: Frame = _HEADS.read(head(first))
+    return msgspec.structs.replace(frame, reports=tuple([report(line(text)) for text in rest]))

@@ -1,4 +1,4 @@
-"""Appends frames to the log of a crawl. What a frame looks like, and how it is read, is windrow/log.py."""
+"""Append frames to the log of a crawl."""
 
 import errno
 import os
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from windrow import files
-from windrow.log import Position
+from windrow.log.reader import Position
 
-LONGEST = 64 << 20  # bytes after which the next file is begun, so that a start need not read much
+LONGEST = 64 << 20  # bytes; then the next file begins, so that recovery reads little
 
 
 class Log:
-    """Appends frames. The files are cut to their last whole frame before it is opened, see `recover`."""
+    """The log, open for appending. `crawl.recover` cuts its files to the last whole frame before."""
 
     def __init__(self, directory: Path, position: Position) -> None:
         directory.mkdir(exist_ok=True)
@@ -30,8 +30,11 @@ class Log:
         return file
 
     def append(self, member: bytes) -> Position:
-        """Writes a frame and syncs it: when this returns, the frame is committed. A failed write leaves the log as it was; whatever
-        fails after it is EIO, for then nobody knows what the file holds, and writing on would hide it."""
+        """Write a frame and sync it; when this returns, the frame is committed.
+
+        A failed write leaves the log as it was. A failure after that is raised as EIO: the content of the file is then
+        unknown, and further writes would hide the damage.
+        """
         length = os.fstat(self._file).st_size
         if length > LONGEST:
             self._roll()
@@ -41,9 +44,9 @@ class Log:
             while view:
                 view = view[os.write(self._file, view) :]
         except OSError:
-            self._surely(lambda: os.ftruncate(self._file, length))
+            self._or_eio(lambda: os.ftruncate(self._file, length))
             raise
-        self._surely(lambda: os.fsync(self._file))
+        self._or_eio(lambda: os.fsync(self._file))
         return self._name, length + len(member)
 
     def _roll(self) -> None:
@@ -52,7 +55,7 @@ class Log:
         os.close(self._file)
         self._name, self._file = name, file
 
-    def _surely(self, operation: Callable[[], None]) -> None:
+    def _or_eio(self, operation: Callable[[], None]) -> None:
         try:
             operation()
         except OSError as error:

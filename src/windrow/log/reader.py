@@ -1,0 +1,135 @@
+"""Read the files of a log: whole frames from a position, raw lines, frames behind damage, mentions of one URL."""
+
+import contextlib
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from isal import igzip_lib
+
+from windrow.config import ConfigError
+from windrow.data import Frame, Kind, Report, Robots
+from windrow.log import format
+from windrow.log.format import Head
+
+_MAGIC = b"\x1f\x8b\x08"  # of a gzip member
+_Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an exception, not a class of them
+
+Position = tuple[str, int]  # file name, offset
+
+
+def names(directory: Path) -> list[str]:
+    """Return the names of the log's files, in order."""
+    return sorted(path.name for path in directory.glob("[0-9][0-9][0-9][0-9][0-9].jsonl.gz"))
+
+
+def frames(directory: Path, start: Position = ("", 0), number: int | None = None) -> Iterator[tuple[Frame, Position]]:
+    """Yield every whole frame from a position on, with the position behind it; end at the first that is not whole.
+
+    number: of the frame before, where it is known.
+    """
+    for name in names(directory):
+        if name < start[0]:
+            continue
+        offset = start[1] if name == start[0] else 0
+        for text, end in _members(directory / name, offset):
+            frame = format.decode(text)
+            if number is not None and frame.number != number + 1:
+                raise ConfigError(
+                    f"{directory / name}: frame {frame.number} follows frame {number}; "
+                    "a file of the log is missing or was changed"
+                )
+            number = frame.number
+            yield frame, (name, end)
+
+
+def raw_frames(directory: Path) -> Iterator[tuple[Head, list[bytes], Position]]:
+    """Yield every whole frame that can be read: its head, its reports as raw lines, and the position behind it.
+
+    Frames behind damage are left out until the next file. A caller that counts compares the frames' numbers.
+    """
+    for name in names(directory):
+        for text, end in _members(directory / name, 0):
+            first, *lines = text.splitlines()
+            yield format.head(first), lines, (name, end)
+
+
+def lost_frame(path: Path, offset: int) -> int | None:
+    """Return where a whole frame begins behind a place that cannot be read; None where there is none.
+
+    There is none behind a frame that was cut short by a crash, and there is one behind damage in the middle of a file.
+    """
+    with path.open("rb") as file:
+        file.seek(offset)
+        tail = file.read()
+    at = tail.find(_MAGIC)
+    while at >= 0:
+        inflate = zlib.decompressobj(31)
+        with contextlib.suppress(zlib.error):
+            if inflate.decompress(tail[at:]).startswith(format.START) and inflate.eof:
+                return offset + at
+        at = tail.find(_MAGIC, at + 1)
+    return None
+
+
+def _members(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
+    with path.open("rb") as file:
+        file.seek(offset)
+        pending = b""
+        while True:
+            inflate = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)  # takes a third of zlib's time
+            text: list[bytes] = []
+            used = 0
+            while not inflate.eof:
+                chunk = pending or file.read(1 << 16)
+                pending = b""
+                if not chunk:
+                    return
+                try:
+                    text.append(inflate.decompress(chunk))
+                except _Damage:
+                    return
+                used += len(chunk) - len(inflate.unused_data)
+            pending = inflate.unused_data
+            offset += used
+            yield b"".join(text), offset
+
+
+class Mention(msgspec.Struct):
+    """A place of the log that names a URL."""
+
+    frame: int
+    time: float  # of the commit
+    via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL itself
+    report: Report | None = None
+
+
+def mentions(directory: Path, url: str) -> Iterator[Mention]:
+    """Yield every line that found this URL or reports on it, in order. Only lines that contain its text are decoded."""
+    needle = format.quoted(url)
+    for head, lines, _ in raw_frames(directory):
+        for seed in head.seeds:
+            if seed.url == url:
+                yield Mention(head.frame, head.time, seed.via)
+        for text in lines:
+            if needle not in text:
+                continue
+            line = format.line(text)
+            if line.url == url and line.kind != Kind.RESOLVE:
+                yield Mention(head.frame, head.time, None, format.report(line))
+            if any(found.url == url for found in line.found):
+                yield Mention(head.frame, head.time, line.url)
+
+
+def rules(directory: Path, origin: str) -> Robots | None:
+    """Return the last rules of an origin that the crawl had."""
+    needle = format.quoted(origin)
+    found = None
+    for _, lines, _ in raw_frames(directory):
+        for text in lines:
+            if needle in text:
+                line = format.line(text)
+                found = line.robots if line.robots and line.robots.origin == origin else found
+    return found
