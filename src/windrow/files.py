@@ -38,7 +38,8 @@ def write(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open NAME.new for writing; at the end make it durable and rename it to NAME. On an exception keep the old file."""
+    """Open NAME.new for writing; at the end make it durable and rename it to NAME. On an exception keep the old
+    file."""
     new = path.with_name(f"{path.name}.new")
     try:
         with new.open("wb") as file:

@@ -7,8 +7,8 @@ path. Matching never backtracks: many stars in a pattern would make a regular ex
 import re
 from typing import NamedTuple
 
-# Where a text differs from its canonical form. In a pattern `*` and a last `$` are operators. An escape that is cut off at
-# the end of a literal stays as it is, so that it still matches the escapes that begin with it.
+# Where a text differs from its canonical form. In a pattern `*` and a last `$` are operators. An escape that is cut
+# off at the end of a literal stays as it is, so that it still matches the escapes that begin with it.
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _NEEDLESS = r"%(?:2[DEde]|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9AEae])"
 _REWRITTEN = _NEEDLESS + "|%(?:[0-9A-Fa-f][a-f]|[a-f][0-9A-F])"
@@ -30,7 +30,8 @@ def canonical_pattern(pattern: str) -> str:
 
 
 def has_needless_escape(path: str) -> bool:
-    """Return whether `canonical` would decode an escape of this path: else a pattern without escapes needs no `canonical`."""
+    """Return whether `canonical` would decode an escape of this path: else a pattern without escapes needs no
+    `canonical`."""
     return "%" in path and _AS_LETTER.search(path) is not None
 
 
@@ -60,7 +61,8 @@ class Wildcard(NamedTuple):
         return max(self.head, *self.middle, self.tail or "", key=len)
 
     def matches(self, path: str) -> bool:
-        """Return whether a canonical path matches. Linear: the leftmost place of a literal is as good as any later one."""
+        """Return whether a canonical path matches. Linear: the leftmost place of a literal is as good as any later
+        one."""
         if not path.startswith(self.head):
             return False
         at = len(self.head)

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow import config
-from windrow.config import Config, ConfigError, Fetch, Identity, Scope
+from windrow.config import Config, ConfigError, Fetch, Identity, Scope, kinds
+from windrow.config.load import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -206,6 +207,33 @@ def test_the_hosts_file_lies_beside_the_file_that_names_it(tmp_path: Path) -> No
     assert config.load(path, ["fetch.hosts_file="]).fetch.hosts_file == ""
 
 
+def test_a_language_model_lies_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    path = write(tmp_path, '[language]\nmodels = ["hsb.json", "/models/dsb.json"]')
+    assert config.load(path).language.models == (str(tmp_path / "hsb.json"), "/models/dsb.json")
+
+
+def test_the_users_own_code_may_lie_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").touch()
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    text = '[judge]\njudges = ["mine:one", "package.inner:two", "installed.module:three"]'
+    loaded = config.load(write(tmp_path, text), ["extract.extractor=../shared/mine:extract"])
+    assert loaded.judge.judges == (f"{tmp_path}/mine:one", f"{tmp_path}/package.inner:two", "installed.module:three")
+    assert loaded.extract.extractor == f"{tmp_path}/../shared/mine:extract"
+    assert config.load(write(tmp_path, config.dump(loaded))) == loaded
+
+
+@pytest.mark.parametrize("name", ["", "a b", "module:", ":name", "mod-ule:name", "module:na.me", "module.:name"])
+def test_what_is_neither_a_built_in_name_nor_a_reference_is_refused(tmp_path: Path, name: str) -> None:
+    assert complaint(tmp_path, "", f"extract.extractor={name}") == (
+        f"option 'extract.extractor' in --set holds {name!r}, which is neither a built-in name nor a reference; "
+        'write a name such as "blocks", or "package.module:name" for your own code'
+    )
+
+
 OVERRIDES: dict[str, tuple[str, str, object]] = {
     "fetch.delay=0.5": ("fetch", "delay", 0.5),
     " fetch.delay = 1 ": ("fetch", "delay", 1.0),
@@ -332,27 +360,29 @@ def options() -> dict[str, object]:
     }
 
 
-def test_every_rule_is_about_an_option_that_exists() -> None:
-    ruled = [*config.RANGES, *config.PATTERNS, *config.REGEXES, *config.NAMES, *config.SUFFIXES, *config.PATHS]
-    assert set(ruled) <= set(options())
+def test_every_default_passes_the_checks_of_its_kind(tmp_path: Path) -> None:
+    for name, default in options().items():
+        if default is not None:
+            section, option = name.split(".")
+            loaded = config.make([f"{name}={config.toml(default)}"], tmp_path)
+            assert getattr(getattr(loaded, section), option) == default, name
 
 
-def test_every_default_keeps_the_rules(tmp_path: Path) -> None:
-    for name, (least, greatest) in config.RANGES.items():
-        default = options()[name]
-        for value in default if isinstance(default, tuple) else (default,):
-            assert value is None or isinstance(value, int | float)
-            assert value is None or least <= value <= greatest, name
-            assert math.isfinite(least)
-    for name, (pattern, _) in config.PATTERNS.items():
-        assert re.fullmatch(pattern, str(options()[name])), name
+def test_every_option_has_a_type_that_toml_has_and_kinds_that_fit_it() -> None:
+    assert set(shapes()) == set(options())
+    for name, shape in shapes().items():
+        assert shape.single in (bool, int, float, str), name
+        numbers = [kind for kind in shape.kinds if isinstance(kind, kinds.Range)]
+        assert bool(numbers) == (shape.single in (int, float)), name
+        assert all(math.isfinite(kind.least) and kind.least < kind.greatest for kind in numbers), name
+        assert not shape.choices or (shape.single is str and options()[name] in shape.choices), name
 
 
-def test_every_option_has_a_type_that_toml_has() -> None:
-    for section in dataclasses.fields(Config):
-        for name, kind in typing.get_type_hints(section.type).items():
-            single = kind if kind in (bool, int, float, str) else typing.get_args(kind)[0]  # of a tuple, or beside None
-            assert single in (bool, int, float, str), name
+def test_an_item_of_a_list_and_an_unset_number_are_checked_too(tmp_path: Path) -> None:
+    assert "must be from 0 to 1, not 2" in complaint(tmp_path, "", "paragraphs.max_link_density=2")
+    assert "must be at least 0, not -1" in complaint(tmp_path, "", "paragraphs.length_low=-1")
+    assert "must be 'stock' or 'tuned', not 'other'" in complaint(tmp_path, "", "paragraphs.preset=other")
+    assert "must be 'kept', 'clean' or 'primary', not ''" in complaint(tmp_path, "", "frontier.yield_text=")
 
 
 def test_the_reference_names_every_option_with_its_default_and_meaning() -> None:
@@ -363,8 +393,14 @@ def test_the_reference_names_every_option_with_its_default_and_meaning() -> None
         assert [name for name, _, _ in found] == [
             option.name for option in dataclasses.fields(typing.cast(type, section.type))
         ]
-    assert "| `delay` | `5.0` | seconds between the end of a request" in text
-    assert "| `level` | `2` | gzip level of isal, 0 to 3; from 0 to 3 |" in text
+    assert "| `delay` | `5.0` | Seconds between the end of a request" in text
+    assert "| `level` | `2` | Compression level of isal's gzip. Allowed: from 0 to 3. |" in text
+    assert "Allowed: at least 0" not in text.replace("at least 0.", "")
+
+
+def test_every_meaning_is_a_sentence() -> None:
+    for option in config.options():
+        assert re.fullmatch(r"[A-Z\"].*\.", option.meaning), option.name
 
 
 def test_the_documented_options_are_those_of_the_code() -> None:

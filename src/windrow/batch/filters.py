@@ -3,11 +3,12 @@
 import dataclasses
 import datetime
 import re
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from windrow import urls
-from windrow.config import ConfigError, Signals
+from windrow.config import ConfigError, Profile, Signals
 from windrow.corpus.document import host
 from windrow.data import Document
 from windrow.judge import signals
@@ -235,4 +236,4 @@ def _says(document: Document, text: str) -> bool:
 def _profile(name: str) -> Signals:
     if name not in ("research", "training", "record-only"):
         raise ConfigError(f"--profile {name!r} is unknown; it must be research, training or record-only")
-    return Signals(profile=name)
+    return Signals(profile=typing.cast(Profile, name))

@@ -1,5 +1,5 @@
-"""Prints docs/configuration.md."""
+"""Print docs/configuration.md."""
 
-from windrow.config.schema import reference
+from windrow.config.reference import reference
 
 print(reference(), end="")

@@ -1,0 +1,129 @@
+"""The kinds of values that options have. A kind stands at the field (`Annotated[int, Range(1, 1024)]`), checks and
+converts.
+
+A kind is applied to a text or a number; where the option is a list, to each of its items.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+
+class ConfigError(Exception):
+    """The user's input cannot be used; the message names the thing, the place and the fix."""
+
+
+class ValueKind(Protocol):
+    def apply(self, value: Any, thing: str, directory: Path) -> Any:
+        """Return the value as the program uses it; ConfigError, which names `thing`, where it cannot be used.
+
+        `directory` is that of crawl.toml.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number from `least` to `greatest`."""
+
+    least: float
+    greatest: float = math.inf
+
+    def apply(self, value: float, thing: str, directory: Path) -> float:
+        if not (self.least <= value <= self.greatest and math.isfinite(value) and value < 2**63):
+            raise ConfigError(f"{thing} must be {self}, not {value}")
+        return value
+
+    def __str__(self) -> str:
+        return f"at least {self.least}" if self.greatest == math.inf else f"from {self.least} to {self.greatest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A text that matches a regular expression as a whole; `rule` says the same in words."""
+
+    expression: str
+    rule: str
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        if not re.fullmatch(self.expression, value):
+            raise ConfigError(f"{thing} must be {self.rule}, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class RegularExpression:
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            fix = "put a backslash before special characters"
+            raise ConfigError(f"{thing} holds {value!r}, which is not a regular expression ({error}); {fix}") from None
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A host, or with `below` a domain or suffix ("*.cz" and ".cz" are "cz"), as it stands in canonical URLs."""
+
+    below: bool = False
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        bare = value.lower().removesuffix(".")
+        if self.below:
+            bare = bare.removeprefix("*").removeprefix(".")
+        try:  # the codec follows IDNA 2003, which reads these four differently from browsers
+            bare = bare if bare.isascii() or set(bare) & set("ßς\u200c\u200d") else bare.encode("idna").decode()
+        except UnicodeError:
+            bare = ""
+        if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:]+\]", bare):
+            fix = "write it without scheme, port, path and wildcard, as 'example.org' or 'xn--bcher-kva.example'"
+            raise ConfigError(f"{thing} holds {value!r}, which is not a name; {fix}")
+        return bare
+
+
+@dataclass(frozen=True, slots=True)
+class Suffix:
+    """The end of a file name, with or without its dot."""
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        return value.lower().removeprefix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class InDirectory:
+    """A file, relative to the directory of crawl.toml; empty: none."""
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        return str(directory / value) if value else value
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A built-in name, or the user's own code as "package.module:name".
+
+    A module whose file lies beside crawl.toml gets that directory as its prefix, so that every process finds it.
+    Whether the name exists is checked where it is used (see windrow.plugins), so that a built-in name stands in one
+    table only."""
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        if not re.fullmatch(r"[A-Za-z][\w-]*|(.*/)?[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", value):
+            fix = 'write a name such as "blocks", or "package.module:name" for your own code'
+            raise ConfigError(f"{thing} holds {value!r}, which is neither a built-in name nor a reference; {fix}")
+        place, _, reference = value.rpartition("/")
+        first = re.split(r"[.:]", reference, maxsplit=1)[0]
+        beside = (directory / f"{first}.py").is_file() or (directory / first / "__init__.py").is_file()
+        return str(directory / value) if ":" in value and (place or beside) else value
+
+
+Count = Annotated[int, Range(1)]
+Share = Annotated[float, Range(0, 1)]
+GzipLevel = Annotated[int, Range(0, 3)]
+Timeout = Annotated[float, Range(0.001, 86400)]
+Ascii = Annotated[str, Pattern(r"[ -~]*", "ASCII")]
+File = Annotated[str, InDirectory()]
+Files = Annotated[tuple[str, ...], InDirectory()]
+Hosts = Annotated[tuple[str, ...], Name()]
+Domains = Annotated[tuple[str, ...], Name(below=True)]
+Expressions = Annotated[tuple[str, ...], RegularExpression()]

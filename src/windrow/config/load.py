@@ -1,0 +1,209 @@
+"""Read crawl.toml and --set, check every name and value, and make the options of them."""
+
+import dataclasses
+import difflib
+import functools
+import math
+import re
+import tomllib
+import types
+import typing
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from windrow.config.dump import toml
+from windrow.config.kinds import ConfigError, Range, ValueKind
+from windrow.config.schema import Config
+
+Written = tuple[Any, str]  # a value, and the place where the user wrote it
+
+_TYPES = {
+    bool: "true or false, without quotes",
+    int: "a whole number, such as 10",
+    float: "a number, such as 2.5",
+    str: 'text in quotes, such as "text"',
+}
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ANY_NUMBER = Range(0)  # for a number whose field names no range
+
+
+class Shape(typing.NamedTuple):
+    """The type of an option, taken apart."""
+
+    single: type  # bool, int, float or str
+    several: bool  # a list
+    choices: tuple[str, ...]  # of a Literal
+    kinds: tuple[ValueKind, ...]
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Return the options of a crawl.toml, changed by overrides such as "fetch.delay=10"."""
+    return _config(_read(path), overrides, path)
+
+
+def make(overrides: Sequence[str], directory: Path) -> Config:
+    """Return the options of a new crawl in this directory: the defaults, changed by overrides."""
+    return _config({}, overrides, directory / "crawl.toml")
+
+
+@functools.cache
+def shapes() -> dict[str, Shape]:
+    """Return the shape of every option by "section.option"."""
+    return {
+        f"{section.name}.{option}": _shape(kind)
+        for section in dataclasses.fields(Config)
+        for option, kind in typing.get_type_hints(section.type, include_extras=True).items()
+    }
+
+
+def _shape(kind: Any) -> Shape:
+    kinds: tuple[ValueKind, ...] = ()
+    several = False
+    choices: tuple[str, ...] = ()
+    while True:
+        origin, parts = typing.get_origin(kind), typing.get_args(kind)
+        if origin is typing.Annotated:
+            kind, kinds = parts[0], (*kinds, *parts[1:])
+        elif origin is tuple:
+            kind, several = parts[0], True
+        elif origin in (typing.Union, types.UnionType):  # with None, for an option that may be unset
+            kind = next(part for part in parts if part is not type(None))
+        elif origin is typing.Literal:
+            kind, choices = str, parts
+        else:
+            break
+    if kind in (int, float) and not kinds:
+        kinds = (_ANY_NUMBER,)
+    return Shape(kind, several, choices, kinds)
+
+
+def _config(written: dict[str, Written], overrides: Sequence[str], path: Path) -> Config:
+    for override in overrides:
+        name, value = _override(override)
+        written[name] = (value, "--set")
+    directory = path.parent.absolute()
+    sections = {}
+    for section in dataclasses.fields(Config):
+        kind = typing.cast(type, section.type)
+        names = {option.name: f"{section.name}.{option.name}" for option in dataclasses.fields(kind)}
+        sections[section.name] = kind(
+            **{option: _value(name, written[name], directory) for option, name in names.items() if name in written}
+        )
+    return Config(**sections)
+
+
+def _read(path: Path) -> dict[str, Written]:
+    """Return the values by "section.option". Every name exists."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        document = tomllib.loads(text.replace("\r\n", "\n"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no {path}; 'windrow init' writes one") from None
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_syntax(path, text, str(error))) from None
+    written = {}
+    for section, options in document.items():
+        _check_section(section, options, str(path))
+        for option, value in options.items():
+            _check_name(f"{section}.{option}", str(path))
+            written[f"{section}.{option}"] = (value, str(path))
+    return written
+
+
+def _syntax(path: Path, text: str, error: str) -> str:
+    """Return the message for an error of tomllib: "… (at line 3, column 5)" or "… (at end of document)"."""
+    found = re.search(r" \(at line (\d+), column \d+\)$", error)
+    lines = text.splitlines() or [""]
+    line = int(found[1]) if found else len(lines)
+    shown = lines[min(line, len(lines)) - 1].strip()
+    problem = re.sub(r" \(at [^()]*\)$", "", error)
+    fix = "an option is written as name = value, text in quotes"
+    return f"{path}, line {line}: {shown!r} is not TOML ({problem}); {fix}"
+
+
+def _override(text: str) -> tuple[str, Any]:
+    """Return name and value. A value is TOML; text needs no quotes."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ConfigError(f"--set {text!r} has no value; write section.option=value, such as fetch.delay=10")
+    _check_name(name, "--set")
+    shape = shapes()[name]
+    try:
+        parsed = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return name, value
+    is_text = shape.single is str and not shape.several
+    if set(parsed) != {"value"} or (is_text and not isinstance(parsed["value"], str)):
+        return name, value
+    return name, parsed["value"]
+
+
+def _check_section(section: str, options: Any, place: str) -> None:
+    known = [field.name for field in dataclasses.fields(Config)]
+    if section in known and isinstance(options, dict):
+        return
+    if section in known:
+        fix = f"write [{section}] on a line of its own and its options below"
+        raise ConfigError(f"'{section}' in {place} is a section; {fix}")
+    if isinstance(options, dict):
+        near = difflib.get_close_matches(section, known, 1, 0.5)
+        hint = f"did you mean [{near[0]}]?" if near else f"the sections are {', '.join(known)}"
+        raise ConfigError(f"unknown section [{section}] in {place}; {hint}")
+    raise ConfigError(f"option '{section}' in {place} stands outside a section; {nearest(section)}")
+
+
+def _check_name(name: str, place: str) -> None:
+    if name not in shapes():
+        raise ConfigError(f"unknown option '{name}' in {place}; {nearest(name)}")
+
+
+def nearest(name: str) -> str:
+    """Return a hint: the same option of another section, a similar one of this section, or a similar one of any."""
+    known = list(shapes())
+    section, _, option = name.rpartition(".")
+    same = [full for full in known if full.endswith("." + option)]
+    own = [full.partition(".")[2] for full in known if full.startswith(section + ".")]
+    here = [f"{section}.{near}" for near in difflib.get_close_matches(option, own, 1, 0.6)]
+    names = difflib.get_close_matches(option, [full.partition(".")[2] for full in known], 1, 0.7)
+    elsewhere = [full for full in known if names and full.endswith("." + names[0])]
+    near = same or here or elsewhere
+    return f"did you mean '{near[0]}'?" if near else "docs/configuration.md lists the options"
+
+
+def _value(name: str, written: Written, directory: Path) -> Any:
+    """Return the value in the type of its field, after every check."""
+    thing = f"option '{name}' in {written[1]}"
+    shape = shapes()[name]
+    value = written[0]
+    if not shape.several:
+        return _checked(thing, _typed(thing, value, shape), shape, directory)
+    if not isinstance(value, list):
+        example = toml(value) if type(value) is shape.single else "…"
+        raise ConfigError(f"{thing} must be a list, not {value!r}; write [{example}]")
+    items = [_typed(f"an item of {thing}", item, shape) for item in value]
+    return tuple(_checked(thing, item, shape, directory) for item in items)
+
+
+def _typed(thing: str, value: Any, shape: Shape) -> Any:
+    if shape.single is float and type(value) is int:
+        value = float(value) if abs(value) < 2**63 else math.inf
+    if type(value) is not shape.single:
+        raise ConfigError(f"{thing} must be {_TYPES[shape.single]}, not {value!r}")
+    return value
+
+
+def _checked(thing: str, value: Any, shape: Shape, directory: Path) -> Any:
+    if isinstance(value, str) and _CONTROL.search(value):
+        raise ConfigError(f"{thing} holds a control character: {value!r}; write it on one line, in UTF-8")
+    if shape.choices and value not in shape.choices:
+        *others, last = map(repr, shape.choices)
+        raise ConfigError(f"{thing} must be {', '.join(others)} or {last}, not {value!r}")
+    for kind in shape.kinds:
+        value = kind.apply(value, thing, directory)
+    return value

@@ -1,0 +1,102 @@
+"""Describe every option: docs/configuration.md and `windrow options` are made here."""
+
+import ast
+import dataclasses
+import functools
+import inspect
+import io
+import re
+import tokenize
+import typing
+from typing import Any
+
+from windrow.config import schema
+from windrow.config.dump import toml
+from windrow.config.kinds import Range
+from windrow.config.load import shapes
+from windrow.config.schema import Config
+
+_HEAD = """# Configuration
+
+`python -m windrow.config` writes this page from `src/windrow/config/schema.py`; edit that file, not this one.
+
+Options stand in `crawl.toml`, each in its section (`[fetch]`, then `delay = 5`). `--set fetch.delay=10` on the command
+line overrides the file. An unknown option or a value out of its range is an error: Windrow never ignores it. Paths of
+files are relative to the directory of `crawl.toml`. `windrow options NAME` prints one option.
+"""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Option:
+    """One option, for people."""
+
+    name: str  # section.option
+    default: Any
+    allowed: str  # the range or the choices; empty: no limits
+    meaning: str  # with its unit and reason
+
+
+def options() -> list[Option]:
+    """Return every option in the order of the sections."""
+    comments = _comments()
+    found = []
+    for section in dataclasses.fields(Config):
+        kind = typing.cast(type, section.type)
+        for option in dataclasses.fields(kind):
+            name = f"{section.name}.{option.name}"
+            meaning = comments.get((kind.__name__, option.name), "")
+            found.append(Option(name, option.default, _allowed(name), meaning))
+    return found
+
+
+def reference() -> str:
+    """Return docs/configuration.md: a table per section, with the comment at each field as its meaning."""
+    lines = [_HEAD.rstrip("\n")]
+    known = options()
+    for section in dataclasses.fields(Config):
+        title = inspect.cleandoc(typing.cast(type, section.type).__doc__ or "")
+        lines += ["", f"## [{section.name}]", "", title, "", "| option | default | meaning |", "|---|---|---|"]
+        lines += [_row(option) for option in known if option.name.startswith(f"{section.name}.")]
+    return "\n".join(lines) + "\n"
+
+
+def default(option: Option) -> str:
+    """Return the default as TOML; "not set" where there is none."""
+    return "not set" if option.default is None else toml(option.default)
+
+
+def _row(option: Option) -> str:
+    name = option.name.partition(".")[2]
+    shown = default(option) if option.default is None else f"`{default(option)}`"
+    limits = f" Allowed: {option.allowed}." if option.allowed else ""
+    meaning = re.sub(r"([|*<\\])", r"\\\1", option.meaning)
+    return f"| `{name}` | {shown} | {meaning}{limits} |"
+
+
+def _allowed(name: str) -> str:
+    """Return the range that the field names; choices are explained in its comment."""
+    hints = typing.get_type_hints(type(getattr(Config(), name.partition(".")[0])), include_extras=True)
+    unlimited = hints[name.partition(".")[2]] in (int, float, int | None, float | None)
+    ranges = [str(kind) for kind in shapes()[name].kinds if isinstance(kind, Range)]
+    return "" if unlimited else "; ".join(ranges)
+
+
+@functools.cache
+def _comments() -> dict[tuple[str, str], str]:
+    """Return the comment above or behind each field of the schema, by class and field."""
+    source = inspect.getsource(schema)
+    lines = source.splitlines()
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    found = {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+    comments = {}
+    for node in ast.parse(source).body:
+        for field in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                first = field.lineno
+                while lines[first - 2].lstrip().startswith("#"):
+                    first -= 1
+                numbers = [*range(first, field.lineno), field.end_lineno or field.lineno]
+                comments[typing.cast(ast.ClassDef, node).name, field.target.id] = " ".join(
+                    found[number] for number in numbers if number in found
+                )
+    return comments
