@@ -256,7 +256,7 @@ class Crawl:
                     if refusal is not None:
                         await self._settle(refusal)
                     elif await self._admitted(task.kind):
-                        outcome = await self._client.get(task, turn.address)
+                        outcome = await self._client.get(task, turn.address, limit=self._body_limit(task.kind))
                         last = self._clock.now()
                         if isinstance(outcome, Capture) and task.kind is Kind.PAGE and (text := page.detour(outcome)):
                             outcome, last = await self._detour(turn, outcome, text)
@@ -292,6 +292,13 @@ class Crawl:
         self._flight.urls += 1
         self._requested += kind is Kind.PAGE
         return True
+
+    def _body_limit(self, kind: Kind) -> int:
+        """Return the most bytes of body to receive for a kind of task; 0 for the limit of a page."""
+        fetch = self._options.fetch
+        if kind is Kind.TDMREP:
+            return min(fetch.max_bytes, tdmrep.LIMIT)
+        return max(fetch.max_bytes, fetch.robots_max_bytes) if kind is Kind.ROBOTS else 0
 
     async def _detour(self, turn: Turn, hop: Capture, text: str) -> tuple[Capture | Failure, float]:
         """Follows a redirect to the same page with a session id, once and at once: canonical, the two are one URL, so as a link it would be

@@ -1,8 +1,8 @@
-"""From the header as it came over the wire to the header as it is stored, the way Common Crawl does it.
+"""Rewrite the response header from the form on the wire to the form in the archive, as Common Crawl does.
 
-The body is stored decoded and without chunks, so what the header said of the wire is renamed X-Crawler-NAME, and a Content-Length that
-is true stands in its place: whoever reads the record parses it without knowing more. All else stays as it came, byte for byte, as long
-as it can be parsed again.
+The body is stored decoded and without chunks. So the fields that describe the wire are renamed X-Crawler-NAME, and a
+correct Content-Length replaces them: any WARC reader can then parse the record. All other bytes stay as they arrived,
+as long as they can be parsed again.
 """
 
 import re
@@ -18,23 +18,24 @@ _NAME = re.compile(rb"[^\0-\x20:\x7f-\xff]+")
 _STATUS = re.compile(rb"HTTP/([0-9](?:\.[0-9])?)[ \t]+([1-9][0-9]{2})(?:[ \t]([^\r\n]*))?\r?\n")
 _FRAMING = re.compile(rb"\n(content-(?:encoding|length)|transfer-encoding):([^\r\n]*)", re.IGNORECASE)
 _EARLY = re.compile(rb"HTTP/[0-9.]+[ \t]+1(?!01)[0-9][0-9](?![0-9])")
-_LENGTH, _ENCODING, _TRANSFER = map(
-    len, (b"content-length", b"content-encoding", b"transfer-encoding")
-)  # tells the three apart
+# The lengths of the three names are enough to distinguish them.
+_LENGTH, _ENCODING, _TRANSFER = map(len, (b"content-length", b"content-encoding", b"transfer-encoding"))
 _PROTOCOLS = {b"1.0": "http/1.0", b"1.1": "http/1.1", b"2": "h2", b"3": "h3"}
 
 
-class Head(msgspec.Struct, frozen=True, gc=False):
+class ResponseHead(msgspec.Struct, frozen=True, gc=False):
+    """A parsed response header."""
+
     status: int
     protocol: str
     block: bytes  # status line and fields, with the empty line
-    framing: list[tuple[bytes, bytes]]  # name and value of each field that speaks of the wire
-    encodings: str  # what Content-Encoding says, all of them
-    ambiguous: bool  # whether the message ends in two places (RFC 9112 §6.3): its connection is not to be trusted
+    framing: list[tuple[bytes, bytes]]  # name and value of each field that describes the wire
+    encodings: str  # the values of all Content-Encoding fields
+    ambiguous: bool  # the message has two possible ends (RFC 9112 §6.3): do not use its connection again
 
 
 def final(lines: list[bytes]) -> bytes:
-    """The header of the answer itself: not those that came before it (100 to 199), nor a trailer. Empty as long as it is not complete."""
+    """Return the header of the final answer, without interim ones (100 to 199) and trailers; b"" if incomplete."""
     if (
         len(lines) > 1
         and lines[-1] == b"\r\n"
@@ -51,8 +52,8 @@ def final(lines: list[bytes]) -> bytes:
     return b""
 
 
-def read(block: bytes) -> Head | None:
-    """None where there is no status line to be made out."""
+def read(block: bytes) -> ResponseHead | None:
+    """Parse a response header; return None if it has no readable status line."""
     if _CLEAN.fullmatch(block):
         status, protocol = int(block[9:12]), "http/1.1" if block[7] == 0x31 else "http/1.0"
     else:
@@ -67,18 +68,18 @@ def read(block: bytes) -> Head | None:
         names.append(len(name))
         if len(name) == _ENCODING:
             encodings += b"," + value
-    return Head(
-        status,
-        protocol,
-        block,
-        framing,
-        encodings.decode("latin-1").strip(" \t,"),
-        _TRANSFER in names and _LENGTH in names,
+    return ResponseHead(
+        status=status,
+        protocol=protocol,
+        block=block,
+        framing=framing,
+        encodings=encodings.decode("latin-1").strip(" \t,"),
+        ambiguous=_TRANSFER in names and _LENGTH in names,
     )
 
 
-def rewrite(head: Head, size: int, encoded: bool) -> bytes:
-    """The header for a body of this size; encoded: it keeps its Content-Encoding."""
+def rewrite(head: ResponseHead, size: int, encoded: bool) -> bytes:
+    """Return the header for a stored body of this size. With `encoded` it keeps its Content-Encoding."""
     lengths = [value.strip() for name, value in head.framing if len(name) == _LENGTH]
     right = lengths == [b"%d" % size]
     if right and len(head.framing) == 1:
@@ -92,7 +93,7 @@ def rewrite(head: Head, size: int, encoded: bool) -> bytes:
 
 
 def _tidy(status: re.Match[bytes], block: bytes) -> bytes:
-    """The same in the one form that every parser reads: folded lines are joined, those that are no field are left out."""
+    """Return the header in the form that every parser reads: folded lines joined, lines that are not fields removed."""
     version = status[1] if status[1] in (b"1.0", b"1.1") else b"1.1"
     lines = [b"HTTP/%b %b %b" % (version, status[2], (status[3] or b"").strip())]
     for line in re.split(rb"\r?\n", block[status.end() :]):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.fetch import stored
+from windrow.fetch.client import stored
 
 # One status line, fields, an empty line, and no byte that a parser could read in two ways.
 WELL_FORMED = re.compile(rb"HTTP/1\.[01] [1-9][0-9][0-9]( [^\0\r\n]*)?\r\n([!-9;-~]+:[^\0\r\n]*\r\n)*\r\n")

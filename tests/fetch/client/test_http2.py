@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from tests.fetch.test_client import CRAWLER, fetch, task
+from tests.fetch.client.support import CRAWLER, fetch, task
 from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
 
