@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
+from windrow import paths
 from windrow.origin.robots import match
 
 LIMIT = 512_000  # bytes of a file that are read (RFC 9309 §2.5: at least 500 KiB)
@@ -153,7 +154,7 @@ def _belongs_to_no_group(field: str, started: bool) -> bool:
 
 
 def _rules(group: Iterable[Pair]) -> list[str]:
-    lines = (f"{field}: {match.pattern(value)}"[:LONGEST] for field, value in group if field in _RULES)
+    lines = (f"{field}: {paths.canonical_pattern(value)}"[:LONGEST] for field, value in group if field in _RULES)
     # A pattern with any other first character matches no path; an empty pattern is no rule (§2.2.2).
     return list(dict.fromkeys(line for line in lines if line.partition(": ")[2].startswith(("/", "*"))))
 
