@@ -1,8 +1,8 @@
-"""The records that travel, in the order they are made.
+"""The records of the flow, in the order in which they are made.
 
-Every station of the flow hands the next one a frozen record and nothing else. They are msgspec Structs: frozen and slotted
-like the dataclasses one would write, an eighth of the cost to make (0.06 against 0.53 µs for four fields), and encoded to the log
-and to the workers by the same library. A Struct here holds plain values only; none refers back to the part that made it.
+Every stage hands the next one a frozen record and nothing else. The records are msgspec Structs: frozen and slotted like
+dataclasses, at an eighth of the cost to make (0.06 instead of 0.53 µs for four fields), and the same library encodes them
+for the log and for the worker processes. A Struct here holds plain values only; none refers to the stage that made it.
 """
 
 import enum
@@ -11,61 +11,60 @@ import msgspec
 
 
 class Reason(enum.Enum):
-    """How a URL ended, or why this try at it failed. The stores keep a reason as its place in this list: append, never reorder."""
+    """How a URL ended, or why one attempt at it failed.
 
-    OK = "ok"  # fetched with a 2xx status, archived, and, where text is taken, in the corpus
-    REDIRECT = "redirect"  # archived; its target went into the queue like any link
-    NOT_FOUND = "not-found"  # 404, 410
-    FORBIDDEN = "forbidden"  # 401, 402, 403, 451: final, never worked around
-    CLIENT_ERROR = "client-error"  # any other 4xx
-    THROTTLED = "throttled"  # 429, or 503 with Retry-After: the host asks for time
-    SERVER_ERROR = "server-error"  # 5xx
-    BAD_STATUS = "bad-status"  # a status that means nothing to us: 1xx as a final answer, 6xx
-    NO_SUCH_HOST = "no-such-host"  # the name does not exist
-    DNS = "dns"  # the name could not be resolved this time
+    The stores keep a reason as its position in this list: append, never reorder.
+    """
+
+    OK = "ok"  # fetched with a 2xx status and archived; if the crawl extracts text, it is in the corpus
+    REDIRECT = "redirect"  # archived; its target is admitted like any link
+    NOT_FOUND = "not-found"  # status 404 or 410
+    FORBIDDEN = "forbidden"  # status 401, 402, 403 or 451: final, never worked around
+    CLIENT_ERROR = "client-error"  # any other 4xx status
+    THROTTLED = "throttled"  # status 429, or 503 with Retry-After: the host wants fewer requests
+    SERVER_ERROR = "server-error"  # 5xx status
+    BAD_STATUS = "bad-status"  # a status without a meaning here: 1xx as the final response, 6xx
+    NO_SUCH_HOST = "no-such-host"  # the host name does not exist
+    DNS = "dns"  # the host name could not be resolved this time
     BLOCKED_ADDRESS = "blocked-address"  # private, loopback, link-local, metadata or mapped address
-    CONNECT = "connect"  # refused, unreachable
-    TLS = "tls"
-    TIMEOUT = "timeout"
-    DISCONNECT = "disconnect"  # the peer closed or reset before a whole answer
-    PROTOCOL = "protocol"  # what came was not HTTP, or HTTP we refuse
+    CONNECT = "connect"  # connection refused, or host unreachable
+    TLS = "tls"  # the TLS handshake failed, or the certificate is not valid
+    TIMEOUT = "timeout"  # the response took too long
+    DISCONNECT = "disconnect"  # the peer closed or reset the connection before the response was complete
+    PROTOCOL = "protocol"  # the response is not HTTP, or HTTP that Windrow refuses
     ROBOTS = "robots"  # robots.txt disallows it
-    ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt answered 5xx, 429 or not at all: the origin is closed
+    ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt answered 5xx or 429 or not at all: the origin is closed
     HOST_DEAD = "host-dead"  # the host failed too often in a row and was closed
-    REDIRECTS = "too-many-redirects"
-    BAD_REDIRECT = "bad-redirect"  # 3xx without a Location, or to something that is not http(s)
-    PARSE_TIMEOUT = "parse-timeout"  # the worker was ended: too long on this page
-    PARSE_MEMORY = "parse-memory"  # the worker ran out of its memory limit
+    REDIRECTS = "too-many-redirects"  # more redirects in a row than fetch.max_redirects
+    BAD_REDIRECT = "bad-redirect"  # 3xx status without a Location, or with one that is not an http(s) URL
+    PARSE_TIMEOUT = "parse-timeout"  # the worker was killed: it spent too much CPU time on this page
+    PARSE_MEMORY = "parse-memory"  # the worker reached its memory limit on this page
     PARSE_CRASH = "parse-crash"  # the worker died on this page
-    LOW_YIELD = "low-yield"  # its domain, or its part of the domain, gave too little text for its bytes and was retired
-    OUT_OF_SCOPE = "out-of-scope"  # the rules changed after it was admitted
-    NO_TEXT = (
-        "no-text"  # archived, but nothing in it is running text: another kind of file, a page of links, an empty page
-    )
-    OPTED_OUT = "opted-out"  # its author or host reserves it, see [signals]
+    LOW_YIELD = "low-yield"  # its domain, host or part of the host was retired: too little text for its bytes
+    OUT_OF_SCOPE = "out-of-scope"  # the scope changed after the URL was admitted
+    NO_TEXT = "no-text"  # archived without running text: another kind of file, a page of links, an empty page
+    OPTED_OUT = "opted-out"  # its author or its origin reserves it, see [signals]
     LANGUAGE = "language"  # not in an accepted language
     QUALITY = "quality"  # too short, or not running text
-    MACHINE_TRANSLATED = "machine-translated"  # the page says so
-    SOFT_404 = "soft-404"  # the host's way to say "not found" with status 200
-    DUPLICATE = "duplicate"  # its bytes, or its clean text, were met before
-    NEAR_DUPLICATE = "near-duplicate"  # no paragraph is left that was not met before
+    MACHINE_TRANSLATED = "machine-translated"  # the page says that a machine translated it
+    SOFT_404 = "soft-404"  # the host's "not found" page, sent with status 200
+    DUPLICATE = "duplicate"  # same payload or same clean text as an earlier page
+    NEAR_DUPLICATE = "near-duplicate"  # every paragraph is a near-duplicate of an earlier one
 
 
 class Kind(enum.IntEnum):
-    """What a Task is for. Only PAGE tasks are counted as URLs of the crawl."""
+    """The purpose of a Task. Only PAGE tasks count as URLs of the crawl."""
 
     PAGE = 0
-    ROBOTS = 1
-    RESOLVE = 2  # no request: find the host's address
-    PROBE = 3  # a page that cannot exist: how does the host say so?
-    DETOUR = 4  # a redirect to the same page with a session id in its URL, which was followed at once
-    TDMREP = 5  # what the origin reserves of text and data mining
+    FILE = 1  # a well-known file of an origin: `Task.file` names it
+    RESOLVE = 2  # no request: look up the address of the host
+    SESSION_REDIRECT = 3  # a redirect to the same page with a session id; the driver follows it at once
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
-    text: str  # canonical: what identifies only a visit (session ids, fragment) is removed
-    host: str  # ASCII, lower case, no port; politeness is owed to it
-    domain: str  # registered domain; yield and budget belong to it
+    text: str  # canonical: without session ids and fragment
+    host: str  # ASCII, lower case, no port; the unit of politeness
+    domain: str  # registered domain; the unit of yield and budget
     key: int  # 64-bit hash of the text
 
 
@@ -80,42 +79,82 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     kind: Kind = Kind.PAGE
     priority: int = 128  # rank, 0 (first) to 255
     depth: int = 0  # links from a seed
-    distance: int = 0  # changes of registered domain on the way from a seed
-    redirects: int = 0  # redirect hops that led here in a row
-    via: str = ""  # URL of the page that held the link; for a robots or tdmrep task sent on by a redirect, the origin that asks
-    attempt: int = 0  # tries before this one
+    distance: int = 0  # changes of registered domain on the path from a seed
+    redirects: int = 0  # redirect hops in a row that led here
+    via: str = (
+        ""  # URL of the page that holds the link; for a FILE task after a redirect, the origin that needs the file
+    )
+    attempt: int = 0  # attempts before this one
+    file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
 
 
-AGAIN = "?"  # in place of what an origin's tdmrep.json says: it did not answer, and is to be asked once more
+class FileState(enum.Enum):
+    """The result of requesting a well-known file."""
+
+    PRESENT = "present"  # the file says something
+    ABSENT = "absent"  # the origin has no such file, or the file says nothing
+    UNANSWERED = "unanswered"  # no usable response: request it once more
 
 
-class Robots(msgspec.Struct, frozen=True, gc=False):
-    """What an origin says to us: its robots.txt, condensed to our own group, and what else it was asked for."""
+class OriginFile(msgspec.Struct, frozen=True, gc=False):
+    """A well-known file of an origin, condensed by the module that reads it."""
 
-    origin: str  # scheme://host[:port]
-    rules: str  # condensed text, see fetch/robots.py; "" allows everything
-    fetched: float  # epoch seconds
+    state: FileState
+    text: str = ""
+
+
+class Access(enum.Enum):
+    """Whether an origin may be requested."""
+
+    OPEN = "open"  # its robots.txt is known: the rules decide
+    STALE = "stale"  # its robots.txt is unavailable now; an earlier copy stays in force (RFC 9309 §2.4)
+    CLOSED = "closed"  # its robots.txt is unavailable and no copy exists: no request is allowed
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Everything an origin says in its well-known files."""
+
+    name: str  # scheme://host[:port]
+    stamp: float  # epoch seconds when this record was made; each report names the stamp it was requested under
+    fetched: float  # epoch seconds when robots.txt was fetched
     expires: float  # epoch seconds
-    closed: bool = False  # unreachable: nothing of this origin may be requested
-    delay: float = 0.0  # seconds it asks for between two requests
-    probe: str = ""  # what it answers for a page that cannot exist, see judge/probes.py
-    tdm: str = ""  # what its tdmrep.json says, condensed, see fetch/tdmrep.py; "" where it has not been asked for it
+    access: Access = Access.OPEN
+    delay: float = 0.0  # Crawl-delay, seconds
+    rules: str = ""  # robots.txt condensed to the group for this crawler, see origin/robots; "" allows everything
+    files: dict[str, OriginFile] = {}  # the other well-known files requested so far, by name
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False):
-    """The right to talk to one host, and the address it has, until the turn is ended."""
+class Lease(msgspec.Struct, frozen=True):
+    """The right to send requests to one host at its address until the lease is released."""
 
     host: str
-    address: str  # "ip", "ip:port" or "[ip6]:port" where the hosts file names a port; "" in a resolve turn
+    address: str  # "ip", or "ip:port" or "[ip6]:port" if the hosts file names a port; "" for a RESOLVE task
     tasks: tuple[Task, ...]
     delay: float  # seconds between two requests
-    robots: tuple[Robots, ...]  # of the origins of these tasks
-    lease: int
-    closed: Reason | None = None  # the host was closed: these tasks end with this reason, nothing is requested
+    origins: tuple[Origin, ...]  # the origins of these tasks
+    token: int
+    closed: Reason | None = None  # the host is closed: these tasks end with this reason and without a request
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """A change of which tasks of a leased host may still be requested."""
+
+    host: str
+    reason: Reason | None  # for all its tasks; None: the host is open (again)
+    closed_parts: frozenset[str] = frozenset()  # its parts that are closed for low yield, see frontier/policy/budget.py
+    open_parts: frozenset[str] = frozenset()  # its other parts with a ledger
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """The answer to a request for leases."""
+
+    leases: tuple[Lease, ...]  # best first
+    again: float | None  # epoch seconds when to ask again; infinity: after the next ack; None: the crawl is done
+    closings: tuple[Closing, ...] = ()  # since the last reply of the frontier
 
 
 class Capture(msgspec.Struct, frozen=True, gc=False):
-    """One exchange in the form that is stored: reading it back from a WARC gives an equal one."""
+    """One exchange in its stored form: reading it from the WARC file gives an equal record."""
 
     task: Task
     status: int
@@ -129,16 +168,16 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     cipher: str = ""  # "tls/1.3 TLS_AES_256_GCM_SHA384", empty for plain http
     truncated: str = ""  # "", "length", "time" or "disconnect"
     downloaded: int = 0  # bytes of header and body on the wire
-    encoded: bool = False  # the body could not be decoded and is kept as it came
+    encoded: bool = False  # the body could not be decoded and is stored as received
 
     def header(self, name: str) -> str | None:
-        """The first header of this name, stripped; None where there is none."""
+        """Return the first header of this name, stripped; None if there is none."""
         for value in self.headers(name):
             return value
         return None
 
     def headers(self, name: str) -> list[str]:
-        """Every value of this header, in order, stripped."""
+        """Return every value of this header, in order, stripped."""
         wanted = name.lower().encode("latin-1")
         found = []
         for line in self.head.split(b"\r\n")[1:]:
@@ -149,7 +188,7 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
 
 
 class Failure(msgspec.Struct, frozen=True, gc=False):
-    """An exchange that gave nothing to archive."""
+    """An exchange without a response to archive."""
 
     task: Task
     reason: Reason
@@ -169,17 +208,15 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"})
     """A block of a page's text."""
 
     text: str  # one line, single blanks
-    kind: str = "good"  # "good" or "bad": whether it is of the text; jusText's class
+    kind: str = "good"  # "good" (main text) or "bad"; jusText's class
     heading: bool = False
     path: str = ""  # of its element: "html.body.div.p"
-    own: str = (
-        ""  # "good", "neargood", "short" or "bad": by itself, before its neighbours were heard; jusText's cfclass
-    )
-    language: str = ""  # in a document: ISO 639-3, where it differs from the document's
+    own: str = ""  # class without its neighbours: "good", "neargood", "short" or "bad"; jusText's cfclass
+    language: str = ""  # in a document: ISO 639-3, if it differs from the document's language
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What extraction found in a capture."""
+    """The result of extraction: text, links and metadata of a capture."""
 
     title: str = ""
     paragraphs: tuple[Paragraph, ...] = ()
@@ -193,39 +230,36 @@ class Page(msgspec.Struct, frozen=True):
     nofollow: bool = False  # meta robots
     noindex: bool = False
     shape: int = 0  # 32-bit hash of the visible text without digits: equal for the pages of a calendar trap
-    metas: tuple[
-        tuple[str, str], ...
-    ] = ()  # names, in lower case, and contents of meta elements that judges ask for: what is said to
-    # robots, and by translators; attributes of <html> by which these mark their work as "html lang", "html class"
-    licences: tuple[str, ...] = ()  # URLs that are linked as the page's licence
+    # Names (lower case) and contents of the meta elements that judges read: directives for robots, marks of translation
+    # tools. Attributes of <html> that such tools set have the names "html lang" and "html class".
+    metas: tuple[tuple[str, str], ...] = ()
+    licences: tuple[str, ...] = ()  # URLs that the page links as its licence
 
 
 class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
     """One statement of an author or a host about the use of a page."""
 
     source: str  # "meta", "header", "robots.txt" or "tdmrep.json"
-    name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "ai-input", "license", "ai-agents" …
-    value: str = (
-        ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" for a plain word
-    )
-    field: str = ""  # where it stood: "X-Robots-Tag", "robots", "Content-Usage", …
-    agent: str = ""  # the agent that is meant, lower case; "" for all
+    name: str  # "noindex", "noai", "tdm-reservation", "tdm-policy", "train-ai", "search", "license", "ai-agents" …
+    value: str = ""  # "y" or "n" for a use, "1" or "0" for a reservation, a URL for a policy or licence, "" otherwise
+    field: str = ""  # the field that holds it: "X-Robots-Tag", "robots", "Content-Usage", …
+    agent: str = ""  # the agent that it addresses, lower case; "" for all
 
 
 class Verdict(msgspec.Struct, frozen=True, array_like=True):
-    """What the judges say of a page by itself; what depends on other pages is decided after it, in the order of `seq`."""
+    """The judgement on a page without regard to other pages. Duplicates are decided later, in the order of `seq`."""
 
-    reason: Reason  # OK: it belongs in the corpus, if it is not a duplicate
+    reason: Reason  # OK: the page belongs in the corpus, unless it is a duplicate
     detail: str = ""
     language: str = ""  # ISO 639-3
     scores: dict[str, float] = {}  # by the name of a judge
-    clean: int = 0  # bytes of main text, whatever its language
+    clean: int = 0  # bytes of main text in any language
     primary: int = 0  # of these, bytes in the first accepted language
-    digest: int = 0  # 64-bit hash of the text that is to be kept
+    digest: int = 0  # 64-bit hash of the text to keep
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A page as the corpus has it: one line of a shard, see corpus/document.py."""
+    """A page in the corpus: one line of a shard, see corpus/document.py."""
 
     format: int  # of this record, see corpus/document.py
     id: str  # of the response record: <urn:uuid:…>
@@ -240,24 +274,24 @@ class Document(msgspec.Struct, frozen=True):
     author: str = ""
     date: str = ""
     charset: str = ""
-    declared: str = ""  # language that the page declares
+    declared: str = ""  # the language that the page declares
     licence: str = ""
     signals: tuple[Signal, ...] = ()
 
 
 class DocumentPlace(msgspec.Struct, frozen=True):
-    """Where the bytes of a document are."""
+    """The place of the archived bytes of a document."""
 
     file: str
     offset: int
     length: int
-    digest: str  # sha1 of the payload in base32
+    digest: str  # SHA-1 of the payload in base32
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What became of one task: the only way back to the frontier, and a line of the log."""
+    """What became of one task: the only way back to the frontier. Made once, when every stage has answered."""
 
-    seq: int  # order of commit; 0 where nothing was archived
+    seq: int  # order of commit; 0 if nothing was archived
     task: Task
     reason: Reason
     detail: str
@@ -265,28 +299,44 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     status: int = 0
     downloaded: int = 0  # bytes on the wire
-    clean: int = 0  # bytes of main text, whatever its language and whether or not it was met before
+    clean: int = 0  # bytes of main text in any language, duplicates included
     primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that reached the corpus
-    language: str = ""  # of the page, where it was told
+    language: str = ""  # of the page, if it was detected
     scores: dict[str, float] = {}
-    text: int = 0  # 64-bit hash of the clean text, of a page that the judges let pass: it and the digest are claimed
+    text: int = 0  # 64-bit hash of the clean text, for a page that the judges accept: a fingerprint beside the digest
     place: Place | None = None
-    digest: str = ""  # sha1 of the payload in base32, without prefix
-    shape: int = 0
-    final: bool = True  # False: the task goes back to its queue, see frontier/retry.py
-    until: float = 0.0  # epoch seconds before which the host asked not to be called (Retry-After)
-    address: str = ""  # for a resolve task: what was found
-    robots: Robots | None = None  # for a robots, probe or tdmrep task: what is known of the origin from now on
-    found: tuple[Task, ...] = ()  # links to admit; after settling, those that were new
-    refused: dict[str, int] = {}  # links not admitted, counted by rule
+    digest: str = ""  # SHA-1 of the payload in base32, without prefix
+    shape: int = 0  # see Page
+    final: bool = True  # False: the task goes back to its queue, see frontier/policy/retry.py
+    until: float = 0.0  # epoch seconds before which the host does not want a request (Retry-After)
+    address: str = ""  # of a RESOLVE task: the address found
+    origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
+    rules: float = 0.0  # stamp of the Origin that allowed the request
+    links: tuple[Task, ...] = ()  # links to admit, or the place where a well-known file was moved
+    refused: dict[str, int] = {}  # links out of scope, counted by rule
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A report with the frontier's answer to it: a line of the log."""
+
+    report: Report
+    admitted: tuple[Task, ...] = ()  # those of its links that were new
+    refused: dict[str, int] = {}  # links not admitted, counted by rule: out of scope, or over a cap
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """The answer to an ack."""
+
+    entries: tuple[Entry, ...]  # one per report, in their order
+    closings: tuple[Closing, ...] = ()  # since the last reply of the frontier
 
 
 class Ledger(msgspec.Struct, frozen=True, gc=False):
-    """A domain's account."""
+    """The account of a domain."""
 
     domain: str
-    pages: int = 0  # requests that were answered
+    pages: int = 0  # responses
     downloaded: int = 0  # bytes
     kept: int = 0  # bytes
     admitted: int = 0  # URLs
@@ -300,16 +350,15 @@ class Ledger(msgspec.Struct, frozen=True, gc=False):
 class Fate(msgspec.Struct, frozen=True, gc=False):
     """What the frontier knows of a URL."""
 
-    state: str  # "waiting", "in hand", "finished"
+    state: str  # "waiting", "in flight", "finished"
     task: Task
     reason: Reason | None = None
-    frame: int = 0  # where the log has the report
 
 
 class Counts(msgspec.Struct, frozen=True):
-    seen: int = 0  # admitted URLs: waiting + in_hand + all of finished
+    seen: int = 0  # admitted URLs: waiting + in_flight + all of finished
     waiting: int = 0
-    in_hand: int = 0
+    in_flight: int = 0  # leased and not yet acknowledged
     finished: dict[Reason, int] = {}
     refused: dict[str, int] = {}  # links refused at admission, by rule
     hosts: int = 0
@@ -324,9 +373,9 @@ class Frame(msgspec.Struct, frozen=True):
 
     number: int
     time: float
-    reports: tuple[Report, ...]
+    entries: tuple[Entry, ...]
     lengths: dict[
         str, int
     ]  # committed length of every other file that changed, by path relative to the crawl directory
-    seeds: tuple[Task, ...] = ()  # tasks admitted from outside (seed files)
-    in_hand: int = 0  # URLs leased and not yet settled, for the reader of a running crawl's log
+    seeds: tuple[Task, ...] = ()  # tasks admitted from seed files
+    in_flight: int = 0  # URLs leased and not yet acknowledged, for a reader of a running crawl's log
