@@ -1,8 +1,9 @@
 """The records of the flow, in the order in which they are made.
 
-Every stage hands the next one a frozen record and nothing else. The records are msgspec Structs: frozen and slotted like
-dataclasses, at an eighth of the cost to make (0.06 instead of 0.53 µs for four fields), and the same library encodes them
-for the log and for the worker processes. A Struct here holds plain values only; none refers to the stage that made it.
+Every stage hands the next one a frozen record and nothing else. The records are msgspec Structs: frozen and slotted
+like dataclasses, at an eighth of the cost to make (0.06 instead of 0.53 µs for four fields), and the same library
+encodes them for the log and for the worker processes. A Struct here holds plain values only; none refers to the stage
+that made it.
 """
 
 import enum

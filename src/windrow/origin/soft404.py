@@ -1,35 +1,51 @@
-"""When an origin is asked for a page that cannot exist, and for which."""
+"""The soft-404 probe: a request for a page that cannot exist, to learn how an origin says "not found".
+
+Some hosts send their "not found" page with status 200. A crawl requests one page that cannot exist from each origin
+that has given some pages. If the response is a page, a worker process condenses its text into a sketch, and the judge
+`soft404` compares later pages of the origin with it.
+"""
 
 from windrow import urls
 from windrow.config import Config
-from windrow.data import Kind, Robots, Task, Url
+from windrow.data import FileState, Origin, OriginFile
 
-_MOST = 100_000  # origins whose pages are counted; then counting begins anew
+MOST = 100_000  # origins whose pages are counted; then counting starts again
 
 
-class Prober:
-    """Counts the pages of this run by origin: an origin that gives few is not worth a request more."""
+def wanted(config: Config) -> bool:
+    return config.extract.extractor != "none" and config.quality.soft_404 > 0 and config.quality.probe_after > 0
 
-    def __init__(self, options: Config) -> None:
-        taken = options.extract.extractor != "none" and options.quality.soft_404 > 0
-        self._after = options.quality.probe_after if taken else 0
+
+def path(origin: str) -> str:
+    """Return a path that no origin has, always the same for one origin."""
+    name = f"{urls.key(origin):016x}"
+    return f"/{name[:8]}-no-such-page-{name[8:]}.html"
+
+
+def file(sketch: str) -> OriginFile:
+    """Return the record of a probe; an empty sketch says that the origin reports "not found" properly."""
+    return OriginFile(FileState.PRESENT, sketch) if sketch else OriginFile(FileState.ABSENT)
+
+
+class Probes:
+    """Counts the pages of this run per origin: an origin that gives few pages is not worth a probe."""
+
+    def __init__(self, config: Config, name: str) -> None:
+        self._after = config.quality.probe_after if wanted(config) else 0
+        self._name = name
         self._pages: dict[str, int] = {}
 
-    def count(self, entry: Robots) -> None:
-        """A page of the origin came."""
-        if self._after and not entry.probe:
-            if len(self._pages) >= _MOST:
+    def count(self, origin: Origin) -> None:
+        """Count a page of the origin, if a probe may still follow."""
+        if self._after and self._name not in origin.files:
+            if len(self._pages) >= MOST:
                 self._pages.clear()
-            self._pages[entry.origin] = self._pages.get(entry.origin, 0) + 1
+            self._pages[origin.name] = self._pages.get(origin.name, 0) + 1
 
-    def wants(self, entry: Robots) -> bool:
-        return bool(self._after) and not entry.probe and self._pages.get(entry.origin, 0) >= self._after
+    def due(self, origin: Origin) -> bool:
+        """Return whether the origin gave enough pages, and has not been probed since its robots.txt was fetched."""
+        return bool(self._after) and self._name not in origin.files and self._pages.get(origin.name, 0) >= self._after
 
-    def task(self, entry: Robots) -> Task:
-        """The same for an origin each time, and nothing that anybody would have."""
-        self._pages.pop(entry.origin, None)
-        name = f"{urls.key(entry.origin):016x}"
-        text = f"{entry.origin}/{name[:8]}-no-such-page-{name[8:]}.html"
-        url = urls.parse(text)
-        assert url is not None, text
-        return Task(Url(text, url.host, url.domain, urls.key(text)), Kind.PROBE)
+    def sent(self, origin: Origin) -> None:
+        """Start counting again: the probe is under way."""
+        self._pages.pop(origin.name, None)

@@ -1,9 +1,10 @@
-"""/.well-known/tdmrep.json: what an origin reserves of text and data mining (W3C TDM Reservation Protocol, final report of 10 May 2024).
+"""/.well-known/tdmrep.json: what an origin reserves of text and data mining.
 
-A JSON array of rules, each a location, a reservation (0 or 1) and perhaps the URL of a policy. Like robots.txt it is read three times:
-`condense` keeps what counts as a small text, which the frontier stores beside the origin's robots rules; `parse` makes of that text a
-matcher; `verdict` says what any answer, or none, means for the origin. Locations are written and matched as paths in robots.txt are; the
-first rule in the file that fits counts ("the most specific match is the first in sequence"). Nothing here backtracks.
+The format is the W3C TDM Reservation Protocol, final report of 10 May 2024: a JSON array of rules, each with a
+location, a reservation (0 or 1) and optionally the URL of a policy. `condense` keeps the rules as a small text, which
+the frontier stores in the origin's record; `parse` turns that text into a matcher. Locations are written and matched
+like paths in robots.txt. The first rule in the file that matches counts ("the most specific match is the first in
+sequence"). Matching never backtracks.
 """
 
 import functools
@@ -12,44 +13,77 @@ from typing import NamedTuple
 
 import msgspec
 
-from windrow.data import AGAIN, Capture, Failure, Robots
+from windrow.data import Capture, Failure, FileState, OriginFile, Signal
 from windrow.origin import robots
 
 PATH = "/.well-known/tdmrep.json"
-LIMIT = 512_000  # octets of a file that are read, as many as of a robots.txt; one that is longer cannot be read, and says nothing
-RULES = 1000  # kept of one file
-SIZE = 64_000  # characters kept of one file
-NONE = "-"  # in place of rules: the origin was asked and says nothing
+LIMIT = 512_000  # bytes of a file that are read, as many as of a robots.txt; a longer file is not valid JSON when cut
+RULES = 1000  # rules kept per file
+SIZE = 64_000  # characters kept per file
+POLICY = 2000  # characters kept of the URL of a policy
 
 _MARK = b"\xef\xbb\xbf"
 
 
 class Reservation(NamedTuple):
-    """What is said of a path."""
+    """The statement about one path."""
 
     reservation: str  # "1": mining is reserved, "0": it is not
     policy: str = ""  # a URL
 
 
+def read(before: OriginFile | None, answer: Capture | Failure) -> OriginFile:
+    """Return what the response to a request for the file means.
+
+    An origin that does not answer is asked once more. After that it counts as an origin without the file: unlike an
+    unavailable robots.txt, an unavailable tdmrep.json closes nothing.
+    """
+    if _is_unanswered(answer):
+        again = before is None or before.state is not FileState.UNANSWERED
+        return OriginFile(FileState.UNANSWERED if again else FileState.ABSENT)
+    assert isinstance(answer, Capture)
+    if not 200 <= answer.status < 300 or answer.encoded or answer.truncated or len(answer.body) > LIMIT:
+        return OriginFile(FileState.ABSENT)
+    text = condense(answer.body, answer.task.url.text)
+    return OriginFile(FileState.PRESENT, text) if text else OriginFile(FileState.ABSENT)
+
+
+def _is_unanswered(answer: Capture | Failure) -> bool:
+    if isinstance(answer, Failure):
+        return True
+    return answer.status == 429 or answer.status >= 500 or answer.truncated in ("time", "disconnect")
+
+
+def signals(text: str, path: str) -> tuple[Signal, ...]:
+    """Return what a condensed file says about the use of a path, with its query."""
+    found = parse(text).find(path)
+    if found is None:
+        return ()
+    said = Signal("tdmrep.json", "tdm-reservation", found.reservation, "tdm-reservation")
+    if not found.policy.startswith(("http://", "https://", "/")):
+        return (said,)
+    return said, Signal("tdmrep.json", "tdm-policy", found.policy[:POLICY], "tdm-policy")
+
+
 def condense(body: bytes, base: str) -> str:
-    """The rules of a file as lines "RESERVATION LOCATION [POLICY]"; NONE where it has none. Policies are resolved against `base`."""
+    """Return the rules of a file as lines "RESERVATION LOCATION [POLICY]"; policies are resolved against `base`."""
     try:
         found = msgspec.json.decode(body.removeprefix(_MARK))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return NONE
-    # A lone rule without its brackets is a mistake, but no doubt about what is meant.
+        return ""
     lines: dict[str, None] = {}
     size = 0
+    # A single rule without the brackets of the array is a mistake, but its meaning is clear.
     for line in _lines(found if isinstance(found, list) else [found], base):
         size += 0 if line in lines else len(line) + 1
         if size > SIZE or len(lines) == RULES:
             break
         lines[line] = None
-    return "\n".join(lines) or NONE
+    return "\n".join(lines)
 
 
 def _lines(rules: Iterable[object], base: str) -> Iterator[str]:
-    """Those that keep to the protocol: whatever does not is as if it were not there."""
+    """Yield the rules that keep to the protocol; others are ignored."""
     for rule in rules:
         location = rule.get("location") if isinstance(rule, dict) else None
         if not isinstance(rule, dict) or not isinstance(location, str) or not location.startswith(("/", "*")):
@@ -58,21 +92,22 @@ def _lines(rules: Iterable[object], base: str) -> Iterator[str]:
         number = said.strip() if isinstance(said, str) else str(said) if type(said) is int else ""
         if number in ("0", "1") and len(location) <= robots.LINK:
             policy = rule.get("tdm-policy")
-            yield f"{number} {robots.pattern(location)} {robots.absolute(policy, base) if isinstance(policy, str) else ''}".rstrip()
+            link = robots.absolute(policy, base) if isinstance(policy, str) else ""
+            yield f"{number} {robots.pattern(location)} {link}".rstrip()
 
 
 class Reservations:
-    """The rules of a file, ready to be asked about many paths."""
+    """The rules of a file as a matcher for many paths."""
 
     __slots__ = ("_escapes", "_rules")
 
     def __init__(self, text: str) -> None:
-        rows = [] if text in ("", NONE, AGAIN) else [line.split(" ") for line in text.split("\n")]
-        self._rules = [(robots.Location(location), Reservation(number, *policy)) for number, location, *policy in rows]
+        rows = [line.split(" ") for line in text.split("\n")] if text else []
+        self._rules = [(robots.Location(place), Reservation(number, *policy)) for number, place, *policy in rows]
         self._escapes = "%" in text
 
     def find(self, path: str) -> Reservation | None:
-        """What is said of a path, with its query; None where nothing is."""
+        """Return the statement about a path, with its query; None if the file has none."""
         path = robots.canonical(path) if self._escapes or "%" in path else path
         for location, said in self._rules:
             if location.fits(path):
@@ -82,33 +117,5 @@ class Reservations:
 
 @functools.lru_cache(1024)
 def parse(text: str) -> Reservations:
-    """A matcher of what `condense` wrote."""
+    """Return a matcher for a text that `condense` wrote."""
     return Reservations(text)
-
-
-def told(entry: Robots) -> str:
-    """The rules that are known of an origin; "" where it says nothing, did not answer, or was not asked."""
-    return "" if entry.tdm in (NONE, AGAIN) else entry.tdm
-
-
-def verdict(entry: Robots, answer: Capture | Failure) -> Robots:
-    """What is known of an origin, with what the answer to a request for its file, or the lack of one, means.
-
-    A redirect is followed by the caller; one that is given up is handed in as it is. An origin that does not answer is asked once more;
-    then it is one without a file: unlike a robots.txt that cannot be had, it closes nothing.
-    """
-    text = _reading(answer)
-    return msgspec.structs.replace(entry, tdm=NONE if text == AGAIN == entry.tdm else text)
-
-
-def _reading(answer: Capture | Failure) -> str:
-    if (
-        isinstance(answer, Failure)
-        or answer.status == 429
-        or answer.status >= 500
-        or answer.truncated in ("time", "disconnect")
-    ):
-        return AGAIN
-    if not 200 <= answer.status < 300 or answer.encoded or answer.truncated or len(answer.body) > LIMIT:
-        return NONE
-    return condense(answer.body, answer.task.url.text)

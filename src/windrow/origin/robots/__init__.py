@@ -1,7 +1,7 @@
 """robots.txt: what a site asks of crawlers, and whether a path may be requested (RFC 9309; details in docs/robots.md).
 
 A file passes through three steps. `condense` reduces it to the group that applies to us, as a short canonical text; the
-frontier stores that text. `parse` turns the text into a `Ruleset`, which answers for any number of paths. `verdict`
+frontier stores that text. `parse` turns the text into a `Ruleset`, which answers for any number of paths. `learn`
 decides what an answer to a request for /robots.txt, or a missing answer, means for the origin.
 
 The module `parse` reads text, `match` finds the rule that decides, `policy` interprets answers; `windrow.paths` matches
@@ -10,7 +10,7 @@ single patterns. No part backtracks: the time grows linearly with the size of th
 
 from windrow.origin.robots.match import Location, Ruleset
 from windrow.origin.robots.parse import DAY, HOUR, LIMIT, LINK, LINKS, SIGNALS, absolute, condense, parse
-from windrow.origin.robots.policy import verdict
+from windrow.origin.robots.policy import STALE, learn
 from windrow.paths import canonical
 from windrow.paths import canonical_pattern as pattern
 
@@ -21,12 +21,13 @@ __all__ = [
     "LINK",
     "LINKS",
     "SIGNALS",
+    "STALE",
     "Location",
     "Ruleset",
     "absolute",
     "canonical",
     "condense",
+    "learn",
     "parse",
     "pattern",
-    "verdict",
 ]

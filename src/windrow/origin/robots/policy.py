@@ -2,22 +2,32 @@
 
 import re
 
-from windrow.config import Fetch
-from windrow.data import Capture, Failure, Reason, Robots
+import msgspec
+
+from windrow.config import Config, Fetch
+from windrow.data import Access, Capture, Failure, Origin, Reason
 from windrow.origin.robots.parse import DAY, HOUR, condense, parse, read
+
+STALE = 30 * DAY  # seconds for which a copy is used while the file cannot be fetched again
 
 _MAX_AGE = re.compile(r"max-age\s*=\s*\"?([0-9]{1,9})")
 
 
-def verdict(origin: str, answer: Capture | Failure, config: Fetch, agent: str) -> Robots:
-    """Return what the answer, or its lack, means for the origin whose robots.txt was requested.
+def learn(origin: str, known: Origin | None, answer: Capture | Failure, config: Config) -> Origin:
+    """Return what is known of an origin after the answer to a request for its robots.txt, or without an answer.
 
-    The caller follows redirects. It passes a redirect that it gave up unchanged, or as a Failure that says so.
+    `known` is the record so far. While robots.txt is unavailable, these rules stay in force until `STALE` seconds
+    after they were fetched (RFC 9309 §2.4). Without such a copy the origin is closed. The caller follows redirects. It
+    passes a redirect that it gave up unchanged, or as a Failure that says so.
     """
-    rules = _reading(answer, config, agent)
-    life = _life(answer, rules is None, config)
-    delay = parse(rules).delay or 0.0 if rules else 0.0
-    return Robots(origin, rules or "", answer.time, answer.time + life, closed=rules is None, delay=delay)
+    rules = _reading(answer, config.fetch, config.identity.name)
+    expires = answer.time + _life(answer, rules is None, config.fetch)
+    if rules is not None:
+        delay = parse(rules).delay or 0.0 if rules else 0.0
+        return Origin(name=origin, stamp=answer.time, fetched=answer.time, expires=expires, delay=delay, rules=rules)
+    if known is not None and known.access is not Access.CLOSED and answer.time - known.fetched <= STALE:
+        return msgspec.structs.replace(known, access=Access.STALE, expires=expires, stamp=answer.time)
+    return Origin(name=origin, stamp=answer.time, fetched=answer.time, expires=expires, access=Access.CLOSED)
 
 
 def _reading(answer: Capture | Failure, config: Fetch, agent: str) -> str | None:
