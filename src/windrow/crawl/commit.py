@@ -1,122 +1,156 @@
-"""Reports gathered into frames: the group commit.
+"""The group commit: reports become a frame of the log.
 
-Whatever belongs to a page (its records, its document, its n-grams) is in the buffers of some files when its report is noted. A commit
-writes these buffers, syncs the files, and then appends one frame to the log: that is the instant at which all of it counts.
+When a report is noted, everything that belongs to its page (records, document, n-grams) is in the buffers of some files. A
+commit writes these buffers, syncs the files, and then appends one frame to the log. That is the moment at which everything
+in the frame counts.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
+import msgspec
+
 from windrow import log
 from windrow.crawl.disk import FULL, Disk
-from windrow.crawl.recover import Resumed
-from windrow.data import Frame, Kind, Reason, Report, Task
+from windrow.crawl.serial import Serial
+from windrow.data import Entry, Frame, Kind, Reason, Task
+from windrow.frontier import Durable
 from windrow.log.writer import Log
 
 
 class Files(Protocol):
-    """Files that grow by appending, such as the archive's."""
+    """Files that grow by appending, such as those of the archive."""
 
-    def flush(
-        self,
-    ) -> dict[str, int]: ...  # writes what is buffered: the length of what changed; OSError: nothing is lost, try again
-    def sync(self) -> None: ...  # makes durable what was flushed; runs in a thread beside the loop
+    def flush(self) -> dict[str, int]: ...  # write the buffers; return the lengths that changed; repeatable after OSError
+    def sync(self) -> None: ...  # make durable what was flushed; runs in a thread beside the loop
     def close(self) -> None: ...
 
 
-class Commits:
-    """What was settled and is not yet in the log."""
+class Cut(msgspec.Struct, frozen=True):
+    """A frame that is ready to be written."""
 
-    def __init__(self, resumed: Resumed, journal: Log, disk: Disk) -> None:
-        self._frontier = resumed.frontier
-        self.files: list[Files] = []
+    frame: Frame
+    requests: int  # of its entries, those with a request: no longer in flight after the commit
+
+
+class GroupCommit:
+    """What was recorded and is not in the log yet."""
+
+    def __init__(self, store: Durable, journal: Log, files: Sequence[Files], serial: Serial, disk: Disk) -> None:
+        self._store = store
         self._log = journal
+        self._files = files
+        self._serial = serial
         self._disk = disk
-        self.frame = resumed.frames + 1  # the number of the next one
-        self._reports: list[Report] = []
+        self._number = store.position().frame + 1
+        self._entries: list[Entry] = []
         self._seeds: list[Task] = []
         self._lengths: dict[str, int] = {}
-        self._slots = 0  # of these reports, those a request stands behind
+        self._requests = 0
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
     def __len__(self) -> int:
-        return len(self._reports)
+        return len(self._entries)
 
-    def note(self, settled: Report, requested: bool) -> None:
-        """`requested`: a request stands behind the report; its URL is in flight until the commit."""
-        self._slots += requested
-        if (
-            settled.task.kind is not Kind.RESOLVE or settled.reason is not Reason.OK
-        ):  # where a host is, is soon forgotten
-            self._reports.append(settled)
+    def note(self, entry: Entry, requested: bool) -> None:
+        """Add an entry to the next frame. `requested`: its URL is in flight until the commit."""
+        self._requests += requested
+        report = entry.report
+        if report.task.kind is not Kind.RESOLVE or report.reason is not Reason.OK:  # an address is valid only for a while
+            self._entries.append(entry)
 
-    def add_seeds(self, tasks: Iterable[Task]) -> None:
+    def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
 
-    async def commit(self, now: Callable[[], float], flying: Callable[[], int], checkpoint: bool = False) -> int:
-        """Makes everything noted so far durable; how many requests are no longer in flight."""
+    async def commit(self, now: Callable[[], float], in_flight: Callable[[], int], checkpoint: bool = False) -> int:
+        """Make everything noted so far durable; return how many requests are no longer in flight."""
         async with self._lock:
-            checkpoint = checkpoint or self._frontier.checkpoint_due(now())
-            if not self._reports and not self._seeds:
-                if checkpoint:
-                    await self._checkpoint(now())
+            if checkpoint or self._store.checkpoint_due(now()):
+                cut, written = await self._serial.run(self._commit_and_checkpoint(now, in_flight))
+            else:
+                cut, written = await self._serial.run(self._cut(now, in_flight)), False
+            if cut is None:
                 return 0
-            while (lengths := self._disk.attempt(self._flush)) is None:
-                await asyncio.sleep(1.0)
-            # Nothing waits between the flush and the frame, so the lengths are those of exactly these reports.
-            frame, slots = self._cut(lengths, now(), flying())
-            # At a checkpoint the store may hold no more than the log does: nothing else runs until both are on disk.
-            position = self._disk.attempt(lambda: self._write(frame)) if checkpoint else None
-            checkpoint = position is not None
-            loop = asyncio.get_running_loop()
-            while position is None:
-                position = await loop.run_in_executor(self._thread, self._disk.attempt, lambda: self._write(frame))
-                if position is None:
-                    await asyncio.sleep(1.0)
-            await self._frontier.commit(frame, position)
-            if checkpoint:
-                await self._checkpoint(now())
-            return slots
+            if not written:
+                await self._write(cut.frame)
+            return cut.requests
 
-    def _flush(self) -> dict[str, int]:
-        """Where it fails on the way, lengths of what was flushed before are kept for the next try."""
-        for files in self.files:
-            self._lengths.update(files.flush())
-        lengths, self._lengths = self._lengths, {}
-        return lengths
+    async def _commit_and_checkpoint(
+        self, now: Callable[[], float], in_flight: Callable[[], int]
+    ) -> tuple[Cut | None, bool]:
+        """Write the frame and save the store in one operation: the store may not hold more than the log.
 
-    def _cut(self, lengths: dict[str, int], now: float, flying: int) -> tuple[Frame, int]:
-        """What was settled since the last frame becomes the next one."""
-        reports, self._reports = self._reports, []
+        On a full disk the frame is left to the caller and the store stays behind the log. Nothing is lost by that: the
+        next start replays more frames.
+        """
+        cut = await self._cut(now, in_flight)
+        written = cut is None or await self._attempt(cut.frame)
+        if written:
+            await self._checkpoint(now())
+        return cut, written
+
+    async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
+        """Turn what was noted since the last frame into the next one, with the file lengths of exactly these entries."""
+        if not self._entries and not self._seeds:
+            return None
+        while self._disk.attempt(self._flush) is None:
+            await asyncio.sleep(1.0)
+        entries, self._entries = self._entries, []
         seeds, self._seeds = self._seeds, []
-        slots, self._slots = self._slots, 0
-        frame = Frame(self.frame, now, tuple(reports), lengths, tuple(seeds), in_hand=flying - slots)
-        self.frame += 1
-        return frame, slots
+        lengths, self._lengths = self._lengths, {}
+        requests, self._requests = self._requests, 0
+        frame = Frame(
+            number=self._number,
+            time=now(),
+            entries=tuple(entries),
+            lengths=lengths,
+            seeds=tuple(seeds),
+            in_flight=in_flight() - requests,
+        )
+        self._number += 1
+        return Cut(frame, requests)
 
-    def _write(self, frame: Frame) -> log.Position:
-        """The commit: other files first, then the frame. When this returns, it happened."""
+    def _flush(self) -> bool:
+        """Write the buffers. If that fails part way, the lengths flushed so far are kept for the next attempt."""
+        for files in self._files:
+            self._lengths.update(files.flush())
+        return True
+
+    async def _write(self, frame: Frame) -> None:
+        while not await self._attempt(frame):
+            await asyncio.sleep(1.0)
+
+    async def _attempt(self, frame: Frame) -> bool:
+        """Write a frame; return False if the disk is full."""
+        loop = asyncio.get_running_loop()
+        position = await loop.run_in_executor(self._thread, self._disk.attempt, lambda: self._append(frame))
+        if position is None:
+            return False
+        await self._store.committed(frame, position)
+        return True
+
+    def _append(self, frame: Frame) -> log.Position:
+        """Commit: sync the other files first, then append the frame. When this returns, it is committed."""
         try:
-            for files in self.files:
+            for files in self._files:
                 files.sync()
-        except OSError as error:  # even where the disk was full: what a failed sync left in a file nobody knows
+        except OSError as error:  # even on a full disk: after a failed sync the contents of a file are unknown
             raise self._disk.unwritable(error) from error
         return self._log.append(log.encode(frame))
 
     async def _checkpoint(self, now: float) -> None:
-        """Where there is no room the store stays behind the log. Nothing is lost by that: the next start has more to replay."""
         try:
-            await self._frontier.checkpoint(now)
+            await self._store.checkpoint(now)
         except OSError as error:
             if error.errno not in FULL:
                 raise self._disk.unwritable(error) from error
             self._disk.paused = True
 
     def close(self) -> None:
-        for files in self.files:
+        for files in self._files:
             files.close()
         self._log.close()
         self._thread.shutdown()

@@ -1,51 +1,74 @@
-"""What is under way: URLs requested and not yet committed, bytes of bodies that wait for a worker, and the turns that wait for room.
+"""Back-pressure: the limit on URLs that are requested and not yet committed, and on bytes of bodies that wait for a worker.
 
-Turns are woken in the order in which they came, and as many as there is room for. Waking all of them, of which most went back to sleep,
-took an eighth of a crawl's CPU where the workers were slower than the web.
+Visits that wait for room are woken in the order in which they came, and only as many as there is room for. Waking all of
+them, most of which went back to sleep, took an eighth of a crawl's CPU when the workers were slower than the web.
 """
 
 import asyncio
 import collections
+from collections.abc import Callable
 
 from windrow.config import Crawl
 from windrow.crawl.disk import Disk
 
 
-class Flight:
-    def __init__(self, limits: Crawl, disk: Disk) -> None:
+class InFlight:
+    def __init__(self, limits: Crawl, disk: Disk, ask_for_commit: Callable[[], None]) -> None:
+        """`ask_for_commit` is called when a visit has to wait: committed URLs are no longer in flight."""
         self._limits = limits
         self._disk = disk
+        self._ask_for_commit = ask_for_commit
         self._queue: collections.deque[asyncio.Future[None]] = collections.deque()
+        self._stopped = False
         self.urls = 0  # requested and not yet committed
         self.held = 0  # bytes of bodies that wait for a worker
+        self.pages = 0  # pages of this run, archived or in flight
 
     def room(self) -> int:
-        """How many more may be requested now."""
+        """Return how many more requests may be sent now."""
         if self._disk.paused or self.held >= self._limits.in_flight_bytes:
             return 0
         return max(0, self._limits.in_flight - self.urls)
+
+    def enough(self) -> bool:
+        """Return whether as many pages as `crawl.max_pages` wants are archived or in flight."""
+        return 0 < self._limits.max_pages <= self.pages
 
     @property
     def waiting(self) -> bool:
         return bool(self._queue)
 
-    async def wait(self) -> None:
-        """Until it may be worth another look."""
-        waiting = asyncio.get_running_loop().create_future()
-        self._queue.append(waiting)
-        await waiting
+    async def enter(self, page: bool) -> bool:
+        """Wait until there is room for one more request; return False if it must not be sent because the crawl ends."""
+        while not self._stopped and not self.room():
+            self._ask_for_commit()
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._queue.append(waiting)
+            await waiting
+        if self._stopped or (page and self.enough()):
+            return False
+        self.urls += 1
+        self.pages += page
+        return True
+
+    def leave(self, committed: int) -> None:
+        """Take committed URLs off the count and wake visits that wait for room."""
+        self.urls -= committed
+        self.wake()
 
     def wake(self) -> None:
-        """To be called when there may be room: the next in the queue look again, one for each place."""
+        """Wake as many visits as there is room for."""
         if not self._queue:
             return
         places = self.room()
         while places and self._queue:
-            places -= self._rouse(self._queue.popleft())
+            places -= _rouse(self._queue.popleft())
 
-    def wake_all(self) -> None:
+    def stop(self) -> None:
+        """Let no further request start."""
+        self._stopped = True
         while self._queue:
-            self._rouse(self._queue.popleft())
+            _rouse(self._queue.popleft())
 
     def hold(self, size: int) -> None:
         self.held += size
@@ -54,10 +77,10 @@ class Flight:
         self.held -= size
         self.wake()
 
-    @staticmethod
-    def _rouse(waiting: asyncio.Future[None]) -> bool:
-        """Whether somebody was still waiting: a turn that was cancelled is not."""
-        if waiting.done():
-            return False
-        waiting.set_result(None)
-        return True
+
+def _rouse(waiting: asyncio.Future[None]) -> bool:
+    """Wake a visit; return False if it was cancelled meanwhile."""
+    if waiting.done():
+        return False
+    waiting.set_result(None)
+    return True

@@ -1,12 +1,14 @@
-"""Where a page is kept: weighed against those before it, settled, and written, in one go.
+"""The recorder: decides on a page, archives it, reports it and writes its document, as one operation.
 
-In the order of `seq` the frontier hears of a page, and its records and its document go into the buffers of their files. From the
-first of these steps to the last nothing waits, so a frame of the log has all of a page or nothing.
+Pages are recorded one after another, in the order of `seq`. Each step's buffers belong to the same operation of the crawl's
+`Serial`, so a frame of the log has all of a page or nothing of it, also if a step suspends.
 """
 
 import asyncio
 import platform
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,25 +17,30 @@ from windrow import archive, config
 from windrow.archive import Members
 from windrow.config import Config
 from windrow.corpus.shards import Shards
-from windrow.crawl import page
-from windrow.crawl.commit import Commits
+from windrow.crawl import outcome as outcomes
+from windrow.crawl.commit import Files, GroupCommit
 from windrow.crawl.disk import Disk
+from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
-from windrow.data import Capture, Report
+from windrow.crawl.serial import Serial
+from windrow.data import Capture, Entry, Receipt, Task
 from windrow.dedup import decide
-from windrow.dedup.decide import Leaf, Owner, Weighed
+from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
+from windrow.log.writer import Log
+
+_T = TypeVar("_T")
 
 
-class Keeper:
-    def __init__(self, directory: Path, options: Config, resumed: Resumed, commits: Commits, disk: Disk) -> None:
-        self._options = options
+class Recorder:
+    """Owns the files of a crawl: archive, corpus, n-grams and log."""
+
+    def __init__(self, directory: Path, options: Config, resumed: Resumed, disk: Disk) -> None:
         self._frontier = resumed.frontier
-        self._commits = commits
         self._disk = disk
+        self._serial = Serial()
         self._seq = resumed.seq
-        self._order = asyncio.Lock()
         self._writer = archive.Writer(directory, options.archive, options.crawl.node, warcinfo(directory, options))
         self._writer.resume(resumed.files)
         self._revisits = Revisits.of(directory) if options.archive.revisits else None
@@ -44,60 +51,86 @@ class Keeper:
             self._shards.resume(resumed.files)
             if options.dedup.near_duplicates:
                 self._seen = Seen(directory, options.dedup, resumed.files.get(REDO, 0))
-        self._owner = Owner(
-            options.signals, self._frontier.claim, self._seen.settle if self._seen is not None else None
-        )
-        commits.files = [files for files in (self._writer, self._shards, self._seen) if files is not None]
+        mark = self._seen.mark if self._seen is not None else None
+        self._decider = Decider(options.signals, self._frontier.first_seen, mark)
+        files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
+        journal = Log(directory / "log", resumed.position)
+        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
+        self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
+
+    def start(self) -> None:
+        self._serial.start()
 
     def compress(self, capture: Capture) -> Members:
-        """A capture's records, ready but for their place; where its payload is archived already and that is wanted, a revisit."""
+        """Return a capture's records, complete but for their place; a revisit record if the payload is archived already."""
         members = self._writer.compress(capture)
         earlier = self._revisits.get(members.digest) if self._revisits is not None and capture.body else None
         return members if earlier is None else self._writer.revisit(capture, earlier)
 
-    async def keep(self, report: Report, members: Members, leaf: Leaf | None = None) -> Report:
-        """Settles a report and archives the capture behind it. The report as the log will have it."""
-        if not report.final and members.subset == "warc":
-            members = msgspec.structs.replace(members, subset="diagnostics")  # it will be asked for again
-        async with self._order:
-            await self._room(report)
-            weighed = Weighed(report)
-            if leaf is not None and leaf.refined.verdict is not None:
-                weighed = await self._owner.weigh(report, members.digest, leaf, leaf.refined.verdict)
-            settled = (await self._frontier.settle([weighed.report], self._commits.frame))[0]
-            self._seq += 1
-            place = self._writer.append(members, self._seq)
-            if self._revisits is not None:
-                self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
-            settled = page.archived(settled, self._seq, place, members.digest)
-            if weighed.draft is not None and leaf is not None and self._shards is not None:
-                self._shards.append(
-                    settled.language, decide.line(weighed, settled, leaf, f"<urn:uuid:{members.id.decode()}>")
-                )
-            self._commits.note(settled, requested=True)
-        return settled
+    async def add(self, tasks: list[Task]) -> list[Task]:
+        """Admit tasks from outside; return those that were new."""
+        return await self._serial.run(self._add(tasks))
 
-    async def settle(self, report: Report, requested: bool) -> Report:
-        """The same where there is nothing to archive."""
-        async with self._order:
-            await self._room(report)
-            settled = (await self._frontier.settle([report], self._commits.frame))[0]
-            self._commits.note(settled, requested)
-        return settled
+    async def record(
+        self, outcome: Outcome, members: Members | None = None, reading: Reading | None = None
+    ) -> Entry:
+        """Record what became of a task. Returns its line of the log, which the next commit makes durable."""
+        return await self._serial.run(self._record(outcome, members, reading))
 
-    async def _room(self, report: Report) -> None:
-        """Waits until there is room for what this report may bring; when it returns, nothing may wait until the report is settled."""
+    async def _add(self, tasks: list[Task]) -> list[Task]:
+        admitted = await self._until_room(lambda: self._frontier.add(tasks))
+        self.commits.note_seeds(admitted)
+        return admitted
+
+    async def _record(self, outcome: Outcome, members: Members | None, reading: Reading | None) -> Entry:
+        candidate = reading.candidate if reading is not None else None
+        decision = await self._decide(candidate) if candidate is not None else None
+        archived = self._archive(outcome, members) if members is not None else None
+        report = outcomes.report(outcome, reading, decision, archived)
+        receipt = await self._until_room(lambda: self._frontier.ack([report]))
+        [entry] = receipt.entries
+        if decision is not None and decision.draft is not None and self._shards is not None:
+            assert candidate is not None and members is not None and archived is not None
+            record = f"<urn:uuid:{members.id.decode()}>"
+            self._shards.append(decision.language, decide.line(decision, candidate, archived.place, record))
+        self.commits.note(entry, outcome.requested)
+        self.watch(receipt)
+        return entry
+
+    async def _decide(self, candidate: Candidate) -> Decision:
+        verdict = candidate.refined.verdict
+        assert verdict is not None, "a page without a verdict is no candidate"
+        return await self._until_room(lambda: self._decider.decide(candidate, verdict))
+
+    def _archive(self, outcome: Outcome, members: Members) -> Archived:
+        if not outcome.final and members.subset == "warc":
+            members = msgspec.structs.replace(members, subset="diagnostics")  # the page will be requested again
+        self._seq += 1
+        place = self._writer.append(members, self._seq)
+        if self._revisits is not None:
+            self._revisits.note(members.digest, archive.Origin(outcome.task.url.text, members.time, place))
+        return Archived(self._seq, place, members.digest)
+
+    async def _until_room(self, verb: Callable[[], Awaitable[_T]]) -> _T:
+        """Repeat a verb of the frontier while the disk is full: after OSError it has changed nothing."""
         while True:
             try:
-                return self._frontier.reserve(report)
+                return await verb()
             except OSError as error:
                 self._disk.hold(error)
                 await asyncio.sleep(1.0)
 
+    async def stop(self) -> None:
+        """Return when everything that was handed in is recorded."""
+        await self._serial.close()
+
     def save(self) -> None:
-        """At a clean end, when all is committed."""
+        """Save the table of n-grams, after a clean end and its last commit."""
         if self._seen is not None:
             self._seen.save()
+
+    def close(self) -> None:
+        self.commits.close()
 
 
 def warcinfo(directory: Path, options: Config) -> dict[str, str]:

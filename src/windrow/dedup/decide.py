@@ -1,7 +1,8 @@
-"""What depends on other pages: decided by one owner, page after page, in the order of `seq`.
+"""Decide what depends on other pages: one owner, page after page, in the order of `seq`.
 
-The judges in the workers see a page by itself. Here it is held against all that came before: the same bytes, the same text, paragraphs that
-were seen. A crawl does so as pages come in, a rebuild as it reads them from the archive, with the same result.
+The judges in the worker processes see one page. Here the page is compared with all earlier ones: same payload, same clean
+text, paragraphs that are near-duplicates. A crawl decides as pages arrive; a rebuild decides as it reads them from the
+archive, with the same result.
 """
 
 import functools
@@ -9,130 +10,140 @@ import itertools
 from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from windrow import urls
+from windrow import fingerprints, origin, urls
 from windrow.config import Signals
 from windrow.corpus import document
 from windrow.corpus.document import Draft
-from windrow.data import Reason, Report, Signal, Verdict
-from windrow.dedup.ngrams import Grams, Ruling
-from windrow.frontier.local.frontier import claims
+from windrow.data import Origin, Place, Reason, Signal, Url, Verdict
+from windrow.dedup.ngrams import Grams as Ngrams
+from windrow.dedup.ngrams import Ruling as Marks
 from windrow.judge import signals
-from windrow.origin import robots, tdmrep
+from windrow.origin import robots
 from windrow.refine import Refined
 
-NEAR = "near_duplicates"  # score: share of the words in paragraphs that were seen before
+NEAR = "near_duplicates"  # score: share of the words that stand in near-duplicate paragraphs
 
-Claim = Callable[
-    [Sequence[tuple[int, int]]], Awaitable[list[int]]
-]  # (digest, key of a URL) -> key of the first that claimed it
-Settle = Callable[[Grams], Ruling]  # which paragraphs were seen before; the others are from now on
+FirstSeen = Callable[[Sequence[tuple[int, int]]], Awaitable[list[int]]]  # (fingerprint, URL key) -> key of the first URL
+Mark = Callable[[Ngrams], Marks]  # finds the near-duplicate paragraphs and remembers the n-grams of the others
 
 
-class Leaf(msgspec.Struct, frozen=True):
-    """A page between its reading and its keeping."""
+class Candidate(msgspec.Struct, frozen=True):
+    """A page whose duplicates are still to be checked."""
 
+    url: Url
+    digest: str  # SHA-1 of the payload in base32
     ip: str
-    time: float  # epoch seconds when it was asked for
-    rules: str  # of its origin's robots.txt, as they were then
+    time: float  # epoch seconds of the request
     refined: Refined
-    tdm: str = ""  # of its origin's tdmrep.json
+    origin: Origin | None  # the record under which the page was requested
 
 
-class Weighed(msgspec.Struct, frozen=True):
-    """A page whose fate is known."""
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The judgement on a page after the check for duplicates."""
 
-    report: Report
-    draft: Draft | None = None  # of the document, where it goes into the corpus
-    kept: Sequence[bool] | None = None  # which of its paragraphs; None: all
-    signals: tuple[Signal, ...] = ()  # that its origin adds to it
+    reason: Reason
+    detail: str = ""
+    language: str = ""
+    scores: dict[str, float] = {}
+    clean: int = 0  # bytes of main text
+    primary: int = 0  # of these, bytes in the first accepted language
+    kept: int = 0  # bytes of text that go into the corpus
+    text: int = 0  # fingerprint of the clean text; 0: the page has none, because a judge rejected it
+    draft: Draft | None = None  # of the document, if the page goes into the corpus
+    stays: Sequence[bool] | None = None  # which of its paragraphs go into the corpus; None: all
+    signals: tuple[Signal, ...] = ()  # that its origin adds to the document
 
 
-class Owner:
-    """`claim` and `seen` remember; `seen` is None where near-duplicates are not looked for."""
+class Decider:
+    """Holds what it remembers of earlier pages: `first_seen` for fingerprints, `mark` for n-grams (None: not wanted)."""
 
-    def __init__(self, options: Signals, claim: Claim, seen: Settle | None) -> None:
+    def __init__(self, options: Signals, first_seen: FirstSeen, mark: Mark | None) -> None:
         self._options = options
-        self._claim = claim
-        self._seen = seen
+        self._first_seen = first_seen
+        self._mark = mark
 
-    async def weigh(self, report: Report, digest: str, leaf: Leaf, verdict: Verdict) -> Weighed:
-        """The last judgements on a page, in the order of their cost. `digest` is its payload's."""
-        report = judged(report, verdict)
-        draft = leaf.refined.draft
+    async def decide(self, candidate: Candidate, verdict: Verdict) -> Decision:
+        """Return the decision on a page. The checks run in the order of their cost.
+
+        If `first_seen` raises OSError, nothing has been remembered: the call may be repeated.
+        """
+        draft = candidate.refined.draft
+        decision = _decision(verdict)
         if draft is None:
-            return Weighed(report)
-        said = _signals(report, leaf) if leaf.rules or leaf.tdm else ()
-        # A page may take back what its origin's tdmrep.json says.
-        own = document.signals(draft) if leaf.tdm and said else ()
-        reserved = signals.refuses((*own, *said), self._options) if said else ""
+            return decision
+        said = _signals(candidate)
+        # A page may revoke what its origin's files say, so both count together.
+        reserved = signals.refuses((*document.signals(draft), *said), self._options) if said else ""
         if reserved:
-            return _refused(report, Reason.OPTED_OUT, reserved)
-        report = msgspec.structs.replace(report, digest=digest, text=verdict.digest)
-        copied = await self._copied(report)
-        if copied:
-            return _refused(report, Reason.DUPLICATE, copied)
-        if self._seen is None or leaf.refined.grams is None:
-            return Weighed(msgspec.structs.replace(report, kept=sum(draft.sizes)), draft, None, said)
-        ruling = self._seen(leaf.refined.grams)
-        report = msgspec.structs.replace(report, scores={**report.scores, NEAR: round(ruling.share, 4)})
-        if not ruling.left:
-            return _refused(report, Reason.NEAR_DUPLICATE, f"{ruling.share:.0%} of its words were seen before")
-        stays = [not seen for seen in ruling.duplicate]
-        return Weighed(
-            msgspec.structs.replace(report, kept=sum(itertools.compress(draft.sizes, stays))), draft, stays, said
-        )
+            return replace(decision, reason=Reason.OPTED_OUT, detail=reserved)
+        copy = await self._copy(candidate, verdict.digest)
+        if copy:
+            return replace(decision, reason=Reason.DUPLICATE, detail=copy, text=verdict.digest)
+        document_of = {"draft": draft, "signals": said, "text": verdict.digest}
+        if self._mark is None or candidate.refined.grams is None:
+            return replace(decision, kept=sum(draft.sizes), **document_of)
+        marks = self._mark(candidate.refined.grams)
+        decision = replace(decision, scores={**verdict.scores, NEAR: round(marks.share, 4)})
+        if not marks.left:
+            detail = f"{marks.share:.0%} of its words are in near-duplicate paragraphs"
+            return replace(decision, reason=Reason.NEAR_DUPLICATE, detail=detail, text=verdict.digest)
+        stays = [not duplicate for duplicate in marks.duplicate]
+        return replace(decision, kept=sum(itertools.compress(draft.sizes, stays)), stays=stays, **document_of)
 
-    async def _copied(self, report: Report) -> str:
-        """What of the page another had first; "" where nothing."""
-        key = report.task.url.key
-        body, text = await self._claim([(digest, key) for digest in claims(report)])
-        return "its bytes were met before" if body != key else "its text was met before" if text != key else ""
+    async def _copy(self, candidate: Candidate, text: int) -> str:
+        """Return which fingerprint an earlier page has too; "" if none."""
+        key = candidate.url.key
+        pairs = [(fingerprint, key) for fingerprint in fingerprints.of(candidate.digest, text)]
+        if not pairs:
+            return ""
+        payload, clean = await self._first_seen(pairs)
+        if payload != key:
+            return "same payload as an earlier page"
+        return "same text as an earlier page" if clean != key else ""
 
 
-def line(weighed: Weighed, report: Report, leaf: Leaf, record: str) -> bytes:
-    """The document of a page that is kept. `report` has its place; `record` is the name of the response record."""
-    assert weighed.draft is not None and report.place is not None
+def line(decision: Decision, candidate: Candidate, place: Place, record: str) -> bytes:
+    """Return the document of a page that is kept. `record` is the id of its response record."""
+    assert decision.draft is not None
     source = document.Source(
         id=record,
-        url=report.task.url.text,
-        time=leaf.time,
-        ip=leaf.ip,
-        place=report.place,
-        digest=report.digest,
-        language=report.language,
-        scores=report.scores,
+        url=candidate.url.text,
+        time=candidate.time,
+        ip=candidate.ip,
+        place=place,
+        digest=candidate.digest,
+        language=decision.language,
+        scores=decision.scores,
     )
-    return document.line(weighed.draft, source, weighed.kept, weighed.signals)
+    return document.line(decision.draft, source, decision.stays, decision.signals)
 
 
-def judged(report: Report, verdict: Verdict) -> Report:
-    """What the judges say of a page by itself."""
-    return msgspec.structs.replace(
-        report,
+def _decision(verdict: Verdict) -> Decision:
+    """Return the verdict on a page without duplicates as a decision."""
+    return Decision(
         reason=verdict.reason,
         detail=verdict.detail,
-        clean=verdict.clean,
-        primary=verdict.primary,
         language=verdict.language,
         scores=verdict.scores,
+        clean=verdict.clean,
+        primary=verdict.primary,
     )
 
 
-def _signals(report: Report, leaf: Leaf) -> tuple[Signal, ...]:
-    """What its origin's robots.txt and tdmrep.json say of the use of this page."""
-    lines = _signal_lines(leaf.rules)
-    text = report.task.url.text
-    path = text[len(urls.origin(text)) :] if lines or leaf.tdm else ""
+def _signals(candidate: Candidate) -> tuple[Signal, ...]:
+    """Return what the files of its origin say about the use of this page."""
+    known = candidate.origin
+    if known is None or not (known.rules or known.files):
+        return ()
+    lines = _signal_lines(known.rules) if known.rules else ()
+    text = candidate.url.text
+    path = text[len(urls.origin(text)) :]
     said = signals.robots(lines, path) if lines else ()
-    reserved = tdmrep.parse(leaf.tdm).find(path) if leaf.tdm else None
-    return said if reserved is None else said + signals.tdm_file(*reserved)
+    return said + origin.signals(known, path)
 
 
 @functools.lru_cache(4096)
 def _signal_lines(rules: str) -> tuple[str, ...]:
     return robots.parse(rules).signals
-
-
-def _refused(report: Report, reason: Reason, detail: str) -> Weighed:
-    return Weighed(msgspec.structs.replace(report, reason=reason, detail=detail))

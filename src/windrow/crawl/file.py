@@ -1,0 +1,91 @@
+"""The life of a well-known file: requested for an origin, read by `origin.learn`, recorded."""
+
+import msgspec
+
+from windrow import origin
+from windrow.crawl import outcome as outcomes
+from windrow.crawl.clock import steady
+from windrow.crawl.outcome import Outcome
+from windrow.crawl.visit import Visit
+from windrow.data import Access, Capture, Failure, FileState, Origin, OriginFile, Reason, Task
+
+
+async def live(task: Task, visit: Visit) -> None:
+    """Request a well-known file and record what is known of its origin from then on."""
+    stations = visit.stations
+    now = stations.clock.now()
+    known = visit.origins.get(origin.needed_by(task))
+    barred = outcomes.forbidden(task, visit.origin(task), now) if task.file != origin.ROBOTS else None
+    if barred is not None:
+        await stations.recorder.record(msgspec.structs.replace(barred, origin=_without(known, task, now)))
+        return visit.host_is_free()
+    await visit.wait_until_due()
+    if not await stations.in_flight.enter(page=False):
+        return
+    answer = await visit.request(task)
+    await _record(_understood(steady(answer, visit.last), known, visit), answer, visit)
+    visit.host_is_free()
+
+
+def closed(task: Task, known: Origin | None, why: Reason, visit: Visit) -> Outcome:
+    """Return the outcome of a file on a closed host: robots.txt is unavailable, any other file is absent."""
+    now = visit.stations.clock.now()
+    outcome = outcomes.closed(task, why, now)
+    if task.file != origin.ROBOTS:
+        return msgspec.structs.replace(outcome, origin=_without(known, task, now))
+    failure = Failure(task, why, outcome.detail, now)
+    return msgspec.structs.replace(outcome, origin=origin.learn(known, failure, visit.stations.options, now))
+
+
+async def probe(known: Origin, visit: Visit) -> None:
+    """Request a page that cannot exist from an origin, and let the visit know what the origin answers."""
+    stations = visit.stations
+    task = origin.task(origin.SOFT_404, known.name)
+    now = stations.clock.now()
+    stations.probes.sent(known)
+    if outcomes.out_of_scope(task, stations.scope, now) or outcomes.forbidden(task, known, now):
+        visit.origins[known.name] = origin.with_file(known, task.file, OriginFile(FileState.ABSENT), now)
+        return
+    await visit.wait_until_due()
+    if not await stations.in_flight.enter(page=False):
+        return
+    answer = await visit.request(task)
+    sketch = ""
+    if isinstance(answer, Capture) and outcomes.reason(answer) is Reason.OK:
+        sketch = await stations.pool.sketch(answer)
+    learnt = origin.with_file(known, task.file, origin.soft404.file(sketch), visit.last)
+    visit.origins[known.name] = learnt
+    outcome = msgspec.structs.replace(_outcome(steady(answer, visit.last), visit), origin=learnt)
+    await _record(outcome, answer, visit)
+
+
+async def _record(outcome: Outcome, answer: Capture | Failure, visit: Visit) -> None:
+    recorder = visit.stations.recorder
+    await recorder.record(outcome, recorder.compress(answer) if isinstance(answer, Capture) else None)
+
+
+def _understood(answer: Capture | Failure, known: Origin | None, visit: Visit) -> Outcome:
+    """Return what an answer means: the file was moved to another place, or this is all there is to know."""
+    outcome = _outcome(answer, visit)
+    there = outcomes.moved(answer) if isinstance(answer, Capture) else None
+    if there is not None and not (origin.FILES[there.file].scoped and visit.stations.scope.refuses_origin(there.url)):
+        return msgspec.structs.replace(outcome, links=(there,))
+    learnt = origin.learn(known, answer, visit.stations.options, visit.last)
+    unavailable = answer.task.file == origin.ROBOTS and learnt.access is not Access.OPEN
+    if unavailable and isinstance(answer, Capture) and outcome.reason is not Reason.THROTTLED:
+        outcome = msgspec.structs.replace(outcome, reason=Reason.ROBOTS_UNREACHABLE)
+    return msgspec.structs.replace(outcome, origin=learnt)
+
+
+def _outcome(answer: Capture | Failure, visit: Visit) -> Outcome:
+    if isinstance(answer, Failure):
+        return outcomes.failed(answer)
+    stations = visit.stations
+    return outcomes.answered(answer, stations.scope, stations.options.fetch.max_redirects)
+
+
+def _without(known: Origin | None, task: Task, now: float) -> Origin:
+    """Return the record of an origin that cannot be asked for a file: the file is absent."""
+    assert known is not None, f"{task.url.text} was leased without the record of {origin.needed_by(task)}"
+    return origin.with_file(known, task.file, OriginFile(FileState.ABSENT), now)
+

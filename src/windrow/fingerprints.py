@@ -1,0 +1,14 @@
+"""The fingerprints of a page, by which exact duplicates are found: one of its payload and one of its clean text."""
+
+from windrow.data import Report
+
+_DIGITS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")  # base 32: RFC 4648's digits to int's
+
+
+def of(digest: str, text: int) -> tuple[int, ...]:
+    """Return the fingerprints, 64 bits each, of a page with this SHA-1 and this hash of its clean text; none without text."""
+    return (int(digest[:13].translate(_DIGITS), 32) >> 1, text) if text else ()
+
+
+def of_report(report: Report) -> tuple[int, ...]:
+    return of(report.digest, report.text)
