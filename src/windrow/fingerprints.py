@@ -2,7 +2,9 @@
 
 from windrow.data import Report
 
-_DIGITS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")  # base 32: RFC 4648's digits to int's
+_DIGITS = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV"
+)  # base 32: RFC 4648's digits to int's
 
 
 def of(digest: str, text: int) -> tuple[int, ...]:

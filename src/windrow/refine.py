@@ -45,6 +45,10 @@ class Refiner:
         self._scope = scope.Scope(config.scope)
         self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
 
+    def sketch(self, capture: Capture) -> str:
+        found = soft404.sketch(self._extract(capture))
+        return "" if found == soft404.NONE else found
+
     def __call__(self, capture: Capture, probe: str = "") -> Refined:
         """`probe`: what the host answers for a page that cannot exist, where that is known; soft404.ASKED: this is that answer."""
         page = self._extract(capture)

@@ -1,7 +1,8 @@
-"""The corpus made anew from the archive: every page read again in the order of `seq`, judged by the options as they are now.
+"""The corpus made again from the archive: every page is read in the order of `seq` and judged by the options as they are now.
 
-With the options of the crawl the result is the corpus that the crawl made, line by line. With others (another extractor, other languages,
-other thresholds) it is the corpus that such a crawl would have made of these pages; nothing is downloaded.
+With the options of the crawl the result is the corpus that the crawl made, line by line. With others (another
+extractor, other languages, other thresholds) it is the corpus that such a crawl would have made of these pages.
+Nothing is downloaded.
 """
 
 import asyncio
@@ -12,25 +13,20 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import archive, files, log, urls
+from windrow import archive, files, log, origin, urls
 from windrow.archive import ArchiveError, Entry
 from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
-from windrow.data import Kind, Place, Reason, Report, Robots
+from windrow.data import Kind, Origin, Place, Reason, Report
 from windrow.dedup import decide, ngrams
-from windrow.dedup.decide import Leaf, Owner, Weighed
+from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.ngrams import Rule
 from windrow.dedup.table import Table
-from windrow.origin import tdmrep
 from windrow.refine import Refiner
 
 _FLUSH = 256  # documents between two writes
-_UNREAD = {
-    Reason.PARSE_TIMEOUT,
-    Reason.PARSE_MEMORY,
-    Reason.PARSE_CRASH,
-}  # pages that broke a worker: they would break us
+_UNREAD = (Reason.PARSE_TIMEOUT, Reason.PARSE_MEMORY, Reason.PARSE_CRASH)  # pages that broke a worker would break us
 
 
 class Rebuilt(msgspec.Struct):
@@ -43,61 +39,58 @@ class Rebuilt(msgspec.Struct):
 
 
 class Rebuild:
-    """Holds what the pages before have left: claims, n-grams, robots.txt rules."""
+    """Holds what earlier pages left: fingerprints, n-grams, and what origins said."""
 
     def __init__(self, directory: Path, options: Config) -> None:
         if options.extract.extractor == "none":
             raise ConfigError(
-                'extract.extractor is "none": there is no text to make a corpus of; choose an extractor with --set'
+                'extract.extractor is "none": without text there is no corpus; choose an extractor with --set'
             )
         self._directory = directory
         self._refiner = Refiner(options)
-        self._claims: dict[int, int] = {}
-        self._robots: dict[str, Robots] = {}
+        self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
+        self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
         self.table = Table(options.dedup.table_bytes)
         rule = Rule.of(options.dedup)
-        seen = (lambda grams: ngrams.settle(self.table, grams, rule)) if options.dedup.near_duplicates else None
-        self._owner = Owner(options.signals, self._claim, seen)
+        mark = (lambda found: ngrams.settle(self.table, found, rule)) if options.dedup.near_duplicates else None
+        self._decider = Decider(options.signals, self._first_seen, mark)
 
-    async def _claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
-        return [self._claims.setdefault(digest, key) for digest, key in pairs]
+    async def _first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:
+        return [self._first.setdefault(fingerprint, key) for fingerprint, key in fingerprints]
 
-    async def documents(self) -> AsyncIterator[tuple[Report, bytes]]:
-        """Every page's report as it is now, and its document's line, empty where it is not in the corpus."""
+    async def documents(self) -> AsyncIterator[tuple[Decision, bytes]]:
+        """Yield the decision on every page as it is now, with the line of its document, empty if it has none."""
         for frame in committed.frames(self._directory / "log"):
-            for report in frame.reports:
-                if report.robots is not None:
-                    self._learn(report)
+            for report in [entry.report for entry in frame.entries]:
+                if report.origin is not None:
+                    self._origins[report.origin.name, report.origin.stamp] = report.origin
                 elif _is_page(report) and report.place is not None:
-                    yield await self._weigh(report, self._entry(report.place))
+                    yield await self._decide(report, report.place)
+
+    async def _decide(self, report: Report, place: Place) -> tuple[Decision, bytes]:
+        """Decide on a page by the rules it was requested under."""
+        entry = self._entry(place)
+        known = self._origins.get((urls.origin(report.task.url.text), report.rules))
+        probed = known.files.get(origin.SOFT_404) if known is not None else None
+        refined = self._refiner(entry.capture, probed.text if probed is not None else "")
+        assert refined.verdict is not None
+        candidate = Candidate(
+            url=report.task.url,
+            digest=entry.digest,
+            ip=entry.capture.ip,
+            time=entry.capture.time,
+            refined=refined,
+            origin=known,
+        )
+        decision = await self._decider.decide(candidate, refined.verdict)
+        line = decide.line(decision, candidate, place, entry.id) if decision.draft is not None else b""
+        return decision, line
 
     def _entry(self, place: Place) -> Entry:
         try:
             return archive.open_entry(self._directory, place)
         except ArchiveError as error:
             raise ConfigError(f"{error}; restore the file from a copy") from None
-
-    def _learn(self, report: Report) -> None:
-        """As the frontier does."""
-        robots = report.robots
-        if robots is None or robots.closed:  # while it cannot be had, the copy from before holds
-            return
-        known = self._robots.get(robots.origin)
-        if report.task.kind is Kind.TDMREP and known is not None and known.fetched != robots.fetched:
-            return  # of rules that were fetched anew meanwhile, and so was this
-        self._robots[robots.origin] = robots
-
-    async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
-        capture = entry.capture
-        robots = self._robots.get(urls.origin(old.task.url.text))
-        refined = self._refiner(capture, robots.probe if robots is not None else "")
-        assert refined.verdict is not None
-        rules, tdm = (robots.rules, tdmrep.told(robots)) if robots is not None else ("", "")
-        leaf = Leaf(capture.ip, capture.time, rules, refined, tdm)
-        fresh = msgspec.structs.replace(old, kept=0, text=0)
-        weighed: Weighed = await self._owner.weigh(fresh, entry.digest, leaf, refined.verdict)
-        line = decide.line(weighed, weighed.report, leaf, entry.id) if weighed.draft is not None else b""
-        return weighed.report, line
 
 
 def _is_page(report: Report) -> bool:
@@ -106,7 +99,7 @@ def _is_page(report: Report) -> bool:
 
 
 def corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
-    """Writes the corpus to output/corpus, which appears when it is whole; `watch` hears of the progress now and then."""
+    """Write the corpus to output/corpus, which appears when it is complete; `watch` is called with the progress."""
     if not log.names(directory / "log"):
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
     target = output / "corpus"
@@ -131,13 +124,13 @@ def corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebu
 async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
     done = Rebuilt()
     with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
-        async for report, line in rebuild.documents():
+        async for decision, line in rebuild.documents():
             done.pages += 1
-            done.reasons[report.reason.value] = done.reasons.get(report.reason.value, 0) + 1
+            done.reasons[decision.reason.value] = done.reasons.get(decision.reason.value, 0) + 1
             if line:
-                shards.append(report.language, line)
+                shards.append(decision.language, line)
                 done.documents += 1
-                done.kept += report.kept
+                done.kept += decision.kept
             if done.pages % _FLUSH == 0:
                 shards.flush()
                 watch(done)

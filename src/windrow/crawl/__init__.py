@@ -1,10 +1,15 @@
-"""The online driver: seeds and links in, WARC files and a log out.
+"""The online driver: seeds and links in, WARC files, a corpus and a log out.
 
-`page` is the life of a page as a row of small functions; read it first. `loop` runs them: it leases turns from the frontier, asks
-hosts, archives, settles, and commits once a second. `workers` are the processes that parse. `log` is what is committed: the one
-file that is the truth of a crawl. `recover` brings a directory to its last commit before a crawl goes on. `status` answers
-questions from the log, `display` shows a running crawl.
+`page` is the life of a page as one coroutine; read it first. `file` is the life of a well-known file. `visit` is one
+lease at one host and runs these lives one after another. `loop` leases hosts from the frontier, starts visits,
+commits and ends. `record` takes what every stage returned, in the order of `seq`: it decides on duplicates, archives,
+reports to the frontier and writes the document, as one operation (`serial`). `commit` makes operations durable, one
+frame per second. `inflight` is the limit on what is requested and not committed, `disk` the one on space, `workers`
+are the processes that parse.
 
-The driver owns the order of things: a page gets its number when it is archived, and from there to the frame nothing waits. The
-frontier and the archive own their files; nothing here writes to them but through their verbs.
+`recover` brings a directory to its last commit before a crawl continues. `status` answers questions from the log,
+`display` shows a running crawl.
+
+The driver owns the order of things. Frontier, archive and corpus own their files; nothing here writes to them except
+through their verbs.
 """

@@ -18,7 +18,8 @@ class Clock:
 
     def __init__(self, last: float = 0.0) -> None:
         now = time.time()
-        # The system clock was set back since the last commit. A commit further ahead than a day has a wrong date itself.
+        # The system clock was set back since the last commit. A commit further ahead than a day has a wrong date
+        # itself.
         if now < last < now + _DAY:
             now = last
         self._offset = now - time.monotonic()

@@ -1,8 +1,8 @@
 """The group commit: reports become a frame of the log.
 
-When a report is noted, everything that belongs to its page (records, document, n-grams) is in the buffers of some files. A
-commit writes these buffers, syncs the files, and then appends one frame to the log. That is the moment at which everything
-in the frame counts.
+When a report is noted, everything that belongs to its page (records, document, n-grams) is in the buffers of some
+files. A commit writes these buffers, syncs the files, and then appends one frame to the log. That is the moment at
+which everything in the frame counts.
 """
 
 import asyncio
@@ -23,7 +23,9 @@ from windrow.log.writer import Log
 class Files(Protocol):
     """Files that grow by appending, such as those of the archive."""
 
-    def flush(self) -> dict[str, int]: ...  # write the buffers; return the lengths that changed; repeatable after OSError
+    def flush(
+        self,
+    ) -> dict[str, int]: ...  # write the buffers; return the lengths that changed; repeatable after OSError
     def sync(self) -> None: ...  # make durable what was flushed; runs in a thread beside the loop
     def close(self) -> None: ...
 
@@ -59,7 +61,9 @@ class GroupCommit:
         """Add an entry to the next frame. `requested`: its URL is in flight until the commit."""
         self._requests += requested
         report = entry.report
-        if report.task.kind is not Kind.RESOLVE or report.reason is not Reason.OK:  # an address is valid only for a while
+        if (
+            report.task.kind is not Kind.RESOLVE or report.reason is not Reason.OK
+        ):  # an address is valid only for a while
             self._entries.append(entry)
 
     def note_seeds(self, tasks: Iterable[Task]) -> None:

@@ -1,7 +1,7 @@
-"""The disk under a crawl: how full it is, and what a failed write means.
+"""The disk of a crawl: how full it is, and what a failed write means.
 
-A full disk is no reason to end: the crawl pauses, whatever failed is tried again, and when there is room it goes on. Any other error of
-writing ends the crawl with one sentence; what was committed is safe.
+A full disk does not end a crawl: the crawl pauses, repeats the write that failed, and continues when there is room. Any
+other write error ends the crawl with one sentence; everything committed is safe.
 """
 
 import errno
@@ -19,14 +19,14 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 class Disk:
     def __init__(self, directory: Path, least: int) -> None:
-        """`least`: free bytes below which the crawl pauses, until there is twice that."""
+        """`least`: the crawl pauses below this many free bytes, and continues when there are twice as many."""
         self._directory = directory
         self._least = least
         self.paused = False
-        self.patient = True  # False once the crawl is to end: then a full disk is not waited for either
+        self.patient = True  # False once the crawl is stopped: then it does not wait for room either
 
     def attempt(self, write: Callable[[], _T]) -> _T | None:
-        """None where the disk is full."""
+        """Run a write; return None if the disk is full."""
         try:
             return write()
         except OSError as error:
@@ -34,7 +34,7 @@ class Disk:
             return None
 
     def hold(self, error: OSError) -> None:
-        """Pauses the crawl where the disk is full; what failed is to be tried again. Any other error ends it."""
+        """Pause the crawl if the disk is full; the caller repeats the write. Any other error ends the crawl."""
         if error.errno not in FULL or not self.patient:
             raise self.unwritable(error) from error
         self.paused = True
@@ -42,11 +42,11 @@ class Disk:
     def unwritable(self, error: OSError) -> ConfigError:
         place = error.filename or self._directory
         return ConfigError(
-            f"cannot write {place}: {error.strerror}; mend that and run the same command again, what was committed is safe"
+            f"cannot write {place}: {error.strerror}; fix that and run the same command again; everything committed is safe"
         )
 
     def look(self) -> bool:
-        """Whether there is room again after a pause; pauses where there is too little."""
+        """Pause if there is too little room; return whether there is room again after a pause."""
         free = free_bytes(self._directory)
         if free < self._least:
             self.paused = True

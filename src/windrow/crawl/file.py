@@ -44,7 +44,8 @@ async def probe(known: Origin, visit: Visit) -> None:
     now = stations.clock.now()
     stations.probes.sent(known)
     if outcomes.out_of_scope(task, stations.scope, now) or outcomes.forbidden(task, known, now):
-        visit.origins[known.name] = origin.with_file(known, task.file, OriginFile(FileState.ABSENT), now)
+        # Nothing was requested, so nothing is logged: the record keeps its stamp, by which a rebuild finds it.
+        visit.origins[known.name] = origin.with_file(known, task.file, OriginFile(FileState.ABSENT), known.stamp)
         return
     await visit.wait_until_due()
     if not await stations.in_flight.enter(page=False):
@@ -88,4 +89,3 @@ def _without(known: Origin | None, task: Task, now: float) -> Origin:
     """Return the record of an origin that cannot be asked for a file: the file is absent."""
     assert known is not None, f"{task.url.text} was leased without the record of {origin.needed_by(task)}"
     return origin.with_file(known, task.file, OriginFile(FileState.ABSENT), now)
-

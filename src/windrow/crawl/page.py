@@ -1,7 +1,7 @@
 """The life of a page, from its lease to its line in the log. Read this first.
 
-`live` is the whole of it. A visit runs one page after another: it starts the life of the next page when the host is free
-again, while a worker still reads the last one.
+`live` is the whole of it. A visit runs one page after another: it starts the life of the next page when the host is
+free again, while a worker still reads the last one.
 """
 
 import msgspec
@@ -21,7 +21,8 @@ from windrow.frontier.policy import retry
 async def live(task: Task, visit: Visit) -> None:
     """Request a page, read it, judge it and record it. If it returns before `host_is_free`, the task was not run."""
     stations = visit.stations
-    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it. Neither needs a request.
+    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it. Neither needs a
+    # request.
     refusal = refused(task, visit)
     if refusal is not None:
         await stations.recorder.record(refusal)
@@ -47,7 +48,8 @@ async def live(task: Task, visit: Visit) -> None:
     if isinstance(answer, Capture) and (text := outcomes.session_redirect(answer)):
         answer = await _follow_session(answer, text, visit)
 
-    # 6. An outcome other than a page is recorded before the next request, so that the frontier knows how the host feels.
+    # 6. An outcome other than a page is recorded before the next request, so that the frontier knows how the host
+    # feels.
     origin = visit.origin(task)
     outcome = understood(answer, origin, visit)
     if outcome.reason is not Reason.OK or isinstance(answer, Failure):

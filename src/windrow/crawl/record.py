@@ -1,7 +1,7 @@
 """The recorder: decides on a page, archives it, reports it and writes its document, as one operation.
 
-Pages are recorded one after another, in the order of `seq`. Each step's buffers belong to the same operation of the crawl's
-`Serial`, so a frame of the log has all of a page or nothing of it, also if a step suspends.
+Pages are recorded one after another, in the order of `seq`. Each step's buffers belong to the same operation of the
+crawl's `Serial`, so a frame of the log has all of a page or nothing of it, also if a step suspends.
 """
 
 import asyncio
@@ -71,9 +71,7 @@ class Recorder:
         """Admit tasks from outside; return those that were new."""
         return await self._serial.run(self._add(tasks))
 
-    async def record(
-        self, outcome: Outcome, members: Members | None = None, reading: Reading | None = None
-    ) -> Entry:
+    async def record(self, outcome: Outcome, members: Members | None = None, reading: Reading | None = None) -> Entry:
         """Record what became of a task. Returns its line of the log, which the next commit makes durable."""
         return await self._serial.run(self._record(outcome, members, reading))
 

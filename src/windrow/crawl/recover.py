@@ -1,8 +1,9 @@
-"""What happens before a crawl goes on: the lock, the log's last whole frame, and every other file cut back to what it says.
+"""Bring a crawl directory to its last commit before the crawl continues.
 
-The log is the truth. The store is opened as its last checkpoint left it and later frames are replayed; without a store all
-frames are. Bytes behind a committed length were never there: they are moved to `torn/`, not read. Every step may be repeated,
-so a crash in here is like any other.
+The log is the truth. The store is opened as its last checkpoint left it, and later frames of the log are replayed;
+without a store, all frames are. Every other file is cut to the length that the last whole frame names. Bytes behind
+that length were never committed: they are moved to `torn/` and not read. Every step may be repeated, so a crash in
+here is like any other.
 """
 
 import fcntl
@@ -14,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files, frontier, log
+from windrow import files, frontier, log, origin
 from windrow.config import Config, ConfigError
-from windrow.frontier.local.frontier import LocalFrontier
+from windrow.frontier import DurableFrontier
 from windrow.judge.language import codes
 
 # Files that only ever grow, whose committed lengths are in the log.
@@ -25,20 +26,20 @@ _VERSION = "1"
 
 
 class Resumed(msgspec.Struct):
-    """Where a crawl goes on."""
+    """Where a crawl continues."""
 
-    frontier: LocalFrontier
+    frontier: DurableFrontier
     position: log.Position
     frames: int  # the last frame's number
     seq: int
     files: dict[str, int]  # committed length of every file of the archive and the corpus
-    replayed: int  # frames taken in from the log
-    torn: list[str]  # what was moved aside
+    replayed: int  # frames of the log
+    torn: list[str]  # what was moved aside, one sentence each
 
 
 @contextmanager
 def lock(directory: Path) -> Iterator[None]:
-    """Holds the crawl directory. The kernel lets go of the lock when the process ends, however it ends."""
+    """Hold the crawl directory. The kernel releases the lock when the process ends, however it ends."""
     handle = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         if not _take(handle):
@@ -54,7 +55,7 @@ def lock(directory: Path) -> Iterator[None]:
 
 
 def _take(handle: int) -> bool:
-    """`status` holds the lock too, for an instant, to see whether it is held: so one refusal is none."""
+    """Take the lock. `status` holds it for a moment to see whether a crawl runs, so one refusal does not count."""
     for _ in range(10):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,65 +66,67 @@ def _take(handle: int) -> bool:
 
 
 def check_version(directory: Path) -> None:
-    """Refuses a directory that a newer Windrow wrote; marks a new one."""
+    """Refuse a directory that a newer Windrow wrote; mark a new one."""
     path = directory / "version"
     found = path.read_text(errors="replace").strip() if path.exists() else ""
     if not found:
-        _write(path, _VERSION + "\n")
+        files.write(path, f"{_VERSION}\n".encode())
     elif found != _VERSION:
         raise ConfigError(
-            f"{path} says {found!r}, this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow"
+            f"{path} says {found!r}, but this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow"
         )
 
 
 async def resume(directory: Path, options: Config, now: float) -> Resumed:
-    """Opens the frontier and brings it, and all files, to the last commit."""
+    """Open the frontier and bring it, and all files, to the last commit."""
     check_version(directory)
     (directory / "log").mkdir(exist_ok=True)
-    store = frontier.open(directory / "state", options, now)
+    accepted = [codes.parse(name) for name in options.language.accepted]
+    store = frontier.open(
+        directory / "state",
+        options,
+        now,
+        files=origin.before_pages(options),
+        languages=[*accepted, *map(codes.short, accepted)],
+    )
     try:
-        accepted = [codes.parse(name) for name in options.language.accepted]
-        store.prefer([*accepted, *map(codes.short, accepted)])
-        store.ask_tdmrep(options.signals.tdmrep and options.extract.extractor != "none")
         return await _catch_up(directory, store, now)
     except BaseException:
         await store.close()
         raise
 
 
-async def _catch_up(directory: Path, store: LocalFrontier, now: float) -> Resumed:
-    meta = store.meta
-    _check_ahead(directory, meta.log)
-    position, replayed = meta.log, 0
-    for frame, position in log.frames(directory / "log", meta.log, meta.frame):
+async def _catch_up(directory: Path, store: DurableFrontier, now: float) -> Resumed:
+    saved = store.position()
+    _check_ahead(directory, saved.log)
+    replayed = 0
+    for frame, position in log.frames(directory / "log", saved.log, saved.frame):
         await store.replay(frame, position)
         replayed += 1
-    _check_archive(directory, meta.files)
-    torn = _cut_log(directory, position)
-    torn += [entry for pattern in GROWING for entry in _cut_files(directory, pattern, meta.files)]
+    reached = store.position()
+    _check_archive(directory, reached.files)
+    torn = _cut_log(directory, reached.log)
+    torn += [entry for pattern in GROWING for entry in _cut_files(directory, pattern, reached.files)]
     if replayed or torn:
         await store.checkpoint(now)
-    return Resumed(store, position, meta.frame, meta.seq, dict(meta.files), replayed, torn)
-
-
-def _write(path: Path, text: str) -> None:
-    """All of it or nothing, and on the disk."""
-    new = path.with_name(path.name + ".new")
-    with new.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    files.sync_directory(path.parent)
+    return Resumed(
+        frontier=store,
+        position=reached.log,
+        frames=reached.frame,
+        seq=reached.seq,
+        files=dict(reached.files),
+        replayed=replayed,
+        torn=torn,
+    )
 
 
 def last_commit(directory: Path) -> float:
-    """When the log was last written to, by the system's clock of then; 0 where there is none."""
+    """Return when the log was last written to, by the system clock at that time; 0 if there is no log."""
     return max((path.stat().st_mtime for path in (directory / "log").glob("*.jsonl.gz")), default=0.0)
 
 
 def set_state_aside(directory: Path) -> Path | None:
-    """Makes room for a state built anew; the old one is kept under another name."""
+    """Make room for a state built from the log; the old one is kept under another name."""
     state = directory / "state"
     if not state.exists():
         return None
@@ -137,13 +140,13 @@ def _check_ahead(directory: Path, position: log.Position) -> None:
     path = directory / "log" / name
     if name and (not path.exists() or path.stat().st_size < offset):
         raise ConfigError(
-            f"{directory / 'state'} knows more than the log: {path} is missing or cut short; "
-            f"restore it, or move {directory / 'state'} away to go on from what the log has"
+            f"{directory / 'state'} is newer than the log: {path} is missing or cut short; "
+            f"restore it, or move {directory / 'state'} away to continue from what the log has"
         )
 
 
 def _cut_log(directory: Path, position: log.Position) -> list[str]:
-    """Moves aside what follows the last whole frame: a frame cut short does not exist."""
+    """Move aside what follows the last whole frame: a frame cut short does not exist."""
     name, offset = position
     torn = []
     for found in log.names(directory / "log"):
@@ -172,7 +175,7 @@ def _cut_files(directory: Path, pattern: str, files: dict[str, int]) -> list[str
 
 
 def _check_archive(directory: Path, files: dict[str, int]) -> None:
-    """Before anything is cut."""
+    """Refuse a directory whose files are shorter than committed, before anything is cut."""
     missing = [name for name, length in files.items() if _length(directory / name) < length]
     if missing:
         raise ConfigError(
@@ -186,7 +189,7 @@ def _length(path: Path) -> int:
 
 
 def _cut(directory: Path, path: Path, keep: int) -> list[str]:
-    """Copies what lies behind `keep` to torn/ and cuts the file. The copy comes first: a crash between repeats it."""
+    """Copy what lies behind `keep` to torn/, then cut the file. After a crash between the two, both are repeated."""
     size = path.stat().st_size
     if size <= keep:
         return []

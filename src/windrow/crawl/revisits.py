@@ -17,7 +17,7 @@ class Revisits:
         """What the log of a crawl knows."""
         known = cls()
         for frame, _ in log.frames(directory / "log"):
-            for report in frame.reports:
+            for report in [entry.report for entry in frame.entries]:
                 if report.place is not None:
                     known.note(report.digest, Origin(report.task.url.text, report.time - report.seconds, report.place))
         return known

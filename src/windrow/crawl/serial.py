@@ -2,8 +2,8 @@
 
 A page is committed whole because everything that changes the frontier, the archive and the corpus goes through one
 `Serial`: between two operations every page is recorded completely or not at all. An operation may suspend; the next one
-still waits for it. Cancelling a caller does not cancel its operation. After an operation has failed no other one runs, so
-half a page is never committed.
+still waits for it. Cancelling a caller does not cancel its operation. After an operation has failed no other one
+runs, so half a page is never committed.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Decide what depends on other pages: one owner, page after page, in the order of `seq`.
 
-The judges in the worker processes see one page. Here the page is compared with all earlier ones: same payload, same clean
-text, paragraphs that are near-duplicates. A crawl decides as pages arrive; a rebuild decides as it reads them from the
-archive, with the same result.
+The judges in the worker processes see one page. Here the page is compared with all earlier ones: same payload, same
+clean text, paragraphs that are near-duplicates. A crawl decides as pages arrive; a rebuild decides as it reads them
+from the archive, with the same result.
 """
 
 import functools
@@ -25,7 +25,9 @@ from windrow.refine import Refined
 
 NEAR = "near_duplicates"  # score: share of the words that stand in near-duplicate paragraphs
 
-FirstSeen = Callable[[Sequence[tuple[int, int]]], Awaitable[list[int]]]  # (fingerprint, URL key) -> key of the first URL
+FirstSeen = Callable[
+    [Sequence[tuple[int, int]]], Awaitable[list[int]]
+]  # (fingerprint, URL key) -> key of the first URL
 Mark = Callable[[Ngrams], Marks]  # finds the near-duplicate paragraphs and remembers the n-grams of the others
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.data import Kind, Report
+from windrow.data import Entry, Kind, Report
 from windrow.log import format, reader
 from windrow.log.format import Line
 
@@ -22,13 +22,14 @@ class Tally(msgspec.Struct):
     clean: int = 0  # bytes of main text
     kept: int = 0  # bytes of text that reached the corpus
 
-    def add(self, report: Report) -> None:
-        self._count(report.reason.value, report.final, report.task.kind, len(report.found))
+    def add(self, entry: Entry) -> None:
+        report = entry.report
+        self._count(report.reason.value, report.final, report.task.kind, len(entry.admitted))
         self._weigh(report)
-        _sum(self.refused, report.refused)
+        _sum(self.refused, entry.refused)
 
     def add_line(self, line: Line) -> None:
-        self._count(line.reason.value, line.final, line.kind, len(line.found))
+        self._count(line.reason.value, line.final, line.kind, len(line.admitted))
         self._weigh(line)
         _sum(self.refused, line.refused)
 
@@ -76,7 +77,7 @@ def fold(directory: Path) -> Totals:
         for text in lines:
             line = format.line(text)
             totals.tally.add_line(line)
-            hosts.update([_authority(found.url) for found in line.found])
+            hosts.update([_authority(found.url) for found in line.admitted])
     totals.hosts = len(hosts)
     return totals
 

@@ -1,11 +1,11 @@
 """The log as a format: a frame to bytes and back.
 
 A frame is one gzip member of JSON lines. The first line, the head, holds the fields of the frame itself: its number and
-the length of every other file at this commit. Each further line is a report. Both are derived from the records of
-`windrow.data`: a field that is added to Frame, Report or Task is in the log without an edit here.
+the length of every other file at this commit. Each further line is an entry. Both are derived from the records of
+`windrow.data`: a field that is added to Frame, Entry, Report or Task is in the log without an edit here.
 
 - A field keeps its name and is left out while it has its default.
-- The fields of a Report's Task stand in the same line as those of the Report.
+- The fields of an Entry's Report, and of its Task, stand in one line.
 - A Url is its text, a Place is [file, offset, length], an admitted Task is an array, see `Admitted`.
 """
 
@@ -17,14 +17,15 @@ import msgspec
 from isal import igzip_lib
 
 from windrow import urls
-from windrow.data import Frame, Kind, Place, Report, Task, Url
+from windrow.data import Entry, Frame, Place, Report, Task, Url
 
 Head = Any  # struct derived from Frame: frame, time, lengths, seeds, …
-Line = Any  # struct derived from Report: url, reason, time, …
+Line = Any  # struct derived from Entry, its Report and its Task: url, reason, time, …
 
 START = b'{"frame":'  # of the text of every frame
-_HEAD_NAMES = {"number": "frame", "in_hand": "in_flight"}
+_HEAD_NAMES = {"number": "frame"}
 _FLATTENED = (Report, Task)  # a field of such a type puts its own fields into the line
+_UNWRITTEN = ((Report, "links"), (Report, "refused"))  # the Entry says what the frontier made of them
 _EMPTY = {int: 0, str: ""}  # a required number or text of a report is left out when it is zero or empty
 
 
@@ -67,7 +68,7 @@ def _url(text: str) -> Url:
 
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
-_IMPLIED = ("via", "kind", "attempt")
+_IMPLIED = ("via", "kind", "attempt", "file")
 _TASK = {field.name: field for field in msgspec.structs.fields(Task)}
 _WRITTEN = [name for name in _TASK if name not in _IMPLIED]
 _URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
@@ -103,18 +104,18 @@ _IN_REPORT: Mapping[Any, _Codec] = {
     ),
     tuple[Task, ...]: _Codec(
         _ARRAYS,
-        lambda tasks: [_link(task) for task in tasks if task.kind is Kind.PAGE],
+        lambda tasks: [_link(task) for task in tasks],
         lambda links, line: tuple([_task(link, line.url) for link in links]),
     ),
 }
-_REPORTS = next(field.type for field in msgspec.structs.fields(Frame) if field.name == "reports")
+_ENTRIES = next(field.type for field in msgspec.structs.fields(Frame) if field.name == "entries")
 _IN_FRAME: Mapping[Any, _Codec] = {
     tuple[Task, ...]: _Codec(
         _ARRAYS,
         lambda tasks: [_seed(task) for task in tasks],
         lambda seeds, _: tuple([_task(seed, seed.via) for seed in seeds]),
     ),
-    _REPORTS: _Codec(list[None], lambda reports: [], lambda empty, _: ()),  # they follow as lines of their own
+    _ENTRIES: _Codec(list[None], lambda entries: [], lambda empty, _: ()),  # they follow as lines of their own
 }
 
 
@@ -138,6 +139,8 @@ class _Form:
         found: list[_Field] = []
         for field in msgspec.structs.fields(record):
             inner = f"{path}{field.name}"
+            if (record, field.name) in _UNWRITTEN:
+                continue
             if field.type in _FLATTENED:
                 fields = self._flat(field.type, f"{inner}.", start + len(found))
                 self._nested.append((field.type, start + len(found), len(fields)))
@@ -175,10 +178,10 @@ class _Form:
 
 _encode = msgspec.json.Encoder().encode
 _HEADS = _Form(Frame, _IN_FRAME)
-_LINES = _Form(get_args(_REPORTS)[0], _IN_REPORT)
+_LINES = _Form(get_args(_ENTRIES)[0], _IN_REPORT)
 head: Callable[[bytes], Head] = _HEADS.decode
 line: Callable[[bytes], Line] = _LINES.decode
-report: Callable[[Line], Report] = _LINES.read
+entry: Callable[[Line], Entry] = _LINES.read
 
 
 def view(*names: str, **types: Any) -> Callable[[bytes], Line]:
@@ -204,7 +207,7 @@ def quoted(text: str) -> bytes:
 def encode(frame: Frame) -> bytes:
     """Return a frame as the gzip member that the log keeps."""
     lines = [_encode(_HEADS.write(frame))]
-    lines += [_encode(_LINES.write(report)) for report in frame.reports]
+    lines += [_encode(_LINES.write(entry)) for entry in frame.entries]
     lines.append(b"")
     return bytes(igzip_lib.compress(b"\n".join(lines), 1, igzip_lib.COMP_GZIP))
 
@@ -213,4 +216,4 @@ def decode(text: bytes) -> Frame:
     """Return the frame behind the text of a member."""
     first, *rest = text.splitlines()
     frame: Frame = _HEADS.read(head(first))
-    return msgspec.structs.replace(frame, reports=tuple([report(line(text)) for text in rest]))
+    return msgspec.structs.replace(frame, entries=tuple([entry(line(text)) for text in rest]))

@@ -10,7 +10,7 @@ import msgspec
 from isal import igzip_lib
 
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Report, Robots
+from windrow.data import Frame, Kind, Origin, Report
 from windrow.log import format
 from windrow.log.format import Head
 
@@ -118,12 +118,12 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
                 continue
             line = format.line(text)
             if line.url == url and line.kind != Kind.RESOLVE:
-                yield Mention(head.frame, head.time, None, format.report(line))
-            if any(found.url == url for found in line.found):
+                yield Mention(head.frame, head.time, None, format.entry(line).report)
+            if any(found.url == url for found in line.admitted):
                 yield Mention(head.frame, head.time, line.url)
 
 
-def rules(directory: Path, origin: str) -> Robots | None:
+def rules(directory: Path, origin: str) -> Origin | None:
     """Return the last rules of an origin that the crawl had."""
     needle = format.quoted(origin)
     found = None
@@ -131,5 +131,5 @@ def rules(directory: Path, origin: str) -> Robots | None:
         for text in lines:
             if needle in text:
                 line = format.line(text)
-                found = line.robots if line.robots and line.robots.origin == origin else found
+                found = line.origin if line.origin and line.origin.name == origin else found
     return found

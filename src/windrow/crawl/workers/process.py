@@ -1,7 +1,7 @@
-"""What runs in a worker process: captures in, answers out, until the crawl closes its end or is gone.
+"""The program of a worker process: captures in, answers out, until the crawl closes its end or is gone.
 
-A worker defends nothing. It takes limits upon itself that the kernel enforces, on its memory and on the CPU time of each page, and dies
-of them; the crawl notices, finds the page that did it and starts another worker (crawl/workers.py).
+A worker does not defend itself. It sets limits that the kernel enforces, on its memory and on the CPU time per page,
+and dies if a page reaches one. The crawl notices, finds the page and starts another worker (crawl/workers/pool.py).
 """
 
 import ctypes
@@ -19,26 +19,26 @@ import msgspec
 
 from windrow.config import Config
 from windrow.crawl.workers import wire
-from windrow.data import Capture, Reason
+from windrow.data import Reason
 from windrow.refine import Refiner
 
 OUT_OF_MEMORY = 3  # exit code
-_BUFFER = 1 << 18  # bytes kept between frames; a larger frame gets its own
-_PATIENCE = 0.1  # seconds after which answers are sent though the frame is not done: a slow page keeps no other waiting
+_BUFFER = 1 << 18  # bytes kept between frames; a larger frame gets its own buffer
+_PATIENCE = 0.1  # seconds after which answers are sent before the frame is done: a slow page delays no other page
 _PR_SET_PDEATHSIG = 1
 
 
 class _Channel:
-    """Frames from a socket. The buffer is kept: fresh memory costs a page fault every 4 KiB."""
+    """Frames from a socket. The buffer is kept: new memory costs a page fault per 4 KiB."""
 
     def __init__(self, sock: socket.socket, shared: memoryview) -> None:
         self._sock = sock
         self._shared = shared
-        self._end = wire.CAPTURES  # of the answers in shared memory that were sent since the last frame
+        self._end = wire.CAPTURES  # end of the answers put into shared memory since the last frame
         self._buffer = memoryview(bytearray(_BUFFER))
 
     def receive(self) -> tuple[memoryview, memoryview] | None:
-        """Plain values and data; None where the other side has closed. Both are overwritten by the next frame."""
+        """Return plain values and data; None if the other side has closed. The next frame overwrites both."""
         lengths = self._exactly(wire.LENGTHS.size)
         if lengths is None:
             return None
@@ -65,7 +65,7 @@ class _Channel:
 
 
 def serve(sock: socket.socket, shared: memoryview) -> None:
-    """Until the other side closes. The first frame is the configuration, the first answer an empty list: ready."""
+    """Answer until the other side closes. The first frame is the configuration; the first answer, an empty list, says "ready"."""
     channel = _Channel(sock, shared)
     first = channel.receive()
     if first is None:
@@ -80,12 +80,12 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
         _answer(channel, wire.received(*frame), refiner, config.workers.seconds)
 
 
-def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Refiner, seconds: float) -> None:
+def _answer(channel: _Channel, requests: list[wire.Request], refiner: Refiner, seconds: float) -> None:
     answers: list[wire.Answer] = []
     sent = time.monotonic()
-    for capture, probe in captures:
+    for request in requests:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        answers.append(_read(capture, probe, refiner))
+        answers.append(_read(request, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(answers)
             answers, sent = [], now
@@ -94,25 +94,25 @@ def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Ref
         channel.send(answers)
 
 
-def _read(capture: Capture, probe: str, refiner: Refiner) -> wire.Answer:
+def _read(request: wire.Request, refiner: Refiner) -> wire.Answer:
     try:
-        return refiner(capture, probe)
+        if request.probe:
+            return wire.Sketched(refiner.sketch(request.capture))
+        return refiner(request.capture, request.sketch)
     except MemoryError:
         raise
-    except (
-        Exception
-    ) as error:  # a bug of ours or of a library, on this page: the page gets the reason, the crawl goes on
+    except Exception as error:  # a bug of ours or of a library: this page gets the reason, the crawl continues
         return wire.Lost(Reason.PARSE_CRASH, f"{type(error).__name__}: {error}"[:500])
 
 
 def _confine(megabytes: int) -> None:
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends us wherever we are, in C too
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # kills the process wherever it is, in C code too
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
 
 def _die_with(parent: int) -> None:
-    """On Linux we are killed when the thread that started us ends, which is the crawl's; elsewhere the closed socket has to do."""
+    """Have the kernel kill this process when the crawl ends. Only Linux can; elsewhere the closed socket ends it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -128,7 +128,7 @@ def main() -> None:
         os._exit(OUT_OF_MEMORY)
     except (BrokenPipeError, ConnectionResetError):
         pass  # the crawl is gone
-    os._exit(0)  # nothing here needs an orderly end
+    os._exit(0)  # skip the clean-up of the interpreter: there is nothing to save
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What passes between the crawl and a worker, in frames: a length, plain values in msgpack, and for captures their bytes as they are.
+"""What passes between the crawl and a worker: frames of a length, plain values in msgpack, and the bytes of captures.
 
-The bytes of captures and the answers go through memory that both share, where they fit: one copy or two, against 50 µs a page
-for the way of 20 kB through a socket. A worker gets a frame only when it has answered the last, so one stretch of memory is enough:
-captures at its beginning, answers one after the other behind them.
+The bytes of captures, and the answers, go through memory that both sides share if they fit: one or two copies,
+instead of 50 µs per page to send 20 kB through a socket. A worker gets a frame only when it has answered the last
+one, so one area of memory is enough: captures at its start, answers one after another behind them.
 
-Never pickle: what has parsed hostile input is not trusted to say what is to be run. Decoding is typed: an answer is a record or an error.
+Never pickle: a process that parsed hostile input must not decide what code runs. Decoding is typed: an answer is a
+record or an error.
 """
 
 import mmap
@@ -41,7 +42,8 @@ class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     key: int
     encoded: bool
     time: float
-    probe: str  # see judge/probes.py
+    sketch: str
+    probe: bool
     head: int  # bytes
     body: int  # bytes
 
@@ -51,14 +53,26 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = None) -> list[bytes]:
-    """A frame of captures, each with its host's probe, in pieces: of each what reading it needs and no more. The bytes are put into
-    `shared` if they fit."""
+def sent(requests: Sequence[Request], shared: mmap.mmap | None = None) -> list[bytes]:
+    """Return a frame of captures in pieces, with no more of each than reading needs. Puts the bytes into `shared` if they fit."""
     pieces, plain = [b""], []
-    for capture, probe in captures:
+    for request in requests:
+        capture = request.capture
         url = capture.task.url
-        sizes = len(capture.head), len(capture.body)
-        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, probe, *sizes))
+        plain.append(
+            _Sent(
+                text=url.text,
+                host=url.host,
+                domain=url.domain,
+                key=url.key,
+                encoded=capture.encoded,
+                time=capture.time,
+                sketch=request.sketch,
+                probe=request.probe,
+                head=len(capture.head),
+                body=len(capture.body),
+            )
+        )
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
@@ -72,21 +86,31 @@ def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = Non
     return pieces
 
 
-def received(plain: memoryview, data: memoryview) -> list[tuple[Capture, str]]:
-    """The captures of a frame, of the exchange behind them only what reading needs, with their probes. `data` is the frame's, or the
-    shared memory."""
-    captures, at = [], 0
+def received(plain: memoryview, data: memoryview) -> list[Request]:
+    """Return the captures of a frame. `data` is that of the frame, or the shared memory."""
+    requests, at = [], 0
     for one in _captures.decode(plain):
         task = Task(Url(one.text, one.host, one.domain, one.key))
         middle, end = at + one.head, at + one.head + one.body
-        head, body = bytes(data[at:middle]), bytes(data[middle:end])
-        captures.append((Capture(task, 200, b"", head, body, one.time, 0.0, "", "", encoded=one.encoded), one.probe))
+        capture = Capture(
+            task=task,
+            status=200,
+            request=b"",
+            head=bytes(data[at:middle]),
+            body=bytes(data[middle:end]),
+            time=one.time,
+            seconds=0.0,
+            ip="",
+            protocol="",
+            encoded=one.encoded,
+        )
+        requests.append(Request(capture, one.sketch, one.probe))
         at = end
-    return captures
+    return requests
 
 
 def answered(answers: Sequence[Answer], shared: memoryview, at: int) -> bytes:
-    """What goes through the socket: all of the answers, or where they lie in `shared`, if there is room for them from `at` on."""
+    """Return what goes through the socket: all answers, or their place in `shared` if there is room from `at` on."""
     plain = encode(answers)
     if at + len(plain) > len(shared):
         return LENGTHS.pack(len(plain), 0) + plain
@@ -95,5 +119,5 @@ def answered(answers: Sequence[Answer], shared: memoryview, at: int) -> bytes:
 
 
 def answers(plain: bytes) -> list[Answer]:
-    """Raises msgspec.DecodeError where it is not a list of answers."""
+    """Return the answers; raises msgspec.DecodeError if they are not valid."""
     return _answers.decode(plain)
