@@ -8,7 +8,7 @@ _DIGITS = str.maketrans(
 
 
 def of(digest: str, text: int) -> tuple[int, ...]:
-    """Return the fingerprints, 64 bits each, of a page with this SHA-1 and this hash of its clean text; none without text."""
+    """Return the fingerprints, 64 bits each, of a payload's SHA-1 and a hash of clean text; none without text."""
     return (int(digest[:13].translate(_DIGITS), 32) >> 1, text) if text else ()
 
 

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.shared import shared
-from windrow.config import Fetch
-from windrow.data import Capture, Failure, Reason, Robots, Task, Url
+from windrow.config import Config, Fetch
+from windrow.data import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Task, Url
 from windrow.origin import robots
 from windrow.origin.robots import Ruleset
 
@@ -513,7 +513,7 @@ def test_a_plain_matcher_says_the_same_of_many_rules(seed: int) -> None:
 
 # What an answer means
 
-TASK = Task(Url(HOME, "site.test", "site.test", 1))
+TASK = Task(Url(HOME, "site.test", "site.test", 1), kind=Kind.FILE, file="robots")
 CONFIG = Fetch()
 BODY = b"User-agent: *\nDisallow: /a\n"
 
@@ -523,29 +523,31 @@ def capture(status: int = 200, body: bytes = BODY, *headers: str, **more: Any) -
     return Capture(TASK, status, b"", head, body, 1000.0, 0.5, "127.0.0.1", "http/1.1", **more)
 
 
-def verdict(answer: Capture | Failure, config: Fetch = CONFIG) -> Robots:
-    return robots.verdict("http://site.test", answer, config, "windrow")
+def learn(answer: Capture | Failure, fetch: Fetch = CONFIG, known: Origin | None = None) -> Origin:
+    return robots.learn("http://site.test", known, answer, Config(fetch=fetch))
+
+
+def record(rules: str = "", life: float = 86400.0, **fields: Any) -> Origin:
+    return Origin(name="http://site.test", stamp=1000.0, fetched=1000.0, expires=1000.0 + life, rules=rules, **fields)
 
 
 def test_a_file_that_was_found_is_obeyed_for_a_day() -> None:
-    assert verdict(capture()) == Robots("http://site.test", "user-agent: *\ndisallow: /a", 1000.0, 1000.0 + 86400)
+    assert learn(capture()) == record("user-agent: *\ndisallow: /a", 86400)
 
 
 @pytest.mark.parametrize("status", [301, 302, 308, 304, 400, 401, 403, 404, 410, 418, 451, 499])
 def test_no_file_means_no_rules(status: int) -> None:
-    assert verdict(capture(status)) == Robots("http://site.test", "", 1000.0, 1000.0 + 86400)
+    assert learn(capture(status)) == record("", 86400)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599, 100, 600, 999, 0])
-def test_a_file_that_cannot_be_had_closes_the_origin(status: int) -> None:
-    assert verdict(capture(status)) == Robots("http://site.test", "", 1000.0, 1000.0 + 3600, closed=True)
+def test_an_unavailable_file_closes_the_origin(status: int) -> None:
+    assert learn(capture(status)) == record("", 3600, access=Access.CLOSED)
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_forbidden_closes_the_origin_where_that_is_wished(status: int) -> None:
-    assert verdict(capture(status), Fetch(forbidden_robots_closes=True)) == Robots(
-        "http://site.test", "", 1000.0, 1000.0 + 86400, closed=True
-    )
+    assert learn(capture(status), Fetch(forbidden_robots_closes=True)) == record("", 86400, access=Access.CLOSED)
 
 
 @pytest.mark.parametrize(
@@ -561,35 +563,35 @@ def test_forbidden_closes_the_origin_where_that_is_wished(status: int) -> None:
     ],
 )
 def test_a_failure_closes_the_origin(reason: Reason) -> None:
-    assert verdict(Failure(TASK, reason, "", 1000.0)).closed
+    assert learn(Failure(TASK, reason, "", 1000.0)).access is Access.CLOSED
 
 
 @pytest.mark.parametrize("reason", [Reason.REDIRECTS, Reason.BAD_REDIRECT])
 def test_a_redirect_that_leads_nowhere_is_no_file(reason: Reason) -> None:
-    assert verdict(Failure(TASK, reason, "", 1000.0)) == Robots("http://site.test", "", 1000.0, 1000.0 + 86400)
+    assert learn(Failure(TASK, reason, "", 1000.0)) == record("", 86400)
 
 
 @pytest.mark.parametrize("more", [{"truncated": "time"}, {"truncated": "disconnect"}, {"encoded": True}])
 def test_a_file_that_is_not_whole_closes_the_origin(more: dict[str, Any]) -> None:
-    assert verdict(capture(200, BODY, **more)).closed
+    assert learn(capture(200, BODY, **more)).access is Access.CLOSED
 
 
 def test_a_file_that_was_cut_for_its_length_is_read_up_to_its_last_whole_line() -> None:
-    found = verdict(capture(200, BODY + b"Disallow: /", truncated="length"))
-    assert (found.rules, found.closed) == ("user-agent: *\ndisallow: /a", False)
+    found = learn(capture(200, BODY + b"Disallow: /", truncated="length"))
+    assert (found.rules, found.access) == ("user-agent: *\ndisallow: /a", Access.OPEN)
     assert (
-        verdict(capture(200, BODY + b"Disallow: /b"), Fetch(robots_max_bytes=len(BODY) + 11)).rules
+        learn(capture(200, BODY + b"Disallow: /b"), Fetch(robots_max_bytes=len(BODY) + 11)).rules
         == "user-agent: *\ndisallow: /a"
     )
 
 
 def test_a_page_in_place_of_the_file_is_no_file_under_200_and_no_answer_under_202() -> None:
     page = b"<!doctype html><html><script>challenge()</script></html>"
-    assert verdict(capture(200, page)) == Robots("http://site.test", "", 1000.0, 1000.0 + 86400)
-    assert verdict(capture(200, b"\x89PNG\r\n\x1a\n" + bytes(range(256)))).rules == ""
-    assert verdict(capture(202, page)).closed
-    assert not verdict(capture(204, b"")).closed
-    assert verdict(capture(203)).rules == "user-agent: *\ndisallow: /a"
+    assert learn(capture(200, page)) == record("", 86400)
+    assert learn(capture(200, b"\x89PNG\r\n\x1a\n" + bytes(range(256)))).rules == ""
+    assert learn(capture(202, page)).access is Access.CLOSED
+    assert learn(capture(204, b"")).access is Access.OPEN
+    assert learn(capture(203)).rules == "user-agent: *\ndisallow: /a"
 
 
 @pytest.mark.parametrize(
@@ -605,7 +607,7 @@ def test_a_page_in_place_of_the_file_is_no_file_under_200_and_no_answer_under_20
     ],
 )
 def test_cache_control_shortens_the_day_to_an_hour_at_least(header: str, seconds: float) -> None:
-    assert verdict(capture(200, BODY, header)).expires == 1000.0 + seconds
+    assert learn(capture(200, BODY, header)).expires == 1000.0 + seconds
 
 
 @pytest.mark.parametrize(
@@ -614,18 +616,50 @@ def test_cache_control_shortens_the_day_to_an_hour_at_least(header: str, seconds
 def test_a_closed_origin_is_asked_again_when_it_said(wait: str, seconds: float) -> None:
     head = f"HTTP/1.1 503 X\r\nRetry-After: {wait}\r\n\r\n".encode("latin-1")
     answer = Capture(TASK, 503, b"", head, b"", 1000.0, 0.5, "127.0.0.1", "http/1.1")
-    assert verdict(answer).expires == 1000.0 + seconds
+    assert learn(answer).expires == 1000.0 + seconds
 
 
 def test_the_time_to_live_is_the_users_and_at_most_a_day() -> None:
-    assert verdict(capture(), Fetch(robots_ttl=60)).expires == 1060.0
-    assert verdict(capture(503), Fetch(robots_ttl=60)).expires == 1060.0
-    assert verdict(capture(), Fetch(robots_ttl=10**6)).expires == 1000.0 + 86400
+    assert learn(capture(), Fetch(robots_ttl=60)).expires == 1060.0
+    assert learn(capture(503), Fetch(robots_ttl=60)).expires == 1060.0
+    assert learn(capture(), Fetch(robots_ttl=10**6)).expires == 1000.0 + 86400
 
 
 def test_relative_sitemaps_are_resolved_where_the_file_was_found() -> None:
-    found = robots.verdict("http://other.test", capture(200, b"Sitemap: /s.xml"), CONFIG, "windrow")
-    assert (found.origin, found.rules) == ("http://other.test", "sitemap: http://site.test/s.xml")
+    found = robots.learn("http://other.test", None, capture(200, b"Sitemap: /s.xml"), Config())
+    assert (found.name, found.rules) == ("http://other.test", "sitemap: http://site.test/s.xml")
+
+
+OLD = Origin(
+    name="http://site.test",
+    stamp=500.0,
+    fetched=500.0,
+    expires=900.0,
+    delay=3.0,
+    rules="user-agent: *\ndisallow: /old",
+    files={"tdmrep": OriginFile(FileState.ABSENT)},
+)
+
+
+@pytest.mark.parametrize("answer", [capture(503), Failure(TASK, Reason.TIMEOUT, "", 1000.0)])
+def test_while_the_file_is_unavailable_an_earlier_copy_stays_in_force(answer: Capture | Failure) -> None:
+    found = learn(answer, known=OLD)
+    assert (found.access, found.rules, found.delay, found.files) == (Access.STALE, OLD.rules, 3.0, OLD.files)
+    assert (found.fetched, found.expires, found.stamp) == (500.0, 1000.0 + 3600, 1000.0)
+
+
+def test_a_stale_copy_stays_in_force_for_a_month_after_it_was_fetched() -> None:
+    def after(seconds: float) -> Access:
+        return learn(Failure(TASK, Reason.TIMEOUT, "", OLD.fetched + seconds), known=OLD).access
+
+    assert after(robots.STALE) is Access.STALE
+    assert after(robots.STALE + 1) is Access.CLOSED
+
+
+def test_a_closed_origin_has_no_copy_to_keep() -> None:
+    closed = learn(capture(503))
+    assert learn(capture(503), known=closed).access is Access.CLOSED
+    assert learn(capture(), known=closed) == record("user-agent: *\ndisallow: /a")
 
 
 # What other suites say. A disagreement has its number in the suite and its reason; one that disappears is an error, too.

@@ -1,4 +1,4 @@
-"""tdmrep.json: read leniently, matched as robots.txt is, and never longer than its length allows."""
+"""tdmrep.json: read leniently, matched like robots.txt, in time that grows linearly with its length."""
 
 import json
 
@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow import urls
-from windrow.data import AGAIN, Capture, Failure, Kind, Reason, Robots, Task
+from windrow import origin, urls
+from windrow.config import Config
+from windrow.data import Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 from windrow.origin import tdmrep
-from windrow.origin.tdmrep import NONE, Reservation
+from windrow.origin.tdmrep import Reservation
 
 BASE = "https://provider.example/.well-known/tdmrep.json"
 POLICY = "https://provider.example/policies/policy.json"
@@ -145,7 +146,7 @@ def test_a_policy_is_an_address_of_the_web_or_none(policy: object, meant: str) -
     ],
 )
 def test_what_is_no_rule_says_nothing(rules: object) -> None:
-    assert condense(rules) == NONE
+    assert condense(rules) == ""
     assert find(rules, "/") is None
 
 
@@ -178,7 +179,7 @@ def test_a_rule_that_lacks_its_brackets_is_a_rule() -> None:
     ids=lambda body: repr(body[:12]),
 )
 def test_garbage_says_nothing(body: bytes) -> None:
-    assert tdmrep.condense(body, BASE) == NONE
+    assert tdmrep.condense(body, BASE) == ""
 
 
 def test_a_byte_order_mark_is_no_garbage() -> None:
@@ -215,7 +216,7 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dicti
 @given(JSON, st.text(max_size=20))
 def test_nothing_breaks_the_reader_and_every_line_is_read_back(rules: object, path: str) -> None:
     text = condense(rules)
-    assert text == NONE or all(line[:2] in ("0 ", "1 ") for line in text.split("\n"))
+    assert not text or all(line[:2] in ("0 ", "1 ") for line in text.split("\n"))
     tdmrep.parse(text).find("/" + path)
 
 
@@ -223,50 +224,73 @@ def answer(status: int = 200, body: bytes = b'[{"location": "/", "tdm-reservatio
     url = urls.parse("https://provider.example/.well-known/tdmrep.json")
     assert url is not None
     head = f"HTTP/1.1 {status} X\r\n\r\n".encode()
-    return Capture(Task(url, Kind.TDMREP), status, b"", head, body, 100.0, 0.1, "192.0.2.1", "http/1.1", **fields)  # type: ignore[arg-type]
+    return Capture(
+        Task(url, kind=Kind.FILE, file="tdmrep"), status, b"", head, body, 100.0, 0.1, "192.0.2.1", "http/1.1", **fields
+    )  # type: ignore[arg-type]
 
 
-KNOWN = Robots("https://provider.example", "user-agent: *\ndisallow: /x", 50.0, 500.0, delay=3.0, probe="-")
+KNOWN = Origin(
+    name="https://provider.example",
+    stamp=50.0,
+    fetched=50.0,
+    expires=500.0,
+    delay=3.0,
+    rules="user-agent: *\ndisallow: /x",
+    files={"soft404": OriginFile(FileState.ABSENT)},
+)
+PRESENT = OriginFile(FileState.PRESENT, "1 /")
+ABSENT = OriginFile(FileState.ABSENT)
+UNANSWERED = OriginFile(FileState.UNANSWERED)
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        (answer(), "1 /"),
-        (answer(203), "1 /"),
-        (answer(204, b""), NONE),
-        (answer(200, b"<html>"), NONE),
-        (answer(301), NONE),
-        (answer(401), NONE),
-        (answer(404), NONE),
-        (answer(410), NONE),
-        (answer(429), AGAIN),
-        (answer(500), AGAIN),
-        (answer(503), AGAIN),
-        (answer(truncated="length"), NONE),
-        (answer(truncated="time"), AGAIN),
-        (answer(truncated="disconnect"), AGAIN),
-        (answer(encoded=True), NONE),
-        (answer(body=b" " * 600_000 + b'[{"location": "/", "tdm-reservation": 1}]'), NONE),
-        (Failure(answer().task, Reason.TIMEOUT, "", 100.0), AGAIN),
-        (Failure(answer().task, Reason.CONNECT, "", 100.0), AGAIN),
+        (answer(), PRESENT),
+        (answer(203), PRESENT),
+        (answer(204, b""), ABSENT),
+        (answer(200, b"<html>"), ABSENT),
+        (answer(301), ABSENT),
+        (answer(401), ABSENT),
+        (answer(404), ABSENT),
+        (answer(410), ABSENT),
+        (answer(429), UNANSWERED),
+        (answer(500), UNANSWERED),
+        (answer(503), UNANSWERED),
+        (answer(truncated="length"), ABSENT),
+        (answer(truncated="time"), UNANSWERED),
+        (answer(truncated="disconnect"), UNANSWERED),
+        (answer(encoded=True), ABSENT),
+        (answer(body=b" " * 600_000 + b'[{"location": "/", "tdm-reservation": 1}]'), ABSENT),
+        (Failure(answer().task, Reason.TIMEOUT, "", 100.0), UNANSWERED),
+        (Failure(answer().task, Reason.CONNECT, "", 100.0), UNANSWERED),
     ],
 )
-def test_any_answer_means_something_and_leaves_robots_txt_as_it_was(given: Capture | Failure, meant: str) -> None:
-    found = tdmrep.verdict(KNOWN, given)
-    assert found.tdm == meant
-    assert (found.rules, found.fetched, found.expires, found.closed, found.delay, found.probe) == (
+def test_any_answer_means_something_and_leaves_the_rest_of_the_record_as_it_was(
+    given: Capture | Failure, meant: OriginFile
+) -> None:
+    found = origin.learn(KNOWN, given, Config(), 101.0)
+    assert found.files == {**KNOWN.files, "tdmrep": meant}
+    assert (found.rules, found.fetched, found.expires, found.access, found.delay) == (
         KNOWN.rules,
         50.0,
         500.0,
-        False,
+        KNOWN.access,
         3.0,
-        "-",
     )
-    assert tdmrep.told(found) == ("1 /" if meant == "1 /" else "")
+    assert found.stamp == 101.0, "a record that changed has a stamp of its own"
 
 
 def test_an_origin_that_does_not_answer_twice_has_no_file() -> None:
-    once = tdmrep.verdict(KNOWN, answer(500))
-    assert tdmrep.verdict(once, answer(503)).tdm == NONE
-    assert tdmrep.verdict(once, answer()).tdm == "1 /"
+    once = origin.learn(KNOWN, answer(500), Config(), 101.0)
+    assert origin.learn(once, answer(503), Config(), 102.0).files["tdmrep"] == ABSENT
+    assert origin.learn(once, answer(), Config(), 102.0).files["tdmrep"] == PRESENT
+
+
+def test_a_rule_is_a_signal_about_the_paths_it_matches() -> None:
+    known = origin.with_file(KNOWN, "tdmrep", OriginFile(FileState.PRESENT, f"1 /a {POLICY}\n0 /b"), 101.0)
+    reserved = Signal("tdmrep.json", "tdm-reservation", "1", "tdm-reservation")
+    policy = Signal("tdmrep.json", "tdm-policy", POLICY, "tdm-policy")
+    assert origin.signals(known, "/a/1?x=2") == (reserved, policy)
+    assert origin.signals(known, "/b") == (Signal("tdmrep.json", "tdm-reservation", "0", "tdm-reservation"),)
+    assert origin.signals(known, "/c") == origin.signals(KNOWN, "/a") == ()

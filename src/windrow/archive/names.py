@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?P<series>[A-Za-z0-9][A-Za-z0-9_.-]*)-\d{14}-(?P<serial>\d
 
 def subset(capture: Capture) -> str:
     """Pages that were there, robots.txt and tdmrep.json whatever came, and everything else."""
-    if capture.task.kind in (Kind.ROBOTS, Kind.TDMREP):
+    if capture.task.kind is Kind.FILE and capture.task.file != "soft404":
         return "robotstxt"
     return "warc" if 200 <= capture.status < 300 and capture.task.kind is Kind.PAGE else "diagnostics"
 

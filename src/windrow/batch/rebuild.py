@@ -1,4 +1,4 @@
-"""The corpus made again from the archive: every page is read in the order of `seq` and judged by the options as they are now.
+"""The corpus made again from the archive: every page is read in the order of `seq` and judged by the present options.
 
 With the options of the crawl the result is the corpus that the crawl made, line by line. With others (another
 extractor, other languages, other thresholds) it is the corpus that such a crawl would have made of these pages.

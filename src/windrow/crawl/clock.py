@@ -10,7 +10,7 @@ from windrow.data import Capture, Failure
 _DAY = 86400.0
 _JUMP = 5.0  # seconds by which the system clock may differ from ours before we ignore it
 
-_Outcome = TypeVar("_Outcome", Capture, Failure)
+_Outcome = TypeVar("_Outcome", bound=Capture | Failure)
 
 
 class Clock:

@@ -97,7 +97,7 @@ class GroupCommit:
         return cut, written
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
-        """Turn what was noted since the last frame into the next one, with the file lengths of exactly these entries."""
+        """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
         if not self._entries and not self._seeds:
             return None
         while self._disk.attempt(self._flush) is None:

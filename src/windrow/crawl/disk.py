@@ -42,7 +42,8 @@ class Disk:
     def unwritable(self, error: OSError) -> ConfigError:
         place = error.filename or self._directory
         return ConfigError(
-            f"cannot write {place}: {error.strerror}; fix that and run the same command again; everything committed is safe"
+            f"cannot write {place}: {error.strerror}; fix that and run the same command again; "
+            "everything committed is safe"
         )
 
     def look(self) -> bool:

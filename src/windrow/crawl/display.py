@@ -45,7 +45,7 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
             f"{tally.kept / max(1, tally.downloaded):.1%} yield",
             f"{size(tally.clean)} found",
         )
-    table.add_row("queue", f"{counts.waiting:,} waiting", f"{counts.in_hand:,} in hand", f"{counts.seen:,} seen")
+    table.add_row("queue", f"{counts.waiting:,} waiting", f"{counts.in_flight:,} in hand", f"{counts.seen:,} seen")
     table.add_row(
         "hosts",
         f"{counts.hosts_ready:,} ready",

@@ -1,4 +1,4 @@
-"""Back-pressure: the limit on URLs that are requested and not yet committed, and on bytes of bodies that wait for a worker.
+"""Back-pressure: limits on URLs requested and not yet committed, and on bytes of bodies that wait for a worker.
 
 Visits that wait for room are woken in the order in which they came, and only as many as there is room for. Waking all
 of them, most of which went back to sleep, took an eighth of a crawl's CPU when the workers were slower than the web.

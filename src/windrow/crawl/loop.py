@@ -286,7 +286,7 @@ class Crawl:
 
 
 def check_contact(options: Config, tasks: list[Task]) -> None:
-    """Refuse to crawl anything but loopback without a contact: webmasters must be able to reach the crawl's operator."""
+    """Refuse to crawl anything but loopback without a contact: webmasters must be able to reach the operator."""
     if options.identity.contact:
         return
     away = next((task.url for task in tasks if not stays_home(options.fetch, task.url.host)), None)

@@ -105,7 +105,7 @@ def reason(capture: Capture) -> Reason:
 
 
 def until(capture: Capture) -> float:
-    """Return the time that Retry-After names, at most a day ahead, in epoch seconds; 0 if there is none that makes sense."""
+    """Return the time that Retry-After names, in epoch seconds, at most a day ahead; 0 if it names none."""
     value = capture.header("retry-after") if capture.status in (429, 503) else None
     if not value:
         return 0.0
@@ -212,7 +212,7 @@ def session_redirect(capture: Capture) -> str:
 
 
 def moved(capture: Capture) -> Task | None:
-    """Return the task for a well-known file that a redirect moved; None if it is not moved, moved too often, or lost."""
+    """Return the task for a well-known file that a redirect moved; None if it is not moved, or moved too often."""
     task = capture.task
     if reason(capture) is not Reason.REDIRECT or task.redirects >= _HOPS:
         return None

@@ -62,7 +62,7 @@ class Recorder:
         self._serial.start()
 
     def compress(self, capture: Capture) -> Members:
-        """Return a capture's records, complete but for their place; a revisit record if the payload is archived already."""
+        """Return a capture's records, complete but for their place; a revisit if the payload is archived already."""
         members = self._writer.compress(capture)
         earlier = self._revisits.get(members.digest) if self._revisits is not None and capture.body else None
         return members if earlier is None else self._writer.revisit(capture, earlier)

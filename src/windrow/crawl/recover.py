@@ -73,7 +73,8 @@ def check_version(directory: Path) -> None:
         files.write(path, f"{_VERSION}\n".encode())
     elif found != _VERSION:
         raise ConfigError(
-            f"{path} says {found!r}, but this Windrow writes crawl directories of version {_VERSION}; use a newer Windrow"
+            f"{path} says {found!r}, but this Windrow writes crawl directories of version {_VERSION}; "
+            "use a newer Windrow"
         )
 
 
@@ -155,8 +156,8 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
         lost = log.lost_frame(path, keep)
         if lost is not None:
             raise ConfigError(
-                f"{path} is damaged at byte {keep}, and frames that were committed follow at byte {lost}; restore the file from a copy, "
-                f"or give up what follows with: truncate -s {keep} {path}"
+                f"{path} is damaged at byte {keep}, and committed frames follow at byte {lost}; restore the file from a "
+                f"copy, or give up what follows with: truncate -s {keep} {path}"
             )
         torn += _cut(directory, path, keep)
         if not keep and found != name:
@@ -179,8 +180,8 @@ def _check_archive(directory: Path, files: dict[str, int]) -> None:
     missing = [name for name, length in files.items() if _length(directory / name) < length]
     if missing:
         raise ConfigError(
-            f"{directory / missing[0]} is missing or shorter than its {files[missing[0]]} committed bytes; restore the file "
-            f"from a copy, or begin a new crawl in another directory"
+            f"{directory / missing[0]} is missing or shorter than its {files[missing[0]]} committed bytes; restore the "
+            "file from a copy, or start a new crawl in another directory"
         )
 
 
@@ -203,5 +204,6 @@ def _cut(directory: Path, path: Path, keep: int) -> list[str]:
             copy.write(chunk)
     os.truncate(path, keep)
     return [
-        f"{path.relative_to(directory)}: {size - keep} bytes behind the last commit moved to {aside.relative_to(directory)}"
+        f"{path.relative_to(directory)}: moved {size - keep} bytes behind the last commit to "
+        f"{aside.relative_to(directory)}"
     ]

@@ -11,7 +11,7 @@ import msgspec
 
 from windrow import log, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Url
+from windrow.data import Access, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.origin import robots
 
@@ -171,7 +171,7 @@ def _waits(directory: Path, url: Url, before: str = "") -> str:
     entry = log.rules(directory / "log", origin)
     if entry is None:
         return f"{before}its robots.txt has not been fetched"
-    if entry.closed:
+    if entry.access is Access.CLOSED:
         return f"{before}its robots.txt could not be had: nothing of {origin} is asked for"
     allowed, rule = robots.parse(entry.rules).decide(url.text[len(origin) :])
     return f"{before}robots.txt {'allows' if allowed else 'disallows'} it{f' ({rule})' if rule else ''}"

@@ -72,9 +72,10 @@ class Visit:
 
     async def _run(self, task: Task) -> bool | None:
         """Run a task until the host is free; return False if the host needs a pause, None if the task was not run."""
-        self._free = free = asyncio.get_running_loop().create_future()
+        free: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+        self._free = free
         life = self._start(task, self)
-        life.add_done_callback(lambda _: free.done() or free.set_result(None))
+        life.add_done_callback(lambda _: None if free.done() else free.set_result(None))
         return await free
 
     # What a life says to its visit
@@ -91,7 +92,7 @@ class Visit:
         return self.origins[urls.origin(task.url.text)]
 
     def closed(self, task: Task) -> Reason | None:
-        """Return why the frontier closed a page's host, its domain or its part of the host since the lease was given."""
+        """Return why the frontier closed a page's host, domain or part of the host since it gave the lease."""
         return budget.closes(self.closing, task.url.text) if self.closing is not None else None
 
     def sketch(self, known: Origin) -> str:

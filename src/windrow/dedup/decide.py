@@ -59,7 +59,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decider:
-    """Holds what it remembers of earlier pages: `first_seen` for fingerprints, `mark` for n-grams (None: not wanted)."""
+    """Decides with what is known of earlier pages: `first_seen` has fingerprints, `mark` n-grams (None: not wanted)."""
 
     def __init__(self, options: Signals, first_seen: FirstSeen, mark: Mark | None) -> None:
         self._options = options

@@ -20,7 +20,7 @@ import msgspec
 
 from windrow import urls
 from windrow.config import Config, Fetch
-from windrow.data import Access, Capture, Failure, Kind, Origin, OriginFile, Signal, Task, Url
+from windrow.data import Capture, Failure, Kind, Origin, OriginFile, Signal, Task, Url
 from windrow.origin import robots, soft404, tdmrep
 
 ROBOTS = "robots"
@@ -109,8 +109,3 @@ def signals(known: Origin, path: str) -> tuple[Signal, ...]:
         read = FILES[name].signals if name in FILES and file.text else None
         found += read(file.text, path) if read is not None else ()
     return found
-
-
-def is_closed(known: Origin) -> bool:
-    """Return whether nothing of the origin may be requested."""
-    return known.access is Access.CLOSED

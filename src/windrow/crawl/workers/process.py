@@ -65,7 +65,7 @@ class _Channel:
 
 
 def serve(sock: socket.socket, shared: memoryview) -> None:
-    """Answer until the other side closes. The first frame is the configuration; the first answer, an empty list, says "ready"."""
+    """Answer until the other side closes. The first frame is the configuration; an empty first answer says "ready"."""
     channel = _Channel(sock, shared)
     first = channel.receive()
     if first is None:

@@ -25,14 +25,27 @@ class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
     detail: str  # one line
 
 
-Answer = Refined | Lost
+class Sketched(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """The sketch of the response to a soft-404 probe."""
 
-LENGTHS = struct.Struct(
-    "<II"
-)  # of the plain values, of the bytes behind them; of answers: how long they are, where in shared memory
-CAPTURES = 512 << 10  # bytes of shared memory for captures,
-ANSWERS = 1 << 20  # and for answers; what does not fit goes through the socket
-LARGEST = 1 << 28  # bytes of a frame; more is a sign that the sender has gone mad
+    sketch: str  # "": the response has no text
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A capture to be read."""
+
+    capture: Capture
+    sketch: str = ""  # of the page that its origin sends instead of "not found", if it is known
+    probe: bool = False  # this is the response to a soft-404 probe: only its sketch is wanted
+
+
+Answer = Refined | Lost | Sketched
+
+# Lengths of the plain values and of the bytes behind them; for answers: their length and their place in shared memory.
+LENGTHS = struct.Struct("<II")
+CAPTURES = 512 << 10  # bytes of shared memory for captures
+ANSWERS = 1 << 20  # bytes of shared memory for answers; larger ones go through the socket
+LARGEST = 1 << 28  # bytes of a frame; a larger one can only be an error of the sender
 
 
 class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -54,7 +67,7 @@ encode = msgspec.msgpack.Encoder().encode
 
 
 def sent(requests: Sequence[Request], shared: mmap.mmap | None = None) -> list[bytes]:
-    """Return a frame of captures in pieces, with no more of each than reading needs. Puts the bytes into `shared` if they fit."""
+    """Return a frame of captures in pieces, with no more of each than reading needs. `shared` takes the bytes if they fit."""
     pieces, plain = [b""], []
     for request in requests:
         capture = request.capture

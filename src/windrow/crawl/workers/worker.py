@@ -85,7 +85,7 @@ class Worker:
 
 
 def _start(fds: list[int]) -> subprocess.Popen[bytes]:
-    """Start a process that runs the same Windrow. The crawl's signals are blocked in it: Ctrl-C reaches the whole group."""
+    """Start a process of the same Windrow, with the crawl's signals blocked: Ctrl-C reaches the whole group."""
     path = os.pathsep.join(filter(None, [str(Path(windrow.__file__).parents[1]), os.environ.get("PYTHONPATH")]))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
