@@ -1,4 +1,4 @@
-"""The pool: what comes back, and that a page that kills its worker costs that page alone."""
+"""The pool: every page gets its answer, and a page that kills its worker costs that page alone."""
 
 import asyncio
 import os
@@ -11,18 +11,20 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, ConfigError, Extract
-from windrow.crawl.workers import pool, wire
-from windrow.crawl.workers.pool import Lost, Pool, Refined
+from windrow.config import Config, ConfigError, Extract, Workers
+from windrow.crawl.workers import pool as pools
+from windrow.crawl.workers import wire, worker
+from windrow.crawl.workers.pool import Pool
+from windrow.crawl.workers.wire import Lost, Request
 from windrow.data import Capture, Reason, Task, Verdict
-from windrow.refine import Refiner
+from windrow.refine import Refined, Refiner
 
-# A worker as it is, but for what some bodies do to it. What they do is real: the kernel ends it, or we must.
+# The real program of a worker, except that some bodies make it misbehave. The kernel kills it, or the pool must.
 WORKER = """
 import ctypes, os, signal, time
-from windrow.crawl import worker
-refine = worker.Refiner.__call__
-def misbehave(self, capture, probe=""):
+from windrow.crawl.workers import process
+refine = process.Refiner.__call__
+def misbehave(self, capture, sketch=""):
     body = capture.body
     if b"SPIN" in body:
         while True: pass
@@ -32,15 +34,15 @@ def misbehave(self, capture, probe=""):
     if b"KILLED" in body: os.kill(os.getpid(), signal.SIGKILL)
     if b"RAISE" in body: raise ValueError("a bug")
     if b"RECURSE" in body: misbehave(self, capture)
-    if b"MAD" in body: os.write(int(worker.sys.argv[2]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
+    if b"MAD" in body: os.write(int(process.sys.argv[2]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
     if b"ONCE" in body:
         marker = body.split(b"ONCE ")[1].split(b">")[0]
         if not os.path.exists(marker):
             open(marker, "w").close()
             ctypes.string_at(0)
-    return refine(self, capture, probe)
-worker.Refiner.__call__ = misbehave
-worker.main()
+    return refine(self, capture, sketch)
+process.Refiner.__call__ = misbehave
+process.main()
 """
 
 
@@ -52,14 +54,14 @@ def capture(body: bytes, name: str = "") -> Capture:
 
 
 def options(count: int = 1, seconds: float = 5.0, megabytes: int = 1024) -> Config:
-    return Config(extract=Extract(workers=count, seconds=seconds, megabytes=megabytes, extractor="none"))
+    return Config(workers=Workers(count=count, seconds=seconds, megabytes=megabytes), extract=Extract(extractor="none"))
 
 
 @pytest.fixture
 def misbehaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "worker.py"
     script.write_text(WORKER)
-    monkeypatch.setattr(pool, "PROGRAM", (sys.executable, str(script)))
+    monkeypatch.setattr(worker, "PROGRAM", (sys.executable, str(script)))
 
 
 def refine(bodies: list[bytes], config: Config | None = None) -> list[Refined | Lost]:
@@ -98,7 +100,6 @@ def test_a_worker_answers_as_the_function_itself() -> None:
     ]
     expected = [Refiner(options())(capture(body, str(number))) for number, body in enumerate(bodies)]
     assert refine(bodies) == expected
-    assert refine(bodies, options(0)) == expected
 
 
 def test_every_page_gets_its_own_answer_whatever_the_number_of_workers_and_pages() -> None:
@@ -142,9 +143,9 @@ def test_a_bug_is_named() -> None:
 
 @pytest.mark.usefixtures("misbehaving")
 def test_a_worker_that_waits_forever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_GRACE", 1.0)
-    monkeypatch.setattr(pool, "_TICK", 0.05)
-    monkeypatch.setattr(pool, "_STARTING", 5000)
+    monkeypatch.setattr(pools, "_GRACE", 1.0)
+    monkeypatch.setattr(pools, "_TICK", 0.05)
+    monkeypatch.setattr(pools, "_STARTING", 5000)
     answers = refine([good(0), b"HANG", good(2)], options(seconds=0.01))
     assert [reason(answer) for answer in answers] == [None, Reason.PARSE_TIMEOUT, None]
 
@@ -162,16 +163,8 @@ def test_the_limits_are_those_of_the_options() -> None:
     assert [reason(answer) for answer in refine([page, good(1)])] == [None, None]
 
 
-def test_in_this_process_a_bug_is_an_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: Refiner, capture: Capture, probe: str) -> Refined:
-        raise ValueError("a bug")
-
-    monkeypatch.setattr(Refiner, "__call__", fail)
-    assert refine([b""], options(0)) == [Lost(Reason.PARSE_CRASH, "ValueError: a bug")]
-
-
 def test_workers_that_cannot_start_end_the_crawl_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "PROGRAM", (sys.executable, "-c", "raise SystemExit(7)"))
+    monkeypatch.setattr(worker, "PROGRAM", (sys.executable, "-c", "raise SystemExit(7)"))
     with pytest.raises(ConfigError, match="exit code 7"):
         refine([b""])
 
@@ -204,10 +197,10 @@ def test_who_no_longer_waits_is_no_trouble() -> None:
 
 CRAWL = """
 import asyncio, os
-from windrow.config import Config, Extract
-from windrow.crawl.workers import Pool
+from windrow.config import Config, Workers
+from windrow.crawl.workers.pool import Pool
 async def run():
-    pool = Pool(Config(extract=Extract(workers=2)))
+    pool = Pool(Config(workers=Workers(count=2)))
     await pool.start()
     with open(f"/proc/self/task/{os.getpid()}/children") as children:
         print(children.read(), flush=True)
@@ -269,10 +262,11 @@ def test_what_a_worker_says_is_a_record_or_an_error() -> None:
     answers: list[wire.Answer] = [
         Refined((), 7, {"suffix": 2}, Verdict(Reason.LANGUAGE, "eng", "eng", {"language": 0.5}, 10)),
         Lost(Reason.PARSE_CRASH, "why"),
+        wire.Sketched("sketch"),
     ]
     frame = wire.answered(answers, memoryview(b""), 0)
     assert wire.answers(frame[wire.LENGTHS.size :]) == answers
-    for bad in (b"", b"\xc0", msgspec.msgpack.encode([[0, 1, 2]]), msgspec.msgpack.encode([[2, "x", "y"]]), b"\x91"):
+    for bad in (b"", b"\xc0", msgspec.msgpack.encode([[0, 1, 2]]), msgspec.msgpack.encode([[3, "x", "y"]]), b"\x91"):
         with pytest.raises(msgspec.DecodeError):
             wire.answers(bad)
 
@@ -294,7 +288,7 @@ def test_answers_too_large_for_shared_memory_come_all_the_same() -> None:
     pages = [good(1) + text.encode() for text in texts]
 
     async def run() -> list[wire.Answer]:
-        pool = Pool(Config(extract=Extract(workers=1)))
+        pool = Pool(Config())
         await pool.start()
         try:
             return list(
@@ -331,12 +325,29 @@ def test_an_answer_outside_of_the_shared_memory_makes_no_sense() -> None:
 
 
 def test_a_capture_travels_with_what_reading_needs() -> None:
-    sent = [(capture(b"<p>body", "a"), "probe"), (capture(b"", "b"), "")]
+    sent = [Request(capture(b"<p>body", "a"), "sketch"), Request(capture(b"", "b"), probe=True)]
     frame = memoryview(b"".join(wire.sent(sent)))
     plain, data = wire.LENGTHS.unpack_from(frame)
     start = wire.LENGTHS.size
     assert len(frame) == start + plain + data
     received = wire.received(frame[start : start + plain], frame[start + plain :])
-    assert [(one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in received] == [
-        (one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in sent
-    ]
+    assert [travelled(one) for one in received] == [travelled(one) for one in sent]
+
+
+def travelled(request: Request) -> tuple[object, ...]:
+    one = request.capture
+    return one.task.url, one.head, one.body, one.encoded, one.time, request.sketch, request.probe
+
+
+def test_a_probe_is_answered_with_its_sketch_and_a_lost_one_with_none() -> None:
+    async def run() -> list[str]:
+        pool = Pool(Config())
+        await pool.start()
+        try:
+            text = b"<p>" + b"The page that you asked for is not here. " * 9 + b"</p>"
+            return [await pool.sketch(capture(body)) for body in (text, text + b" ", b"")]
+        finally:
+            await pool.close()
+
+    first, again, empty = asyncio.run(run())
+    assert first == again != "" and empty == ""
