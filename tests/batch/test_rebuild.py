@@ -1,4 +1,4 @@
-"""`windrow rebuild --corpus` on a crawl of the demo's web: equal to what the crawl made, whole or not there."""
+"""`windrow rebuild --corpus` on a crawl of the demo web: equal to the crawl's corpus, complete or absent."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ def documents(directory: Path) -> Iterator[tuple[str, dict[str, object]]]:
             yield path.relative_to(directory).as_posix(), json.loads(line)
 
 
-def test_the_corpus_is_that_of_the_crawl(crawl: Path, tmp_path: Path) -> None:
+def test_the_corpus_equals_that_of_the_crawl(crawl: Path, tmp_path: Path) -> None:
     done = run(crawl, tmp_path / "again")
     assert list(documents(tmp_path / "again")) == list(documents(crawl))
     assert done.documents == len(list(documents(crawl))) > 50
@@ -89,7 +89,7 @@ def damage_log(crawl: Path) -> None:
         (lambda crawl: shutil.rmtree(crawl / "log"), "holds no crawl: there is no log in it; check the path"),
     ],
 )
-def test_damage_is_named_and_nothing_is_left(crawl: Path, tmp_path: Path, harm: object, said: str) -> None:
+def test_damage_is_reported_and_no_output_is_left(crawl: Path, tmp_path: Path, harm: object, said: str) -> None:
     harm(crawl)  # type: ignore[operator]
     (tmp_path / "there").mkdir()
     for output in (tmp_path / "new", tmp_path / "there"):
@@ -98,14 +98,14 @@ def test_damage_is_named_and_nothing_is_left(crawl: Path, tmp_path: Path, harm: 
     assert not (tmp_path / "new").exists() and not list((tmp_path / "there").iterdir())
 
 
-def test_a_corpus_that_is_there_is_not_written_to(crawl: Path) -> None:
+def test_an_existing_corpus_is_not_overwritten(crawl: Path) -> None:
     before = list(documents(crawl))
     with pytest.raises(ConfigError, match="exists already; name another directory, or move it away"):
         run(crawl, crawl)
     assert list(documents(crawl)) == before
 
 
-def test_what_a_killed_rebuild_left_makes_way(crawl: Path, tmp_path: Path) -> None:
+def test_the_remains_of_a_killed_rebuild_are_replaced(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / ".new.rebuild" / "corpus" / "deu").mkdir(parents=True)
     (tmp_path / "out" / ".new.rebuild" / "corpus" / "deu" / "n0-00000.jsonl.gz").write_bytes(b"half")
     run(crawl, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""robots.txt and tdmrep.json that change while pages are being read: each page is judged by what its origin said when it was asked for."""
+"""Rules that change while pages are being read: each page is judged by the rules under which it was requested."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from tests.crawl.test_soft404 import PROSE, WORDS, page
 from tests.crawl.test_tdmrep import PATH
 from windrow import config
 
-SLOW = 8000  # paragraphs that take a worker longer than the crawl waits before it asks for the new rules
+SLOW = 8000  # paragraphs: reading them takes longer than the crawl waits before it fetches the new rules
 FIRST, LATER = "Content-Signal: ai-train=no", "Content-Signal: ai-train=yes"
 
 
 def slow() -> bytes:
-    """No two paragraphs alike, so that each is looked at."""
+    """Return a page without equal paragraphs, so that each one is judged."""
     texts = (" ".join(text.format(part, WORDS[part % len(WORDS)]) for text in PROSE) for part in range(SLOW))
     return f"<title>Viele Häuser</title>{''.join(f'<p>{text}</p>' for text in texts)}".encode()
 
 
 @pytest.mark.parametrize("profile", ["research", "training"])
-def test_a_page_is_judged_by_the_rules_under_which_it_was_asked_for(tmp_path: Path, profile: str) -> None:
+def test_a_page_is_judged_by_the_rules_under_which_it_was_requested(tmp_path: Path, profile: str) -> None:
     with web.serve() as site:
         rules = [f"User-agent: *\nDisallow: /secret\n{signal}\n".encode() for signal in (FIRST, LATER)]
         site.script("a.test", "/robots.txt", [web.Reply(text) for text in rules])

@@ -1,4 +1,4 @@
-"""A crawl that takes text may die at any operation, and its corpus is the one that a pass over its archive gives."""
+"""If a crawl that extracts text dies at any operation, its corpus still equals one made again from its archive."""
 
 import random
 import time
@@ -45,7 +45,7 @@ def crawl(directory: Path, plan: Plan | None = None) -> crashing.Result:
 
 @pytest.fixture(scope="module")
 def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What a crawl does to its files, in order: much the same each time."""
+    """Return the file operations of a crawl in order, nearly the same in each run."""
     directory = prepare(tmp_path_factory.mktemp("trace") / "crawl", shared)
     whole = crawl(directory)
     assert whole.code == 0, whole.err
@@ -65,7 +65,7 @@ def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.mark.parametrize(("verb", "file"), DEATHS)
 @pytest.mark.parametrize("how", ["before", "half"])
-def test_a_crawl_that_dies_at_its_corpus_loses_and_doubles_nothing(
+def test_a_crawl_that_dies_while_it_writes_the_corpus_loses_and_doubles_nothing(
     verb: str, file: str, how: str, trace: list[str], world: World, tmp_path: Path
 ) -> None:
     places = [number for number, entry in enumerate(trace, 1) if entry.startswith(f"{verb} {file}")]
@@ -93,7 +93,7 @@ def test_a_power_loss_leaves_a_corpus_that_fits_its_archive(
 
 
 @pytest.mark.parametrize("file", ["/corpus/", "/seen/"])
-def test_a_crawl_whose_disk_is_full_waits_and_its_corpus_is_whole(file: str, world: World, tmp_path: Path) -> None:
+def test_a_crawl_on_a_full_disk_waits_and_its_corpus_is_complete(file: str, world: World, tmp_path: Path) -> None:
     directory = prepare(tmp_path / "crawl", world)
     full = crawl(directory, Plan(fail="ENOSPC", first=2, count=2, only=file, longest=SHORT))
     assert full.code == 0, full.err
@@ -101,7 +101,7 @@ def test_a_crawl_whose_disk_is_full_waits_and_its_corpus_is_whole(file: str, wor
     truth.assert_corpus(directory)
 
 
-def test_a_crawl_goes_on_without_the_copy_of_its_table(world: World, tmp_path: Path) -> None:
+def test_a_crawl_continues_without_the_copy_of_its_table(world: World, tmp_path: Path) -> None:
     directory = prepare(tmp_path / "crawl", world)
     assert crashing.run(["crawl", str(directory), "--max-pages", "9"]).code == 0
     copy = directory / "seen" / "ngrams.table"

@@ -1,4 +1,4 @@
-"""A crawl may die at any operation on its files, lose power there, or be refused by the disk: what was promised holds all the same."""
+"""A crawl keeps its promises if it dies at any file operation, loses power there, or if the disk refuses a write."""
 
 import random
 import shutil
@@ -13,7 +13,7 @@ from tests import crashing, truth
 from tests.crashing import DEAD, Plan
 from tests.world import QUICK, World
 
-SHORT = 3000  # bytes of a log file: the log is continued in further files within the smallest crawl
+SHORT = 3000  # bytes of a log file: even the smallest crawl writes several
 IN_FLIGHT = 8  # crawl.in_flight, see truth.QUICK
 WRITES = ("write", "pwrite")
 
@@ -35,7 +35,7 @@ def crawl(directory: Path, plan: Plan | None = None) -> crashing.Result:
 
 
 def assert_kept(directory: Path, world: World, deaths: int) -> None:
-    """P1 to P5 after a crawl that died so often and went on to the end."""
+    """Check P1 to P5 after a crawl that died this often and was then resumed to its end."""
     truth.assert_whole(directory, world)
     truth.assert_reconciled(crashing.run(["status", str(directory), "--json"]).json)
     truth.assert_polite(world, delay=0.01, ip_delay=0.005)
@@ -43,7 +43,7 @@ def assert_kept(directory: Path, world: World, deaths: int) -> None:
 
 
 def die_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
-    """Whether the plan was met before the crawl was over."""
+    """Return whether the planned death happened before the crawl was over."""
     died = crawl(directory, plan)
     if died.code == 0:
         return False
@@ -58,13 +58,13 @@ def die_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
 
 @pytest.fixture(scope="module")
 def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What a crawl does to its files, in order: much the same each time."""
+    """Return the file operations of a crawl in order, nearly the same in each run."""
     whole = crawl(truth.prepare(tmp_path_factory.mktemp("trace") / "crawl", shared))
     assert whole.code == 0, whole.err
     return whole.trace
 
 
-# What is done for the first time, for the last, and in between: a directory, the store, a frame, a checkpoint, a roll-over, the end.
+# Samples of the operations: directory, store, frame, checkpoint, next log file, end.
 @pytest.mark.parametrize("at", [24, 50, 90])
 def test_a_crawl_that_dies_before_an_operation_loses_nothing(at: int, world: World, tmp_path: Path) -> None:
     assert die_and_go_on(truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, longest=SHORT))
@@ -80,7 +80,7 @@ def test_a_crawl_that_dies_in_the_middle_of_a_write_loses_nothing(
 
 
 @pytest.mark.parametrize("at", [11, 19])
-def test_a_recovery_that_dies_is_followed_by_one_that_does_not(at: int, world: World, tmp_path: Path) -> None:
+def test_a_recovery_that_dies_can_be_repeated(at: int, world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     assert crawl(directory, Plan(at=61, how="half", longest=SHORT)).code == DEAD
     died = crawl(directory, Plan(at=at, how="half", longest=SHORT))
@@ -90,7 +90,7 @@ def test_a_recovery_that_dies_is_followed_by_one_that_does_not(at: int, world: W
     assert_kept(directory, world, deaths=2)
 
 
-def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(world: World, tmp_path: Path) -> None:
+def test_a_recovery_that_dies_again_and_again_ends_like_one_that_does_not_die(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "crawl.max_seconds=0.001")  # each start recovers and ends
     assert (
         crashing.run(["crawl", str(directory), "--max-seconds", "60"], Plan(at=75, how="half", longest=SHORT)).code
@@ -98,7 +98,7 @@ def test_however_often_a_recovery_dies_it_ends_where_one_that_does_not_ends(worl
     )
     twin = tmp_path / "twin"
     shutil.copytree(directory, twin)
-    for part in (0.3, 0.5, 0.7):  # of a recovery's operations, whose number depends on what the last death left
+    for part in (0.3, 0.5, 0.7):  # share of the recovery's operations; their number depends on the last death
         probe = tmp_path / f"probe{part}"
         shutil.copytree(directory, probe)
         whole = crawl(probe)
@@ -140,7 +140,7 @@ FULL = [
 
 
 @pytest.mark.parametrize("plan", FULL, ids=["archive and log", "over quota", "store", "store's map"])
-def test_a_crawl_waits_for_room_on_a_full_disk_and_goes_on(plan: Plan, world: World, tmp_path: Path) -> None:
+def test_a_crawl_waits_for_room_on_a_full_disk_and_continues(plan: Plan, world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     full = crawl(directory, plan)
     assert full.code == 0, full.err
@@ -153,7 +153,7 @@ def test_a_nearly_full_disk_pauses_a_crawl_until_there_is_room(world: World, tmp
     assert paused.code == 0, paused.err
     low = [float(entry.split()[1]) for entry in paused.trace if entry.startswith("low")]
     assert len(low) == 30
-    late = low[0] + 0.1  # what was under way by then has reached the server
+    late = low[0] + 0.1  # requests that were in flight have reached the server by then
     assert low[-1] > late
     assert not [row for row in world.requests() if late < row.monotonic < low[-1]]
     assert_kept(directory, world, deaths=0)
@@ -195,7 +195,7 @@ def test_a_clock_that_jumps_changes_nothing(jump: float, world: World, tmp_path:
 
 
 @pytest.mark.parametrize("jump", [-3600.0, -366 * 86400.0])
-def test_a_clock_that_is_set_back_before_a_crawl_goes_on_holds_nobody_up(
+def test_a_clock_that_is_set_back_before_a_resume_delays_no_host(
     jump: float, world: World, tmp_path: Path
 ) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
@@ -205,7 +205,7 @@ def test_a_clock_that_is_set_back_before_a_crawl_goes_on_holds_nobody_up(
     assert_kept(directory, world, deaths=0)
 
 
-PARTS = range(8)  # the sweeps are cut in slices, so that none takes longer than a test may
+PARTS = range(8)  # the sweeps run in slices: one test may not take too long
 
 
 @pytest.mark.long
@@ -245,7 +245,7 @@ def test_a_recovery_may_die_at_every_operation(part: int, first: int, world: Wor
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
-def test_the_power_may_go_at_every_operation(part: int, world: World, tmp_path: Path) -> None:
+def test_the_power_may_fail_at_every_operation(part: int, world: World, tmp_path: Path) -> None:
     at = part + 1
     how = random.Random(part)
     while True:
@@ -261,7 +261,7 @@ def test_the_power_may_go_at_every_operation(part: int, world: World, tmp_path: 
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
 @pytest.mark.parametrize("part", range(3))
 def test_every_write_may_fail(part: int, error: str, trace: list[str], world: World, tmp_path: Path) -> None:
-    """Once, whichever it is: a full disk is waited for, a broken one ends the crawl and the next run goes on."""
+    """Let each write fail once: a crawl waits for a full disk, ends on a broken one, and the next run continues."""
     writes = sum(entry.startswith(WRITES) for entry in trace)
     for first in range(part + 1, writes, 3):
         directory = truth.prepare(tmp_path / str(first), world)
@@ -288,7 +288,7 @@ cp -r "$1/log" "$1/warc" "$1/robotstxt" "$1/diagnostics" "$2/result/"
 
 
 @pytest.mark.long
-def test_a_crawl_on_a_disk_that_fills_up_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_a_crawl_on_a_disk_that_fills_up_continues_when_there_is_room(tmp_path: Path) -> None:
     probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
     if probe.returncode:
         pytest.skip("needs the right to mount a file system of its own")

@@ -31,7 +31,7 @@ def shared() -> Iterator[World]:
 
 @pytest.fixture
 def world(shared: World) -> World:
-    """A small world that nobody has asked anything yet."""
+    """A small world that has not received a request yet."""
     shared.reset()
     return shared
 
@@ -46,7 +46,7 @@ def status(directory: Path) -> dict[str, object]:
 
 
 def when(condition: object, process: "subprocess.Popen[str]") -> None:
-    """Waits for something that a running crawl does."""
+    """Wait for something that a running crawl does."""
     assert callable(condition)
     while not condition():
         assert process.poll() is None, process.communicate()
@@ -57,7 +57,7 @@ def archive_files(directory: Path) -> list[str]:
     return [str(path) for subset in truth.SUBSETS for path in sorted((directory / subset).iterdir())]
 
 
-def test_a_crawl_ends_by_itself_when_nothing_is_left(finished: Finished) -> None:
+def test_a_crawl_ends_when_nothing_is_left(finished: Finished) -> None:
     assert finished.result.code == 0 and finished.result.err == ""
     assert finished.result.json["why"] == "done"
     assert finished.result.json["counts"]["waiting"] == 0
@@ -86,7 +86,7 @@ def test_hosts_and_addresses_are_left_alone_for_their_delay(finished: Finished) 
     truth.assert_polite(finished.world, delay=0.01, ip_delay=0.005)
 
 
-def test_a_host_that_asks_for_time_gets_it(finished: Finished) -> None:
+def test_a_host_that_wants_fewer_requests_gets_fewer(finished: Finished) -> None:
     rows = [row for row in finished.world.requests() if row.host.startswith("throttled")]
     waits = [after.wall - before.wall for before, after in itertools.pairwise(rows) if before.status == 429]
     assert len(waits) == finished.world.plan.throttles
@@ -97,7 +97,7 @@ def test_traps_take_few_requests(finished: Finished) -> None:
     assert 0 < finished.world.traps() <= 0.2 * finished.requests
 
 
-def test_no_request_goes_to_a_host_whose_robots_txt_cannot_be_had(finished: Finished) -> None:
+def test_no_page_is_requested_from_a_host_whose_robots_txt_is_unavailable(finished: Finished) -> None:
     asked = {row.path for row in finished.world.requests() if row.host.startswith(("broken", "silent"))}
     assert asked == {"/robots.txt"}
 
@@ -111,7 +111,7 @@ def test_the_counts_of_a_run_are_those_of_the_log(finished: Finished) -> None:
     assert len(truth.committed(finished.directory)) == found["seen"]
 
 
-def test_others_read_every_file_without_complaint(finished: Finished) -> None:
+def test_other_tools_read_every_file_without_complaint(finished: Finished) -> None:
     files = archive_files(finished.directory)
     said = io.StringIO()
     with contextlib.redirect_stdout(said), pytest.raises(SystemExit) as end:
@@ -126,7 +126,7 @@ def test_others_read_every_file_without_complaint(finished: Finished) -> None:
     assert records == sum(len(truth.archive(finished.directory, subset)) for subset in truth.SUBSETS)
 
 
-def test_a_finished_crawl_that_goes_on_asks_for_nothing_and_writes_nothing(finished: Finished) -> None:
+def test_a_finished_crawl_that_is_resumed_requests_and_writes_nothing(finished: Finished) -> None:
     before = {path: Path(path).read_bytes() for path in archive_files(finished.directory)}
     counted = status(finished.directory)
     again = crawl(finished.directory)
@@ -136,7 +136,7 @@ def test_a_finished_crawl_that_goes_on_asks_for_nothing_and_writes_nothing(finis
     assert status(finished.directory) == counted
 
 
-def test_the_demo_web_comes_home_whole(tmp_path: Path) -> None:
+def test_the_demo_web_is_crawled_completely(tmp_path: Path) -> None:
     with web.serve() as site:
         directory = tmp_path / "crawl"
         directory.mkdir()
@@ -154,7 +154,7 @@ def test_the_demo_web_comes_home_whole(tmp_path: Path) -> None:
     truth.assert_reconciled(status(directory))
 
 
-def test_a_page_limit_is_kept_to_the_page_and_a_later_run_goes_on(world: World, tmp_path: Path) -> None:
+def test_a_page_limit_is_kept_to_the_page_and_a_later_run_continues(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     first = crawl(directory, "--max-pages", "7")
     assert (first.code, first.json["why"], first.json["tally"]["finished"]["ok"]) == (0, "pages", 7)
@@ -164,7 +164,7 @@ def test_a_page_limit_is_kept_to_the_page_and_a_later_run_goes_on(world: World, 
     assert truth.repeats(world.requests()) == 0
 
 
-def test_a_time_limit_ends_a_run_and_a_later_one_goes_on(world: World, tmp_path: Path) -> None:
+def test_a_time_limit_ends_a_run_and_a_later_run_continues(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.05")
     first = crawl(directory, "--max-seconds", "0.5")
     assert (first.code, first.json["why"]) == (0, "seconds")
@@ -176,19 +176,19 @@ def test_a_time_limit_ends_a_run_and_a_later_one_goes_on(world: World, tmp_path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_crawl_cleanly_and_nothing_is_asked_for_twice(
+def test_a_signal_ends_a_crawl_cleanly_and_nothing_is_requested_twice(
     number: int, world: World, tmp_path: Path
 ) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
     process = crashing.launch("crawl", str(directory))
     when(lambda: len(world.requests()) >= 12, process)
-    os.killpg(process.pid, number)  # as a terminal does: to the workers too
+    os.killpg(process.pid, number)  # like a terminal: to the workers too
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, ""), err
     assert "stopped" in out
     found = status(directory)
     truth.assert_reconciled(found, done=False)
-    assert found["waiting"] and not found["in_hand"]
+    assert found["waiting"] and not found["in_flight"]
     assert crawl(directory, "--set", "fetch.delay=0.01").code == 0
     truth.assert_whole(directory, world)
     assert truth.repeats(world.requests()) == 0
@@ -206,14 +206,14 @@ def test_a_signal_while_the_crawl_is_being_set_up_ends_it_too(world: World, tmp_
     truth.assert_whole(directory, world)
 
 
-def test_a_second_signal_gives_up_what_is_under_way(tmp_path: Path) -> None:
-    with World(seed=6, pages=4, hosts=1, kinds=("slow",), slow=12.0) as world:  # less than a first signal would wait
+def test_a_second_signal_gives_up_requests_in_flight(tmp_path: Path) -> None:
+    with World(seed=6, pages=4, hosts=1, kinds=("slow",), slow=12.0) as world:  # seconds; less than a crawl waits after the first signal
         directory = truth.prepare(tmp_path / "crawl", world)
         process = crashing.launch("crawl", str(directory))
         when(lambda: any(row.host.startswith("slow") and row.path == "/" for row in world.requests()), process)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)  # two signals that come at once may be one
+        time.sleep(0.2)  # two signals at the same moment may count as one
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         assert process.returncode == 0
@@ -243,7 +243,7 @@ def test_a_second_crawl_of_the_same_directory_is_refused(world: World, tmp_path:
     truth.assert_whole(directory, world)
 
 
-def test_a_look_at_the_lock_does_not_keep_a_crawl_from_starting(world: World, tmp_path: Path) -> None:
+def test_a_crawl_starts_while_status_looks_at_the_lock(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     with (directory / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_SH)  # as `status` does
@@ -251,7 +251,7 @@ def test_a_look_at_the_lock_does_not_keep_a_crawl_from_starting(world: World, tm
         assert crawl(directory, "--max-pages", "1").code == 0
 
 
-def test_on_a_terminal_a_crawl_shows_how_it_goes(world: World, tmp_path: Path) -> None:
+def test_on_a_terminal_a_crawl_shows_its_progress(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.05")
     ours, theirs = pty.openpty()
     process = crashing.launch("crawl", str(directory), stderr=theirs)
@@ -268,7 +268,7 @@ def test_on_a_terminal_a_crawl_shows_how_it_goes(world: World, tmp_path: Path) -
     truth.assert_whole(directory, world)
 
 
-def test_what_seeds_are_new_at_a_later_start_are_added(world: World, tmp_path: Path) -> None:
+def test_seeds_that_are_new_at_a_later_start_are_added(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     assert crawl(directory).code == 0
     seen = status(directory)["seen"]

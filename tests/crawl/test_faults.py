@@ -1,4 +1,4 @@
-"""Whatever a server does touches its URL or its host, never the crawl, and ends in a reason."""
+"""Whatever a server does affects its URL or its host, never the crawl, and ends in a reason."""
 
 import itertools
 import re
@@ -25,10 +25,10 @@ FAST = (
     "fetch.allow_private=true",
     "fetch.hosts_file=hosts",
     "crawl.commit_seconds=0.1",
-    "extract.extractor=none",  # what servers do, not what they say
+    "extract.extractor=none",  # these tests are about servers, not about text
 )
 STATUSES = (204, 300, 304, 400, 401, 402, 403, 404, 405, 410, 418, 429, 451, 500, 501, 502, 503, 504, 599)
-ADDRESSES = [f"127.0.0.{number}" for number in range(1, 33)]  # one is asked for one thing at a time
+ADDRESSES = [f"127.0.0.{number}" for number in range(1, 33)]  # each address gets one request at a time
 REASONS = {reason.value for reason in Reason}
 
 
@@ -39,7 +39,7 @@ def site() -> Iterator[Site]:
 
 
 def crawl(site: Site, directory: Path, seeds: list[str], *options: str) -> dict[str, dict[str, Any]]:
-    """Crawls the seeds to the end; the last line of the log on each URL. Every URL that was seen has one end."""
+    """Crawl the seeds to the end and return the last log line of each URL. Checks that every URL seen has one end."""
     directory.mkdir(exist_ok=True)
     (directory / "seeds.txt").write_text("\n".join(seeds))
     site.hosts_file(directory / "hosts")
@@ -59,7 +59,7 @@ def host(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()) + ".test"
 
 
-# What comes of each: where an answer can be kept it is, where it makes no sense it is refused, and a host that only fails is tried again.
+# The reason for each misbehaviour: a usable response is kept, an invalid one refused, a failing host tried again.
 ENDS = {
     "ok": "no-length long-body length-twice length-list chunked chunk-extension chunk-trailer header-fold header-latin header-none "
     "header-lf version-1.0 early body-204 empty gzip x-gzip deflate deflate-raw br zstd gzip-twice gzip-thrice gzip-empty gzip-cut "
@@ -76,9 +76,9 @@ ENDS = {
 
 @pytest.fixture(scope="module")
 def matrix(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], list[web.Request]]:
-    """Every misbehaviour that has a name, each on a host of its own beside a page that is all right, crawled at once."""
+    """Crawl every named misbehaviour at once, each on a host of its own together with a good page."""
     names = [*web.RAW, *web.BAD]
-    web.packed_bomb("gzip")  # takes longer to pack than a server may take to answer
+    web.packed_bomb("gzip")  # packing it takes longer than a server may take to answer
     with web.serve(ADDRESSES) as site:
         for number, name in enumerate(names):
             site.page(host(name), "/good")
@@ -96,12 +96,12 @@ def test_every_misbehaviour_ends_in_a_reason(matrix: tuple[dict[str, dict[str, A
     assert {name: ends[name] for name in expected} == expected
 
 
-def test_no_misbehaviour_touches_a_page_beside_it(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+def test_no_misbehaviour_affects_another_page_of_its_host(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
     found, _ = matrix
     assert {line["reason"] for url, line in found.items() if url.endswith("/good")} == {"ok"}
 
 
-def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(
+def test_a_url_with_wrong_answers_is_requested_a_few_times_at_most(
     matrix: tuple[dict[str, dict[str, Any]], list[web.Request]],
 ) -> None:
     _, log = matrix
@@ -109,7 +109,7 @@ def test_what_was_answered_wrongly_is_asked_for_a_few_times_at_most(
     assert max(map(asked.count, set(asked))) <= 9
 
 
-def test_each_status_is_an_end(site: Site, tmp_path: Path) -> None:
+def test_each_status_ends_in_a_reason(site: Site, tmp_path: Path) -> None:
     for number, status in enumerate(STATUSES):
         site.page(f"s{status}.test", "/", b"sorry", status)
         site.at[f"s{status}.test"] = ADDRESSES[number]
@@ -133,7 +133,7 @@ def test_a_host_that_never_answers_is_given_up(site: Site, tmp_path: Path) -> No
     assert len(site.requests("dead.test")) < 20
 
 
-ROBOTS: dict[str, tuple[Reply | bytes, bool]] = {  # what robots.txt answers, and whether pages may then be asked for
+ROBOTS: dict[str, tuple[Reply | bytes, bool]] = {  # the answer for robots.txt, and whether pages may then be requested
     "200-empty": (Reply(b""), True),
     "200-allows": (Reply(b"User-agent: *\nDisallow: /other"), True),
     "200-disallows": (Reply(b"User-agent: *\nDisallow: /"), False),
@@ -196,7 +196,7 @@ def test_robots_txt_decides_whatever_it_answers(site: Site, tmp_path: Path) -> N
     }
 
 
-def test_a_strict_crawl_takes_a_forbidden_robots_txt_for_a_closed_door(site: Site, tmp_path: Path) -> None:
+def test_a_strict_crawl_treats_a_forbidden_robots_txt_as_disallow_all(site: Site, tmp_path: Path) -> None:
     for status in (401, 403, 404):
         site.page(f"r{status}.test", "/page")
         site.robots(f"r{status}.test", "", status)
@@ -265,7 +265,7 @@ def test_chains_and_loops_of_redirects_end(site: Site, tmp_path: Path) -> None:
     assert len(site.requests("a.test", "/bad/redirect-there")) == 1
 
 
-def test_a_host_that_asks_for_time_gets_it_before_the_next_page_of_its_turn(site: Site, tmp_path: Path) -> None:
+def test_a_host_that_wants_a_pause_gets_it_before_the_next_page_of_the_visit(site: Site, tmp_path: Path) -> None:
     names = [f"/{number}" for number in range(12)]
     for name in names:
         site.script("a.test", name, [web.Reply(b"", 429), web.Reply()])
@@ -302,7 +302,7 @@ def test_a_redirect_that_only_adds_a_session_id_is_followed_and_the_page_kept(si
     assert truth.pages(tmp_path / "crawl")["http://a.test/page"] == 1
 
 
-def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, tmp_path: Path) -> None:
+def test_a_page_that_takes_a_worker_too_long_costs_only_that_page(site: Site, tmp_path: Path) -> None:
     site.page("a.test", "/", b"".join(b"<a href=/%d>page</a>" % number for number in range(5)))
     for number in range(5):
         site.page("a.test", f"/{number}")
@@ -316,7 +316,7 @@ def test_a_page_that_takes_a_worker_too_long_costs_that_page_alone(site: Site, t
     assert len(site.requests("b.test", "/")) == 1
 
 
-def test_a_proxy_named_in_the_environment_is_not_asked(
+def test_a_proxy_named_in_the_environment_is_not_used(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.page("a.test", "/")

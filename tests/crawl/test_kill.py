@@ -1,4 +1,4 @@
-"""kill -9, of the whole process group, at moments nobody chose: nothing is lost, nothing comes twice, nobody is asked too soon."""
+"""kill -9 of the whole process group at random moments: nothing is lost or stored twice, and no host is asked too soon."""
 
 import dataclasses
 import gzip
@@ -29,7 +29,7 @@ DELAY, IP_DELAY = 0.02, 0.01  # seconds
 
 
 def kill_at_random(directory: Path, moments: list[int], progress: Callable[[], int]) -> list[set[str]]:
-    """Starts a crawl again and again and kills it each time after so much progress. What was committed at each of the kills."""
+    """Start a crawl again and again and kill it after so much progress. Returns what was committed at each kill."""
     done: list[set[str]] = []
     chance = random.Random(len(moments))
     while len(done) < len(moments):
@@ -50,7 +50,7 @@ def kill_at_random(directory: Path, moments: list[int], progress: Callable[[], i
     return done
 
 
-def test_a_crawl_that_is_killed_again_and_again_comes_home_whole(tmp_path: Path) -> None:
+def test_a_crawl_that_is_killed_again_and_again_is_complete_in_the_end(tmp_path: Path) -> None:
     with World(seed=21, pages=60, hosts=4, kinds=(*QUICK, "flaky")) as world:
         options = (
             f"fetch.delay={DELAY}",
@@ -72,20 +72,20 @@ def test_a_crawl_that_is_killed_again_and_again_comes_home_whole(tmp_path: Path)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Small:
-    """The small shared web, served by nginx. Its log gives the time when an answer was sent."""
+    """The small shared web, served by nginx, whose log has the time at which a response was sent."""
 
     directory: Path
     hosts: dict[str, dict[str, object]]
 
     def requests(self) -> list[tuple[float, str, str, int, str]]:
-        """Time, host, address, status and path of each request, in order."""
+        """Return time, host, address, status and path of each request, in order."""
         lines = (self.directory / "access.log").read_text(errors="replace").splitlines()
         found = re.compile(r'(\S+) (\S+) (\S+) (\d+) \d+ "([^"]*)"')
         rows = [match.groups() for line in lines if (match := found.match(line))]
         return sorted((float(row[0]), row[1], row[2], int(row[3]), row[4]) for row in rows)
 
     def wanted(self, denied: set[str]) -> set[str]:
-        """Pages that are reachable and allowed, on hosts that let us."""
+        """Return the pages that are reachable and allowed, on hosts that let us in."""
         rows = [
             line.split("\t")
             for line in gzip.decompress((self.directory / "pages.tsv.gz").read_bytes()).decode().splitlines()
@@ -118,7 +118,7 @@ def small() -> Iterator[Small]:
 
 @pytest.mark.long
 def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_path: Path) -> None:
-    # They ask for up to a second between two requests, or have thousands of pages.
+    # These hosts want up to a second between two requests, or have thousands of pages.
     slow = {"sutta.es.test", "sutta.hu.test", "api.gecode.dev.test", "creativecommons.org.test"}
     directory = tmp_path / "crawl"
     directory.mkdir()
@@ -140,7 +140,7 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
     chance = random.Random(1)
     moments = [chance.randint(1, 40_000) for _ in range(20)]
     done = kill_at_random(directory, moments, lambda: sum(path.stat().st_size for path in directory.glob("log/*")))
-    time.sleep(1.5)  # nginx writes its log once a second
+    time.sleep(1.5)  # nginx writes its log once per second
     before = len(small.requests())
     last = crashing.launch("crawl", str(directory))
     assert last.communicate(timeout=600) and last.returncode == 0
@@ -162,9 +162,9 @@ def test_twenty_kills_change_nothing_of_a_crawl_of_a_real_web(small: Small, tmp_
 
 
 def assert_polite(small: Small, rows: list[tuple[float, str, str, int, str]], denied: set[str]) -> None:
-    """nginx notes an answer when the last of it is sent, by a clock that it looks at once a round: a few milliseconds are its own.
+    """Check the delays. nginx logs the end of a response by a clock that may be a few milliseconds late.
 
-    Hosts that send slowly are left out: what was under way at a kill is noted when nginx finds out.
+    Slow hosts are left out: nginx logs a request that a kill interrupted only when it notices the kill.
     """
     gaps: dict[str, float] = {}
     last: dict[str, float] = {}
@@ -194,7 +194,7 @@ def test_a_worker_that_is_killed_costs_no_page(tmp_path: Path) -> None:
         assert truth.repeats(world.requests()) == 0
 
 
-def test_a_killed_driver_takes_its_workers_along(tmp_path: Path) -> None:
+def test_workers_die_with_a_killed_driver(tmp_path: Path) -> None:
     with World(seed=23, pages=20, hosts=2, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2")
         process = crashing.launch("crawl", str(directory))
@@ -203,7 +203,7 @@ def test_a_killed_driver_takes_its_workers_along(tmp_path: Path) -> None:
             time.sleep(0.01)
         workers = psutil.Process(process.pid).children()
         assert workers
-        process.kill()  # this one alone
+        process.kill()  # only this process
         process.communicate()
         gone, alive = psutil.wait_procs(workers, timeout=30)
         assert len(gone) == len(workers) and not alive
@@ -211,7 +211,7 @@ def test_a_killed_driver_takes_its_workers_along(tmp_path: Path) -> None:
         truth.assert_whole(directory, world)
 
 
-def test_a_crawl_that_is_stopped_for_a_while_goes_on_politely(tmp_path: Path) -> None:
+def test_a_crawl_that_is_suspended_for_a_while_continues_politely(tmp_path: Path) -> None:
     with World(seed=24, pages=20, hosts=2, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
         process = crashing.launch("crawl", str(directory))

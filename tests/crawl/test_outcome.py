@@ -98,13 +98,13 @@ def test_retry_after_means_nothing_where_nothing_was_wrong() -> None:
 
 
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=40), st.sampled_from([302, 429, 503]))
-def test_no_header_makes_a_outcome_fail(value: str, status: int) -> None:
+def test_no_header_breaks_the_reading_of_a_response(value: str, status: int) -> None:
     outcome = outcomes.answered(capture(status, ("Retry-After", value), ("Location", value)), SCOPE, 10)
     assert outcome.reason in (Reason.REDIRECT, Reason.BAD_REDIRECT, Reason.THROTTLED, Reason.SERVER_ERROR)
     assert 0.0 <= outcome.until <= NOW + 86400
 
 
-def test_an_error_goes_back_to_its_queue_until_its_tries_are_used_up() -> None:
+def test_an_error_goes_back_to_its_queue_until_its_attempts_are_used_up() -> None:
     tries = retry.TABLE[Reason.SERVER_ERROR].tries
     outcomes_ = [
         outcomes.answered(capture(500, task=Task(url(), attempt=attempt)), SCOPE, 10) for attempt in range(tries + 1)
@@ -117,7 +117,7 @@ def test_a_refusal_is_final_at_once() -> None:
     assert outcomes.answered(capture(403), SCOPE, 10).final
 
 
-def test_an_answer_that_broke_off_is_tried_again_and_kept_at_last() -> None:
+def test_a_response_that_broke_off_is_requested_again_and_kept_at_last() -> None:
     tries = retry.TABLE[Reason.DISCONNECT].tries
     first, last = (
         outcomes.answered(capture(truncated="disconnect", task=Task(url(), attempt=at)), SCOPE, 10) for at in (0, tries)
@@ -126,11 +126,11 @@ def test_an_answer_that_broke_off_is_tried_again_and_kept_at_last() -> None:
     assert (last.reason, last.final) == (Reason.OK, True)
 
 
-def test_what_is_cut_for_its_length_or_time_is_a_page() -> None:
+def test_a_response_cut_for_its_length_or_time_is_a_page() -> None:
     assert {outcomes.answered(capture(truncated=why), SCOPE, 10).reason for why in ("length", "time")} == {Reason.OK}
 
 
-def test_the_target_of_a_redirect_is_a_task_like_a_link_one_hop_on() -> None:
+def test_the_target_of_a_redirect_is_a_task_one_hop_further() -> None:
     outcome = outcomes.answered(moved("/next", depth=3, redirects=2), SCOPE, 10)
     assert (outcome.reason, outcome.detail, outcome.final) == (Reason.REDIRECT, "http://a.test/next", True)
     [task] = outcome.links
@@ -150,12 +150,12 @@ def test_the_target_of_a_redirect_is_a_task_like_a_link_one_hop_on() -> None:
         "http://",
     ],
 )
-def test_a_redirect_to_what_is_not_a_web_page_goes_nowhere(location: str) -> None:
+def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:
     outcome = outcomes.answered(moved(location), SCOPE, 10)
     assert (outcome.reason, outcome.links, outcome.final) == (Reason.BAD_REDIRECT, (), True)
 
 
-def test_a_redirect_without_a_location_goes_nowhere() -> None:
+def test_a_redirect_without_a_location_is_not_followed() -> None:
     assert outcomes.answered(capture(301), SCOPE, 10).reason is Reason.BAD_REDIRECT
 
 
@@ -175,7 +175,7 @@ def test_user_names_and_passwords_are_not_carried_along() -> None:
     assert task.url.text == "http://b.test/"
 
 
-def test_a_robots_txt_that_moved_is_asked_for_there_on_behalf_of_its_origin() -> None:
+def test_a_robots_txt_that_moved_is_requested_there_for_its_origin() -> None:
     task = Task(url("http://a.test/robots.txt"), kind=Kind.FILE, file="robots")
     hops: list[Task] = []
     while (onward := outcomes.moved(capture(301, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
@@ -185,7 +185,7 @@ def test_a_robots_txt_that_moved_is_asked_for_there_on_behalf_of_its_origin() ->
     assert {(hop.file, hop.via, hop.url.host) for hop in hops} == {("robots", "http://a.test", "b.test")}
 
 
-def test_a_tdmrep_json_that_moved_is_asked_for_in_the_same_way() -> None:
+def test_a_tdmrep_json_that_moved_is_requested_in_the_same_way() -> None:
     task = Task(url("http://a.test/.well-known/tdmrep.json"), kind=Kind.FILE, file="tdmrep")
     onward = outcomes.moved(capture(302, ("Location", "https://b.test/policy"), task=task))
     assert onward is not None
@@ -197,14 +197,14 @@ def test_a_tdmrep_json_that_moved_is_asked_for_in_the_same_way() -> None:
     )
 
 
-def test_a_robots_txt_that_is_there_or_moved_to_nowhere_ends_here() -> None:
+def test_a_robots_txt_that_is_present_or_has_no_usable_target_did_not_move() -> None:
     task = Task(url("http://a.test/robots.txt"), kind=Kind.FILE, file="robots")
     assert outcomes.moved(capture(200, ("Location", "/elsewhere"), task=task)) is None
     assert outcomes.moved(capture(302, ("Location", "ftp://a.test/"), task=task)) is None
     assert outcomes.moved(capture(302, task=task)) is None
 
 
-def test_a_failure_is_a_outcome_that_says_whether_it_is_tried_again() -> None:
+def test_a_failure_says_whether_the_task_is_tried_again() -> None:
     failure = Failure(Task(url()), Reason.TIMEOUT, "no whole header", NOW, 20.0, 17)
     outcome = outcomes.failed(failure)
     assert (outcome.reason, outcome.detail, outcome.time, outcome.seconds, outcome.downloaded) == (
@@ -288,7 +288,7 @@ def test_a_task_of_a_closed_host_ends_without_a_request() -> None:
 
 
 @pytest.mark.parametrize("jump", [-1e9, -60.0, 60.0, 1e9])
-def test_what_a_moved_clock_says_is_dated_by_ours(jump: float) -> None:
+def test_an_outcome_is_re_stamped_if_the_system_clock_jumped(jump: float) -> None:
     assert clock.steady(capture(), NOW + 0.2) == capture(), "a little off is not moved"
     seen = clock.steady(capture(), NOW + jump)
     assert seen.time + seen.seconds == pytest.approx(NOW + jump, abs=0.01)

@@ -1,4 +1,4 @@
-"""The log is the truth: the state can be made again from it, what is behind the last commit was never there, and damage is refused."""
+"""The log is the truth: the state can be made from it, bytes behind the last commit do not count, damage is refused."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ def world(shared: World) -> World:
 
 @pytest.fixture(scope="module")
 def halfway(shared: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl that was stopped with work left; to be copied."""
+    """A crawl that was stopped with work left. Tests work on a copy."""
     directory = truth.prepare(tmp_path_factory.mktemp("halfway") / "crawl", shared)
     assert crashing.run(["crawl", str(directory), "--max-pages", "12"], Plan(longest=SHORT)).code == 0
     return directory
@@ -54,19 +54,19 @@ def status(directory: Path) -> dict[str, object]:
 
 
 def counts(directory: Path) -> dict[str, object]:
-    """What the store knows, without a request."""
+    """Return what the store knows, without a request."""
     found: dict[str, object] = crawl(directory, "--max-seconds", "0.000001").json["counts"]
     return {name: value for name, value in found.items() if name in ("seen", "waiting", "finished", "hosts", "domains")}
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Everything in a directory but its lock and the store's."""
+    """Return every file of a directory except the locks."""
     files = (path for path in sorted(directory.rglob("*")) if path.is_file() and "lock" not in path.name)
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
 
 
 def assert_refused(directory: Path, *words: str) -> None:
-    """One sentence, and nothing was touched."""
+    """Check that a crawl refuses the directory with one sentence and changes nothing."""
     before = contents(directory)
     result = crashing.run(["crawl", str(directory)])
     assert (result.code, result.out) == (2, ""), result.err
@@ -81,7 +81,7 @@ def logs(directory: Path) -> list[Path]:
     return found
 
 
-def test_a_crawl_without_its_state_goes_on_as_with_it(half: Path, world: World) -> None:
+def test_a_crawl_without_its_state_continues_as_with_it(half: Path, world: World) -> None:
     told, known = status(half), counts(half)
     shutil.rmtree(half / "state")
     assert counts(half) == known
@@ -133,7 +133,7 @@ def test_robots_txt_is_kept_across_restarts(world: World, tmp_path: Path) -> Non
     assert len(asked) == len(set(asked))
 
 
-def test_a_rest_that_a_host_asked_for_is_kept_across_a_kill(tmp_path: Path) -> None:
+def test_a_pause_that_a_host_wants_is_kept_across_a_kill(tmp_path: Path) -> None:
     with web.serve() as site:
         site.robots("a.test", "")
         site.script("a.test", "/", [web.Reply(status=429, headers=(("Retry-After", "2"),)), web.Reply()])
@@ -169,7 +169,7 @@ def test_what_lies_behind_the_last_commit_is_moved_aside(half: Path) -> None:
     assert [path.read_bytes() for path in (half / "torn").iterdir()] == [GARBAGE] * 3
 
 
-def test_zeros_behind_the_last_commit_are_nothing(half: Path, world: World) -> None:
+def test_zeros_behind_the_last_commit_do_not_count(half: Path, world: World) -> None:
     for path in (*half.glob("warc/*"), logs(half)[-1]):
         with path.open("ab") as file:
             file.write(bytes(5000))
@@ -177,7 +177,7 @@ def test_zeros_behind_the_last_commit_are_nothing(half: Path, world: World) -> N
     assert {url for url in truth.pages(half) if not world.graph.trapped(url)} == world.expected.must_have
 
 
-def test_a_state_that_knows_more_than_the_log_is_refused(half: Path, world: World) -> None:
+def test_a_state_that_is_newer_than_the_log_is_refused(half: Path, world: World) -> None:
     last = logs(half)[-1]
     data = last.read_bytes()
     last.write_bytes(data[:-1])
@@ -208,7 +208,7 @@ def test_damage_in_the_middle_of_the_log_is_refused_and_nothing_is_cut(which: in
     *files, last = logs(half)
     files[-1].write_bytes(
         files[-1].read_bytes() + last.read_bytes()
-    )  # damage in the last frame of all would be a frame cut short
+    )  # damage in the very last frame would be a frame cut short
     last.unlink()
     path = files[which]
     data = bytearray(path.read_bytes())
@@ -238,7 +238,7 @@ def test_a_directory_of_a_newer_windrow_is_refused(half: Path) -> None:
     assert_refused(half, "version", "use a newer Windrow")
 
 
-def test_a_version_that_a_crash_left_empty_is_written_again(half: Path) -> None:
+def test_a_version_file_that_a_crash_left_empty_is_written_again(half: Path) -> None:
     (half / "version").write_text("")
     assert crawl(half).code == 0
     assert (half / "version").read_text() == "1\n"
@@ -256,7 +256,7 @@ def test_a_state_of_a_newer_windrow_is_refused(half: Path) -> None:
     assert crawl(half).code == 0
 
 
-def test_a_store_that_is_not_one_is_refused(half: Path) -> None:
+def test_a_file_that_is_not_a_store_is_refused(half: Path) -> None:
     (half / "state" / "data.mdb").write_bytes(b"not a store" * 1000)
     result = crashing.run(["crawl", str(half)])
     assert result.code == 2 and result.err.count("\n") == 1
@@ -265,7 +265,7 @@ def test_a_store_that_is_not_one_is_refused(half: Path) -> None:
     assert crawl(half).code == 0
 
 
-def test_the_frames_of_a_log_are_gzip_that_anybody_can_read(half: Path) -> None:
+def test_any_gzip_program_reads_the_frames_of_a_log(half: Path) -> None:
     text = b"".join(zlib.decompress(data, 31) for path in logs(half) for data in members(path))
     assert text.startswith(b'{"frame":1,')
     assert all(isinstance(json.loads(line), dict) for line in text.splitlines())

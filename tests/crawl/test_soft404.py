@@ -1,4 +1,4 @@
-"""A host that answers 200 for pages that are not there: it is asked once for one that cannot exist, and the likes of it are left out."""
+"""A host with status 200 for missing pages: one probe, and pages like its response are left out."""
 
 import json
 from pathlib import Path
@@ -65,13 +65,13 @@ def ends(directory: Path) -> dict[str, str]:
     return {line["url"].removeprefix("http://a.test/"): line["reason"] for line in lines}
 
 
-def test_a_host_is_asked_once_for_a_page_that_cannot_exist(crawled: tuple[Path, list[str]]) -> None:
+def test_a_host_gets_one_probe(crawled: tuple[Path, list[str]]) -> None:
     _, paths = crawled
     asked = [path for path in paths if "no-such-page" in path]
     assert len(asked) == 1 and paths.index(asked[0]) >= 5, "after some pages"
 
 
-def test_pages_like_that_answer_are_left_out_and_the_others_kept(crawled: tuple[Path, list[str]]) -> None:
+def test_pages_like_the_response_to_the_probe_are_left_out_and_others_kept(crawled: tuple[Path, list[str]]) -> None:
     directory, _ = crawled
     found = ends(directory)
     assert {found["weg"], found["fort"]} == {"soft-404"}
@@ -86,6 +86,6 @@ def test_the_probe_is_archived_among_the_diagnostics(crawled: tuple[Path, list[s
     assert len([url for url in kept if "no-such-page" in url]) == 1
 
 
-def test_the_corpus_can_be_made_anew_with_what_the_probe_said(crawled: tuple[Path, list[str]]) -> None:
+def test_a_rebuild_of_the_corpus_uses_the_probe(crawled: tuple[Path, list[str]]) -> None:
     directory, _ = crawled
     truth.assert_corpus(directory)

@@ -1,4 +1,4 @@
-"""tdmrep.json in a real crawl: asked for once, before the first page, kept with each document, obeyed by profile."""
+"""tdmrep.json in a real crawl: requested once before the first page, kept with each document, obeyed by profile."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def lines(directory: Path) -> dict[str, dict[str, Any]]:
 
 
 def said(directory: Path, host: str = "a.test") -> dict[str, list[tuple[str, str, str]]]:
-    """Signals of the documents by path."""
+    """Return the signals of the documents by path."""
     documents = [document for document in truth.documents(directory) if document["url"].startswith(f"http://{host}/")]
     return {
         document["url"].removeprefix(f"http://{host}"): [
@@ -80,7 +80,7 @@ def paths(site: web.Site, host: str = "a.test") -> list[str]:
     return [request.path for request in site.requests(host)]
 
 
-def test_an_origin_is_asked_once_before_its_first_page_and_each_document_has_what_it_says(
+def test_the_file_is_requested_once_before_the_first_page_and_each_document_has_its_signals(
     site: web.Site, tmp_path: Path
 ) -> None:
     site.page("a.test", PATH, RESERVED, headers=JSON)
@@ -98,7 +98,7 @@ def test_an_origin_is_asked_once_before_its_first_page_and_each_document_has_wha
 @pytest.mark.parametrize(
     ("options", "count"), [((), 4), (("--profile", "training"), 0), (("--without-signal", "tdm-reservation=1"), 0)]
 )
-def test_an_export_can_be_filtered_by_it(site: web.Site, tmp_path: Path, options: tuple[str, ...], count: int) -> None:
+def test_an_export_can_be_filtered_by_its_signals(site: web.Site, tmp_path: Path, options: tuple[str, ...], count: int) -> None:
     site.page("a.test", PATH, RESERVED)
     crawl(tmp_path, site)
     exported = crashing.run(
@@ -130,14 +130,14 @@ def test_a_profile_for_training_leaves_out_what_is_reserved_unless_the_page_says
 
 
 @pytest.mark.parametrize("option", ["signals.tdmrep=false", "extract.extractor=none"])
-def test_nobody_is_asked_where_that_is_switched_off_or_no_text_is_taken(
+def test_the_file_is_not_requested_if_switched_off_or_if_no_text_is_extracted(
     site: web.Site, tmp_path: Path, option: str
 ) -> None:
     crawl(tmp_path, site, option)
     assert len(paths(site)) == 5 and PATH not in paths(site)
 
 
-def test_robots_txt_goes_before(site: web.Site, tmp_path: Path) -> None:
+def test_robots_txt_may_disallow_the_file(site: web.Site, tmp_path: Path) -> None:
     site.robots("a.test", "User-agent: *\nDisallow: /.well-known/\n")
     site.page("a.test", PATH, RESERVED)
     crawl(tmp_path, site)
@@ -171,7 +171,7 @@ def test_any_other_answer_is_no_statement_and_costs_no_page(
     assert said(tmp_path) == {f"/{number}": [] for number in range(4)}
 
 
-def test_one_that_answers_at_the_second_time_is_heard(site: web.Site, tmp_path: Path) -> None:
+def test_an_origin_that_answers_the_second_request_is_heard(site: web.Site, tmp_path: Path) -> None:
     site.script("a.test", PATH, [web.Reply(b"", 503), web.Reply(RESERVED)])
     crawl(tmp_path, site)
     assert said(tmp_path) == {f"/{number}": SIGNALS for number in range(4)}
@@ -187,7 +187,7 @@ def test_one_that_answers_at_the_second_time_is_heard(site: web.Site, tmp_path: 
     ],
     ids=["100 MB", "cut short", "no HTTP", "nothing"],
 )
-def test_a_hostile_server_takes_a_bounded_share_and_no_page(site: web.Site, tmp_path: Path, wire: bytes) -> None:
+def test_a_hostile_server_takes_bounded_resources_and_no_page(site: web.Site, tmp_path: Path, wire: bytes) -> None:
     site.raw("a.test", PATH, wire)
     crawl(tmp_path, site)
     assert paths(site).count(PATH) <= 4, (
@@ -202,7 +202,7 @@ def test_a_hostile_server_takes_a_bounded_share_and_no_page(site: web.Site, tmp_
     assert all(len(record.payload) <= 512_000 for record in kept)
 
 
-def test_a_hundred_megabytes_are_broken_off_at_the_first_half(site: web.Site, tmp_path: Path) -> None:
+def test_a_hundred_megabytes_are_cut_off_after_the_first_half(site: web.Site, tmp_path: Path) -> None:
     site.raw("a.test", PATH, web.head(200, [("Content-Length", "104857600")]) + b"[" + b" " * 3_000_000)
     crawl(tmp_path, site)
     [kept] = [
@@ -224,7 +224,7 @@ def test_a_redirect_is_followed(site: web.Site, tmp_path: Path, target: str) -> 
         assert paths(site, "b.test") == ["/robots.txt", "/policy.json"]
 
 
-def test_a_redirect_is_not_followed_to_where_nothing_may_be_asked(site: web.Site, tmp_path: Path) -> None:
+def test_a_redirect_to_a_disallowed_place_is_not_followed(site: web.Site, tmp_path: Path) -> None:
     site.page("a.test", PATH, b"", 302, [("Location", "http://b.test/secret.json")])
     site.page("b.test", "/secret.json", RESERVED)
     crawl(tmp_path, site)
@@ -251,7 +251,7 @@ def test_redirects_in_a_circle_end(site: web.Site, tmp_path: Path) -> None:
     assert set(said(tmp_path)) == set(said(tmp_path, "b.test")) == {f"/{number}" for number in range(4)}
 
 
-def test_it_is_not_asked_for_again_after_a_restart(site: web.Site, tmp_path: Path) -> None:
+def test_the_file_is_not_requested_again_after_a_restart(site: web.Site, tmp_path: Path) -> None:
     site.page("a.test", PATH, RESERVED)
     prepare(tmp_path, site, "crawl.max_pages=1")
     assert crashing.run(["crawl", str(tmp_path)]).code == 0
@@ -260,7 +260,7 @@ def test_it_is_not_asked_for_again_after_a_restart(site: web.Site, tmp_path: Pat
     assert said(tmp_path) == {f"/{number}": SIGNALS for number in range(4)}
 
 
-def test_the_state_made_anew_from_the_log_knows_it(site: web.Site, tmp_path: Path) -> None:
+def test_a_state_made_from_the_log_knows_the_file(site: web.Site, tmp_path: Path) -> None:
     site.page("a.test", PATH, RESERVED)
     prepare(tmp_path, site, "crawl.max_pages=1")
     assert crashing.run(["crawl", str(tmp_path)]).code == 0

@@ -91,7 +91,7 @@ def good(number: int) -> bytes:
     return b"<a href=page-%d>" % number
 
 
-def test_a_worker_answers_as_the_function_itself() -> None:
+def test_a_worker_gives_the_same_answer_as_the_function() -> None:
     bodies = [
         b"<title>\xc5\xbe</title><html lang=cs><a href=a rel=next><a href=b.pdf><a href=http://other.test/c>",
         b"",
@@ -128,7 +128,7 @@ def test_a_page_larger_than_any_buffer_goes_through() -> None:
     ],
 )
 @pytest.mark.usefixtures("misbehaving")
-def test_the_page_that_ends_its_worker_gets_the_reason_and_no_other_page_is_lost(body: bytes, expected: Reason) -> None:
+def test_the_page_that_kills_its_worker_gets_the_reason_and_no_other_page_is_lost(body: bytes, expected: Reason) -> None:
     bodies = [good(number) for number in range(40)]
     bodies[5] = bodies[37] = body
     answers = refine(bodies, options(seconds=0.2))
@@ -142,7 +142,7 @@ def test_a_bug_is_named() -> None:
 
 
 @pytest.mark.usefixtures("misbehaving")
-def test_a_worker_that_waits_forever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "_GRACE", 1.0)
     monkeypatch.setattr(pools, "_TICK", 0.05)
     monkeypatch.setattr(pools, "_STARTING", 5000)
@@ -169,7 +169,7 @@ def test_workers_that_cannot_start_end_the_crawl_with_a_reason(monkeypatch: pyte
         refine([b""])
 
 
-def test_what_was_not_answered_is_cancelled_at_the_end() -> None:
+def test_unanswered_jobs_are_cancelled_at_the_end() -> None:
     async def run() -> None:
         pool = Pool(options())
         await pool.start()
@@ -181,7 +181,7 @@ def test_what_was_not_answered_is_cancelled_at_the_end() -> None:
     asyncio.run(run())
 
 
-def test_who_no_longer_waits_is_no_trouble() -> None:
+def test_a_cancelled_caller_is_no_trouble() -> None:
     async def run() -> list[Refined | Lost]:
         pool = Pool(options())
         await pool.start()
@@ -258,7 +258,7 @@ def _children() -> str:
     return Path("/proc/thread-self/children").read_text()
 
 
-def test_what_a_worker_says_is_a_record_or_an_error() -> None:
+def test_an_answer_of_a_worker_is_a_record_or_an_error() -> None:
     answers: list[wire.Answer] = [
         Refined((), 7, {"suffix": 2}, Verdict(Reason.LANGUAGE, "eng", "eng", {"language": 0.5}, 10)),
         Lost(Reason.PARSE_CRASH, "why"),
@@ -271,7 +271,7 @@ def test_what_a_worker_says_is_a_record_or_an_error() -> None:
             wire.answers(bad)
 
 
-def test_answers_lie_in_shared_memory_where_there_is_room() -> None:
+def test_answers_go_through_shared_memory_if_they_fit() -> None:
     shared = memoryview(bytearray(100))
     answers: list[wire.Answer] = [Lost(Reason.PARSE_CRASH, "why")]
     size, place = wire.LENGTHS.unpack(wire.answered(answers, shared, 60))
@@ -280,7 +280,7 @@ def test_answers_lie_in_shared_memory_where_there_is_room() -> None:
     assert wire.answered(answers, shared, 100 - size + 1) == wire.LENGTHS.pack(size, 0) + wire.encode(answers)
 
 
-def test_answers_too_large_for_shared_memory_come_all_the_same() -> None:
+def test_answers_too_large_for_shared_memory_go_through_the_socket() -> None:
     texts = [
         "".join(f"<p>Of the many paragraphs of page {page} this is number {at}.</p>" for at in range(9000))
         for page in range(3)
@@ -304,7 +304,7 @@ def test_answers_too_large_for_shared_memory_come_all_the_same() -> None:
         assert answer.draft is not None and len(answer.draft.paragraphs) == 9000
 
 
-def test_an_answer_outside_of_the_shared_memory_makes_no_sense() -> None:
+def test_an_answer_outside_of_the_shared_memory_is_invalid() -> None:
     async def run() -> tuple[bool, bool, bool]:
         pool = Pool(options())
         await pool.start()
