@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.archive.captures import capture
 from windrow.archive import members
-from windrow.archive.members import Origin
+from windrow.archive.members import Earlier
 from windrow.data import Place
 
 INFO = b"11111111-2222-4333-8444-555555555555"
@@ -113,7 +113,7 @@ charset-detected: UTF-8
 
 
 def test_a_revisit_record_points_to_the_payload_and_has_none() -> None:
-    origin = Origin(
+    origin = Earlier(
         "http://example.org/first", 1763100000.5, Place("warc/W-n0-20251115094640-00007.warc.gz", 1234, 567)
     )
     text = unpacked(members.build(capture(), origin, INFO, 2).response)

@@ -25,7 +25,7 @@ from windrow.data import Kind
     ],
 )
 def test_a_capture_goes_to_its_subset(status: int, kind: Kind, subset: str) -> None:
-    assert names.subset(capture(status=status, kind=kind)) == subset
+    assert names.subset(capture(kind=kind).task, status) == subset
 
 
 def test_a_name_is_made_of_prefix_node_start_and_serial() -> None:

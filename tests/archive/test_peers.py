@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.cli import main as warcio_cli
 
 from tests.archive.captures import any_capture, capture, files, write
-from windrow.archive import Origin, Writer
+from windrow.archive import Earlier, Writer
 from windrow.config import Archive
 from windrow.data import Capture, Kind
 
@@ -50,7 +50,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
         directory, Archive(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"}
     )
     places = [writer.append(writer.compress(page), seq, {"note": "x"}) for seq, page in enumerate(SITE, 1)]
-    origin = Origin(SITE[5].task.url.text, SITE[5].time, places[5])
+    origin = Earlier(SITE[5].task.url.text, SITE[5].time, places[5])
     writer.append(writer.revisit(SITE[5], origin), 99)
     writer.flush()
     writer.close()

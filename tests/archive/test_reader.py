@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.archive.captures import any_capture, capture, files, write
 from tests.shared import shared
 from windrow import archive
-from windrow.archive import Origin, Writer
+from windrow.archive import Earlier, Writer
 from windrow.config import Archive
 from windrow.data import Capture, Kind, Place
 
@@ -81,7 +81,7 @@ def test_a_place_whose_block_is_not_what_its_digest_says_is_an_error(tmp_path: P
         gzip.decompress(whole[place.offset : place.offset + place.length]).replace(b"hello", b"hullo")
     )
     path.write_bytes(whole[: place.offset] + member + whole[place.offset + place.length :])
-    with pytest.raises(archive.ArchiveError, match="no whole response"):
+    with pytest.raises(archive.ArchiveError, match="no complete response"):
         archive.open_place(tmp_path, place)
 
 
@@ -128,7 +128,7 @@ def revisit(directory: Path, origin_file: str | None = None) -> Place:
     """A crawl in which the second capture has the payload of the first."""
     writer = Writer(directory, Archive(), "n0", {})
     place = writer.append(writer.compress(SITE[3]), 1)
-    origin = Origin(SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file))
+    origin = Earlier(SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file))
     again = writer.append(writer.revisit(msgspec.structs.replace(SITE[3], status=404, time=1763200009.5), origin), 2)
     writer.flush()
     return again

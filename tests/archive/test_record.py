@@ -31,7 +31,7 @@ def blocks(path: Path) -> list[bytes]:
     return [found.block for found in archive.records(path)]
 
 
-def until_error(path: Path) -> tuple[list[archive.Record], archive.ArchiveError | None]:
+def until_error(path: Path) -> tuple[list[archive.WarcRecord], archive.ArchiveError | None]:
     found = []
     try:
         for one in archive.records(path):

@@ -68,7 +68,7 @@ class Keeper:
             self._seq += 1
             place = self._writer.append(members, self._seq)
             if self._revisits is not None:
-                self._revisits.note(members.digest, archive.Origin(report.task.url.text, members.time, place))
+                self._revisits.note(members.digest, archive.Earlier(report.task.url.text, members.time, place))
             settled = page.archived(settled, self._seq, place, members.digest)
             if weighed.draft is not None and leaf is not None and self._shards is not None:
                 self._shards.append(
