@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 # Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
 ROWS = (
     ("cli", "__main__"),
-    ("serve", "cluster", "demo"),
+    ("serve", "cluster", "demo", "kernels"),
     ("report",),
     ("crawl", "batch"),
     ("dedup.decide",),
@@ -22,7 +22,7 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins",),
     ("urls", "config", "files", "units", "scripts", "paths"),
-    ("data",),
+    ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 
