@@ -123,7 +123,7 @@ def test_a_connection_that_the_server_never_accepts_times_out() -> None:
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[web.Site, Path]]:
-    """A site with a certificate for *.site.test that nobody knows, and the certificate."""
+    """A site with a self-signed certificate for *.site.test, and the certificate."""
     if shutil.which("openssl") is None:
         pytest.skip("needs the openssl command")
     folder = tmp_path_factory.mktemp("tls")
