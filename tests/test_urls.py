@@ -295,7 +295,9 @@ def test_origin_port_and_tld_are_read_from_the_canonical_text(text: str) -> None
 
 
 SURTS = {
-    "https://fusionbikes.com.ar/producto/luz-knog-blinder-mini/": "ar,com,fusionbikes)/producto/luz-knog-blinder-mini",
+    "https://fusionbikes.com.ar/producto/luz-knog-blinder-mini-niner/": (
+        "ar,com,fusionbikes)/producto/luz-knog-blinder-mini-niner"
+    ),
     "http://www.archive.org/": "org,archive)/",
     "http://www34.archive.org/index.html?b=a&b=b&a=b": "org,archive)/index.html?a=b&b=a&b=b",
     "http://www2foo.com/": "com,www2foo)/",
