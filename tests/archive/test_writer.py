@@ -40,10 +40,10 @@ def test_each_file_begins_with_the_options_of_its_crawl(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 3
     for path in files(tmp_path):
         first = next(archive.records(path))
-        told = fields.decode(first.block)
+        info = fields.decode(first.block)
         assert first.type == "warcinfo" and first.offset == 0 and first.header("WARC-Filename") == path.name
-        assert {name: told[name] for name in INFO} == INFO
-        assert told["format"] == "WARC File Format 1.1" and told["layout"] == "request response metadata"
+        assert {name: info[name] for name in INFO} == INFO
+        assert info["format"] == "WARC File Format 1.1" and info["layout"] == "request response metadata"
 
 
 def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:

@@ -71,12 +71,12 @@ INSIDE = """
     for address in (public, *private):
         if address not in ("127.0.0.1", "0.0.0.0"):
             subprocess.run(["ip", "addr", "add", address + "/32", "dev", "lo"], check=True)
-    called = []
+    connections = []
 
     async def connected(reader, writer):
         address = writer.get_extra_info("sockname")[0]
         path = (await reader.readuntil(b"\\r\\n\\r\\n")).split(b" ")[1].decode()
-        called.append([address, path])
+        connections.append([address, path])
         head, body = "200 OK\\r\\nContent-Type: text/html", (directory / "page.html").read_bytes()
         if path == "/robots.txt":
             head, body = "404 Not Found", b""
@@ -94,8 +94,8 @@ INSIDE = """
         command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory)]
         crawl = await asyncio.create_subprocess_exec(*command, stderr=subprocess.PIPE)
         _, err = await crawl.communicate()
-        outcome = {"code": crawl.returncode, "err": err.decode(), "called": called}
-        (directory / "called.json").write_text(json.dumps(outcome))
+        outcome = {"code": crawl.returncode, "err": err.decode(), "connections": connections}
+        (directory / "connections.json").write_text(json.dumps(outcome))
 
     asyncio.run(main())
 """
@@ -126,11 +126,11 @@ def test_a_crawl_never_connects_to_a_private_address(tmp_path: Path) -> None:
     given = [str(tmp_path), PUBLIC, json.dumps(PRIVATE), json.dumps(MOVED)]
     command = ["unshare", "-n", sys.executable, "-c", textwrap.dedent(INSIDE), *given]
     subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, check=True, timeout=200)
-    found = json.loads((tmp_path / "called.json").read_text())
+    found = json.loads((tmp_path / "connections.json").read_text())
     assert found["code"] == 0, found["err"]
-    paths = {path for _, path in found["called"]}
+    paths = {path for _, path in found["connections"]}
     assert {"/", *(f"/go{number}" for number in range(len(MOVED)))} <= paths, "the public host was crawled"
-    assert {address for address, _ in found["called"]} == {PUBLIC}
+    assert {address for address, _ in found["connections"]} == {PUBLIC}
     for name in NAMED:
         why = [sys.executable, "-m", "windrow.cli", "why", str(tmp_path), f"http://{name}/n"]
         assert (

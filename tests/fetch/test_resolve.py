@@ -20,10 +20,10 @@ class Dns:
         self.answers: dict[str, list[str] | OSError] = {
             name.replace("_", "."): answer for name, answer in answers.items()
         }
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def __call__(self, host: str) -> list[str]:
-        self.asked.append(host)
+        self.requested.append(host)
         answer = self.answers.get(host, gone())
         if isinstance(answer, OSError):
             raise answer
@@ -65,7 +65,7 @@ def test_a_name_is_looked_up_once_until_its_answer_expires() -> None:
     found = asyncio.run(run())
     assert [answer.address for answer in found] == ["198.51.100.1"] * 4
     assert [answer.ttl for answer in found] == [100.0, 60.0, 1.0, 100.0]
-    assert dns.asked == ["a.test", "a.test"]
+    assert dns.requested == ["a.test", "a.test"]
 
 
 def test_simultaneous_calls_for_a_name_share_one_look_up() -> None:
@@ -76,7 +76,7 @@ def test_simultaneous_calls_for_a_name_share_one_look_up() -> None:
         return list(await asyncio.gather(*(names.find("A.test.", 0.0) for _ in range(5))))
 
     assert {answer.address for answer in asyncio.run(run())} == {"198.51.100.1"}
-    assert dns.asked == ["a.test"]
+    assert dns.requested == ["a.test"]
 
 
 def test_a_cancelled_call_does_not_cancel_the_look_up_of_the_others() -> None:
@@ -148,7 +148,7 @@ def test_a_host_is_found_again_when_dns_works_again() -> None:
     found = asyncio.run(run())
     assert [answer.reason for answer in found] == [Reason.DNS, Reason.DNS, Reason.DNS, None, Reason.DNS]
     assert found[-1].ttl == 60.0
-    assert len(dns.asked) == 3
+    assert len(dns.requested) == 3
 
 
 def test_a_clock_that_jumps_back_does_not_prolong_an_answer() -> None:
@@ -160,14 +160,14 @@ def test_a_clock_that_jumps_back_does_not_prolong_an_answer() -> None:
         await names.find("a.test", 1.0)
 
     asyncio.run(run())
-    assert len(dns.asked) == 2
+    assert len(dns.requested) == 2
 
 
 def test_no_answer_in_time_is_a_failure_and_its_thread_counts_until_it_ends() -> None:
-    release, asked = threading.Event(), []
+    release, requested = threading.Event(), []
 
     def stuck(host: str) -> list[str]:
-        asked.append(host)
+        requested.append(host)
         release.wait()
         return ["198.51.100.1"]
 
@@ -179,7 +179,7 @@ def test_no_answer_in_time_is_a_failure_and_its_thread_counts_until_it_ends() ->
 
     found = asyncio.run(run())
     assert [answer.reason for answer in found] == [Reason.DNS, Reason.DNS, None]
-    assert asked == ["a.test", "c.test"]
+    assert requested == ["a.test", "c.test"]
 
 
 def test_a_bug_in_the_look_up_is_raised() -> None:
@@ -199,7 +199,7 @@ def test_a_bug_in_the_look_up_is_raised() -> None:
 def test_a_name_that_is_invalid_in_dns_is_not_looked_up(host: str) -> None:
     dns = Dns()
     assert find(dns, host).reason is Reason.NO_SUCH_HOST
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:a00:1", "0.0.0.0"])
@@ -237,7 +237,7 @@ def test_without_a_contact_only_loopback_is_allowed() -> None:
 def test_a_literal_address_resolves_to_itself(host: str, ip: str) -> None:
     dns = Dns()
     assert find(dns, host).address == ip
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 def test_a_literal_address_is_checked_too() -> None:
@@ -255,7 +255,7 @@ def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             await names.find(host, 0.0)
 
     asyncio.run(run())
-    assert dns.asked == ["a.test", "b.test", "c.test", "a.test"]
+    assert dns.requested == ["a.test", "b.test", "c.test", "a.test"]
 
 
 def test_a_hosts_file_replaces_dns(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_hosts_file_replaces_dns(tmp_path: Path) -> None:
     found = {host: find(dns, host, hosts_file=path) for host in wanted}
     assert {host: answer.address for host, answer in found.items()} == wanted
     assert found["z.test"].reason is Reason.NO_SUCH_HOST
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 def test_the_nearest_wildcard_and_the_first_line_count(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def decode(body: bytes, encodings: str, limit: int) -> Decoded:
         decoder = _DECODERS.get(name)
         if decoder is None:
             return _FAILED
-        body, whole, more = decoder(body, limit)
-        complete, cut = complete and (whole or cut), cut or more
+        body, ended, more = decoder(body, limit)
+        complete, cut = complete and (ended or cut), cut or more
     return Decoded(body, complete, cut)
 
 
