@@ -53,7 +53,7 @@ def export(
         str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): own or icu.")
     ] = "own",
     langdiff: Annotated[
-        str, typer.Option(help="Language that langdiff of <p> compares with: of the paragraph or of the document.")
+        str, typer.Option(help="Whose language langdiff of <p> is compared with: paragraph or document.")
     ] = "paragraph",
     model: Annotated[
         list[Path] | None,
@@ -63,7 +63,7 @@ def export(
     force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the documents of a crawl, all or a selection, in a format that other programs read."""
+    """Write documents of a crawl in a format of other programs: all of them or a selection."""
     from windrow.batch import export as job
     from windrow.batch.filters import Wanted
 
@@ -103,7 +103,7 @@ def dedup(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Remove near-duplicate paragraphs from files of documents, by onion's rule. --set changes options of [dedup]."""
+    """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     options = job.options(level, form, config.make([job.PURE, *(settings or [])], Path()).dedup)
@@ -127,8 +127,7 @@ def rebuild(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Make state/ again from the log alone and move the old one aside. With --corpus: make the corpus from the
-    archive."""
+    """Make state/ again from the log, or the corpus from the archive. An old state/ is moved aside."""
     options = load(directory, settings)
     if corpus is None:
         return _rebuild_state(directory, options, as_json)

@@ -30,7 +30,7 @@ def demo(
     directory: Annotated[Path, typer.Option("--dir", help="Directory for the crawl.")] = Path("windrow-demo"),
     as_json: Json = False,
 ) -> None:
-    """Crawl a small web that Windrow itself serves on loopback: no network needed."""
+    """Crawl a small web that Windrow serves on loopback. It needs no network and ends with a report."""
     demos.clear(directory)
     with web.serve() as site:
         demos.write(directory, site)

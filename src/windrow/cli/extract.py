@@ -106,7 +106,7 @@ def evaluate(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Measure extractors on pages with gold text, and compare them with other programs."""
+    """Measure extractors on pages with gold text. Compare them with other programs."""
     from windrow.extract import files, gold
 
     others = job.names(peers)

@@ -15,7 +15,7 @@ def options(
     name: Annotated[str, typer.Argument(help="A section or an option: fetch, fetch.delay.", metavar="[NAME]")] = "",
     as_json: Json = False,
 ) -> None:
-    """Print every option with its default, or one option or section with its unit and reason."""
+    """Print the options with their defaults. With NAME, also print unit, reason and range."""
     found = [one for one in config.options() if not name or one.name == name or one.name.startswith(f"{name}.")]
     if not found:
         raise ConfigError(f"there is no option or section {name!r}; {config.nearest(name)}")
@@ -32,7 +32,7 @@ def _meaning(option: Option) -> str:
 
 
 def reasons(as_json: Json = False) -> None:
-    """Print every reason with which a URL can end, and its meaning."""
+    """Print the reasons with which a URL can end, and their meaning."""
     meanings = comments.read(Reason)
     if as_json:
         return print_json({reason.value: meanings[reason.name] for reason in Reason})

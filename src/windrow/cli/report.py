@@ -20,7 +20,7 @@ def report(
     unit: Annotated[str, typer.Option("--by", help="Show the yield per domain or per host.")] = "domain",
     as_json: Json = False,
 ) -> None:
-    """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
+    """Make a page with pictures of a crawl. It needs only the log. With --json, print the numbers instead."""
     from windrow.batch import fold
 
     with progress("report", sum(map(fold.length, directories))) as watch:
@@ -46,8 +46,7 @@ def what_if(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Compute what other yield thresholds would have changed, from the log alone. --set changes options of
-    [frontier]."""
+    """Compute the effect of other yield thresholds. It needs only the log. --set changes options of [frontier]."""
     from windrow.batch import fold
     from windrow.batch import replay as job
 
