@@ -456,7 +456,7 @@ def other_policy(weird: str, theirs: str) -> str:
     if not weird.startswith("http"):
         return "only absolute http and https URLs are ours; seed lists may leave http:// out"
     if theirs == "http:/":
-        return "without a host nothing can be asked for"
+        return "a URL without a host cannot be requested"
     if "//" in weird[8:].partition("?")[0]:
         return "empty path segments are kept: servers may tell /a//b from /a/b"
     if re.search(r"[\[\]^`|]", query):
