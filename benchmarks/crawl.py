@@ -1,12 +1,13 @@
-"""Windrow and Scrapy, one after the other, on the `medium` web with no delay: CPU per page, pages a second, memory, and the ratio.
+"""Compare Windrow and Scrapy on the `medium` web without delay: CPU per page, pages per second, memory, and the ratio.
 
     python benchmarks/crawl.py [--text] [--only windrow|scrapy] [--pages N] [--web DIR] [--json]
 
-Without --text both crawl to WARC and take links only. With it Windrow runs its whole pipeline, with the default extractor, judges,
-near-duplicates and corpus, every language accepted and no domain retired; the peer adds jusText.
+The two crawlers run one after the other. Without --text both write WARC files and extract only links. With --text
+Windrow runs its complete pipeline: the default extractor, judges, near-duplicates and corpus; it accepts every language
+and retires no domain. Scrapy then adds jusText.
 
-CPU is the user and system time of every process that the crawler started, as the kernel accounts it; the web server is none of them.
-Pages are what the web server's own log says it answered with 200, robots.txt aside.
+CPU is the user and system time of all processes that the crawler started, from the kernel's accounting, without the web
+server. Pages are the answers with status 200 in the log of the web server, except robots.txt.
 """
 
 import argparse
@@ -29,15 +30,15 @@ import psutil
 
 HERE = Path(__file__).resolve().parent
 SERVE = HERE.parents[1] / "shared" / "web" / "serve"
-INTERVAL = 0.25  # seconds between two looks at memory
+INTERVAL = 0.25  # seconds between two samples of memory
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: orphans become our children, so that their time is counted
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
     time: float  # epoch seconds
-    pss: int  # bytes over all processes, shared pages divided among their users
-    private: int  # bytes, the anonymous part: file pages, which the kernel can drop, not counted
+    pss: int  # bytes of all processes, shared pages divided among their users
+    private: int  # bytes, only the anonymous part: without file pages, which the kernel can drop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +69,9 @@ class Web:
         return self.directory / "hosts"
 
     def served(self, since: float) -> tuple[int, list[float]]:
-        """How many requests were answered, and when each of those that gave a page."""
-        os.kill(
-            int((self.directory / "nginx.pid").read_text()), signal.SIGUSR1
-        )  # nginx writes what it holds back and opens the log anew
+        """Return the number of answered requests, and the times of those that gave a page."""
+        pid = int((self.directory / "nginx.pid").read_text())
+        os.kill(pid, signal.SIGUSR1)  # nginx writes its buffer and opens the log again
         time.sleep(1)
         with open(self.directory / "access.log", encoding="latin-1") as lines:
             rows = [row for row in (line.split(" ", 6) for line in lines) if float(row[0]) >= since]
@@ -81,7 +81,7 @@ class Web:
 @contextmanager
 def web(directory: Path, port: int) -> Iterator[Web]:
     if not SERVE.exists():
-        sys.exit(f"the medium web is not here: {SERVE} is missing")
+        sys.exit(f"cannot serve the medium web: {SERVE} is missing")
     subprocess.run([SERVE, "start", "medium", directory, str(port)], check=True, stdout=sys.stderr)
     try:
         yield Web(directory)
@@ -90,7 +90,10 @@ def web(directory: Path, port: int) -> Iterator[Web]:
 
 
 def measure(command: list[str], log: Path) -> tuple[float, float, float, list[Sample]]:
-    """Runs a command to its end: when it started, wall seconds, CPU seconds of it and all its descendants, memory over time."""
+    """Run a command to its end.
+
+    Return its start time, its wall seconds, the CPU seconds of it and all its descendants, and samples of memory.
+    """
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
     before, began = _children_cpu(), time.time()
     samples = []
@@ -106,9 +109,8 @@ def measure(command: list[str], log: Path) -> tuple[float, float, float, list[Sa
         _end(process)
     wall = time.time() - began
     if process.returncode:
-        sys.exit(
-            f"{' '.join(command)}\nended with {process.returncode}; its output is in {log}:\n{log.read_text(errors='replace')[-2000:]}"
-        )
+        end = log.read_text(errors="replace")[-2000:]
+        sys.exit(f"{' '.join(command)}\nfailed with exit code {process.returncode}; its output is in {log}:\n{end}")
     return began, wall, _children_cpu() - before, samples
 
 
@@ -118,7 +120,7 @@ def _children_cpu() -> float:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Nothing outlives the measurement, and everything is reaped, so that its time is counted."""
+    """End and reap all descendants, so that none outlives the measurement and their time is counted."""
     for descendant in psutil.Process().children(recursive=True):
         descendant.kill()
     process.wait()
@@ -140,7 +142,7 @@ def _sample(pid: int) -> Sample:
             rows = dict(
                 line.split(":", 1) for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()[1:]
             )
-        except OSError:  # it ended while we looked
+        except OSError:  # it ended during the sample
             continue
         pss += int(rows["Pss"].split()[0]) << 10
         private += int(rows["Pss_Anon"].split()[0]) << 10
@@ -148,7 +150,7 @@ def _sample(pid: int) -> Sample:
 
 
 def archived(directory: Path) -> int:
-    """Response records on disk, counted by their headers alone."""
+    """Return the number of response records on disk, counted by their headers."""
     count = 0
     for path in directory.rglob("*.warc.gz"):
         with gzip.open(path) as stream:
@@ -157,7 +159,7 @@ def archived(directory: Path) -> int:
 
 
 def windrow(site: Web, output: Path, pages: int, text: bool) -> list[str]:
-    """Prepares a crawl directory; gives the command that crawls it."""
+    """Prepare a crawl directory; return the command that crawls it."""
     base = [sys.executable, "-m", "windrow.cli"]
     crawl = output / "crawl"
     subprocess.run(
@@ -201,7 +203,7 @@ def run(name: str, site: Web, output: Path, pages: int, text: bool) -> Result:
     began, wall, cpu, samples = measure(CRAWLERS[name](site, output, pages, text), output / "output.log")
     requests, times = site.served(began)
     if not times:
-        sys.exit(f"{name} fetched nothing; it said:\n{(output / 'output.log').read_text(errors='replace')[-2000:]}")
+        sys.exit(f"{name} fetched no page; its output:\n{(output / 'output.log').read_text(errors='replace')[-2000:]}")
     quarters = [times[len(times) * part // 4 - 1] for part in (1, 2, 3, 4)]
     return Result(
         crawler=name,
@@ -218,7 +220,7 @@ def run(name: str, site: Web, output: Path, pages: int, text: bool) -> Result:
     )
 
 
-COLUMNS: dict[str, Callable[[Result], str]] = {  # heading -> how a result is shown there
+COLUMNS: dict[str, Callable[[Result], str]] = {  # heading -> text of a result
     "pages": lambda r: f"{r.pages}",
     "requests": lambda r: f"{r.requests}",
     "archived": lambda r: f"{r.archived}",
@@ -235,27 +237,26 @@ def show(results: list[Result]) -> None:
     for result in results:
         print(f"{result.crawler:8}", *(f"{form(result):>{max(11, len(heading))}}" for heading, form in COLUMNS.items()))
     if len(results) == 2:
-        print(
-            f"ratio of CPU per page, scrapy : windrow = {results[1].cpu_ms_per_page / results[0].cpu_ms_per_page:.1f} : 1"
-        )
+        ratio = results[1].cpu_ms_per_page / results[0].cpu_ms_per_page
+        print(f"ratio of CPU per page, scrapy : windrow = {ratio:.1f} : 1")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=CRAWLERS, help="one crawler instead of both")
-    parser.add_argument("--text", action="store_true", help="the whole pipeline, from the request to the corpus")
+    parser.add_argument("--only", choices=CRAWLERS, help="run one crawler instead of both")
+    parser.add_argument("--text", action="store_true", help="run the complete pipeline, from the request to the corpus")
     parser.add_argument(
-        "--pages", type=int, default=0, help="stop after about this many; 0: the whole web, 22,622 pages"
+        "--pages", type=int, default=0, help="stop after about this many pages; 0: all 22,622 pages of the web"
     )
     parser.add_argument(
         "--web",
         type=Path,
-        help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one",
+        help="directory for the unpacked web (0.5 GB), reused if it exists; default: a temporary one",
     )
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx and the crawler are ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx and the crawler end too
     names = [options.only] if options.only else list(CRAWLERS)
     with tempfile.TemporaryDirectory(prefix="windrow-bench-") as made:
         os.chmod(made, 0o755)  # nginx started by root reads as nobody

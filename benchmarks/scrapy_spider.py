@@ -1,6 +1,9 @@
-"""The peer: Scrapy with the settings its documentation gives for broad crawls, writing WARC through warcio; links only, or jusText too.
+"""Scrapy with the settings of its documentation for broad crawls, writing WARC files with warcio.
 
-python scrapy_spider.py SEEDS HOSTS OUTPUT PAGES [text]      (PAGES 0: all)
+python scrapy_spider.py SEEDS HOSTS OUTPUT PAGES [text]
+
+PAGES 0 crawls all pages. Without `text` the spider extracts only links; with it, also the text of each page with
+jusText.
 """
 
 import gzip
@@ -29,7 +32,7 @@ SETTINGS = {
     "DOWNLOAD_TIMEOUT": 15,
     "DOWNLOAD_DELAY": 0,
     "DOWNLOAD_MAXSIZE": 1 << 20,
-    # Windrow obeys robots.txt and goes breadth first too.
+    # As in Windrow: obey robots.txt, and crawl breadth first.
     "ROBOTSTXT_OBEY": True,
     "DEPTH_PRIORITY": 1,
     "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
@@ -38,9 +41,10 @@ SETTINGS = {
 
 
 class HostsMiddleware:
-    """Sends each request to the address that the hosts file gives its host.
+    """Sends each request to the address of its host in the hosts file.
 
-    As to a proxy: the only way that leaves the URL, the Host header and the connection pool per host as they are.
+    The address is used as a proxy: no other way keeps the URL, the Host header and the connection pool per host
+    unchanged.
     """
 
     hosts: ClassVar[dict[str, str]] = {}

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 # Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
 ROWS = (
     ("cli", "__main__"),
-    ("serve", "cluster", "demo"),
+    ("serve", "cluster", "demo", "kernels"),
     ("report",),
     ("crawl", "batch"),
     ("dedup.decide",),
@@ -22,7 +22,7 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins",),
     ("urls", "config", "files", "units", "scripts", "paths"),
-    ("data",),
+    ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 
@@ -35,7 +35,7 @@ ADDRESSES = {
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
     "numpy": ("extract/blocks", "extract/lines_model/", "extract/sweep.py", "judge/", "dedup/", "report/png.py"),
-    "publicsuffixlist": ("urls.py",),
+    "publicsuffixlist": ("urls/suffixes.py",),
     "pyarrow": ("corpus/parquet.py",),
     "py3langid": ("judge/language/detect.py",),
     "pycld2": ("judge/language/detect.py",),
@@ -47,9 +47,9 @@ ADDRESSES = {
     "trafilatura": ("extract/peers.py",),
     "turbohtml": ("extract/html.py", "extract/decode.py"),
     "typer": ("cli/",),
-    "url": ("urls.py",),
+    "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
-    "xxhash": ("urls.py", "extract/html.py", "dedup/"),
+    "xxhash": ("urls/", "extract/html.py", "dedup/"),
     "zstandard": ("fetch/coding.py",),
 }
 
@@ -227,7 +227,7 @@ GROUND = {
         ("fetch/client.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from windrow import refine"),
         ("fetch/__init__.py", "from .. import judge"),
         ("seeds.py", "from windrow import frontier"),
-        ("urls.py", "from windrow import config"),
+        ("urls/parts.py", "from windrow import config"),
         ("data.py", "from windrow.urls import parse"),
         ("refine.py", "from windrow import crawl"),
         ("crawl/loop.py", "from windrow import batch"),

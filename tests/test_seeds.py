@@ -1,4 +1,4 @@
-"""Seed lists: what is read, and what is said about a line that cannot be."""
+"""Seed lists: which URLs are read, and the message for a line that cannot be read."""
 
 import gzip
 import io
@@ -57,7 +57,7 @@ def test_a_list_is_read_in_its_order_and_each_url_once(tmp_path: Path) -> None:
     assert texts(write(tmp_path, LIST.encode())) == URLS
 
 
-def test_windows_and_old_mac_lines_are_lines(tmp_path: Path) -> None:
+def test_windows_and_old_mac_line_ends_are_accepted(tmp_path: Path) -> None:
     assert texts(write(tmp_path, LIST.replace("\n", "\r\n").encode())) == URLS
     assert texts(write(tmp_path, LIST.replace("\n", "\r").encode())) == URLS
 
@@ -68,7 +68,7 @@ def test_a_compressed_list_is_read_whatever_its_name(tmp_path: Path) -> None:
     assert texts(write(tmp_path, LIST.encode(), "plain.gz")) == URLS
 
 
-def test_a_dash_is_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_means_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LIST.encode())))
     assert texts("-") == URLS
 
@@ -92,7 +92,8 @@ BAD = [
 @pytest.mark.parametrize("line", BAD)
 def test_a_bad_line_is_named_with_its_number_and_the_fix(tmp_path: Path, line: str) -> None:
     assert complaint(write(tmp_path, f"# one\nhttp://a.org/\n {line}\n".encode())) == (
-        f"seeds.txt, line 3: {line!r} is not an http or https URL; write it as https://example.org/page, or put # before the line"
+        f"seeds.txt, line 3: {line!r} is not an http or https URL; "
+        "write it as https://example.org/page, or put # before the line"
     )
 
 
@@ -109,7 +110,7 @@ def test_a_long_bad_line_is_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"# nothing\n", b"\xef\xbb\xbf"])
 def test_a_list_without_urls_is_an_error(tmp_path: Path, content: bytes) -> None:
     assert complaint(write(tmp_path, content)) == (
-        "seeds.txt holds no URL; write at least one, one a line, such as https://example.org/"
+        "seeds.txt holds no URL; write at least one, one per line, such as https://example.org/"
     )
 
 
@@ -119,15 +120,15 @@ def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
+def test_a_list_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     assert complaint(tmp_path / "none.txt") == "there is no seed list seeds.txt; check the path"
     assert complaint(tmp_path) == "cannot read seed list seeds.txt: Is a directory; check the path and its permissions"
 
 
 @pytest.mark.parametrize("cut", [4, 20, -1])
-def test_half_a_compressed_list_is_an_error(tmp_path: Path, cut: int) -> None:
+def test_an_incomplete_compressed_list_is_an_error(tmp_path: Path, cut: int) -> None:
     message = complaint(write(tmp_path, gzip.compress(LIST.encode())[:cut]))
-    assert message.startswith("seed list seeds.txt is not whole gzip (")
+    assert message.startswith("seed list seeds.txt is incomplete or damaged gzip (")
     assert message.endswith("; compress it again")
 
 
@@ -135,10 +136,10 @@ def test_a_damaged_compressed_list_is_an_error(tmp_path: Path) -> None:
     whole = bytearray(gzip.compress(LIST.encode()))
     for place in (12, 40, -6):
         damaged = bytes(whole[:place]) + bytes([whole[place] ^ 0xFF]) + bytes(whole[place:][1:])
-        assert complaint(write(tmp_path, damaged)).startswith("seed list seeds.txt is not whole gzip (")
+        assert complaint(write(tmp_path, damaged)).startswith("seed list seeds.txt is incomplete or damaged gzip (")
 
 
-def test_seeds_become_first_tasks(tmp_path: Path) -> None:
+def test_seeds_become_tasks_of_depth_zero(tmp_path: Path) -> None:
     found = seeds.read(write(tmp_path, LIST.encode()))
     tasks = seeds.tasks(found)
     assert [task.url for task in tasks] == found

@@ -1,4 +1,4 @@
-"""The canonical form, held to the WHATWG's, crawler-commons' and the public suffix list's own test data."""
+"""The canonical form, tested with the test data of WHATWG, crawler-commons and the public suffix list."""
 
 import csv
 import json
@@ -59,7 +59,7 @@ CANONICAL = {
 
 
 @pytest.mark.parametrize("text", CANONICAL)
-def test_each_way_to_write_a_url_has_one_form(text: str) -> None:
+def test_all_spellings_of_a_url_have_one_form(text: str) -> None:
     assert canonical(text) == CANONICAL[text]
 
 
@@ -90,7 +90,7 @@ VISITS = [
 
 
 @pytest.mark.parametrize("visit", VISITS)
-def test_what_names_a_visit_is_removed(visit: str) -> None:
+def test_a_part_that_identifies_a_visit_is_removed(visit: str) -> None:
     assert canonical("http://example.org/page" + visit) == "http://example.org/page"
 
 
@@ -118,7 +118,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_may_name_a_page_is_kept(page: str) -> None:
+def test_a_part_that_may_identify_a_page_is_kept(page: str) -> None:
     assert canonical("http://example.org" + page) == "http://example.org" + ("" if page[0] == "/" else "/") + page
 
 
@@ -140,7 +140,7 @@ MIXED = {
 
 
 @pytest.mark.parametrize("text", MIXED)
-def test_what_stands_around_a_visit_is_kept(text: str) -> None:
+def test_the_parts_around_a_session_id_are_kept(text: str) -> None:
     assert canonical("http://example.org/" + text) == "http://example.org/" + MIXED[text]
 
 
@@ -175,15 +175,18 @@ NOT_URLS = [
 
 
 @pytest.mark.parametrize("text", NOT_URLS, ids=lambda text: text[:40])
-def test_what_cannot_be_asked_for_is_none(text: str) -> None:
+def test_a_url_that_cannot_be_requested_is_none(text: str) -> None:
     assert urls.parse(text) is None
 
 
-SPELLINGS = "0x7f.1 017700000001 2130706433 127.1 127.0.1 0x7f000001 0x7F.0.0.0x1 ①②⑦.0.0.1 １２７。0.0.1 127.0.0.1. %31%32%37.1"
+SPELLINGS = (
+    "0x7f.1 017700000001 2130706433 127.1 127.0.1 0x7f000001 0x7F.0.0.0x1 "
+    "①②⑦.0.0.1 １２７。0.0.1 127.0.0.1. %31%32%37.1"
+)
 
 
 @pytest.mark.parametrize("text", SPELLINGS.split())
-def test_every_spelling_of_an_address_is_that_address(text: str) -> None:
+def test_all_spellings_of_an_ip_address_have_one_form(text: str) -> None:
     url = urls.parse(f"http://{text}/")
     assert url is not None
     assert (url.text, url.host, url.domain) == ("http://127.0.0.1/", "127.0.0.1", "127.0.0.1")
@@ -228,17 +231,17 @@ HREFS = {
 }
 
 
-def test_hrefs_are_read_from_their_base_and_keep_their_places() -> None:
+def test_hrefs_are_resolved_against_their_base_and_keep_their_order() -> None:
     found = urls.join("http://example.org/a/b?x=1", list(HREFS) * 2)
     assert [url and url.text for url in found] == list(HREFS.values()) * 2
 
 
-def test_hrefs_of_a_page_without_a_usable_base_must_be_absolute() -> None:
+def test_without_a_usable_base_hrefs_must_be_absolute() -> None:
     assert [url and url.text for url in urls.join("about:blank", ["a", "http://b.org"])] == [None, "http://b.org/"]
     assert [url and url.text for url in urls.join("", ["a", "http://b.org"])] == [None, "http://b.org/"]
 
 
-def test_a_visit_in_the_base_does_not_reach_the_link() -> None:
+def test_a_session_id_of_the_base_is_not_in_the_link() -> None:
     assert joined("http://user@example.org/(S(4hqa0555fwsecu455xqckv45))/a", "b;jsessionid=3") == "http://example.org/b"
 
 
@@ -268,7 +271,7 @@ def test_a_redirect_may_be_written_in_raw_utf8_or_latin_1() -> None:
         assert (None if url is None else url.text) == expected
 
 
-def test_many_urls_do_not_change_the_answers() -> None:
+def test_a_full_cache_does_not_change_results() -> None:
     hrefs = [f"http://h{number}.example.org/{number}" for number in range(3 * urls.REMEMBERED)]
     assert [url and url.text for url in urls.join("http://a.org/", hrefs)] == hrefs
 
@@ -292,7 +295,9 @@ def test_origin_port_and_tld_are_read_from_the_canonical_text(text: str) -> None
 
 
 SURTS = {
-    "https://fusionbikes.com.ar/producto/luz-knog-blinder-mini-niner/": "ar,com,fusionbikes)/producto/luz-knog-blinder-mini-niner",
+    "https://fusionbikes.com.ar/producto/luz-knog-blinder-mini-niner/": (
+        "ar,com,fusionbikes)/producto/luz-knog-blinder-mini-niner"
+    ),
     "http://www.archive.org/": "org,archive)/",
     "http://www34.archive.org/index.html?b=a&b=b&a=b": "org,archive)/index.html?a=b&b=a&b=b",
     "http://www2foo.com/": "com,www2foo)/",
@@ -307,11 +312,11 @@ SURTS = {
 
 
 @pytest.mark.parametrize("text", SURTS)
-def test_the_surt_is_the_one_of_the_public_indexes(text: str) -> None:
+def test_the_surt_equals_that_of_public_indexes(text: str) -> None:
     assert urls.surt(canonical(text) or "") == SURTS[text]
 
 
-def test_the_surt_of_deeply_nested_escapes_takes_no_time() -> None:
+def test_the_surt_of_deeply_nested_escapes_is_computed() -> None:
     assert urls.surt("http://a.org/%" + "25" * 30000 + "41") == "org,a)/a"
 
 
@@ -335,11 +340,11 @@ DOMAINS = {
 
 
 @pytest.mark.parametrize("host", DOMAINS)
-def test_a_domain_is_what_someone_registered(host: str) -> None:
+def test_the_domain_is_the_registered_one(host: str) -> None:
     assert urls.domain(host) == DOMAINS[host]
 
 
-def test_every_rule_of_the_public_suffix_list_gives_the_domain_its_own_reader_gives() -> None:
+def test_every_rule_of_the_public_suffix_list_gives_the_same_domain_as_its_own_library() -> None:
     reader = publicsuffixlist.PublicSuffixList()
     data = Path(publicsuffixlist.__file__).with_name("public_suffix_list.dat").read_text("utf-8")
     rules = [line.split()[0] for line in data.splitlines() if line.strip() and not line.startswith("//")]
@@ -351,7 +356,7 @@ def test_every_rule_of_the_public_suffix_list_gives_the_domain_its_own_reader_gi
             assert urls.domain(host) == (reader.privatesuffix(host) or host), host
 
 
-def test_the_public_suffix_lists_own_cases() -> None:
+def test_the_test_cases_of_the_public_suffix_list_pass() -> None:
     lines = shared("conformance/publicsuffix/tests/tests.txt").read_text("utf-8").splitlines()
     cases = [line.split() for line in lines if line and not line.startswith("//")]
     for name, expected in cases:
@@ -369,7 +374,7 @@ def load(name: str) -> list[dict[str, Any]]:
 
 
 def normal(text: str) -> str:
-    """RFC 3986 §6.2.2 in other words than the module's: what the WHATWG leaves as written."""
+    """Apply RFC 3986 §6.2.2, written independently of the module, to the parts that WHATWG leaves as they are."""
     text = re.sub("%(?![0-9A-Fa-f]{2})", "%25", text)
     return re.sub("%..", lambda found: decoded if (decoded := unreserved(found[0])) else found[0].upper(), text)
 
@@ -379,11 +384,12 @@ def unreserved(escape: str) -> str:
     return char if re.fullmatch(r"[A-Za-z0-9._~-]", char) else ""
 
 
-# Valid to the WHATWG, and no name that DNS could hold.
+# Valid for WHATWG, but impossible names in DNS.
 NO_NAMES = ("http://!\"$&'()*+,-.;=_`{}~/", "http://./", "http://../", "http://foo.09..")
 
 
-# The WHATWG keeps a blank before the fragment, %20; with us it goes with the fragment, so that one typing error is not another page.
+# WHATWG keeps a space before the fragment as %20; we remove it with the fragment, so that a typing error is no new
+# page.
 BLANK = {"http://f:21/ b ? d # e ": "http://f:21/%20b%20?%20d"}
 
 
@@ -405,7 +411,7 @@ def test_the_parser_agrees_with_the_web_platform_tests() -> None:
 
 
 def no_dns(host: str) -> bool:
-    """Labels of 1 to 63 letters, digits, - and _; 253 in all. UTS 46 as browsers use it leaves these checks to the resolver."""
+    """Check labels (1 to 63 letters, digits, - and _) and length (253). Browsers leave these checks to the resolver."""
     return len(host) > 253 or not all(re.fullmatch("[a-z0-9_-]{1,63}", label) for label in host.split("."))
 
 
@@ -445,12 +451,12 @@ def rows(name: str) -> Iterator[list[str]]:
 
 
 def other_policy(weird: str, theirs: str) -> str:
-    """Why crawler-commons' normalizer gives something else; empty where it must not."""
+    """Return why the normalizer of crawler-commons gives another result; empty where both must agree."""
     query = weird.partition("#")[0].partition("?")[2]
     if not weird.startswith("http"):
         return "only absolute http and https URLs are ours; seed lists may leave http:// out"
     if theirs == "http:/":
-        return "without a host nothing can be asked for"
+        return "a URL without a host cannot be requested"
     if "//" in weird[8:].partition("?")[0]:
         return "empty path segments are kept: servers may tell /a//b from /a/b"
     if re.search(r"[\[\]^`|]", query):
@@ -460,7 +466,7 @@ def other_policy(weird: str, theirs: str) -> str:
     return ""
 
 
-def test_what_crawler_commons_normalizes_is_normalized_or_differs_for_a_reason() -> None:
+def test_urls_are_normalized_as_crawler_commons_does_or_differ_for_a_reason() -> None:
     same = 0
     for weird, theirs in rows("normalizer/weirdToNormalizedUrls.csv"):
         if not other_policy(weird, theirs):
@@ -471,7 +477,7 @@ def test_what_crawler_commons_normalizes_is_normalized_or_differs_for_a_reason()
         assert urls.parse(invalid) is None
 
 
-def test_what_crawler_commons_resolves_is_resolved() -> None:
+def test_urls_are_resolved_as_crawler_commons_does() -> None:
     checked = 0
     for href, base, theirs in rows("url-utils/url-resolve.csv"):
         if not theirs.startswith("file:"):  # never fetched
@@ -491,7 +497,7 @@ SOUP = st.lists(st.sampled_from([*INGREDIENTS.split(" "), TOKEN, " ", "\t"]), ma
 @given(st.one_of(st.text(), SOUP, SOUP.map("http://a.org/".__add__)))
 @example("http://a.org/%%34%31?PHPSESSID=%&%41")
 @example("http://a.org/(S(4hqa0555fwse/(S(4hqa0555fwsecu455xqckv45))cu455xqckv45))/a")
-def test_any_text_has_a_canonical_form_that_is_its_own_or_none(text: str) -> None:
+def test_the_canonical_form_of_any_text_is_its_own_canonical_form(text: str) -> None:
     url = urls.parse(text)
     if url is not None:
         assert urls.parse(url.text) == url
@@ -511,13 +517,13 @@ def test_any_href_can_be_joined(href: str, base: str) -> None:
 
 
 @given(st.text(alphabet="abcXYZ019-._~!*'()/:@é%?=+ \\\t", max_size=40))
-def test_a_second_parser_gives_the_same(path: str) -> None:
+def test_a_second_parser_gives_the_same_result(path: str) -> None:
     text = f"http://example.org/{path}"
     other = ada_url.URL(text)
     assert canonical(text) == normal(f"{other.origin}{other.pathname}{other.search}")
 
 
-def test_hostile_lengths_and_depths_are_refused_or_read() -> None:
+def test_hostile_lengths_and_depths_are_refused_or_parsed() -> None:
     for text in (
         "http://" + "é" * 60000,
         "http://" + "xn--a." * 10000,

@@ -1,6 +1,7 @@
-"""Seed lists to Tasks: where a crawl begins.
+"""Seed lists to Tasks: the beginning of a crawl.
 
-UTF-8 text, one URL a line; a `#` at the start of a line or after a blank begins a comment. A file, a .gz file or "-" for stdin.
+A seed list is UTF-8 text with one URL per line; a `#` at the start of a line or after a space begins a comment. It is a
+file, a .gz file, or "-" for standard input.
 """
 
 import gzip
@@ -19,7 +20,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+([/?#]|$))")  # "example.or
 
 
 def read(source: str | Path) -> list[Url]:
-    """The URLs of a seed list in its order, each once."""
+    """Return the URLs of a seed list in its order, each once."""
     name = "stdin" if str(source) == "-" else str(source)
     found: dict[int, Url] = {}
     bad: list[tuple[int, str]] = []
@@ -33,7 +34,7 @@ def read(source: str | Path) -> list[Url]:
     if bad:
         raise ConfigError(_complaint(name, bad))
     if not found:
-        raise ConfigError(f"{name} holds no URL; write at least one, one a line, such as https://example.org/")
+        raise ConfigError(f"{name} holds no URL; write at least one, one per line, such as https://example.org/")
     return list(found.values())
 
 
@@ -42,7 +43,7 @@ def tasks(found: Iterable[Url]) -> list[Task]:
 
 
 def _url(text: str) -> Url | None:
-    """A name with a dot and no scheme is taken as http://; an e-mail address is not."""
+    """Parse one line. A name with a dot and without a scheme gets http://; an e-mail address does not."""
     host = re.split(r"[/?#]", text, maxsplit=1)[0]
     if "." in host and "@" not in host and not _SCHEME.match(text):
         text = f"http://{text}"
@@ -74,8 +75,7 @@ def _bytes(source: str | Path, name: str) -> bytes:
     except FileNotFoundError:
         raise ConfigError(f"there is no seed list {name}; check the path") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ConfigError(f"seed list {name} is not whole gzip ({error}); compress it again") from None
+        raise ConfigError(f"seed list {name} is incomplete or damaged gzip ({error}); compress it again") from None
     except OSError as error:
-        raise ConfigError(
-            f"cannot read seed list {name}: {error.strerror}; check the path and its permissions"
-        ) from None
+        fix = "check the path and its permissions"
+        raise ConfigError(f"cannot read seed list {name}: {error.strerror}; {fix}") from None

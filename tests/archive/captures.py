@@ -1,4 +1,4 @@
-"""Captures to archive: one that is quickly made, and any that can be."""
+"""Captures for tests: one with a few parameters, and a strategy for any capture."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def capture(
 
 
 def write(directory: Path, captures: list[Capture], config: Archive | None = None) -> list[Place]:
-    """A crawl directory with these captures, numbered from 1."""
+    """Write a crawl directory with these captures, numbered from 1."""
     writer = Writer(directory, config or Archive(), "n0", INFO)
     places = [writer.append(writer.compress(one), seq) for seq, one in enumerate(captures, 1)]
     writer.flush()

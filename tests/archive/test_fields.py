@@ -39,12 +39,12 @@ def test_the_status_is_read_from_the_status_line(head: bytes, status: int) -> No
     assert fields.status(head) == status
 
 
-def test_a_foreign_head_may_end_in_bare_line_feeds_or_never() -> None:
+def test_a_head_of_another_program_may_end_in_bare_line_feeds_or_never() -> None:
     assert fields.split(b"HTTP/1.1 200 OK\nA: b\n\nbody\r\n\r\n", {}) == (b"HTTP/1.1 200 OK\nA: b\n\n", b"body\r\n\r\n")
     assert fields.split(b"HTTP/1.1 200 OK\r\nA: b", {}) == (b"HTTP/1.1 200 OK\r\nA: b", b"")
 
 
-def test_a_foreign_head_says_whether_its_body_is_encoded() -> None:
+def test_a_head_of_another_program_says_whether_its_body_is_encoded() -> None:
     assert fields.encoded(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
     assert not fields.encoded(
         b"HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n"

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from tests.archive.captures import capture
 from windrow.archive import members
-from windrow.archive.members import Origin
+from windrow.archive.members import Earlier
 from windrow.data import Place
 
 INFO = b"11111111-2222-4333-8444-555555555555"
 
 
 def unpacked(member: bytes) -> str:
-    """A record with its random ids replaced by letters in the order they appear."""
+    """Return a record with its random ids replaced by letters, in order of appearance."""
     text, seen = gzip.decompress(member).decode(), {INFO.decode(): "INFO"}
     for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
         seen.setdefault(found, f"ID{len(seen)}")
@@ -85,7 +85,7 @@ Content-Length: 18
     )
 
 
-def test_a_metadata_record_holds_what_the_others_have_no_place_for() -> None:
+def test_a_metadata_record_holds_everything_for_which_the_others_have_no_header() -> None:
     page = members.build(capture(), None, INFO, 2)
     assert (
         unpacked(members.metadata(page, 42, {"charset-detected": "UTF-8"}, 2)).replace(str(len(page.request)), "LENGTH")
@@ -113,7 +113,7 @@ charset-detected: UTF-8
 
 
 def test_a_revisit_record_points_to_the_payload_and_has_none() -> None:
-    origin = Origin(
+    origin = Earlier(
         "http://example.org/first", 1763100000.5, Place("warc/W-n0-20251115094640-00007.warc.gz", 1234, 567)
     )
     text = unpacked(members.build(capture(), origin, INFO, 2).response)
@@ -126,7 +126,7 @@ def test_a_revisit_record_points_to_the_payload_and_has_none() -> None:
     assert text.endswith("Content-Length: 18\n\n\n\n") and "<html>" not in text
 
 
-def test_the_payload_digest_is_of_the_body_alone() -> None:
+def test_the_payload_digest_covers_only_the_body() -> None:
     one = capture()
     other = msgspec.structs.replace(
         one, head=b"HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: chunked\r\nContent-Length: 18\r\n\r\n"
@@ -140,7 +140,7 @@ def test_a_capture_without_request_has_no_request_record() -> None:
     assert page.request == b"" and b"Concurrent" not in gzip.decompress(page.response)
 
 
-def test_members_bound_to_another_file_differ_in_its_name_alone() -> None:
+def test_members_bound_to_another_file_differ_only_in_its_name() -> None:
     page, other = (
         members.build(capture(body=b"WARC-Warcinfo-ID: <urn:uuid:" + INFO), None, INFO, 2),
         INFO.replace(b"1", b"9"),
@@ -152,20 +152,20 @@ def test_members_bound_to_another_file_differ_in_its_name_alone() -> None:
     assert members.bind(bound, other, 2) is bound and bound.digest == page.digest
 
 
-def test_extra_fields_may_not_take_the_archives_names() -> None:
+def test_extra_fields_may_not_have_the_names_of_the_archive() -> None:
     with pytest.raises(ValueError, match="seq"):
         members.metadata(members.build(capture(), None, INFO, 2), 1, {"seq": "2"}, 2)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_every_level_gives_whole_gzip_members(level: int) -> None:
+def test_every_level_gives_complete_gzip_members(level: int) -> None:
     page = members.build(capture(), None, INFO, level)
     for member in (page.request, page.response, members.metadata(page, 1, {}, level)):
         assert member.startswith(b"\x1f\x8b\x08\x00") and gzip.decompress(member).endswith(b"\r\n\r\n")
 
 
 @given(st.binary(min_size=20, max_size=20))
-def test_base32_is_that_of_the_standard_library(digest: bytes) -> None:
+def test_base32_equals_that_of_the_standard_library(digest: bytes) -> None:
     assert members.base32(digest) == base64.b32encode(digest)
 
 

@@ -25,7 +25,7 @@ from windrow.data import Kind
     ],
 )
 def test_a_capture_goes_to_its_subset(status: int, kind: Kind, subset: str) -> None:
-    assert names.subset(capture(status=status, kind=kind)) == subset
+    assert names.subset(capture(kind=kind).task, status) == subset
 
 
 def test_a_name_is_made_of_prefix_node_start_and_serial() -> None:
@@ -33,7 +33,7 @@ def test_a_name_is_made_of_prefix_node_start_and_serial() -> None:
 
 
 @pytest.mark.parametrize("part", ["", "../up", "a/b", ".hidden", "a b", "a\n", "x" * 65, "*"])
-def test_what_cannot_be_part_of_a_file_name_is_refused(part: str) -> None:
+def test_text_that_cannot_be_part_of_a_file_name_is_refused(part: str) -> None:
     with pytest.raises(ConfigError, match=r"archive\.prefix"):
         names.series(part, "n0")
     with pytest.raises(ConfigError, match=r"crawl\.node"):
@@ -55,7 +55,7 @@ def test_the_serial_of_a_name_is_read_back(name: str, serial: int | None) -> Non
     assert names.serial(name, "W-n0") == serial
 
 
-def test_numbers_go_on_over_all_subsets_and_files_moved_aside(tmp_path: Path) -> None:
+def test_numbers_continue_over_all_subsets_and_files_moved_aside(tmp_path: Path) -> None:
     assert names.following(tmp_path, "W-n0") == 0
     for name in (
         "warc/W-n0-20251115094640-00003.warc.gz",
@@ -82,6 +82,6 @@ def test_the_newest_file_is_the_one_with_the_highest_number(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "place", ["/etc/passwd", "warc/../../x", "warc/x.warc.gz", "state/W-n0-20251115094640-00007.warc.gz", ""]
 )
-def test_a_path_no_writer_makes_does_not_belong(place: str) -> None:
+def test_a_path_that_no_writer_makes_does_not_belong_to_a_crawl(place: str) -> None:
     assert not names.belongs(place)
     assert names.belongs("warc/W-n0-20251115094640-00007.warc.gz")

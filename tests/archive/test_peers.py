@@ -1,4 +1,4 @@
-"""What others say of our files: warcio, FastWARC, and a second parse that shares nothing with the first."""
+"""Other programs read our files: warcio, FastWARC, and a parser that shares no code with ours."""
 
 import base64
 import contextlib
@@ -17,12 +17,15 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.cli import main as warcio_cli
 
 from tests.archive.captures import any_capture, capture, files, write
-from windrow.archive import Origin, Writer
+from windrow.archive import Earlier, Writer
 from windrow.config import Archive
 from windrow.data import Capture, Kind
 
 CIPHER = "tls/1.3 TLS_AES_256_GCM_SHA384"
-ODD = b"HTTP/1.1 200 OK\r\nno colon\r\n folded: yes\r\nX: \xff\xfe\r\nX-Crawler-Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"
+ODD = (
+    b"HTTP/1.1 200 OK\r\nno colon\r\n folded: yes\r\nX: \xff\xfe\r\n"
+    b"X-Crawler-Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"
+)
 BASE = capture(body=b"abc")
 SITE = [
     capture("http://example.org/robots.txt", b"User-agent: *\r\n\r\n", kind=Kind.ROBOTS),
@@ -44,13 +47,13 @@ SITE = [
 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of everything, with a revisit, over several files."""
+    """A crawl with captures of every kind and a revisit, in several files."""
     directory = tmp_path_factory.mktemp("crawl")
     writer = Writer(
         directory, Archive(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"}
     )
     places = [writer.append(writer.compress(page), seq, {"note": "x"}) for seq, page in enumerate(SITE, 1)]
-    origin = Origin(SITE[5].task.url.text, SITE[5].time, places[5])
+    origin = Earlier(SITE[5].task.url.text, SITE[5].time, places[5])
     writer.append(writer.revisit(SITE[5], origin), 99)
     writer.flush()
     writer.close()
@@ -58,7 +61,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_warcio_check_finds_nothing_to_say(crawl: Path) -> None:
+def test_warcio_check_reports_no_error(crawl: Path) -> None:
     said = io.StringIO()
     with contextlib.redirect_stdout(said), pytest.raises(SystemExit) as end:
         warcio_cli(["check", *map(str, files(crawl))])
@@ -99,7 +102,7 @@ def test_fastwarc_reads_every_record_and_its_digests_hold(crawl: Path) -> None:
 
 
 def by_hand(path: Path) -> list[tuple[dict[str, str], bytes]]:
-    """Headers and block of each record, from the specifications of gzip and WARC alone."""
+    """Yield headers and block of each record, as the specifications of gzip and WARC define them."""
     text, found = gzip.decompress(path.read_bytes()), []
     while text:
         header, _, text = text.partition(b"\r\n\r\n")
@@ -116,7 +119,7 @@ def sha1(data: bytes) -> str:
     return "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
 
 
-def test_a_second_parse_gives_every_digest(crawl: Path) -> None:
+def test_an_independent_parser_computes_the_same_digests(crawl: Path) -> None:
     checked = 0
     for path in files(crawl):
         for headers, block in by_hand(path):

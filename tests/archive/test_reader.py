@@ -1,4 +1,4 @@
-"""Captures from files: equal to what was written, or an error."""
+"""Captures from files: equal to those that were written, or an error."""
 
 import gzip
 import shutil
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.archive.captures import any_capture, capture, files, write
 from tests.shared import shared
 from windrow import archive
-from windrow.archive import Origin, Writer
+from windrow.archive import Earlier, Writer
 from windrow.config import Archive
 from windrow.data import Capture, Kind, Place
 
@@ -38,7 +38,7 @@ def test_any_capture_is_read_as_it_was_written(
     assert [archive.open_place(directory, place) for place in places] == captures
 
 
-def test_an_entry_says_what_its_file_says(tmp_path: Path) -> None:
+def test_an_entry_has_the_facts_of_its_file(tmp_path: Path) -> None:
     writer = Writer(tmp_path, Archive(), "n0", {})
     page = writer.compress(SITE[1])
     place = writer.append(page, 77, {"charset-detected": "UTF-8", "note": "two\nlines"})
@@ -73,7 +73,7 @@ def test_a_wrong_place_is_an_error(tmp_path: Path) -> None:
             archive.open_place(tmp_path, Place(place.file, offset, place.length))
 
 
-def test_a_place_whose_block_is_not_what_its_digest_says_is_an_error(tmp_path: Path) -> None:
+def test_a_place_whose_block_differs_from_its_digest_is_an_error(tmp_path: Path) -> None:
     place = write(tmp_path, SITE)[1]
     path = tmp_path / place.file
     whole = path.read_bytes()
@@ -81,11 +81,11 @@ def test_a_place_whose_block_is_not_what_its_digest_says_is_an_error(tmp_path: P
         gzip.decompress(whole[place.offset : place.offset + place.length]).replace(b"hello", b"hullo")
     )
     path.write_bytes(whole[: place.offset] + member + whole[place.offset + place.length :])
-    with pytest.raises(archive.ArchiveError, match="no whole response"):
+    with pytest.raises(archive.ArchiveError, match="no complete response"):
         archive.open_place(tmp_path, place)
 
 
-def test_a_file_cut_at_any_byte_gives_whole_captures_and_then_an_error(tmp_path: Path) -> None:
+def test_a_file_cut_at_any_byte_gives_complete_captures_and_then_an_error(tmp_path: Path) -> None:
     captures = [capture(), capture("http://example.org/2", b"second" * 50)]
     write(tmp_path, captures)
     (path,) = files(tmp_path)
@@ -103,7 +103,7 @@ def test_a_file_cut_at_any_byte_gives_whole_captures_and_then_an_error(tmp_path:
             assert size in ends and found == captures[: max(ends.index(size) - 1, 0)]
 
 
-def test_what_was_read_before_an_error_is_whole(tmp_path: Path) -> None:
+def test_captures_before_an_error_are_complete(tmp_path: Path) -> None:
     write(tmp_path, [SITE[1], SITE[3]])
     (path,) = files(tmp_path)
     path.write_bytes(path.read_bytes()[:-1])
@@ -125,16 +125,18 @@ def test_a_growing_file_is_read_up_to_its_committed_length(tmp_path: Path) -> No
 
 
 def revisit(directory: Path, origin_file: str | None = None) -> Place:
-    """A crawl in which the second capture has the payload of the first."""
+    """Write a crawl in which the second capture has the payload of the first."""
     writer = Writer(directory, Archive(), "n0", {})
     place = writer.append(writer.compress(SITE[3]), 1)
-    origin = Origin(SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file))
+    origin = Earlier(
+        SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file)
+    )
     again = writer.append(writer.revisit(msgspec.structs.replace(SITE[3], status=404, time=1763200009.5), origin), 2)
     writer.flush()
     return again
 
 
-def test_a_revisit_is_read_as_the_capture_it_stands_for(tmp_path: Path) -> None:
+def test_a_revisit_is_read_with_the_payload_it_refers_to(tmp_path: Path) -> None:
     place = revisit(tmp_path)
     expected = msgspec.structs.replace(SITE[3], status=404, time=1763200009.5)
     assert place.file.startswith("diagnostics/") and place.length < 1000
@@ -143,7 +145,7 @@ def test_a_revisit_is_read_as_the_capture_it_stands_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["warc/GONE-n0-20251115094640-00000.warc.gz", "../../etc/passwd", "/dev/zero"])
-def test_a_revisit_without_its_origin_is_an_error(tmp_path: Path, file: str) -> None:
+def test_a_revisit_whose_earlier_capture_is_missing_is_an_error(tmp_path: Path, file: str) -> None:
     place = revisit(tmp_path, file)
     with pytest.raises(archive.ArchiveError):
         archive.open_place(tmp_path, place)
@@ -160,7 +162,7 @@ def test_a_revisit_does_not_lead_out_of_its_crawl_directory(tmp_path: Path) -> N
         archive.open_place(tmp_path / "crawl", place)
 
 
-def test_a_revisit_that_points_to_itself_ends(tmp_path: Path) -> None:
+def test_a_revisit_that_points_to_itself_is_an_error(tmp_path: Path) -> None:
     place = revisit(tmp_path)
     path = tmp_path / place.file
     whole = path.read_bytes()
@@ -185,12 +187,13 @@ BLOCKS = {
 
 
 def foreign(path: Path, *types: str) -> None:
-    """A file in which the records of one exchange stand in some order, linked as Heritrix links them."""
+    """Write the records of one exchange in any order, linked as Heritrix links them."""
     parts = []
     for kind in types:
         link = "" if kind == "response" else "WARC-Concurrent-To: <urn:uuid:response>\r\n"
         header = f"WARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{kind}>\r\n{link}WARC-Target-URI: <http://EXAMPLE.org/a#b>\r\n"
-        about = f"WARC-Date: 2008-04-30T20:48:25Z\r\nContent-Type: application/http\r\nContent-Length: {len(BLOCKS[kind])}\r\n"
+        size = len(BLOCKS[kind])
+        about = f"WARC-Date: 2008-04-30T20:48:25Z\r\nContent-Type: application/http\r\nContent-Length: {size}\r\n"
         parts.append(f"WARC/1.0\r\n{header}{about}\r\n{BLOCKS[kind]}\r\n\r\n")
     path.write_text("".join(parts), newline="")
 
@@ -217,7 +220,7 @@ def test_the_records_of_an_exchange_are_found_in_any_order(tmp_path: Path, types
     assert entry.fields["via"] == "x"
 
 
-def test_a_foreign_response_alone_is_a_capture(tmp_path: Path) -> None:
+def test_a_single_response_of_another_program_is_a_capture(tmp_path: Path) -> None:
     foreign(tmp_path / "x.warc", "response", "response")
     assert [entry.capture.body for entry in archive.read(tmp_path / "x.warc")] == [b"body", b"body"]
 
@@ -250,7 +253,7 @@ def test_dates_of_any_precision_are_read(tmp_path: Path, date: bytes, time: floa
     assert [entry.capture.time for entry in archive.read(tmp_path / "x.warc")] == [time]
 
 
-def test_common_crawls_own_record_becomes_a_capture(tmp_path: Path) -> None:
+def test_a_record_of_common_crawl_becomes_a_capture(tmp_path: Path) -> None:
     with tarfile.open(shared("conformance/warc.tar.xz")) as packed:
         packed.extract("warc/whirlwind-python/whirlwind.warc.gz", tmp_path, filter="data")
     (entry,) = archive.read(tmp_path / "warc/whirlwind-python/whirlwind.warc.gz")

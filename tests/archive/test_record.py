@@ -1,4 +1,4 @@
-"""Records from files: whole, odd, torn and hostile."""
+"""Records from files: complete, irregular, torn and hostile."""
 
 import contextlib
 import gzip
@@ -31,7 +31,7 @@ def blocks(path: Path) -> list[bytes]:
     return [found.block for found in archive.records(path)]
 
 
-def until_error(path: Path) -> tuple[list[archive.Record], archive.ArchiveError | None]:
+def until_error(path: Path) -> tuple[list[archive.WarcRecord], archive.ArchiveError | None]:
     found = []
     try:
         for one in archive.records(path):
@@ -62,7 +62,7 @@ def test_plain_files_of_every_version_are_read(tmp_path: Path, version: bytes, e
     )
 
 
-def test_a_member_each_gives_offsets_and_lengths(tmp_path: Path) -> None:
+def test_one_member_per_record_gives_offsets_and_lengths(tmp_path: Path) -> None:
     path, members = tmp_path / "x.warc.gz", [gzip.compress(raw(block)) for block in THREE]
     path.write_bytes(b"".join(members))
     found = list(archive.records(path))
@@ -95,7 +95,7 @@ def test_pieces_of_any_size_give_the_same_records(
 
 
 @pytest.mark.parametrize("tail", [b"", b"\n", b"\r\n", b"\n\n\n\n\n\n\n\n\n"])
-def test_sloppy_ends_of_records_are_forgiven(tmp_path: Path, tail: bytes) -> None:
+def test_irregular_ends_of_records_are_accepted(tmp_path: Path, tail: bytes) -> None:
     for path, pack in ((tmp_path / "x.warc", bytes), (tmp_path / "x.warc.gz", gzip.compress)):
         path.write_bytes(b"".join(pack(raw(block, tail=tail)) for block in THREE))
         assert blocks(path) == THREE
@@ -112,7 +112,8 @@ def test_gzip_members_with_name_extra_and_comment_are_read(tmp_path: Path) -> No
 def test_folded_and_repeated_headers_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(
-        b"WARC/1.0\r\nwarc-type: Metadata\r\nX: a\r\n b\r\n\tc\r\nx:d\r\nno header\r\nCONTENT-LENGTH: 2\r\n\r\nhi\r\n\r\n"
+        b"WARC/1.0\r\nwarc-type: Metadata\r\nX: a\r\n b\r\n\tc\r\nx:d\r\n"
+        b"no header\r\nCONTENT-LENGTH: 2\r\n\r\nhi\r\n\r\n"
     )
     (found,) = archive.records(path)
     assert (
@@ -153,7 +154,7 @@ def test_the_tail_ends_where_a_record_has_no_end_of_its_own(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("size", [1, 2, 17, 18, 4096, 100_000])
 @pytest.mark.parametrize("fill", [b"\x00", b"\xff", b"\x1f\x8b", b"\x1f\x8b\x08", b"garbage", b"WARC/1.1\r\n", b"\r\n"])
-def test_whatever_stands_behind_the_last_record_is_reported(own: Path, fill: bytes, size: int) -> None:
+def test_other_bytes_after_the_last_record_are_reported(own: Path, fill: bytes, size: int) -> None:
     whole = own.read_bytes()
     own.write_bytes(whole + (fill * size)[:size])
     found, error = until_error(own)
@@ -162,7 +163,7 @@ def test_whatever_stands_behind_the_last_record_is_reported(own: Path, fill: byt
 
 
 @pytest.mark.parametrize("bit", [0x01, 0x20, 0x80])
-def test_every_flipped_bit_is_seen_or_changes_nothing(own: Path, tmp_path: Path, bit: int) -> None:
+def test_every_flipped_bit_is_detected_or_changes_nothing(own: Path, tmp_path: Path, bit: int) -> None:
     whole, spoilt = own.read_bytes(), tmp_path / "spoilt.warc.gz"
     expected = list(archive.records(own))
     for at in range(len(whole)):
@@ -173,7 +174,7 @@ def test_every_flipped_bit_is_seen_or_changes_nothing(own: Path, tmp_path: Path,
         assert checked == expected[: len(checked)]
 
 
-def test_a_block_that_is_not_what_its_digest_says_ends_the_tail(tmp_path: Path) -> None:
+def test_the_tail_ends_before_a_block_that_differs_from_its_digest(tmp_path: Path) -> None:
     write(tmp_path, [capture()])
     plain = tmp_path / "x.warc"
     plain.write_bytes(gzip.decompress(files(tmp_path)[0].read_bytes()))
@@ -198,7 +199,7 @@ def test_a_block_that_is_not_what_its_digest_says_ends_the_tail(tmp_path: Path) 
         ("", None),
     ],
 )
-def test_digests_are_told_in_either_spelling(tmp_path: Path, digest: str, verdict: bool | None) -> None:
+def test_digests_are_read_in_either_encoding(tmp_path: Path, digest: str, verdict: bool | None) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(b"WARC/1.0\r\nWARC-Block-Digest: %b\r\nContent-Length: 5\r\n\r\nHello\r\n\r\n" % digest.encode())
     assert [archive.verify(one) for one in archive.records(path)] == [verdict]
@@ -219,21 +220,21 @@ def test_digests_are_told_in_either_spelling(tmp_path: Path, digest: str, verdic
         b"9" * 5000,
     ],
 )
-def test_an_absurd_length_is_refused_without_taking_memory(tmp_path: Path, length: bytes) -> None:
+def test_an_absurd_length_is_refused_without_using_memory(tmp_path: Path, length: bytes) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(b"WARC/1.0\r\nContent-Length: %b\r\n\r\nabc\r\n\r\n" % length)
     found, error = until_error(path)
     assert found == [] and error is not None and error.offset == 0
 
 
-def test_a_header_without_end_is_refused(tmp_path: Path) -> None:
+def test_an_endless_header_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(b"WARC/1.0\r\n" + b"X: y\r\n" * 1_000_000))
     found, error = until_error(path)
     assert found == [] and error is not None and "header" in error.what
 
 
-def test_a_block_too_large_to_keep_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rest_of_a_block_too_large_to_keep_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "MAX_BLOCK", 1000)
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(raw(bytes(3_000_000))) + gzip.compress(raw(b"next")))
@@ -256,7 +257,7 @@ def test_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path, monkeypatch: pytest.M
     assert peak < 4 << 20
 
 
-def test_nothing_behind_the_end_is_read(own: Path) -> None:
+def test_nothing_beyond_the_end_is_read(own: Path) -> None:
     whole = list(archive.records(own))
     own.write_bytes(own.read_bytes() + b"\x1f\x8bnot committed")
     for count, one in enumerate(whole):
@@ -265,7 +266,7 @@ def test_nothing_behind_the_end_is_read(own: Path) -> None:
 
 
 def warcio_records(path: Path) -> list[int]:
-    """The lengths of the blocks that warcio reads before it is content or gives up."""
+    """Return the lengths of the blocks that warcio reads until the end or its first error."""
     lengths = []
     with open(path, "rb") as file, contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Exception):
         for found in ArchiveIterator(file, no_record_parse=True):
@@ -273,7 +274,7 @@ def warcio_records(path: Path) -> list[int]:
     return lengths
 
 
-# Why we stop before warcio does, by the end of the path; all others must give at least its records.
+# The reasons why we stop before warcio does, by the end of the path. All other files must give at least its records.
 NAMED = {
     ".arc": "ARC is not read yet",
     ".arc.gz": "ARC is not read yet",
@@ -304,7 +305,7 @@ NAMED = {
 }
 
 
-def test_other_peoples_files_give_the_records_that_warcio_reads_or_a_named_reason(tmp_path: Path) -> None:
+def test_files_of_other_programs_give_the_records_that_warcio_reads_or_a_named_reason(tmp_path: Path) -> None:
     with tarfile.open(shared("conformance/warc.tar.xz")) as packed:
         packed.extractall(tmp_path, filter="data")
     short = {}

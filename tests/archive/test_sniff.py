@@ -35,7 +35,7 @@ from windrow.archive import sniff
         (b"\x00\x01\x02", "application/octet-stream"),
     ],
 )
-def test_a_payload_is_known_by_its_start(body: bytes, kind: str) -> None:
+def test_a_payload_is_identified_by_its_first_bytes(body: bytes, kind: str) -> None:
     assert sniff.identify(b"HTTP/1.1 200 OK\r\n\r\n", body) == kind
 
 
@@ -50,5 +50,5 @@ def test_a_payload_is_known_by_its_start(body: bytes, kind: str) -> None:
         (b"text/html", b"\x00\x01", "application/octet-stream"),
     ],
 )
-def test_the_declared_type_refines_only_what_is_text(declared: bytes, body: bytes, kind: str) -> None:
+def test_the_declared_type_counts_only_for_text(declared: bytes, body: bytes, kind: str) -> None:
     assert sniff.identify(b"HTTP/1.1 200 OK\r\nContent-Type: " + declared + b"\r\n\r\n", body) == kind

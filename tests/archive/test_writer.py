@@ -1,4 +1,4 @@
-"""Files: what is on disk when, what is given back, and what happens when the disk says no."""
+"""Files: when records are on disk, which lengths are returned, and what happens if the disk fails."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ PAGES = [capture(f"http://example.org/{number}", os.urandom(500).hex().encode())
 
 
 def contents(directory: Path) -> list[Capture]:
-    """Every capture on disk, in order of seq."""
+    """Return every capture on disk, in order of seq."""
     entries = [entry for path in files(directory) for entry in archive.read(path)]
     return [entry.capture for entry in sorted(entries, key=lambda entry: entry.seq)]
 
@@ -35,15 +35,15 @@ def writer(tmp_path: Path) -> Iterator[Writer]:
     made.close()
 
 
-def test_each_file_begins_with_the_options_it_was_made_by(tmp_path: Path) -> None:
+def test_each_file_begins_with_the_options_of_its_crawl(tmp_path: Path) -> None:
     write(tmp_path, [capture(), capture(status=404), capture(kind=Kind.ROBOTS)])
     assert len(files(tmp_path)) == 3
     for path in files(tmp_path):
         first = next(archive.records(path))
-        told = fields.decode(first.block)
+        info = fields.decode(first.block)
         assert first.type == "warcinfo" and first.offset == 0 and first.header("WARC-Filename") == path.name
-        assert {name: told[name] for name in INFO} == INFO
-        assert told["format"] == "WARC File Format 1.1" and told["layout"] == "request response metadata"
+        assert {name: info[name] for name in INFO} == INFO
+        assert info["format"] == "WARC File Format 1.1" and info["layout"] == "request response metadata"
 
 
 def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:
         assert {found.header("WARC-Warcinfo-ID") for found in rest} == {first.header("WARC-Record-ID")}
 
 
-def test_members_made_before_a_new_file_was_begun_are_bound_to_it(tmp_path: Path) -> None:
+def test_members_compressed_before_a_new_file_began_are_bound_to_it(tmp_path: Path) -> None:
     writer = Writer(tmp_path, Archive(max_bytes=5000), "n0", INFO)
     made = [writer.compress(page) for page in PAGES]
     places = [writer.append(page, seq) for seq, page in enumerate(made, 1)]
@@ -76,7 +76,7 @@ def test_files_are_numbered_and_end_with_the_capture_that_fills_them(tmp_path: P
     assert contents(tmp_path) == PAGES
 
 
-def test_a_file_takes_one_capture_however_small_the_limit(tmp_path: Path) -> None:
+def test_a_file_holds_at_least_one_capture_however_small_the_limit(tmp_path: Path) -> None:
     write(tmp_path, PAGES[:5], Archive(max_bytes=1))
     assert [sum(1 for _ in archive.read(path)) for path in files(tmp_path)] == [1] * 5
 
@@ -88,7 +88,7 @@ def test_nothing_is_on_disk_before_flush(tmp_path: Path, writer: Writer) -> None
     assert contents(tmp_path) == PAGES[:1] and writer.buffered == 0
 
 
-def test_flush_tells_the_length_of_each_file_that_changed(tmp_path: Path, writer: Writer) -> None:
+def test_flush_returns_the_length_of_each_file_that_changed(tmp_path: Path, writer: Writer) -> None:
     for seq, page in enumerate([capture(), capture(status=404)]):
         writer.append(writer.compress(page), seq)
     assert writer.flush() == lengths(tmp_path)
@@ -97,7 +97,7 @@ def test_flush_tells_the_length_of_each_file_that_changed(tmp_path: Path, writer
     assert writer.flush() == {place.file: lengths(tmp_path)[place.file]}
 
 
-def test_a_file_that_was_filled_between_two_flushes_is_told_too(tmp_path: Path) -> None:
+def test_flush_returns_the_length_of_a_file_filled_since_the_last_flush(tmp_path: Path) -> None:
     writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
     for seq, page in enumerate(PAGES):
         writer.append(writer.compress(page), seq)
@@ -113,7 +113,7 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path, writer: Writer) -
     assert (tmp_path / place.file).read_bytes() == b"someone else's"
 
 
-def test_a_link_laid_in_the_way_is_not_followed(tmp_path: Path, writer: Writer) -> None:
+def test_a_symbolic_link_in_place_of_a_file_is_not_followed(tmp_path: Path, writer: Writer) -> None:
     place = writer.append(writer.compress(PAGES[0]), 1)
     (tmp_path / "warc").mkdir()
     (tmp_path / place.file).symlink_to(tmp_path / "elsewhere")
@@ -128,7 +128,7 @@ def test_a_name_that_leads_out_of_the_directory_is_refused(tmp_path: Path) -> No
 
 
 def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
-    """A pwrite that writes a share of what it should, some times, and then fails."""
+    """Return a pwrite that writes a share of its bytes a few times, and then fails."""
     left, pwrite = iter(range(calls)), os.pwrite
 
     def made(descriptor: int, data: memoryview, offset: int) -> int:
@@ -161,7 +161,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was_and_loses_nothing(
 
 
 @pytest.mark.parametrize("calls", range(8))
-def test_files_written_before_the_one_that_failed_are_told_by_the_flush_that_succeeds(
+def test_the_next_successful_flush_returns_files_written_before_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     writer = Writer(tmp_path, Archive(max_bytes=4000), "n0", {})
@@ -176,8 +176,8 @@ def test_files_written_before_the_one_that_failed_are_told_by_the_flush_that_suc
     assert contents(tmp_path) == PAGES
 
 
-def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, writer: Writer) -> None:
-    """The system's own limit on file sizes stands for the disk: it gives a short write, then an error."""
+def test_a_full_disk_loses_nothing(tmp_path: Path, writer: Writer) -> None:
+    """The limit of the system on file sizes simulates a full disk: it causes a short write, then an error."""
     writer.append(writer.compress(PAGES[0]), 1)
     before = writer.flush()
     for seq, page in enumerate(PAGES[1:], 2):
@@ -194,14 +194,14 @@ def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, writer: Writer) 
     assert contents(tmp_path) == PAGES
 
 
-def test_a_write_that_takes_nothing_is_an_error_and_no_hang(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+def test_a_write_of_zero_bytes_is_an_error_and_does_not_hang(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
     writer.append(writer.compress(PAGES[0]), 1)
     monkeypatch.setattr(os, "pwrite", lambda *_: 0)
     with pytest.raises(OSError):
         writer.flush()
 
 
-def test_what_was_appended_while_the_disk_was_full_follows(
+def test_records_appended_while_the_disk_was_full_are_written_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer
 ) -> None:
     writer.append(writer.compress(PAGES[0]), 1)
@@ -214,7 +214,7 @@ def test_what_was_appended_while_the_disk_was_full_follows(
     assert contents(tmp_path) == PAGES[:2] and archive.open_place(tmp_path, place) == PAGES[1]
 
 
-def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path, writer: Writer) -> None:
+def test_a_directory_that_cannot_be_created_loses_nothing(tmp_path: Path, writer: Writer) -> None:
     (tmp_path / "warc").write_text("in the way")
     writer.append(writer.compress(PAGES[0]), 1)
     with pytest.raises(OSError):
@@ -225,7 +225,7 @@ def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path, writer: W
 
 
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths that fsync is called for, from now on."""
+    """Record the paths for which fsync is called."""
     seen: list[str] = []
     fsync = os.fsync
 
@@ -255,7 +255,7 @@ def test_sync_makes_files_and_their_names_durable_once(
     assert seen[3:] == [str(tmp_path / place.file)]
 
 
-def test_filled_files_are_synced_and_then_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_files_are_synced_and_then_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen, before = synced(monkeypatch), len(os.listdir("/proc/self/fd"))
     writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
     for seq, page in enumerate(PAGES):
@@ -270,7 +270,7 @@ def test_filled_files_are_synced_and_then_let_go(tmp_path: Path, monkeypatch: py
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_appending_goes_on_while_another_thread_syncs(tmp_path: Path) -> None:
+def test_appending_continues_while_another_thread_syncs(tmp_path: Path) -> None:
     writer, stop = Writer(tmp_path, Archive(max_bytes=20_000), "n0", {}), threading.Event()
     failures: list[OSError] = []
 
@@ -293,7 +293,7 @@ def test_appending_goes_on_while_another_thread_syncs(tmp_path: Path) -> None:
     assert failures == [] and contents(tmp_path) == PAGES * 20
 
 
-def test_after_a_failed_sync_nothing_more_is_promised(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
+def test_after_a_failed_sync_the_writer_refuses_to_work(monkeypatch: pytest.MonkeyPatch, writer: Writer) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, "disk on fire")
 
@@ -310,7 +310,7 @@ def test_after_a_failed_sync_nothing_more_is_promised(monkeypatch: pytest.Monkey
         writer.sync()
 
 
-def test_a_resumed_crawl_goes_on_in_its_files(tmp_path: Path) -> None:
+def test_a_resumed_crawl_continues_its_files(tmp_path: Path) -> None:
     write(tmp_path, PAGES[:3])
     before = lengths(tmp_path)
     writer = Writer(tmp_path, Archive(), "n0", INFO)
@@ -325,12 +325,12 @@ def test_a_resumed_crawl_goes_on_in_its_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "info", "shift"),
     [
-        (Archive(), INFO, -1),  # longer than was committed
-        (Archive(), {**INFO, "options": "[fetch]\ndelay = 1.0"}, 0),  # made by other options
+        (Archive(), INFO, -1),  # longer than its committed length
+        (Archive(), {**INFO, "options": "[fetch]\ndelay = 1.0"}, 0),  # made with other options
         (Archive(max_bytes=1000), INFO, 0),  # full
     ],
 )
-def test_a_file_that_is_full_or_not_as_it_was_left_is_not_gone_on_with(
+def test_a_file_that_is_full_or_has_changed_is_not_continued(
     tmp_path: Path, config: Archive, info: dict[str, str], shift: int
 ) -> None:
     write(tmp_path, PAGES[:3])
@@ -342,7 +342,7 @@ def test_a_file_that_is_full_or_not_as_it_was_left_is_not_gone_on_with(
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b broken", b"WARC/1.1\r\n"])
-def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_not_continued(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, PAGES[:1])
     files(tmp_path)[0].write_bytes(content)
     writer = Writer(tmp_path, Archive(), "n0", INFO)
@@ -352,13 +352,13 @@ def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, content: bytes) -> N
     assert place.file.endswith("-00001.warc.gz") and files(tmp_path)[0].read_bytes() == content
 
 
-def test_without_resume_new_files_are_begun_and_numbers_go_on(tmp_path: Path) -> None:
+def test_without_resume_new_files_begin_and_numbers_continue(tmp_path: Path) -> None:
     for seq in range(3):
         write(tmp_path, [PAGES[seq]])
     assert [path.name[-13:-8] for path in files(tmp_path)] == ["00000", "00001", "00002"]
 
 
-def test_a_crash_that_left_half_a_write_is_healed_by_cutting_to_what_was_committed(tmp_path: Path) -> None:
+def test_after_a_crash_in_a_write_the_file_is_cut_to_its_committed_length(tmp_path: Path) -> None:
     write(tmp_path, PAGES[:2])
     (path,) = files(tmp_path)
     committed = lengths(tmp_path)

@@ -1,4 +1,4 @@
-"""The tables of `windrow replay`: the published threshold function, and what it does to small crawls."""
+"""The tables of `windrow what-if`: the published threshold function, and what it does to small crawls."""
 
 import json
 import math
@@ -97,7 +97,7 @@ def test_what_cannot_be_replayed_is_refused(tmp_path: Path, threshold: str, unit
 
 def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     crawl(tmp_path, *pages("a.example", 20, 60_000, 600))
-    shown = CliRunner().invoke(cli.app, ["replay", str(tmp_path)])
+    shown = CliRunner().invoke(cli.app, ["what-if", str(tmp_path)])
     assert shown.exit_code == 0
     lines = [line.split() for line in shown.output.splitlines()]
     assert ["(all)", "1", "1.20", "MB", "12.0", "kB", "0.0100"] in lines
@@ -105,7 +105,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     assert [line[0] for line in lines if line and line[0] in replay.THRESHOLDS] == list(replay.THRESHOLDS)
     read = json.loads(
         CliRunner()
-        .invoke(cli.app, ["replay", str(tmp_path), "--json", "--ladder", "none,0.005", "--threshold", "off"])
+        .invoke(cli.app, ["what-if", str(tmp_path), "--json", "--ladder", "none,0.005", "--threshold", "off"])
         .output
     )
     assert [(row["threshold"], row["domains"], row["yield"]) for row in read["ladder"]] == [

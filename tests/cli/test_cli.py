@@ -1,4 +1,4 @@
-"""The commands as people meet them: what they print, what they leave, and one sentence where something is wrong."""
+"""The commands as users see them: what they print, what they write, and one sentence for each error."""
 
 import os
 import shutil
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import windrow
 from tests import crashing, truth
-from windrow import config
+from windrow import cli, config, kernels
 from windrow.demo import web
 
 LOOPBACK = '[fetch]\nallow_private = true\nhosts_file = "hosts"\n'
@@ -17,7 +18,7 @@ LOOPBACK = '[fetch]\nallow_private = true\nhosts_file = "hosts"\n'
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A crawl that could be run, of a host where nobody listens."""
+    """A crawl directory that can be run; its only host does not answer."""
     place = tmp_path / "crawl"
     place.mkdir()
     (place / "seeds.txt").write_text("http://a.test/\n")
@@ -32,7 +33,7 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 
 def assert_sentence(result: crashing.Result, *words: str) -> None:
-    """Exit code 2, one line with these words, nothing else."""
+    """Assert exit code 2 and one line with these words, nothing else."""
     assert (result.code, result.out) == (2, ""), result
     assert result.err.startswith("windrow: ") and result.err.count("\n") == 1 and result.err.endswith("\n")
     assert all(word in result.err for word in words), result.err
@@ -109,7 +110,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence_and_nothing_is_harmed(what: str, directory: Path) -> None:
+def test_bad_input_is_reported_in_one_sentence_and_nothing_is_harmed(what: str, directory: Path) -> None:
     spoil, options, words = WRONG[what]
     spoil(directory)
     before = contents(directory)
@@ -119,7 +120,7 @@ def test_what_is_wrong_is_said_in_one_sentence_and_nothing_is_harmed(what: str, 
     assert not any(name.startswith(truth.SUBSETS) for name in after)
 
 
-def test_a_full_disk_at_the_start_is_said_in_one_sentence(directory: Path) -> None:
+def test_a_full_disk_at_the_start_is_reported_in_one_sentence(directory: Path) -> None:
     for first in (1, 2, 3):
         assert_sentence(
             crashing.run(["crawl", str(directory)], crashing.Plan(fail="ENOSPC", first=first)),
@@ -127,7 +128,7 @@ def test_a_full_disk_at_the_start_is_said_in_one_sentence(directory: Path) -> No
         )
 
 
-def test_a_directory_that_may_not_be_written_is_said_to_be_one(directory: Path) -> None:
+def test_a_directory_without_write_permission_is_named(directory: Path) -> None:
     denied = crashing.Plan(fail="EACCES", verbs=("create",))  # the super-user is never denied
     if os.getuid():
         directory.chmod(0o500)
@@ -139,7 +140,7 @@ def test_a_directory_that_may_not_be_written_is_said_to_be_one(directory: Path) 
 @pytest.mark.parametrize(
     "arguments", [["crawl", "x", "--nonsense"], ["crawl"], ["harvest"], ["crawl", "x", "--max-pages", "many"]]
 )
-def test_a_command_that_is_not_understood_ends_with_code_2(arguments: list[str]) -> None:
+def test_an_unknown_command_or_argument_ends_with_code_2(arguments: list[str]) -> None:
     result = crashing.run(arguments)
     assert result.code == 2
     assert "Traceback" not in result.err and result.err
@@ -172,10 +173,10 @@ def test_init_makes_a_directory_that_can_be_crawled(tmp_path: Path) -> None:
     assert f"windrow crawl {place}" in result.out
 
 
-def test_init_leaves_a_crawl_that_is_there_alone(directory: Path) -> None:
+def test_init_does_not_change_an_existing_crawl(directory: Path) -> None:
     before = contents(directory)
     assert_sentence(
-        crashing.run(["init", str(directory), "--seeds", str(directory / "seeds.txt")]), "has a crawl.toml already"
+        crashing.run(["init", str(directory), "--seeds", str(directory / "seeds.txt")]), "already has a crawl.toml"
     )
     assert contents(directory) == before
 
@@ -188,7 +189,7 @@ def test_init_leaves_a_crawl_that_is_there_alone(directory: Path) -> None:
         (["--seeds", "SEEDS", "--contact", "nobody"], ["identity.contact", "must be a URL or an e-mail address"]),
     ],
 )
-def test_init_says_what_is_wrong_and_makes_nothing(options: list[str], words: list[str], tmp_path: Path) -> None:
+def test_init_reports_bad_input_and_makes_nothing(options: list[str], words: list[str], tmp_path: Path) -> None:
     (tmp_path / "seeds").write_text("http://a.test/\n")
     place = tmp_path / "crawl"
     result = crashing.run(
@@ -198,12 +199,26 @@ def test_init_says_what_is_wrong_and_makes_nothing(options: list[str], words: li
     assert not place.exists()
 
 
-def test_the_version_is_told() -> None:
-    result = crashing.run(["--version"])
-    assert (result.code, result.out) == (0, f"windrow {windrow.__version__}\n")
+def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "missing", lambda: [])
+    shown = CliRunner().invoke(cli.app, ["--version"]).output
+    assert shown == f"windrow {windrow.__version__} (kernels: walk, blocks, ngrams, shape)\n"
+    monkeypatch.setattr(kernels, "missing", lambda: ["walk", "ngrams"])
+    shown = CliRunner().invoke(cli.app, ["--version"]).output
+    assert shown.endswith("(kernels: blocks, shape; kernels that are not built: walk, ngrams)\n")
+    monkeypatch.setattr(kernels, "missing", lambda: [*kernels.KERNELS])
+    shown = CliRunner().invoke(cli.app, ["--version"]).output
+    assert shown.endswith(" (kernels that are not built: walk, blocks, ngrams, shape)\n")
 
 
-def test_the_demo_crawls_its_own_web_and_says_where_things_are(tmp_path: Path) -> None:
+def test_a_crawl_without_kernels_says_so_in_its_first_line(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "missing", lambda: ["walk", "shape"])
+    arguments = ["crawl", str(directory), "--max-seconds", "0.1", "--set", "fetch.backoff=0.01"]
+    result = CliRunner().invoke(cli.app, arguments)
+    assert result.stderr.startswith("C kernels that are not built: walk, shape; pages take more CPU time; install ")
+
+
+def test_the_demo_crawls_its_own_web_and_shows_where_the_results_are(tmp_path: Path) -> None:
     place = tmp_path / "demo"
     result = crashing.run(["demo", "--dir", str(place)])
     assert result.code == 0, result.err
@@ -215,15 +230,16 @@ def test_the_demo_crawls_its_own_web_and_says_where_things_are(tmp_path: Path) -
     assert all(str(place / name) in result.out for name in (*truth.SUBSETS, "log"))
 
 
-def test_the_demo_does_not_write_over_what_is_not_its_own(tmp_path: Path) -> None:
+def test_the_demo_does_not_overwrite_other_files(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("text")
-    assert_sentence(crashing.run(["demo", "--dir", str(tmp_path)]), "holds something else", "--dir PLACE")
+    assert_sentence(crashing.run(["demo", "--dir", str(tmp_path)]), "is not empty and not an earlier demo", "--dir DIR")
     assert (tmp_path / "precious").read_text() == "text"
 
 
-def test_nothing_is_shown_while_a_crawl_runs_where_nobody_watches(directory: Path) -> None:
+def test_a_crawl_without_a_terminal_shows_no_progress(directory: Path) -> None:
     result = crashing.run(
         ["crawl", str(directory), "--set", "fetch.backoff=0.01", "--set", "fetch.delay=0", "--set", "fetch.ip_delay=0"]
     )
-    assert (result.code, result.err) == (0, "")
+    assert result.code == 0
+    assert result.err == "" or kernels.missing()
     assert "\x1b" not in result.out

@@ -1,4 +1,4 @@
-"""What the user wrote becomes options, or one sentence that names the thing, the place and the fix."""
+"""The user's input becomes options, or one sentence that names the thing, the place and the fix."""
 
 import dataclasses
 import math
@@ -38,7 +38,7 @@ def test_an_empty_file_gives_the_defaults(tmp_path: Path) -> None:
     assert config.load(write(tmp_path, "")) == Config()
 
 
-def test_what_is_written_is_taken_and_the_rest_stays(tmp_path: Path) -> None:
+def test_written_options_are_taken_and_the_others_keep_their_defaults(tmp_path: Path) -> None:
     text = """
         [identity]
         contact = "https://example.org/crawler"
@@ -58,7 +58,7 @@ def test_what_is_written_is_taken_and_the_rest_stays(tmp_path: Path) -> None:
     assert type(loaded.fetch.delay) is float
 
 
-def test_a_file_with_a_byte_order_mark_and_windows_lines_is_read(tmp_path: Path) -> None:
+def test_a_file_with_a_byte_order_mark_and_windows_line_ends_is_read(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(b"\xef\xbb\xbf[fetch]\r\ndelay = 2\r\n")
     assert config.load(path).fetch.delay == 2
@@ -70,11 +70,13 @@ NAMES = {
     "[fetch]\nmax_pages = 1": "unknown option 'fetch.max_pages' in crawl.toml; did you mean 'crawl.max_pages'?",
     "[scope]\nmax-depth = 1": "unknown option 'scope.max-depth' in crawl.toml; did you mean 'scope.max_depth'?",
     "[identity]\nxyzzy = 1": "unknown option 'identity.xyzzy' in crawl.toml; docs/configuration.md lists the options",
-    "[fetch.hosts_file]\na = 1": "option 'fetch.hosts_file' in crawl.toml must be text in quotes, such as \"text\", not {'a': 1}",
+    "[fetch.hosts_file]\na = 1": "option 'fetch.hosts_file' in crawl.toml"
+    " must be text in quotes, such as \"text\", not {'a': 1}",
     "[fech]\ndelay = 1": "unknown section [fech] in crawl.toml; did you mean [fetch]?",
     "delay = 1": "option 'delay' in crawl.toml stands outside a section; did you mean 'fetch.delay'?",
     "fetch = 1": "'fetch' in crawl.toml is a section; write [fetch] on a line of its own and its options below",
-    "[[fetch]]\ndelay = 1": "'fetch' in crawl.toml is a section; write [fetch] on a line of its own and its options below",
+    "[[fetch]]\ndelay = 1": "'fetch' in crawl.toml is a section;"
+    " write [fetch] on a line of its own and its options below",
 }
 
 
@@ -92,14 +94,18 @@ def test_an_unknown_section_far_from_any_lists_them_all(tmp_path: Path) -> None:
 TYPES = {
     '[fetch]\ndelay = "5"': "option 'fetch.delay' in crawl.toml must be a number, such as 2.5, not '5'",
     "[fetch]\ndelay = true": "option 'fetch.delay' in crawl.toml must be a number, such as 2.5, not True",
-    "[fetch]\nconnections = 2.0": "option 'fetch.connections' in crawl.toml must be a whole number, such as 10, not 2.0",
-    "[fetch]\nconnections = true": "option 'fetch.connections' in crawl.toml must be a whole number, such as 10, not True",
+    "[fetch]\nconnections = 2.0": "option 'fetch.connections' in crawl.toml"
+    " must be a whole number, such as 10, not 2.0",
+    "[fetch]\nconnections = true": "option 'fetch.connections' in crawl.toml"
+    " must be a whole number, such as 10, not True",
     "[fetch]\nhttp2 = 1": "option 'fetch.http2' in crawl.toml must be true or false, without quotes, not 1",
     "[identity]\nname = 1": "option 'identity.name' in crawl.toml must be text in quotes, such as \"text\", not 1",
     '[scope]\ntlds = "cz"': "option 'scope.tlds' in crawl.toml must be a list, not 'cz'; write [\"cz\"]",
     "[scope]\ntlds = 1": "option 'scope.tlds' in crawl.toml must be a list, not 1; write […]",
-    "[scope]\nports = [80, '443']": "an item of option 'scope.ports' in crawl.toml must be a whole number, such as 10, not '443'",
-    "[scope]\nports = [[80]]": "an item of option 'scope.ports' in crawl.toml must be a whole number, such as 10, not [80]",
+    "[scope]\nports = [80, '443']": "an item of option 'scope.ports' in crawl.toml"
+    " must be a whole number, such as 10, not '443'",
+    "[scope]\nports = [[80]]": "an item of option 'scope.ports' in crawl.toml"
+    " must be a whole number, such as 10, not [80]",
     "[identity]\nname = 2024-01-01": "option 'identity.name' in crawl.toml must be text in quotes, "
     'such as "text", not datetime.date(2024, 1, 1)',
 }
@@ -139,7 +145,7 @@ def test_a_number_out_of_its_range_is_refused(tmp_path: Path, override: str) -> 
     "override",
     ["fetch.delay=0", "fetch.robots_ttl=86400", "archive.level=0", "archive.level=3", "scope.max_distance=-1"],
 )
-def test_a_number_at_the_edge_of_its_range_is_taken(tmp_path: Path, override: str) -> None:
+def test_a_number_at_the_edge_of_its_range_is_accepted(tmp_path: Path, override: str) -> None:
     name, _, value = override.partition("=")
     section, option = name.split(".")
     assert getattr(getattr(config.load(write(tmp_path, ""), [override]), section), option) == float(value)
@@ -162,7 +168,8 @@ TEXTS = {
     "archive.prefix=a/b": "must be usable in file names",
     "archive.prefix=..": "must be usable in file names",
     "crawl.node=": "must be usable in file names",
-    'scope.allow=["a", "("]': "holds '(', which is not a regular expression (missing ), unterminated subpattern at position 0)",
+    'scope.allow=["a", "("]': "holds '(', which is not a regular expression"
+    " (missing ), unterminated subpattern at position 0)",
     'scope.deny=["*"]': "holds '*', which is not a regular expression",
     'scope.hosts=["*.example.org"]': "holds '*.example.org', which is not a name",
     'scope.domains=["https://example.org"]': "holds 'https://example.org', which is not a name",
@@ -173,7 +180,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("override", TEXTS)
-def test_a_text_that_cannot_be_used_is_refused(tmp_path: Path, override: str) -> None:
+def test_an_unusable_text_is_refused(tmp_path: Path, override: str) -> None:
     name = override.partition("=")[0]
     assert complaint(tmp_path, "", override).startswith(f"option '{name}' in --set {TEXTS[override]}")
 
@@ -181,11 +188,11 @@ def test_a_text_that_cannot_be_used_is_refused(tmp_path: Path, override: str) ->
 @pytest.mark.parametrize(
     "contact", ["", "https://example.org", "http://example.org/a?b", "http://127.0.0.1:80/", "me+crawl@example.org"]
 )
-def test_a_contact_is_a_url_an_address_or_none_yet(tmp_path: Path, contact: str) -> None:
+def test_a_contact_is_a_url_an_e_mail_address_or_empty(tmp_path: Path, contact: str) -> None:
     assert config.load(write(tmp_path, ""), [f"identity.contact={contact}"]).identity.contact == contact
 
 
-def test_names_are_written_as_they_stand_in_urls(tmp_path: Path) -> None:
+def test_names_are_converted_to_the_form_they_have_in_urls(tmp_path: Path) -> None:
     text = """
         [scope]
         tlds = [".CZ", "*.co.uk", "рф"]
@@ -200,14 +207,16 @@ def test_names_are_written_as_they_stand_in_urls(tmp_path: Path) -> None:
     assert scope.skip_suffixes == ("pdf", "zip")
 
 
-def test_the_hosts_file_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
+def test_the_hosts_file_is_relative_to_crawl_toml(tmp_path: Path) -> None:
     path = write(tmp_path, '[fetch]\nhosts_file = "web/hosts.map"')
     assert config.load(path).fetch.hosts_file == str(tmp_path / "web/hosts.map")
     assert config.load(path, ["fetch.hosts_file=/etc/map"]).fetch.hosts_file == "/etc/map"
     assert config.load(path, ["fetch.hosts_file="]).fetch.hosts_file == ""
 
 
-def test_a_language_model_lies_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_model_is_relative_to_crawl_toml_and_not_to_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -215,7 +224,7 @@ def test_a_language_model_lies_beside_the_file_that_names_it(tmp_path: Path, mon
     assert config.load(path).language.models == (str(tmp_path / "hsb.json"), "/models/dsb.json")
 
 
-def test_the_users_own_code_may_lie_beside_the_file_that_names_it(tmp_path: Path) -> None:
+def test_the_users_own_code_is_found_beside_crawl_toml(tmp_path: Path) -> None:
     (tmp_path / "mine.py").touch()
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").touch()
@@ -227,7 +236,7 @@ def test_the_users_own_code_may_lie_beside_the_file_that_names_it(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["", "a b", "module:", ":name", "mod-ule:name", "module:na.me", "module.:name"])
-def test_what_is_neither_a_built_in_name_nor_a_reference_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_text_that_is_neither_a_name_nor_a_reference_is_refused(tmp_path: Path, name: str) -> None:
     assert complaint(tmp_path, "", f"extract.extractor={name}") == (
         f"option 'extract.extractor' in --set holds {name!r}, which is neither a built-in name nor a reference; "
         'write a name such as "blocks", or "package.module:name" for your own code'
@@ -250,13 +259,13 @@ OVERRIDES: dict[str, tuple[str, str, object]] = {
 
 
 @pytest.mark.parametrize("override", OVERRIDES)
-def test_an_override_goes_before_the_file(tmp_path: Path, override: str) -> None:
+def test_an_override_wins_over_the_file(tmp_path: Path, override: str) -> None:
     section, option, expected = OVERRIDES[override]
     value = getattr(getattr(config.load(write(tmp_path, "[fetch]\ndelay = 9"), [override]), section), option)
     assert (value, type(value)) == (expected, type(expected))
 
 
-def test_the_last_of_two_overrides_holds(tmp_path: Path) -> None:
+def test_the_last_of_two_overrides_wins(tmp_path: Path) -> None:
     assert config.load(write(tmp_path, ""), ["fetch.delay=1", "fetch.delay=2"]).fetch.delay == 2
 
 
@@ -271,7 +280,7 @@ def test_an_override_must_name_an_option_and_a_value(tmp_path: Path) -> None:
     assert complaint(tmp_path, "", "=1") == "unknown option '' in --set; docs/configuration.md lists the options"
 
 
-def test_an_override_cannot_bring_a_second_option_with_it(tmp_path: Path) -> None:
+def test_an_override_cannot_smuggle_in_a_second_option(tmp_path: Path) -> None:
     assert "holds a control character" in complaint(tmp_path, "", "identity.operator='a'\ndelay=1")
     assert "must be a number" in complaint(tmp_path, "", "fetch.delay=1\nvalue2=2")
 
@@ -286,19 +295,19 @@ SYNTAX = {
 
 
 @pytest.mark.parametrize("text", SYNTAX)
-def test_what_is_not_toml_is_named_with_its_line(tmp_path: Path, text: str) -> None:
+def test_a_line_that_is_not_toml_is_named(tmp_path: Path, text: str) -> None:
     assert complaint(tmp_path, text).startswith(SYNTAX[text])
     assert complaint(tmp_path, text).endswith("; an option is written as name = value, text in quotes")
 
 
-def test_what_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
+def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(b"[identity]\noperator = 'caf\xe9'\n")
     with pytest.raises(ConfigError, match=re.escape(f"{path}, line 2: not UTF-8; save the file as UTF-8")):
         config.load(path)
 
 
-def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=re.escape(f"there is no {tmp_path / 'crawl.toml'}; 'windrow init' writes one")
     ):
@@ -311,7 +320,7 @@ def test_the_defaults_load_back_equal(tmp_path: Path) -> None:
     assert config.load(write(tmp_path, config.dump(Config()))) == Config()
 
 
-def test_only_what_was_changed_can_be_written(tmp_path: Path) -> None:
+def test_only_changed_options_can_be_written(tmp_path: Path) -> None:
     changed = Config(identity=Identity(contact="me@example.org"), fetch=Fetch(delay=0, http2=True))
     text = config.dump(changed, changed=True)
     assert text == '[identity]\ncontact = "me@example.org"\n\n[fetch]\ndelay = 0\nhttp2 = true\n'
@@ -351,7 +360,7 @@ def test_any_options_load_back_equal(
 
 
 def options() -> dict[str, object]:
-    """Default of every option by its full name."""
+    """Return the default of every option by its full name."""
     defaults = Config()
     return {
         f"{section.name}.{option.name}": getattr(getattr(defaults, section.name), option.name)
@@ -403,7 +412,7 @@ def test_every_meaning_is_a_sentence() -> None:
         assert re.fullmatch(r"[A-Z\"].*\.", option.meaning), option.name
 
 
-def test_the_documented_options_are_those_of_the_code() -> None:
+def test_the_documented_options_equal_those_of_the_code() -> None:
     written = (ROOT / "docs/configuration.md").read_text("utf-8")
     assert written == config.reference(), "run: python -m windrow.config > docs/configuration.md"
 

@@ -88,7 +88,7 @@ def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -
 @pytest.mark.parametrize(
     ("name", "setting", "words"),
     [
-        ("paragraph", "", "option 'extract.extractor' in --set must be"),
+        ("paragraph", "", "option 'extract.extractor' names 'paragraph', which is not a reference"),
         ("paragraphs", "paragraphs.preset=best", "'paragraphs.preset' in --set must be 'stock' or 'tuned', not 'best'"),
         (
             "paragraphs",
@@ -138,7 +138,7 @@ def test_the_command_reads_files_and_standard_input(tmp_path: Path) -> None:
 def test_a_missing_file_is_one_sentence_and_code_2() -> None:
     found = windrow("extract", "no-such-file.html")
     assert (found.returncode, found.stdout) == (2, b"")
-    assert found.stderr.decode().startswith("windrow: no-such-file.html")
+    assert found.stderr.decode().startswith("windrow: cannot read no-such-file.html")
 
 
 def test_presets_and_single_figures_are_options_of_the_command() -> None:
@@ -246,7 +246,7 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["."], ". is a folder; name its files, such as *.html"),
+        (["."], ". is a directory; name its files, such as *.html"),
         ([""], "the name of a file is empty; name a file, or - for standard input"),
         (["--extractor", "line"], "there is no extractor 'line'; choose one of blocks, paragraphs, lines, none"),
         (
@@ -272,11 +272,11 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
         ),
         (
             ["evaluate", "PAGES", "--folds", "2", "--model", "x"],
-            "--folds trains lines on the pages and tries it on them; leave --model,",
+            "--folds trains lines on these pages and tests it on them; leave out --model,",
         ),
         (
             ["evaluate", "PAGES", "--model", "x"],
-            "--model x is of one extractor; measure it alone: --extractor lines, or",
+            "--model x belongs to one extractor; measure that one alone: --extractor lines, or",
         ),
         (["train", "PAGES", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
         (["train", "PAGES", "-o", "PAGES"], "PAGES is a folder; name a file for the model with -o"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from windrow.fetch import address
 
-# Every range of the promise, by an address in it, its first and its last where there is more than one.
+# Every range that is never allowed: an address in it, and its first and last if there is more than one.
 LOOPBACK = ["127.0.0.0", "127.0.0.1", "127.255.255.255", "::1"]
 PRIVATE = [
     *("10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255"),
@@ -45,13 +45,13 @@ PUBLIC6 = ["2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2400:cb00:2048:1
 
 
 @pytest.mark.parametrize("ip", PUBLIC + PUBLIC6)
-def test_public_addresses_are_called(ip: str) -> None:
+def test_public_addresses_are_allowed(ip: str) -> None:
     assert address.allowed(ip, False, False)
     assert address.allowed(ip, True, False)
 
 
 @pytest.mark.parametrize("ip", LOOPBACK + PRIVATE)
-def test_private_addresses_are_opened_by_the_option(ip: str) -> None:
+def test_private_addresses_are_allowed_by_option(ip: str) -> None:
     assert not address.allowed(ip, False, False)
     assert address.allowed(ip, True, False)
 
@@ -59,12 +59,12 @@ def test_private_addresses_are_opened_by_the_option(ip: str) -> None:
 @pytest.mark.parametrize("ip", NEVER)
 @pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("loopback_only", [False, True])
-def test_no_option_opens_these(ip: str, private: bool, loopback_only: bool) -> None:
+def test_no_option_allows_these_addresses(ip: str, private: bool, loopback_only: bool) -> None:
     assert not address.allowed(ip, private, loopback_only)
 
 
 @pytest.mark.parametrize("ip", PRIVATE + PUBLIC + PUBLIC6)
-def test_without_a_contact_only_loopback_is_called(ip: str) -> None:
+def test_without_a_contact_only_loopback_is_allowed(ip: str) -> None:
     assert not address.allowed(ip, False, True)
     assert not address.allowed(ip, True, True)
 
@@ -79,7 +79,7 @@ def test_without_a_contact_loopback_still_needs_the_option(ip: str) -> None:
     "text",
     ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1:80", "fe80::1%eth0", "2606::1%eth0", "１.1.1.1"],
 )
-def test_what_is_not_an_address_is_not_called(text: str) -> None:
+def test_text_that_is_not_an_address_is_not_allowed(text: str) -> None:
     assert not address.allowed(text, True, False)
 
 
@@ -91,7 +91,7 @@ def test_no_ipv4_address_is_reached_through_ipv6(ip: ipaddress.IPv4Address) -> N
 
 
 @given(st.ip_addresses())
-def test_what_the_standard_library_calls_private_is_never_called_as_public(
+def test_an_address_that_the_standard_library_calls_private_is_never_public(
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     documentation = any(
@@ -134,5 +134,5 @@ def test_an_address_may_name_a_port(text: str, expected: tuple[str, int]) -> Non
         "[::1",
     ],
 )
-def test_anything_else_is_no_address(text: str) -> None:
+def test_any_other_text_is_not_an_address(text: str) -> None:
     assert address.split(text) is None

@@ -27,7 +27,7 @@ def bare_deflate(data: bytes) -> bytes:
 
 
 def streamed_zstd(data: bytes) -> bytes:
-    """Without the size in its header, as a server sends that packs while it sends."""
+    """Compress without the size in the header, as a server does that compresses while it sends."""
     packer = zstandard.ZstdCompressor(write_checksum=True).compressobj()
     return packer.compress(data) + packer.flush()
 
@@ -45,21 +45,21 @@ every_packer = pytest.mark.parametrize("packer", PACKERS)
 
 
 @every_packer
-def test_each_coding_is_undone(packer: str) -> None:
+def test_each_coding_is_decoded(packer: str) -> None:
     name, pack = PACKERS[packer]
     assert coding.decode(pack(TEXT), name, LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(pack(TEXT), f" {name.upper()} ", LIMIT) == Decoded(TEXT, True, False)
 
 
 @every_packer
-def test_a_body_as_long_as_the_limit_is_whole_and_one_byte_more_is_cut(packer: str) -> None:
+def test_a_body_as_long_as_the_limit_is_complete_and_one_byte_more_is_cut(packer: str) -> None:
     name, pack = PACKERS[packer]
     assert coding.decode(pack(TEXT), name, len(TEXT)) == Decoded(TEXT, True, False)
     assert coding.decode(pack(TEXT), name, len(TEXT) - 1) == Decoded(TEXT[:-1], True, True)
 
 
 @every_packer
-def test_a_stream_that_stops_early_gives_what_it_has_and_says_so(packer: str) -> None:
+def test_a_stream_that_stops_early_gives_its_part_and_is_incomplete(packer: str) -> None:
     name, pack = PACKERS[packer]
     packed = pack(TEXT * 20)
     body, complete, cut = coding.decode(packed[: len(packed) // 2], name, 1 << 24)
@@ -68,9 +68,12 @@ def test_a_stream_that_stops_early_gives_what_it_has_and_says_so(packer: str) ->
 
 
 @every_packer
-def test_every_cut_of_a_stream_is_noticed(packer: str) -> None:
+def test_every_cut_of_a_stream_is_detected(packer: str) -> None:
     name, pack = PACKERS[packer]
-    packed, trailer = pack(TEXT), {"gzip": 8, "x-gzip": 8, "deflate": 4}.get(packer, 0)  # checksums that nobody misses
+    packed, trailer = (
+        pack(TEXT),
+        {"gzip": 8, "x-gzip": 8, "deflate": 4}.get(packer, 0),
+    )  # checksums, which are not verified
     for size in range(1, len(packed) - trailer):
         body, complete, _ = coding.decode(packed[:size], name, LIMIT)
         assert not complete and TEXT.startswith(body), size
@@ -86,7 +89,7 @@ def test_noise_never_raises(packer: str, data: bytes, at: int, noise: bytes) -> 
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
-def test_a_wrong_label_is_noticed(name: str) -> None:
+def test_a_wrong_coding_name_is_detected(name: str) -> None:
     assert coding.decode(b"<html><p>This was never packed.", name, LIMIT) == Decoded(b"", False, False)
 
 
@@ -98,7 +101,7 @@ def test_an_empty_body_needs_no_decoding(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "identity", "none", "UTF-8", "iso-8859-1", "windows-1252", "binary", "identity, utf-8", " , "]
 )
-def test_labels_that_mean_nothing_change_nothing(name: str) -> None:
+def test_names_that_are_not_codings_change_nothing(name: str) -> None:
     assert coding.decode(TEXT, name, LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(TEXT, name, 10) == Decoded(TEXT[:10], True, True)
 
@@ -108,32 +111,32 @@ def test_an_unknown_coding_is_not_guessed(name: str) -> None:
     assert coding.decode(gzip.compress(TEXT), name, LIMIT) == Decoded(b"", False, False)
 
 
-def test_two_layers_are_undone_last_first() -> None:
+def test_two_codings_are_decoded_in_reverse_order() -> None:
     assert coding.decode(brotli.compress(gzip.compress(TEXT)), "gzip, br", LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(gzip.compress(gzip.compress(TEXT)), "identity, gzip, gzip", LIMIT) == Decoded(
         TEXT, True, False
     )
 
 
-def test_three_layers_are_refused() -> None:
+def test_three_codings_are_refused() -> None:
     packed = gzip.compress(gzip.compress(gzip.compress(TEXT)))
     assert coding.decode(packed, "gzip, gzip, gzip", LIMIT) == Decoded(b"", False, False)
 
 
-def test_a_cut_outer_layer_gives_the_inner_one_as_far_as_it_goes() -> None:
+def test_a_cut_outer_coding_gives_the_inner_one_as_far_as_possible() -> None:
     inner = gzip.compress(TEXT, 0)
     body, complete, cut = coding.decode(gzip.compress(inner), "gzip, gzip", 5000)
     assert (complete, cut) == (True, True)
     assert len(body) > 4000 and TEXT.startswith(body)
 
 
-def test_gzip_members_follow_one_another() -> None:
+def test_several_gzip_members_are_one_body() -> None:
     packed = gzip.compress(TEXT[:5000]) + gzip.compress(TEXT[5000:])
     assert coding.decode(packed, "gzip", LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(packed, "gzip", 6000) == Decoded(TEXT[:6000], True, True)
 
 
-def test_zstd_frames_follow_one_another() -> None:
+def test_several_zstd_frames_are_one_body() -> None:
     skippable = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
     packed = zstandard.compress(TEXT[:5000]) + skippable + streamed_zstd(TEXT[5000:])
     assert coding.decode(packed, "zstd", LIMIT) == Decoded(TEXT, True, False)
@@ -147,14 +150,14 @@ def test_a_gzip_header_may_hold_a_name_a_comment_and_more() -> None:
         assert coding.decode(header[:size] or b"\x1f", "gzip", LIMIT) == Decoded(b"", False, False)
 
 
-def test_checksums_and_what_follows_the_last_member_are_not_looked_at() -> None:
+def test_checksums_and_bytes_after_the_last_member_are_ignored() -> None:
     packed = gzip.compress(TEXT)
     assert coding.decode(packed[:-8], "gzip", LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(packed[:-8] + b"\0" * 8, "gzip", LIMIT) == Decoded(TEXT, True, False)
     assert coding.decode(packed + b"\r\n<!-- cached -->", "gzip", LIMIT) == Decoded(TEXT, True, False)
 
 
-def test_members_without_end_come_to_an_end() -> None:
+def test_the_number_of_gzip_members_is_limited() -> None:
     empty = gzip.compress(b"")
     assert not coding.decode(empty * 50_000, "gzip", LIMIT).complete
 
@@ -178,7 +181,7 @@ print(json.dumps([len(body), complete, cut, resource.getrusage(resource.RUSAGE_S
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
-def test_a_bomb_is_cut_and_takes_no_more_memory_than_a_few_limits(name: str, tmp_path: Path) -> None:
+def test_a_bomb_is_cut_and_needs_memory_for_only_a_few_limits(name: str, tmp_path: Path) -> None:
     bomb = tmp_path / "bomb"
     bomb.write_bytes(PACKERS[name][1](b"0" * (64 << 20)))
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -189,7 +192,7 @@ def test_a_bomb_is_cut_and_takes_no_more_memory_than_a_few_limits(name: str, tmp
 
 
 @pytest.mark.parametrize(("file", "name"), [("br", "br"), ("deflate", "deflate"), ("gzip", "gzip"), ("zstd", "zstd")])
-def test_the_bombs_that_broke_others_are_cut(file: str, name: str) -> None:
+def test_bombs_that_broke_other_programs_are_cut(file: str, name: str) -> None:
     data = shared(f"conformance/scrapy-compressed/bomb-{file}.bin").read_bytes()
     assert coding.decode(data, name, LIMIT)[1:] == (True, True)
     assert len(coding.decode(data, name, LIMIT).body) == LIMIT
@@ -208,14 +211,14 @@ def test_the_bombs_that_broke_others_are_cut(file: str, name: str) -> None:
         ("html-zstd-streaming-no-content-size.bin", "zstd"),
     ],
 )
-def test_one_page_packed_in_many_ways(file: str, name: str) -> None:
+def test_one_page_is_decoded_from_many_codings(file: str, name: str) -> None:
     data = shared(f"conformance/scrapy-compressed/{file}").read_bytes()
     body, complete, cut = coding.decode(data, name, LIMIT)
     assert (complete, cut) == (True, False)
     assert body.rstrip().endswith(b"</html>") and abs(len(body) - 74_838) < 3
 
 
-def test_a_stream_without_its_trailer_is_whole_and_without_its_end_is_not() -> None:
+def test_a_stream_without_its_trailer_is_complete_and_without_its_end_is_not() -> None:
     folder = shared("conformance/scrapy-compressed")
     assert coding.decode((folder / "unexpected-eof.gz").read_bytes(), "gzip", LIMIT).complete
     for file in ("truncated-crc-error.gz", "truncated-crc-error-short.gz"):
@@ -223,7 +226,7 @@ def test_a_stream_without_its_trailer_is_whole_and_without_its_end_is_not() -> N
         assert body and not complete
 
 
-def test_the_bodies_that_browsers_are_tested_with() -> None:
+def test_bodies_from_browser_tests_are_decoded() -> None:
     for file in sorted(shared("conformance/wpt-fetch/content-encoding").glob("*/resources/*")):
         name = {".gz": "gzip", ".br": "br", ".zst": "zstd"}.get(file.suffix)
         if name is None:

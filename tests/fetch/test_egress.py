@@ -1,7 +1,7 @@
-"""A whole crawl in a network of its own, where public and private addresses are all at home: the private ones are never called.
+"""A complete crawl in a network of its own, in which servers listen on public and private addresses.
 
-The network is the kernel's (a namespace with nothing but a loopback device), so that addresses that look public can be listened to and
-nothing that is tried can leave this machine.
+The crawl never connects to the private ones. The network is a namespace of the kernel with only a loopback device, so
+that a server can listen on addresses that look public, and no connection can leave this machine.
 """
 
 import json
@@ -61,7 +61,7 @@ homepages = false
 """
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 
-# Runs inside: addresses, a server on all of them that notes where it was called, and the crawl.
+# Runs inside the network: sets the addresses, starts a server on all of them that records its connections, and crawls.
 INSIDE = """
     import asyncio, json, subprocess, sys
     from pathlib import Path
@@ -71,12 +71,12 @@ INSIDE = """
     for address in (public, *private):
         if address not in ("127.0.0.1", "0.0.0.0"):
             subprocess.run(["ip", "addr", "add", address + "/32", "dev", "lo"], check=True)
-    called = []
+    connections = []
 
     async def connected(reader, writer):
         address = writer.get_extra_info("sockname")[0]
         path = (await reader.readuntil(b"\\r\\n\\r\\n")).split(b" ")[1].decode()
-        called.append([address, path])
+        connections.append([address, path])
         head, body = "200 OK\\r\\nContent-Type: text/html", (directory / "page.html").read_bytes()
         if path == "/robots.txt":
             head, body = "404 Not Found", b""
@@ -84,22 +84,25 @@ INSIDE = """
             head, body = "302 Found\\r\\nLocation: " + moved[int(path[3:])], b""
         elif path == "/.well-known/tdmrep.json":
             head, body = "302 Found\\r\\nLocation: http://10.0.0.5/tdmrep.json", b""
-        writer.write(f"HTTP/1.1 {head}\\r\\nContent-Length: {len(body)}\\r\\nConnection: close\\r\\n\\r\\n".encode() + body)
+        head = f"HTTP/1.1 {head}\\r\\nContent-Length: {len(body)}\\r\\nConnection: close\\r\\n\\r\\n"
+        writer.write(head.encode() + body)
         await writer.drain()
         writer.close()
 
     async def main():
         servers = [await asyncio.start_server(connected, address, 80) for address in ("0.0.0.0", "::1")]
-        crawl = await asyncio.create_subprocess_exec(sys.executable, "-m", "windrow.cli", "crawl", str(directory), stderr=subprocess.PIPE)
+        command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory)]
+        crawl = await asyncio.create_subprocess_exec(*command, stderr=subprocess.PIPE)
         _, err = await crawl.communicate()
-        (directory / "called.json").write_text(json.dumps({"code": crawl.returncode, "err": err.decode(), "called": called}))
+        outcome = {"code": crawl.returncode, "err": err.decode(), "connections": connections}
+        (directory / "connections.json").write_text(json.dumps(outcome))
 
     asyncio.run(main())
 """
 
 
 def isolated() -> bool:
-    """Whether networks of their own can be made here."""
+    """Return whether this machine can create a network namespace."""
     tools = shutil.which("unshare") and shutil.which("ip")
     return (
         bool(tools)
@@ -109,7 +112,7 @@ def isolated() -> bool:
 
 
 @pytest.mark.skipif(not isolated(), reason="needs root, unshare -n and ip: a network namespace of its own")
-def test_no_private_address_is_called_however_a_crawl_is_led_there(tmp_path: Path) -> None:
+def test_a_crawl_never_connects_to_a_private_address(tmp_path: Path) -> None:
     links = [
         *LITERAL,
         *(f"http://{name}/n" for name in NAMED),
@@ -123,11 +126,11 @@ def test_no_private_address_is_called_however_a_crawl_is_led_there(tmp_path: Pat
     given = [str(tmp_path), PUBLIC, json.dumps(PRIVATE), json.dumps(MOVED)]
     command = ["unshare", "-n", sys.executable, "-c", textwrap.dedent(INSIDE), *given]
     subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, check=True, timeout=200)
-    found = json.loads((tmp_path / "called.json").read_text())
+    found = json.loads((tmp_path / "connections.json").read_text())
     assert found["code"] == 0, found["err"]
-    paths = {path for _, path in found["called"]}
+    paths = {path for _, path in found["connections"]}
     assert {"/", *(f"/go{number}" for number in range(len(MOVED)))} <= paths, "the public host was crawled"
-    assert {address for address, _ in found["called"]} == {PUBLIC}
+    assert {address for address, _ in found["connections"]} == {PUBLIC}
     for name in NAMED:
         why = [sys.executable, "-m", "windrow.cli", "why", str(tmp_path), f"http://{name}/n"]
         assert (

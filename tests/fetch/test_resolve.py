@@ -14,16 +14,16 @@ KNOWN = config.Identity(contact="https://example.org/bot")
 
 
 class Dns:
-    """A resolver whose answers are set by hand, and who was asked."""
+    """A resolver with prepared answers, which records the requested names."""
 
     def __init__(self, **answers: list[str] | OSError) -> None:
         self.answers: dict[str, list[str] | OSError] = {
             name.replace("_", "."): answer for name, answer in answers.items()
         }
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def __call__(self, host: str) -> list[str]:
-        self.asked.append(host)
+        self.requested.append(host)
         answer = self.answers.get(host, gone())
         if isinstance(answer, OSError):
             raise answer
@@ -55,7 +55,7 @@ def hosts(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_name_is_looked_up_once_as_long_as_its_answer_holds() -> None:
+def test_a_name_is_looked_up_once_until_its_answer_expires() -> None:
     dns = Dns(a_test=["198.51.100.1"])
 
     async def run() -> list[Resolved]:
@@ -65,10 +65,10 @@ def test_a_name_is_looked_up_once_as_long_as_its_answer_holds() -> None:
     found = asyncio.run(run())
     assert [answer.address for answer in found] == ["198.51.100.1"] * 4
     assert [answer.ttl for answer in found] == [100.0, 60.0, 1.0, 100.0]
-    assert dns.asked == ["a.test", "a.test"]
+    assert dns.requested == ["a.test", "a.test"]
 
 
-def test_those_who_ask_at_once_share_one_look_up() -> None:
+def test_simultaneous_calls_for_a_name_share_one_look_up() -> None:
     dns = Dns(a_test=["198.51.100.1"])
 
     async def run() -> list[Resolved]:
@@ -76,10 +76,10 @@ def test_those_who_ask_at_once_share_one_look_up() -> None:
         return list(await asyncio.gather(*(names.find("A.test.", 0.0) for _ in range(5))))
 
     assert {answer.address for answer in asyncio.run(run())} == {"198.51.100.1"}
-    assert dns.asked == ["a.test"]
+    assert dns.requested == ["a.test"]
 
 
-def test_one_who_stops_waiting_does_not_spoil_it_for_the_others() -> None:
+def test_a_cancelled_call_does_not_cancel_the_look_up_of_the_others() -> None:
     dns, started, release = Dns(a_test=["198.51.100.1"]), threading.Event(), threading.Event()
 
     def slow(host: str) -> list[str]:
@@ -105,17 +105,17 @@ def test_ipv4_comes_before_ipv6() -> None:
     assert find(dns, "b.test").address == "2606:4700::1"
 
 
-def test_a_name_that_does_not_exist() -> None:
+def test_a_name_that_does_not_exist_is_no_such_host() -> None:
     found = find(Dns(), "a.test", dns_negative_ttl=60.0)
     assert found == Resolved("", 60.0, Reason.NO_SUCH_HOST, "Name or service not known")
 
 
 @pytest.mark.parametrize("code", [socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, socket.EAI_MEMORY])
-def test_a_failure_to_resolve_is_not_the_absence_of_a_name(code: int) -> None:
+def test_a_failure_to_resolve_does_not_mean_that_the_name_is_missing(code: int) -> None:
     assert find(Dns(a_test=socket.gaierror(code, "failed")), "a.test").reason is Reason.DNS
 
 
-def test_a_failure_is_kept_longer_each_time_and_never_for_good() -> None:
+def test_a_failure_is_cached_longer_each_time_and_never_forever() -> None:
     dns = Dns(a_test=gone(), b_test=failing())
 
     async def run() -> dict[str, list[float]]:
@@ -134,7 +134,7 @@ def test_a_failure_is_kept_longer_each_time_and_never_for_good() -> None:
     }
 
 
-def test_a_host_comes_back_when_dns_comes_back() -> None:
+def test_a_host_is_found_again_when_dns_works_again() -> None:
     dns = Dns(a_test=failing())
 
     async def run() -> list[Resolved]:
@@ -148,10 +148,10 @@ def test_a_host_comes_back_when_dns_comes_back() -> None:
     found = asyncio.run(run())
     assert [answer.reason for answer in found] == [Reason.DNS, Reason.DNS, Reason.DNS, None, Reason.DNS]
     assert found[-1].ttl == 60.0
-    assert len(dns.asked) == 3
+    assert len(dns.requested) == 3
 
 
-def test_a_clock_that_jumps_back_does_not_hold_an_answer() -> None:
+def test_a_clock_that_jumps_back_does_not_prolong_an_answer() -> None:
     dns = Dns(a_test=failing())
 
     async def run() -> None:
@@ -160,14 +160,14 @@ def test_a_clock_that_jumps_back_does_not_hold_an_answer() -> None:
         await names.find("a.test", 1.0)
 
     asyncio.run(run())
-    assert len(dns.asked) == 2
+    assert len(dns.requested) == 2
 
 
 def test_no_answer_in_time_is_a_failure_and_its_thread_counts_until_it_ends() -> None:
-    release, asked = threading.Event(), []
+    release, requested = threading.Event(), []
 
     def stuck(host: str) -> list[str]:
-        asked.append(host)
+        requested.append(host)
         release.wait()
         return ["198.51.100.1"]
 
@@ -179,10 +179,10 @@ def test_no_answer_in_time_is_a_failure_and_its_thread_counts_until_it_ends() ->
 
     found = asyncio.run(run())
     assert [answer.reason for answer in found] == [Reason.DNS, Reason.DNS, None]
-    assert asked == ["a.test", "c.test"]
+    assert requested == ["a.test", "c.test"]
 
 
-def test_a_fault_of_the_look_up_itself_is_raised() -> None:
+def test_a_bug_in_the_look_up_is_raised() -> None:
     def broken(host: str) -> list[str]:
         raise KeyError(host)
 
@@ -196,10 +196,10 @@ def test_a_fault_of_the_look_up_itself_is_raised() -> None:
 @pytest.mark.parametrize(
     "host", ["a" * 64 + ".test", ".".join(["a"] * 200), "a..test", "a b.test", "a\0b.test", "ä.test", ""]
 )
-def test_what_dns_cannot_hold_is_not_asked_for(host: str) -> None:
+def test_a_name_that_is_invalid_in_dns_is_not_looked_up(host: str) -> None:
     dns = Dns()
     assert find(dns, host).reason is Reason.NO_SUCH_HOST
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:a00:1", "0.0.0.0"])
@@ -209,16 +209,16 @@ def test_a_name_for_a_private_address_is_blocked(ip: str) -> None:
     assert ip in found.detail
 
 
-def test_of_several_addresses_a_private_one_is_never_taken() -> None:
+def test_a_private_address_among_several_is_never_chosen() -> None:
     assert find(Dns(a_test=["10.0.0.1", "127.0.0.1", "2606:4700::1"]), "a.test").address == "2606:4700::1"
 
 
-def test_private_addresses_are_opened_by_the_option() -> None:
+def test_private_addresses_are_allowed_by_option() -> None:
     assert find(Dns(a_test=["10.0.0.1"]), "a.test", allow_private=True).address == "10.0.0.1"
     assert find(Dns(a_test=["169.254.169.254"]), "a.test", allow_private=True).reason is Reason.BLOCKED_ADDRESS
 
 
-def test_without_a_contact_only_loopback_is_called() -> None:
+def test_without_a_contact_only_loopback_is_allowed() -> None:
     dns = Dns(public_test=["198.51.100.1"], private_test=["10.0.0.1"], here_test=["127.0.0.1"])
 
     async def run() -> list[Resolved]:
@@ -234,10 +234,10 @@ def test_without_a_contact_only_loopback_is_called() -> None:
     ("host", "ip"),
     [("198.51.100.1", "198.51.100.1"), ("[2606:4700::1]", "2606:4700::1"), ("2606:4700::1", "2606:4700::1")],
 )
-def test_a_literal_address_is_its_own(host: str, ip: str) -> None:
+def test_a_literal_address_resolves_to_itself(host: str, ip: str) -> None:
     dns = Dns()
     assert find(dns, host).address == ip
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 def test_a_literal_address_is_checked_too() -> None:
@@ -255,11 +255,14 @@ def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             await names.find(host, 0.0)
 
     asyncio.run(run())
-    assert dns.asked == ["a.test", "b.test", "c.test", "a.test"]
+    assert dns.requested == ["a.test", "b.test", "c.test", "a.test"]
 
 
-def test_a_hosts_file_stands_before_dns_and_alone(tmp_path: Path) -> None:
-    text = "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\nC.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
+def test_a_hosts_file_replaces_dns(tmp_path: Path) -> None:
+    text = (
+        "# mirrors\na.test\t198.51.100.1\n\nb.test 198.51.100.2:8080  # with a port\n"
+        "C.test\t[2606:4700::1]:81\n*.d.test\t198.51.100.4:82\n"
+    )
     path = hosts(tmp_path, text)
     dns = Dns(z_test=["198.51.100.9"])
     wanted = {
@@ -274,7 +277,7 @@ def test_a_hosts_file_stands_before_dns_and_alone(tmp_path: Path) -> None:
     found = {host: find(dns, host, hosts_file=path) for host in wanted}
     assert {host: answer.address for host, answer in found.items()} == wanted
     assert found["z.test"].reason is Reason.NO_SUCH_HOST
-    assert dns.asked == []
+    assert dns.requested == []
 
 
 def test_the_nearest_wildcard_and_the_first_line_count(tmp_path: Path) -> None:
@@ -307,7 +310,7 @@ def test_addresses_of_a_hosts_file_are_checked(tmp_path: Path) -> None:
         "a/b 1.2.3.4",
     ],
 )
-def test_a_bad_line_is_named_with_its_place_and_the_fix(tmp_path: Path, line: str) -> None:
+def test_the_error_for_a_bad_line_names_its_place_and_the_fix(tmp_path: Path, line: str) -> None:
     path = hosts(tmp_path, f"ok.test\t198.51.100.1\n{line}\n")
     with pytest.raises(config.ConfigError) as error:
         resolver(Dns(), hosts_file=path)
@@ -315,11 +318,11 @@ def test_a_bad_line_is_named_with_its_place_and_the_fix(tmp_path: Path, line: st
     assert "write " in str(error.value)
 
 
-def test_a_missing_hosts_file_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_hosts_file_names_it(tmp_path: Path) -> None:
     with pytest.raises(config.ConfigError) as error:
         resolver(Dns(), hosts_file=str(tmp_path / "nothing"))
     assert str(tmp_path / "nothing") in str(error.value)
 
 
-def test_the_system_knows_localhost() -> None:
+def test_the_resolver_of_the_system_knows_localhost() -> None:
     assert set(resolve.system("localhost")) & {"127.0.0.1", "::1"}

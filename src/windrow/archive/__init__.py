@@ -1,35 +1,38 @@
 """Captures to WARC files and back.
 
-In come Captures, the form of an exchange that is stored; out go Places, and later, from the files, equal Captures. The archive owns
-the three directories warc/, robotstxt/ and diagnostics/ of a crawl, which are Common Crawl's: pages that were there, robots.txt files,
-and everything else. Each record is a gzip member of its own, so that any one can be read by its offset, and each file begins
-with a warcinfo record that says how it was made.
+The input is Captures, the form of an exchange that is stored. The output is Places, and later, from the files, equal
+Captures. The archive owns the directories warc/, robotstxt/ and diagnostics/ of a crawl. They are the three subsets of
+Common Crawl: successful pages, robots.txt and other well-known files, and everything else. Each record is a gzip member
+of its own, so that any record can be read by its offset. Each file begins with a warcinfo record that says how it was
+made.
 
-A page is archived in two steps, because they happen at two times. When it arrives, `Writer.compress` makes its request and response
-records: digests and compression are nearly all of the cost, and the page's body may be let go. When its verdict is known and it has its
-place in the order of commit, `Writer.append` adds the metadata record, which holds whatever of the Capture WARC has no header for, and
-puts the three behind one another into a buffer. Nothing touches the disk until `Writer.flush`, and nothing is durable before
-`Writer.sync`. A write that fails leaves the file as long as it was, and what it should have held in memory.
+A page is archived in two steps, because they happen at two times. When the page arrives, `Writer.compress` builds its
+request and response records: digests and compression are nearly all of the cost, and the body can then be released.
+When its verdict is known and it has its place in the order of commit, `Writer.append` adds the metadata record, which
+holds everything of the Capture for which WARC has no header, and puts the three records into a buffer. Nothing is
+written to disk before `Writer.flush`, and nothing is durable before `Writer.sync`. If a write fails, the file keeps its
+old length and the records stay in memory.
 
-The lengths that flush returns go into the log, and only they count: what stands behind them after a crash was never there. So a Writer
-never asks what a file ends in. The reader does: `read` and `records` give out what is whole and then raise ArchiveError at the first byte
-that is not, and `tail` finds the end of the last whole record.
+`flush` returns the lengths of the files. They go into the log, and only they count: bytes beyond them after a crash are
+not part of the archive. So a Writer never inspects the end of a file. The reader does: `read` and `records` return what
+is intact and raise ArchiveError at the first byte that is not, and `tail` finds the end of the last intact record.
 
-members makes records and stream takes gzip apart: these two modules alone know isal. fields is what both directions share.
+`members` builds records and `stream` decompresses them: only these two modules import isal. `fields` holds what both
+directions share.
 """
 
-from windrow.archive.members import Members, Origin
+from windrow.archive.members import Earlier, Members
 from windrow.archive.reader import Entry, open_entry, open_place, read
-from windrow.archive.record import Record, records, tail, verify
+from windrow.archive.record import WarcRecord, records, tail, verify
 from windrow.archive.stream import ArchiveError
 from windrow.archive.writer import Writer
 
 __all__ = [
     "ArchiveError",
+    "Earlier",
     "Entry",
     "Members",
-    "Origin",
-    "Record",
+    "WarcRecord",
     "Writer",
     "open_entry",
     "open_place",

@@ -1,7 +1,7 @@
-"""The metadata record of a capture: everything of it that the request and response records have no place for.
+"""The metadata record of a capture: everything for which the request and response records have no header.
 
-The form is application/warc-fields, one `name: value` a line. Names follow Heritrix and Common Crawl where they have one. What is as
-it mostly is, is left out.
+The format is application/warc-fields, one `name: value` per line. Names follow Heritrix and Common Crawl if they have
+one. Fields with their usual value are left out.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from windrow.data import Capture, Kind, Task, Url
 
-LAYOUT = "request response metadata"  # said in the warcinfo of our own files: a capture that lacks one of them is torn
+LAYOUT = "request response metadata"  # in the warcinfo of our own files: a capture without one of these is torn
 
 NAMES = {"seq", "fetchTimeMs", "via", "depth", "downloaded", "priority", "distance", "redirects", "attempt", "kind"}
 NAMES |= {"encoded", "status", "headLength", "requestLength"}
@@ -26,13 +26,13 @@ _DEFAULT = Task(Url("", "", "", 0))
 
 
 def pack(capture: Capture) -> bytes:
-    """The lines of a capture; seq and what the driver adds are put around them when they are known."""
+    """Return the fields of a capture. `seq` and the fields of the driver are added when they are known."""
     task, head = capture.task, capture.head
     lines = _ALWAYS % (round(capture.seconds * 1000), line(task.via), task.depth, capture.downloaded)
     if task.priority != 128 or task.distance or task.redirects or task.attempt:
         lines += _TASK % (task.priority, task.distance, task.redirects, task.attempt)
     if task.kind is not Kind.PAGE:
-        lines += b"kind: %b\r\n" % task.kind.name.lower().encode()
+        lines += b"kind: %b\r\n" % _kind_name(task).encode()
     if capture.encoded:
         lines += b"encoded: yes\r\n"
     if not head.startswith(b"HTTP/1.1 %d " % capture.status) and status(head) != capture.status:
@@ -43,21 +43,34 @@ def pack(capture: Capture) -> bytes:
 
 
 def task(url: Url, found: Mapping[str, str]) -> Task:
-    """The task that pack() wrote down."""
+    """Return the task that `pack` wrote."""
+    kind, file = _kind(found["kind"]) if "kind" in found else (Kind.PAGE, "")
     return Task(
         url,
-        Kind[found["kind"].upper()] if "kind" in found else Kind.PAGE,
-        int(found.get("priority", _DEFAULT.priority)),
-        int(found.get("depth", 0)),
-        int(found.get("distance", 0)),
-        int(found.get("redirects", 0)),
-        found.get("via", ""),
-        int(found.get("attempt", 0)),
+        kind=kind,
+        priority=int(found.get("priority", _DEFAULT.priority)),
+        depth=int(found.get("depth", 0)),
+        distance=int(found.get("distance", 0)),
+        redirects=int(found.get("redirects", 0)),
+        via=found.get("via", ""),
+        attempt=int(found.get("attempt", 0)),
+        file=file,
     )
 
 
+def _kind_name(task: Task) -> str:
+    """Return the kind of a task; of a well-known file, the name of the file."""
+    return task.file if task.kind is Kind.FILE else task.kind.name.lower()
+
+
+def _kind(name: str) -> tuple[Kind, str]:
+    """Undo `_kind_name`: return the kind and the name of the file."""
+    kind = Kind.__members__.get(name.upper())
+    return (Kind.FILE, name) if kind is None else (kind, "")
+
+
 def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
-    """Head and body of a response block. In other people's files a head may end in bare line feeds, or not at all."""
+    """Split a response block into head and body. Other programs may end a head with bare line feeds, or not at all."""
     match = None if found else _HEAD.search(block)
     if "headLength" in found:
         end = int(found["headLength"])
@@ -69,24 +82,24 @@ def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
 
 
 def status(head: bytes) -> int:
-    """The code in a status line; 0 where there is none."""
+    """Return the code in a status line; 0 if there is none."""
     match = _STATUS.match(head)
     return int(match[1]) if match else 0
 
 
 def encoded(head: bytes) -> bool:
-    """Whether a head that was not written here says that its body is still encoded for transport."""
+    """Return whether a head that another program wrote says that its body still has a content or transfer coding."""
     return _ENCODED.search(head) is not None
 
 
 def encode(pairs: Sequence[tuple[str, str]]) -> bytes:
-    """Fields as lines; a value of several lines becomes as many fields of the same name."""
+    """Return fields as lines. A value of several lines becomes as many fields with the same name."""
     lines = [(name, part) for name, value in pairs for part in value.replace("\r\n", "\n").split("\n")]
     return b"".join([b"%b: %b\r\n" % (line(name), line(part)) for name, part in lines])
 
 
 def decode(block: bytes) -> dict[str, str]:
-    """Fields by name; what stands there more than once is joined by line ends, so that encode() is undone."""
+    """Return fields by name, undoing `encode`: values with the same name are joined by line ends."""
     found: dict[str, str] = {}
     for text in _FOLD.sub(" ", block.decode("utf-8", "replace")).split("\n"):
         name, colon, value = text.partition(":")
@@ -97,7 +110,7 @@ def decode(block: bytes) -> dict[str, str]:
 
 
 def line(text: str) -> bytes:
-    """Text as it may stand in a header: nothing in it can begin another line. URLs pass unchanged."""
+    """Return text that is safe in a header: no character of it can begin another line. URLs pass unchanged."""
     if text.isprintable():
         return text.encode()
     return "".join(

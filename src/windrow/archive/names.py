@@ -1,27 +1,28 @@
-"""Where an archive file lies and what it is called: SUBSET/PREFIX-NODE-FILESTART14-NNNNN.warc.gz."""
+"""Directory and name of an archive file: SUBSET/PREFIX-NODE-FILESTART14-NNNNN.warc.gz."""
 
 import re
 import time
 from pathlib import Path
 
 from windrow.config import ConfigError
-from windrow.data import Capture, Kind
+from windrow.data import Kind, Task
 
+_PROBE = "soft404"  # a request for a page that cannot exist; it is no file of the origin
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # Common Crawl's three
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _NAME = re.compile(r"(?P<series>[A-Za-z0-9][A-Za-z0-9_.-]*)-\d{14}-(?P<serial>\d{5,})\.warc\.gz")
 
 
-def subset(capture: Capture) -> str:
-    """Pages that were there, robots.txt and tdmrep.json whatever came, and everything else."""
-    if capture.task.kind is Kind.FILE and capture.task.file != "soft404":
+def subset(task: Task, status: int) -> str:
+    """Return the subset of a capture: well-known files with any status, pages with status 2xx, and everything else."""
+    if task.kind is Kind.FILE and task.file != _PROBE:
         return "robotstxt"
-    return "warc" if 200 <= capture.status < 300 and capture.task.kind is Kind.PAGE else "diagnostics"
+    return "warc" if 200 <= status < 300 and task.kind is Kind.PAGE else "diagnostics"
 
 
 def series(prefix: str, node: str) -> str:
-    """What the names of one node's files have in common."""
+    """Return the part that the names of all files of one node share."""
     for option, part in (("archive.prefix", prefix), ("crawl.node", node)):
         if not _PART.fullmatch(part):
             raise ConfigError(
@@ -31,23 +32,24 @@ def series(prefix: str, node: str) -> str:
 
 
 def name(series: str, start: float, serial: int) -> str:
+    """Return the name of a file whose first capture was at `start`, in epoch seconds."""
     return f"{series}-{time.strftime('%Y%m%d%H%M%S', time.gmtime(start))}-{serial:05}.warc.gz"
 
 
 def serial(name: str, series: str) -> int | None:
-    """The number in a file's name; None where the file is none of this series."""
+    """Return the number in the name of a file; None if the file does not belong to this series."""
     found = _NAME.fullmatch(name)
     return int(found["serial"]) if found and found["series"] == series else None
 
 
 def belongs(place: str) -> bool:
-    """Whether this is a relative path that a Writer could have made: what stands in other people's files is not opened unseen."""
+    """Return whether a Writer could have made this relative path. Paths in files of other programs are not trusted."""
     folder, _, file = place.partition("/")
     return folder in SUBSETS and _NAME.fullmatch(file) is not None
 
 
 def following(directory: Path, series: str) -> int:
-    """The first number that no file of this series has, in any subset; a file moved aside (NAME.torn) still counts."""
+    """Return the first number that no file of this series has, in any subset; files moved aside (NAME.torn) count."""
     taken = [-1]
     for folder in SUBSETS:
         for path in (directory / folder).glob(f"{series}-*.warc.gz*"):
@@ -57,7 +59,7 @@ def following(directory: Path, series: str) -> int:
 
 
 def newest(directory: Path, series: str) -> Path | None:
-    """The file of this series with the highest number in one subset's directory."""
+    """Return the file of this series with the highest number in the directory of one subset."""
     numbered = [
         (number, path)
         for path in directory.glob(f"{series}-*.warc.gz")

@@ -1,7 +1,7 @@
-"""WARC records from a file: our own, and other people's, of any version, plain or gzip, with a gzip member for each record or not.
+"""Read WARC records from any file: every version, plain or gzip, with or without one gzip member per record.
 
-Lengths are checked before anything is kept, headers are capped, and damage is never passed over: everything before it is given
-out, then ArchiveError says where it is.
+Lengths are checked before anything is kept, and headers have a size limit. Damage is never skipped: every record before
+it is returned, then ArchiveError names its offset.
 """
 
 import base64
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.archive.stream import ArchiveError, Stream
+from windrow.archive.stream import ArchiveError, MemberStream
 
 MAX_HEADER = 1 << 18  # bytes of a record's header
-MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and passed over
+MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and skipped
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
@@ -24,13 +24,15 @@ _FOLD = re.compile(r"\r?\n[ \t]+")
 _END = b"\r\n\r\n"
 
 
-class Record(msgspec.Struct, frozen=True, gc=False):
-    offset: int  # where it begins: of its gzip member, or of its first byte in a plain file
-    length: int  # of its gzip member (or members), or of its bytes; 0 where it shares a member, not yet checked, or has no proper end
+class WarcRecord(msgspec.Struct, frozen=True, gc=False):
+    """One WARC record."""
+
+    offset: int  # of its gzip member, or of its first byte in a plain file
+    length: int  # of its gzip members, or of its bytes; 0 if it shares a member (not yet verified) or has no proper end
     version: str  # "WARC/1.1"
     headers: tuple[tuple[str, str], ...]  # in order, as written
     block: bytes
-    size: int  # Content-Length; more than len(block) where that was cut at MAX_BLOCK
+    size: int  # Content-Length; more than len(block) if the block was cut at MAX_BLOCK
 
     @property
     def type(self) -> str:
@@ -38,31 +40,31 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def id(self) -> bytes:
-        """The bare UUID of a record's name."""
+        """The UUID of the record, without brackets and prefix."""
         return self.header("WARC-Record-ID").removeprefix("<urn:uuid:").removesuffix(">").encode()
 
     @property
     def target(self) -> str:
-        """The URI; some writers of WARC/1.0 put it in angle brackets."""
+        """The target URI; some programs that write WARC/1.0 put it in angle brackets."""
         return self.header("WARC-Target-URI").removeprefix("<").removesuffix(">")
 
     def header(self, name: str) -> str:
-        """The first header of this name; empty where there is none."""
+        """Return the first header with this name; "" if there is none."""
         for field, value in self.headers:
-            if field == name:  # as nearly everyone spells it
+            if field == name:  # the usual spelling
                 return value
         return next(iter(self.all(name)), "")
 
     def all(self, name: str) -> list[str]:
-        """Every value of this header."""
+        """Return all values of a header."""
         wanted = name.lower()
         return [value for field, value in self.headers if field.lower() == wanted]
 
 
-def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Record]:
-    """Every record from start on; nothing behind end (of a file that grows: its committed length) is read."""
+def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[WarcRecord]:
+    """Yield every record from `start`, and read nothing beyond `end` (for a growing file: its committed length)."""
     with open(path, "rb") as file:
-        stream = Stream(file, path, start, end)
+        stream = MemberStream(file, path, start, end)
         while stream.peek(1) or stream.more():
             stream.skip_lines()
             if stream.peek(1):
@@ -70,7 +72,7 @@ def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Reco
 
 
 def tail(path: Path) -> int:
-    """The end of the last record before any damage: each up to there is whole and has the block that its digest says."""
+    """Return the end of the last record before any damage: all records up to there are complete, with valid digests."""
     end = 0
     try:
         for record in records(path):
@@ -82,8 +84,8 @@ def tail(path: Path) -> int:
     return end
 
 
-def verify(record: Record) -> bool | None:
-    """Whether the block is what its digest says; None where there is no digest, or none that can be told."""
+def verify(record: WarcRecord) -> bool | None:
+    """Return whether the block matches its digest; None if there is no digest of a known kind."""
     algorithm, _, written = record.header("WARC-Block-Digest").partition(":")
     algorithm = algorithm.lower().replace("-", "")
     if algorithm not in ("md5", "sha1", "sha256", "sha512") or not written or len(record.block) < record.size:
@@ -97,22 +99,21 @@ def verify(record: Record) -> bool | None:
         return False
 
 
-def _record(stream: Stream, path: Path) -> Record:
+def _record(stream: MemberStream, path: Path) -> WarcRecord:
     offset, fresh = stream.position, stream.fresh
     while len(start := stream.peek(5).upper()) < 5 and b"WARC/".startswith(start) and stream.more():
-        pass  # members may be cut anywhere, but what is no record is not searched for one
+        pass  # a member may end anywhere; other data is not searched for a record
     if start != b"WARC/":
-        raise ArchiveError(path, offset, f"no WARC record begins here but {stream.peek(16)!r}")
+        raise ArchiveError(path, offset, f"expected a WARC record here, found {stream.peek(16)!r}")
     head = stream.until(_HEADER_END, MAX_HEADER)
     if head is None:
-        raise ArchiveError(path, offset, f"the header that begins here does not end (within {MAX_HEADER} bytes)")
+        raise ArchiveError(path, offset, f"the header that begins here does not end within {MAX_HEADER} bytes")
     version, headers = _headers(head, path, offset)
     size = _size(headers, path, offset)
     block, taken = stream.take(size, MAX_BLOCK)
     if taken < size:
-        raise ArchiveError(
-            path, offset, f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
-        )
+        what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
+        raise ArchiveError(path, offset, what)
     if stream.plain:
         ended = stream.peek(4) == _END
         stream.take(4 * ended, 4)
@@ -120,9 +121,16 @@ def _record(stream: Stream, path: Path) -> Record:
         stream.skip_lines()
         ended = fresh and stream.drained
         if not stream.drained and not b"WARC/".startswith(stream.peek(5).upper()):
-            # A damaged end of a member often unpacks to more than was packed, and its checksum is then never reached.
+            # The damaged end of a member often unpacks to too many bytes; its checksum is then never reached.
             raise ArchiveError(path, offset, f"the record that begins here is followed by {stream.peek(16)!r}")
-    return Record(offset, stream.position - offset if ended else 0, version, headers, block, size)
+    return WarcRecord(
+        offset=offset,
+        length=stream.position - offset if ended else 0,
+        version=version,
+        headers=headers,
+        block=block,
+        size=size,
+    )
 
 
 def _headers(head: bytes, path: Path, offset: int) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -132,7 +140,7 @@ def _headers(head: bytes, path: Path, offset: int) -> tuple[str, tuple[tuple[str
     version, *lines = text.rstrip("\r\n").split("\n")
     version = version.rstrip("\r")
     if not _VERSION.fullmatch(version):
-        raise ArchiveError(path, offset, f"{version[:32]!r} is no WARC version")
+        raise ArchiveError(path, offset, f"{version[:32]!r} is not a WARC version")
     pairs = [line.partition(":") for line in lines]
     return version.strip(), tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
 
@@ -142,5 +150,5 @@ def _size(headers: tuple[tuple[str, str], ...], path: Path, offset: int) -> int:
         if name.lower() == "content-length":
             if value.isascii() and value.isdigit() and len(value) < 19:
                 return int(value)
-            raise ArchiveError(path, offset, f"Content-Length is {value[:32]!r}")
+            raise ArchiveError(path, offset, f"Content-Length is {value[:32]!r}, which is not a length")
     raise ArchiveError(path, offset, "the record that begins here has no Content-Length")

@@ -1,4 +1,4 @@
-"""What a payload is, by its first bytes: for WARC-Identified-Payload-Type. The rules are those of the WHATWG's MIME sniffing, shortened."""
+"""Identify a payload by its first bytes, for WARC-Identified-Payload-Type, with a part of the WHATWG MIME sniffing."""
 
 import re
 
@@ -17,7 +17,8 @@ _MAGIC = (
     (b"\xd0\xcf\x11\xe0", "application/x-ole-storage"),
 )
 _HTML = re.compile(
-    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|iframe|h1|div|font|table|a|b|br|p|!--)(?=[\s>/]|(?<=--))"
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|iframe|h1|div|font|table|a|b|br|p|!--)"
+    rb"(?=[\s>/]|(?<=--))"
 )
 _ROOTS = (
     (b"<html", "application/xhtml+xml"),
@@ -39,7 +40,7 @@ _SPECIFIC = (
 
 
 def identify(head: bytes, body: bytes) -> str:
-    """The media type; empty where there is no payload. The declared type only refines what is plainly text."""
+    """Return the media type; "" if there is no payload. The declared type counts only for plain text."""
     if not body:
         return ""
     start = body[:64].lstrip(_BLANK).lower()
@@ -56,7 +57,7 @@ def identify(head: bytes, body: bytes) -> str:
 
 
 def _text(body: bytes) -> bytes:
-    """The first bytes as ASCII-compatible text without byte order mark."""
+    """Return the first bytes as ASCII-compatible text without byte order mark."""
     first = body[:1024]
     if first.startswith((b"\xff\xfe", b"\xfe\xff")):
         return first.decode("utf-16", "replace").encode()
@@ -64,7 +65,7 @@ def _text(body: bytes) -> bytes:
 
 
 def _xml(body: bytes) -> str:
-    """The root element decides; it stands behind prolog, doctype and comments."""
+    """Return the type that the root element implies; it follows prolog, doctype and comments."""
     first = _text(body).lower()
     found = [(at, kind) for root, kind in _ROOTS if (at := first.find(root)) >= 0]
     return min(found)[1] if found else "application/xml"

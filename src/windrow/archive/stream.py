@@ -1,4 +1,4 @@
-"""The bytes of an archive file, unpacked piece by piece, and where in the file they come from."""
+"""The bytes of an archive file, unpacked piece by piece, with their offsets in the file."""
 
 import re
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from typing import BinaryIO, NamedTuple, cast
 from isal import igzip_lib
 
 PIECE = 1 << 16  # bytes read at once
-UNPACKED = 1 << 18  # bytes unpacked at once: a member that grows a thousandfold costs no more memory than another
+UNPACKED = 1 << 18  # bytes unpacked at once, so that a member that grows a thousandfold needs no more memory
 GZIP = b"\x1f\x8b"
 
-_Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an exception, not a class of them
+_Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 _BLANK = re.compile(rb"[\r\n]*")
 
 
 class ArchiveError(Exception):
-    """An archive file is damaged, or is none. Everything before the offset was whole."""
+    """A file is damaged, or is not an archive file. Everything before the offset is intact."""
 
     def __init__(self, path: Path, offset: int, what: str) -> None:
         super().__init__(f"{path}, byte {offset}: {what}")
@@ -26,16 +26,19 @@ class ArchiveError(Exception):
 
 
 class Piece(NamedTuple):
+    """Some unpacked bytes of one member."""
+
     data: bytes
-    start: int  # offset of the gzip member it comes from; in a plain file of its own first byte
-    end: int  # offset behind the member; 0 where the member goes on
+    start: int  # offset of its gzip member; in a plain file, of its own first byte
+    end: int  # offset after the member; 0 if the member continues
     first: bool  # of its member
 
 
-class Stream:
-    """Unpacked bytes to take from the front.
+class MemberStream:
+    """The unpacked bytes of a file, read from front to back.
 
-    Pieces are joined only when someone asks for more than there is, so that between two records it is known whether a member ends.
+    Pieces are joined only if a caller needs more bytes than there are, so that the end of a member between two records
+    is known.
     """
 
     def __init__(self, file: BinaryIO, path: Path, start: int, end: int | None) -> None:
@@ -49,23 +52,23 @@ class Stream:
 
     @property
     def position(self) -> int:
-        """Where the next byte is in the file: exact in a plain one, and where a member has just ended; else where its member begins."""
+        """The offset of the next byte: exact in a plain file and at the end of a member, else that of its member."""
         if self.plain:
             return self._piece.end - len(self._data) + self._at
         return self._piece.end if self.drained else self._piece.start
 
     @property
     def fresh(self) -> bool:
-        """The next byte is the first of its member; in a plain file every byte is."""
+        """Whether the next byte is the first of its member; in a plain file every byte is."""
         return self.plain or (self._piece.first and not self._at)
 
     @property
     def drained(self) -> bool:
-        """The next byte, if there is one, belongs to another member; in a plain file every byte does."""
+        """Whether the next byte, if any, belongs to another member; in a plain file every byte does."""
         return self.plain or (self._at == len(self._data) and self._piece.end > 0)
 
     def more(self) -> bool:
-        """Another piece, of the next member where this one has ended; False at the end of the file."""
+        """Read another piece, if need be of the next member; return False at the end of the file."""
         piece = next(self._pieces, None)
         if piece is None:
             return False
@@ -75,13 +78,13 @@ class Stream:
         return True
 
     def peek(self, length: int) -> bytes:
-        """The next bytes, as many as there are before the member ends."""
+        """Return the next bytes without consuming them; fewer if the member ends before."""
         while len(self._data) - self._at < length and (self.plain or not self._piece.end) and self.more():
             pass
         return self._data[self._at : self._at + length]
 
     def until(self, pattern: re.Pattern[bytes], limit: int) -> bytes | None:
-        """The bytes up to the end of the first match; None where it does not come within the limit."""
+        """Consume and return the bytes up to the end of the first match; None if there is none within the limit."""
         while True:
             match = pattern.search(self._data, self._at)
             if match:
@@ -90,7 +93,10 @@ class Stream:
                 return None
 
     def take(self, length: int, limit: int) -> tuple[bytes, int]:
-        """The next bytes and their number, which is less at the end of the file; what is beyond the limit is counted, not kept."""
+        """Consume the next bytes; return them and their number, which is lower at the end of the file.
+
+        Bytes beyond the limit are counted, not returned.
+        """
         if length <= limit and len(self._data) - self._at >= length:
             return self._take(self._at + length), length
         parts, taken, kept = [], 0, 0
@@ -102,7 +108,7 @@ class Stream:
         return b"".join(parts), taken
 
     def skip_lines(self) -> None:
-        """Pass over empty lines, to the next byte that is something or the end of the member."""
+        """Skip empty lines, up to the next other byte or the end of the member."""
         while self.peek(1) in (b"\r", b"\n"):
             match = _BLANK.match(self._data, self._at)
             self._at = match.end() if match else self._at
@@ -114,7 +120,7 @@ class Stream:
 
 
 class _Input:
-    """A file that is read up to some offset."""
+    """A file that is read up to an offset."""
 
     def __init__(self, file: BinaryIO, start: int, end: int | None) -> None:
         self.reached = start
@@ -140,7 +146,7 @@ def _gzip(source: _Input, path: Path) -> Iterator[Piece]:
         if len(packed) < len(GZIP):
             packed += source.read()
         if not packed.startswith(GZIP):
-            raise ArchiveError(path, start, f"no gzip member begins here but {packed[:16]!r}")
+            raise ArchiveError(path, start, f"expected a gzip member here, found {packed[:16]!r}")
         member, first = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), True
         while not member.eof:
             if member.needs_input and not (packed := packed or source.read()):

@@ -1,4 +1,4 @@
-"""Captures to WARC files: buffered, rolled over by size, never overwritten, cut back when a write fails."""
+"""Write Captures to WARC files: buffered, rolled over by size, never overwritten, cut back if a write fails."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from windrow import files
 from windrow.archive import fields, members, names
-from windrow.archive.members import Members, Origin
+from windrow.archive.members import Earlier, Members
 from windrow.archive.record import records
 from windrow.archive.stream import ArchiveError
 from windrow.config import Archive
@@ -26,35 +26,38 @@ _OLD = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 class Writer:
     """The archive files of one node.
 
-    compress, append, flush, resume and close belong to one thread, the loop's. sync may run in another thread beside them, one sync at a
-    time. Only flush, sync and resume touch the disk. What is appended waits in memory, at most what the driver has under way
-    (crawl.in_flight, crawl.in_flight_bytes), until flush has written it.
+    One thread, that of the event loop, calls compress, append, flush, resume and close. sync may run in another thread
+    at the same time, one sync at a time. Only flush, sync and resume access the disk. Appended records wait in memory
+    until flush has written them; crawl.in_flight and crawl.in_flight_bytes limit them.
     """
 
     def __init__(self, directory: Path, config: Archive, node: str, info: Mapping[str, str]) -> None:
-        """info holds the fields of each file's warcinfo record: software, operator, robots, options (text of many lines) ..."""
+        """Prepare the files. `info` holds the fields of each warcinfo record: software, operator, options, …."""
         self._directory = directory
         self._config = config
         self._series = names.series(config.prefix, node)
         self._info = fields.encode([*((name, value) for name, value in info.items() if value), *_FORMAT])
         self._serial = names.following(directory, self._series)
         self._current: dict[str, _File | None] = dict.fromkeys(names.SUBSETS)
-        self._full: list[_File] = []  # rolled over, not yet written to the end
-        self._changed: dict[str, int] = {}  # lengths for the next flush to return
-        self._lock = threading.Lock()  # for the three below, which sync takes over
+        self._full: list[_File] = []  # rolled over, not yet completely written
+        self._changed: dict[str, int] = {}  # lengths that the next flush returns
+        self._lock = threading.Lock()  # for the three below, which sync reads in its thread
         self._unsynced: dict[_File, None] = {}
         self._entries: dict[Path, None] = {}  # directories with new entries
-        self._done: list[_File] = []  # written to the end: closed after the next sync
+        self._done: list[_File] = []  # completely written: closed after the next sync
         self._lost: OSError | None = None
 
     @property
     def buffered(self) -> int:
-        """Bytes appended and not yet written."""
+        """The bytes appended and not yet written."""
         return sum(file.waiting for file in self._open())
 
     def resume(self, lengths: Mapping[str, int]) -> None:
-        """Go on with the newest file of each subset, where it is below max_bytes, exactly as long as was committed, and says the
-        same about how it was made. Otherwise, and where this is not called, a new file is begun."""
+        """Continue the newest file of each subset. `lengths` are the committed lengths by path.
+
+        A file is continued if it is shorter than max_bytes, exactly as long as committed, and has the same warcinfo
+        fields. Otherwise, and without this call, the subset begins a new file.
+        """
         for subset in names.SUBSETS:
             path = names.newest(self._directory / subset, self._series)
             if path is None or not self._fits(path, lengths.get(f"{subset}/{path.name}")):
@@ -65,15 +68,18 @@ class Writer:
                     self._current[subset] = _File(path, first.id, os.open(path, _OLD))
 
     def compress(self, capture: Capture) -> Members:
-        """The costly part, done when a page arrives. Its digest is known from here on."""
+        """Build the records of a page when it arrives: the expensive part. The result has the digest of the payload."""
         return self._build(capture, None)
 
-    def revisit(self, capture: Capture, origin: Origin) -> Members:
-        """The same for a payload that was archived before: a record that points there takes the place of the response."""
-        return self._build(capture, origin)
+    def revisit(self, capture: Capture, earlier: Earlier) -> Members:
+        """Build the records of a page whose payload is already archived: a revisit record replaces the response."""
+        return self._build(capture, earlier)
 
     def append(self, page: Members, seq: int, extra: Mapping[str, str] | None = None) -> Place:
-        """Request, response and metadata, one behind the other; the Place is the response's. extra fields go into the metadata."""
+        """Append request, response and metadata records; return the Place of the response.
+
+        extra: further fields of the metadata record.
+        """
         file = self._file(page.subset, page.time)
         if file.end >= self._config.max_bytes and file.end > file.head:
             self._full.append(file)
@@ -85,9 +91,9 @@ class Writer:
         return place
 
     def flush(self) -> dict[str, int]:
-        """Write what is buffered; the length of every file that has changed since a flush last returned, by its relative path.
+        """Write the buffers; return the length of every file that changed since the last flush, by relative path.
 
-        OSError: a file could not be written and was cut back; nothing is lost, and the next flush tries again.
+        Raise OSError if a write fails. The file is cut back, nothing is lost, and the next flush tries again.
         """
         self._check()
         for file in self._open():
@@ -106,10 +112,10 @@ class Writer:
         return changed
 
     def sync(self) -> None:
-        """Make durable what was flushed before this call.
+        """Make all flushed records durable.
 
-        OSError: the system may have dropped what it could not store, and a second fsync would not tell. So the Writer is of no use
-        from then on; a new one begins at the lengths that were committed.
+        Raise OSError if an fsync fails. The system may then have dropped data, and a second fsync would not report it.
+        So this Writer cannot be used any more; a new one continues from the committed lengths.
         """
         self._check()
         with self._lock:
@@ -127,19 +133,19 @@ class Writer:
             file.close()
 
     def close(self) -> None:
-        """Let the files go as they are: whoever wants what is buffered flushes and syncs before."""
+        """Close the files without writing the buffers: call flush and sync before."""
         for file in (*self._open(), *self._done):
             file.close()
 
     def _open(self) -> Iterable["_File"]:
         return (*self._full, *(file for file in self._current.values() if file is not None))
 
-    def _build(self, capture: Capture, origin: Origin | None) -> Members:
-        file = self._file(names.subset(capture), capture.time)
-        return members.build(capture, origin, file.info, self._config.level)
+    def _build(self, capture: Capture, earlier: Earlier | None) -> Members:
+        file = self._file(names.subset(capture.task, capture.status), capture.time)
+        return members.build(capture, earlier, file.info, self._config.level)
 
     def _file(self, subset: str, moment: float) -> "_File":
-        """The subset's file. A new one bears the time of its first capture, and is on disk after the next flush."""
+        """Return the current file of a subset. A new one is named by its first capture; flush creates it on disk."""
         file = self._current[subset]
         if file is None:
             name = names.name(self._series, moment, self._serial)
@@ -162,12 +168,12 @@ class Writer:
 
     def _check(self) -> None:
         if self._lost is not None:
-            message = f"an earlier sync failed ({self._lost.strerror}); start again to go on from the last commit"
+            message = f"an earlier sync failed ({self._lost.strerror}); start again to continue from the last commit"
             raise OSError(self._lost.errno, message, str(self._directory))
 
 
 class _File:
-    """One archive file: what is on disk up to length, and what waits behind it."""
+    """One archive file: `length` bytes on disk, and the records that wait in memory."""
 
     def __init__(self, path: Path, info: bytes, descriptor: int = -1) -> None:
         self.path = path
@@ -175,9 +181,7 @@ class _File:
         self.info = info  # id of its warcinfo record
         self.descriptor = descriptor
         self.length = os.fstat(descriptor).st_size if descriptor >= 0 else 0
-        self.head = (
-            0  # length of the warcinfo record, where this Writer began the file: no longer than this, it is empty
-        )
+        self.head = 0  # length of the warcinfo record, if this Writer began the file: a file of this length is empty
         self.waiting = 0
         self._buffer: list[bytes] = []
 
@@ -190,7 +194,7 @@ class _File:
         self.waiting += sum(map(len, records))
 
     def write(self) -> None:
-        """All that waits or nothing: after an error the file is again as long as before."""
+        """Write all waiting records or none: after an error the file has its old length."""
         self.length = files.append(self.descriptor, b"".join(self._buffer), self.length, self.path)
         self.waiting = 0
         self._buffer.clear()

@@ -1,4 +1,4 @@
-"""`windrow replay`: what other rules would have made of a crawl, from its log alone."""
+"""`windrow what-if`: what other rules would have made of a crawl, from its log alone."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,9 @@
-"""The commands: one file per group."""
+"""The commands, one file per group. Each command reads its arguments, calls the part that does the work, and shows
+the result.
+
+`main` lists every command and turns an error that the user can fix into one sentence. `terminal` holds the consoles,
+the progress bars and the arguments that commands share; `run` runs a crawl under signals and with the live display.
+"""
 
 from windrow.cli.main import app as app
 from windrow.cli.main import main as main
-from windrow.cli.main import run as run

@@ -1,32 +1,24 @@
-"""`windrow extract`: the main text of HTML files; extractors measured, trained, and given stop lists."""
+"""`windrow extract`: the main text of HTML files; measure and train extractors, make stop lists."""
 
-import contextlib
-import json
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from typer.core import TyperGroup
 
 from windrow import config
+from windrow.batch import extract as job
+from windrow.batch import inputs
+from windrow.cli.terminal import Json, counted, print_json
 from windrow.config import ConfigError
-from windrow.extract import EXTRACTORS
-
-if TYPE_CHECKING:
-    from windrow.extract.gold import Sample
 
 _DEFAULT = "files"
-_MODELLED = ("blocks", "lines")  # extractors that have a model
-_MEASURED = ("blocks", "paragraphs", "lines")
 
 
 class _Group(TyperGroup):
-    """What is no command is the first argument of `files`: `windrow extract page.html` works, and its options stand in the help."""
+    """Treat arguments that name no command as arguments of `files`, so that `windrow extract page.html` works."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] != "--help"):
@@ -43,18 +35,17 @@ class _Group(TyperGroup):
 
 app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML files.")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Pages = Annotated[
     Path,
-    typer.Argument(help="A folder or tar file of html/ID.html with gold/ID.txt, or a folder of such.", metavar="PAGES"),
+    typer.Argument(
+        help="Directory or tar file with html/ID.html and gold/ID.txt, or a directory of these.", metavar="PAGES"
+    ),
 ]
-Preset = Annotated[str, typer.Option(help="Of paragraphs: tuned, or stock for jusText's own figures.")]
-Language = Annotated[
-    str, typer.Option(help="Of paragraphs: language of the stop list; told from each page unless given.")
-]
-Stoplist = Annotated[str, typer.Option(help="Of paragraphs: a stop list of your own.", metavar="FILE")]
+Preset = Annotated[str, typer.Option(help="For paragraphs: tuned, or stock for jusText's own values.")]
+Language = Annotated[str, typer.Option(help="For paragraphs: language of the stop list; guessed per page by default.")]
+Stoplist = Annotated[str, typer.Option(help="For paragraphs: your own stop list.", metavar="FILE")]
 Model = Annotated[str, typer.Option(help="A model made by `windrow extract train`.", metavar="FILE")]
-Classifier = Annotated[str, typer.Option(help="Of lines: svm, bayes or tree.")]
+Classifier = Annotated[str, typer.Option(help="For lines: svm, bayes or tree.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any other option: --set paragraphs.length_low=50", metavar="SECTION.OPTION=VALUE"),
@@ -69,8 +60,8 @@ def files(
     extractor: Annotated[
         str,
         typer.Option(
-            help="blocks (a learned classifier), paragraphs (jusText's rules) or lines (a classifier of source lines); "
-            f"{config.Extract().extractor} if not given, or paragraphs where an option of it is."
+            help="blocks (a learned classifier), paragraphs (jusText's rules), lines (a classifier of source lines) or "
+            f"package.module:name; default: {config.Extract().extractor}, or paragraphs if one of its options is given."
         ),
     ] = "",
     language: Language = "",
@@ -78,7 +69,7 @@ def files(
     stoplist: Stoplist = "",
     model: Model = "",
     form: Annotated[
-        str, typer.Option("--format", help="text or jsonl: path, title, author, date, language, licence, text.")
+        str, typer.Option("--format", help="text, or jsonl: path, title, author, date, language, licence, text.")
     ] = "text",
     settings: Settings = None,
 ) -> None:
@@ -88,10 +79,10 @@ def files(
 
     if form not in ("text", "jsonl"):
         raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
-    given = _settings(language, preset, stoplist, model, settings)
-    chosen = extract.extractor(files.options(_chosen(extractor, given), given))
+    given = job.overrides(language, preset, stoplist, model, settings)
+    read = extract.extractor(files.options(job.chosen(extractor, given), given))
     for name in paths or ["-"]:
-        found = files.row(name, _bytes(name), chosen)
+        found = files.row(name, inputs.read(name), read)
         line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
         sys.stdout.buffer.write(line + b"\n")
 
@@ -102,12 +93,12 @@ def evaluate(
     extractor: Annotated[
         str,
         typer.Option(
-            help=f"Extractors to measure, with commas between them; else {', '.join(_MEASURED)}, or with --folds lines."
+            help=f"Extractors to measure, separated by commas; default: {', '.join(job.MEASURED)}; with --folds lines."
         ),
     ] = "",
-    peers: Annotated[str, typer.Option(help="Others beside them: trafilatura, resiliparse, justext.")] = "",
+    peers: Annotated[str, typer.Option(help="Other programs to compare: trafilatura, resiliparse, justext.")] = "",
     folds: Annotated[
-        int, typer.Option(help="Of lines alone: trained and tested by cross-validation within each site.", min=0)
+        int, typer.Option(help="Only for lines: train and test by cross-validation within each site.", min=0)
     ] = 0,
     classifier: Classifier = "svm",
     preset: Preset = "",
@@ -115,56 +106,50 @@ def evaluate(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Measure extractors on pages with gold text, beside others."""
-    from windrow.extract import files
+    """Measure extractors on pages with gold text. Compare them with other programs."""
+    from windrow.extract import files, gold
 
-    names, others = _names(extractor) or (["lines"] if folds else [*_MEASURED]), _names(peers)
+    others = job.names(peers)
     if folds:
         from windrow.extract.lines_model import training
 
         if model or others or preset or settings:
-            raise ConfigError(
-                "--folds trains lines on the pages and tries it on them; leave --model, --peers, --preset and --set out"
-            )
-        with _counted(pages) as samples:
-            found = files.cross_validated(samples, ",".join(names), folds, classifier)
-        typer.echo(_json(found) if as_json else training.table(found))
-        return
-    if model and len([name for name in names if name in _MODELLED]) > 1:
-        raise ConfigError(
-            f"--model {model} is of one extractor; measure it alone: --extractor lines, or --extractor blocks"
-        )
-    given = _settings("", preset, "", model, settings)
-    chosen = {name: files.options(_known(name), given) for name in names}
-    with _counted(pages) as samples:
+            fix = "leave out --model, --peers, --preset and --set"
+            raise ConfigError(f"--folds trains lines on these pages and tests it on them; {fix}")
+        with counted(gold.samples(pages), "pages read,") as samples:
+            folded = files.cross_validated(samples, ",".join(job.names(extractor)) or "lines", folds, classifier)
+        return print_json(folded) if as_json else typer.echo(training.table(folded))
+    given = job.overrides("", preset, "", model, settings)
+    chosen = {name: files.options(name, given) for name in job.measured(extractor, model)}
+    with counted(gold.samples(pages), "pages read,") as samples:
         rows = files.evaluated(samples, chosen, others)
-    typer.echo(_json(rows) if as_json else files.table(rows))
+    if as_json:
+        print_json(rows)
+    else:
+        typer.echo(files.table(rows))
 
 
 @app.command("train")
 def train(
     pages: Pages,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the model goes; else lines.json.", metavar="MODEL")
+        Path | None, typer.Option("--output", "-o", help="File for the model; default: lines.json.", metavar="MODEL")
     ] = None,
-    extractor: Annotated[str, typer.Option(help="Only lines is trained.")] = "lines",
+    extractor: Annotated[str, typer.Option(help="Only lines can be trained.")] = "lines",
     classifier: Classifier = "svm",
     as_json: Json = False,
 ) -> None:
     """Train an extractor on pages with gold text."""
-    from windrow.extract import files
+    from windrow.extract import files, gold
 
     output = output or Path(f"{extractor}.json")
-    with _counted(pages) as samples:
+    with counted(gold.samples(pages), "pages read,") as samples:
         trained = files.train(samples, extractor, classifier, output)
     if as_json:
-        typer.echo(
-            _json({"model": str(output), "extractor": extractor, "classifier": classifier, "pages": trained.pages})
-        )
-        return
-    typer.echo(
-        f"{output} written, from {trained.pages:,} pages; use it with: windrow extract --extractor {extractor} --model {output}"
-    )
+        made = {"model": str(output), "extractor": extractor, "classifier": classifier, "pages": trained.pages}
+        return print_json(made)
+    usage = f"use it with: windrow extract --extractor {extractor} --model {output}"
+    typer.echo(f"{output} written, from {trained.pages:,} pages; {usage}")
 
 
 @app.command("stoplist")
@@ -173,83 +158,18 @@ def stoplist(
         str,
         typer.Argument(help="UTF-8 text in the language, the more the better; - for standard input.", metavar="SAMPLE"),
     ],
-    size: Annotated[int, typer.Option(help="Words in the list; 0: as many as make half of a text.", min=0)] = 0,
+    size: Annotated[int, typer.Option(help="Words in the list; 0: as many as make up half of a text.", min=0)] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the list goes, not to the screen.", metavar="FILE")
+        Path | None, typer.Option("--output", "-o", help="File for the list; default: the screen.", metavar="FILE")
     ] = None,
 ) -> None:
     """Make a stop list from a sample of text."""
     from windrow.extract import gold, stoplists
 
-    words = stoplists.of_sample(gold.text(_bytes(sample), sample, "the sample"), sample, size)
+    words = stoplists.of_sample(gold.text(inputs.read(sample), sample, "the sample"), sample, size)
     lines = "".join(f"{word}\n" for word in words).encode()
     if output is None:
         sys.stdout.buffer.write(lines)
         return
     output.write_bytes(lines)
     typer.echo(f"{output} written, {len(words):,} words; use it with: windrow extract --stoplist {output}")
-
-
-def _settings(language: str, preset: str, stoplist: str, model: str, others: Sequence[str] | None) -> list[str]:
-    """As overrides, which are checked like any option; what stands after --set goes before its shorthand."""
-    named = {
-        "paragraphs.language": language,
-        "paragraphs.preset": preset,
-        "paragraphs.stoplist": stoplist,
-        "extract.model": model,
-    }
-    return [
-        *(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items() if value),
-        *(others or []),
-    ]
-
-
-@contextlib.contextmanager
-def _counted(path: Path) -> "Iterator[Iterator[Sample]]":
-    """The pages of a data set, counted on a terminal while they are read."""
-    from windrow.extract import gold
-
-    notes = Console(stderr=True)
-    columns = (TextColumn("{task.completed:,.0f} pages read,"), TimeElapsedColumn())
-    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
-        yield bar.track(gold.samples(path), total=None)  # type: ignore[misc]
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
-
-
-def _known(extractor: str) -> str:
-    if extractor not in EXTRACTORS:
-        raise ConfigError(f"there is no extractor {extractor!r}; choose one of {', '.join(EXTRACTORS)}")
-    return extractor
-
-
-def _chosen(extractor: str, given: Sequence[str]) -> str:
-    """Options of `paragraphs` choose it; with another extractor they would be in vain, as a model is where none is used."""
-    if extractor:
-        _known(extractor)
-    if extractor and extractor not in _MODELLED and any(one.startswith("extract.model=") for one in given):
-        raise ConfigError(f"the extractor {extractor} has no model; --model is for {' and '.join(_MODELLED)}")
-    theirs = next((one.strip() for one in given if one.strip().startswith("paragraphs.")), "")
-    if theirs and extractor not in ("", "paragraphs"):
-        raise ConfigError(
-            f"{theirs.partition('=')[0]} is an option of the extractor paragraphs, not of {extractor}; leave one of them out"
-        )
-    return extractor or ("paragraphs" if theirs else config.Extract().extractor)
-
-
-def _bytes(name: str) -> bytes:
-    if name == "-":
-        if sys.stdin is None:
-            raise ConfigError("standard input is closed; name a file")
-        return sys.stdin.buffer.read()
-    if not name:
-        raise ConfigError("the name of a file is empty; name a file, or - for standard input")
-    if Path(name).is_dir():
-        raise ConfigError(f"{name} is a folder; name its files, such as {Path(name) / '*.html'}")
-    return Path(name).read_bytes()
-
-
-def _json(record: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(record)).decode()

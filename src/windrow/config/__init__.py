@@ -12,6 +12,7 @@ from windrow.config.load import load as load
 from windrow.config.load import make as make
 from windrow.config.load import nearest as nearest
 from windrow.config.reference import Option as Option
+from windrow.config.reference import default as default
 from windrow.config.reference import options as options
 from windrow.config.reference import reference as reference
 from windrow.config.schema import NOT_TEXT as NOT_TEXT

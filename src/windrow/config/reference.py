@@ -1,16 +1,12 @@
 """Describe every option: docs/configuration.md and `windrow options` are made here."""
 
-import ast
 import dataclasses
-import functools
 import inspect
-import io
 import re
-import tokenize
 import typing
 from typing import Any
 
-from windrow.config import schema
+from windrow import comments
 from windrow.config.dump import toml
 from windrow.config.kinds import Range
 from windrow.config.load import shapes
@@ -38,14 +34,13 @@ class Option:
 
 def options() -> list[Option]:
     """Return every option in the order of the sections."""
-    comments = _comments()
     found = []
     for section in dataclasses.fields(Config):
         kind = typing.cast(type, section.type)
+        meanings = comments.read(kind)
         for option in dataclasses.fields(kind):
             name = f"{section.name}.{option.name}"
-            meaning = comments.get((kind.__name__, option.name), "")
-            found.append(Option(name, option.default, _allowed(name), meaning))
+            found.append(Option(name, option.default, _allowed(name), meanings[option.name]))
     return found
 
 
@@ -79,24 +74,3 @@ def _allowed(name: str) -> str:
     unlimited = hints[name.partition(".")[2]] in (int, float, int | None, float | None)
     ranges = [str(kind) for kind in shapes()[name].kinds if isinstance(kind, Range)]
     return "" if unlimited else "; ".join(ranges)
-
-
-@functools.cache
-def _comments() -> dict[tuple[str, str], str]:
-    """Return the comment above or behind each field of the schema, by class and field."""
-    source = inspect.getsource(schema)
-    lines = source.splitlines()
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    found = {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
-    comments = {}
-    for node in ast.parse(source).body:
-        for field in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                first = field.lineno
-                while lines[first - 2].lstrip().startswith("#"):
-                    first -= 1
-                numbers = [*range(first, field.lineno), field.end_lineno or field.lineno]
-                comments[typing.cast(ast.ClassDef, node).name, field.target.id] = " ".join(
-                    found[number] for number in numbers if number in found
-                )
-    return comments

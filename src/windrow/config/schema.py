@@ -87,7 +87,8 @@ class Scope:
 class Frontier:
     """Which URLs wait, and which one is next."""
 
-    store: Literal["lmdb", "memory"] = "lmdb"  # "memory" loses everything when the process ends: for tests.
+    # Store of the frontier: "lmdb" on disk, or "memory", which loses everything when the process ends: for tests.
+    store: Literal["lmdb", "memory"] = "lmdb"
     # Registered domains that are open at once: few for a deep crawl, many for a wide one (SpiderLing: 1000 to 2000).
     open_domains: Count = 2000
     open_hosts: Count = 4000  # Hosts that are open at once.
@@ -281,7 +282,8 @@ class Quality:
 class Signals:
     """What authors ask for beyond robots.txt. Every signal is stored with its document, whatever the profile."""
 
-    # Signals that reject a page: "research" and "training" (also pages reserved from training); "record-only": none.
+    # Signals that reject a page: "research" noindex and noai, "training" also reservations from training, "record-only"
+    # none.
     profile: Profile = "research"
     # With "training": reject pages that robots.txt closes to known crawlers of AI companies.
     honour_peer_ai_blocks: bool = True

@@ -106,7 +106,7 @@ class Recorder:
         self._seq += 1
         place = self._writer.append(members, self._seq)
         if self._revisits is not None:
-            self._revisits.note(members.digest, archive.Origin(outcome.task.url.text, members.time, place))
+            self._revisits.note(members.digest, archive.Earlier(outcome.task.url.text, members.time, place))
         return Archived(self._seq, place, members.digest)
 
     async def _until_room(self, verb: Callable[[], Awaitable[_T]]) -> _T:

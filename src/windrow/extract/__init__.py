@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from windrow import plugins
 from windrow.config import Config
 from windrow.data import Capture, Page
 
@@ -26,7 +27,10 @@ Extractor = Callable[[Capture], Page]
 
 def extractor(options: Config) -> Extractor:
     """The extractor that the options name, its model loaded: what is wrong with them is said now and not on the first page."""
-    return functools.partial(_dated, EXTRACTORS[options.extract.extractor](options))
+    name = options.extract.extractor
+    if name not in EXTRACTORS:
+        return functools.partial(_dated, plugins.load(name, "extract.extractor", EXTRACTORS))
+    return functools.partial(_dated, EXTRACTORS[name](options))
 
 
 def _dated(read: Extractor, capture: Capture) -> Page:

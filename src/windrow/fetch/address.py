@@ -1,7 +1,7 @@
-"""Which addresses may be called: a page must not make us talk to the machine, its neighbours or its cloud's control plane.
+"""Allowed addresses: a page must not make us connect to our machine, its neighbours or the control plane of its cloud.
 
-`ipaddress.is_global` is not enough: it lets through multicast, 192.0.0.8, Azure's 168.63.129.16 and every IPv6 form that wraps
-an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo).
+`ipaddress.is_global` is not enough: it accepts multicast, 192.0.0.8, Azure's 168.63.129.16 and every IPv6 form that
+wraps an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo).
 """
 
 import functools
@@ -14,21 +14,21 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
-# Opened by fetch.allow_private.
+# Allowed only with fetch.allow_private.
 PRIVATE = (
     *LOOPBACK,
     "10.0.0.0/8",
     "172.16.0.0/12",
     "192.168.0.0/16",
     "100.64.0.0/10",  # carrier-grade NAT
-    "198.18.0.0/15",  # benchmarks; also where local proxies put their made-up addresses
+    "198.18.0.0/15",  # benchmarks; local proxies also invent addresses in this range
     "fc00::/7",  # unique local
     "fec0::/10",  # site-local, long deprecated, still private
 )
 
-# Never called, whatever the options say.
+# Never allowed, with any options.
 NEVER = (
-    "0.0.0.0/8",  # this network; 0.0.0.0 reaches the machine itself
+    "0.0.0.0/8",  # this network; 0.0.0.0 reaches our own machine
     "169.254.0.0/16",  # link-local: the clouds' metadata services live at 169.254.169.254 and 169.254.170.2
     "168.63.129.16/32",  # Azure's control plane
     "100.100.100.200/32",  # Alibaba's metadata
@@ -44,14 +44,14 @@ NEVER = (
     "ff00::/8",  # multicast
 )
 
-# The only part of IPv6 that is routed; mapped, compatible and NAT64 forms lie outside it. The networks set aside for
-# documentation are not refused: they are nobody's, and a test network can stand for the public one with them.
+# The only part of IPv6 that is routed; mapped, compatible and NAT64 forms lie outside it. The networks reserved for
+# documentation are allowed: they belong to nobody, and a test network can use them in place of public addresses.
 GLOBAL6 = "2000::/3"
 
 
 @functools.lru_cache(maxsize=1 << 15)
 def allowed(ip: str, private: bool, loopback_only: bool) -> bool:
-    """Whether we may connect to this address. What is not an address is not allowed."""
+    """Return whether we may connect to this address. A text that is not an address is not allowed."""
     address = _parse(ip)
     if address is None or _within(address, _NEVER):
         return False
@@ -63,7 +63,10 @@ def allowed(ip: str, private: bool, loopback_only: bool) -> bool:
 
 
 def split(text: str) -> tuple[str, int] | None:
-    """The address and port of "ip", "ip:port", "ip6", "[ip6]" or "[ip6]:port"; port 0 where none is named; None where it is neither."""
+    """Return address and port of "ip", "ip:port", "ip6", "[ip6]" or "[ip6]:port"; port 0 if none is given.
+
+    Return None for any other text.
+    """
     match = _FORMS.fullmatch(text)
     if match is None:
         return None
@@ -74,7 +77,7 @@ def split(text: str) -> tuple[str, int] | None:
 
 
 def literal(text: str) -> bool:
-    """Whether this is an IP address, as opposed to a name."""
+    """Return whether this is an IP address and not a name."""
     return _parse(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Content codings undone, never beyond a limit: what a server may send is bounded by its output, not by its input."""
+"""Decode content codings, up to a limit: it bounds the decoded size, because a small body can unpack to gigabytes."""
 
 import re
 from collections.abc import Callable
@@ -8,32 +8,34 @@ import brotli
 import zstandard
 from isal import isal_zlib
 
-LAYERS = 2  # codings on top of each other; honest servers use one, a few send gzip twice
+LAYERS = 2  # nested codings; honest servers use one, a few apply gzip twice
 MEMBERS = 256  # gzip members in one body: each costs a copy of the rest
-WINDOW = 8 << 20  # bytes of zstd window (RFC 8878 §3.1.1.1.2: support for up to 8 MiB is what a sender may count on)
-STEP = 256 << 10  # bytes of zstd output asked for at a time
+WINDOW = 8 << 20  # bytes of zstd window (RFC 8878 §3.1.1.1.2: a sender may rely on support for 8 MiB)
+STEP = 256 << 10  # bytes of zstd output per call
 
 ACCEPTED = "gzip, deflate, br, zstd"
 
-# Labels that are written where a coding belongs and change nothing: seen in the wild, and read so by browsers.
+# Values of Content-Encoding that are not codings and change nothing: servers send them, and browsers ignore them.
 _PLAIN = re.compile(r"|identity|none|binary|text|plain|[78]-?bit|chunked|(utf|iso|windows|cp|ascii|us-ascii)[-_0-9]*")
-_Garbled: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stub calls the class an instance
+_Garbled: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's type stub says that it is an instance
 _ZSTD_FRAME = 0xFD2FB528
 _ZSTD_SKIP = 0x184D2A50
 _ZSTD = zstandard.ZstdDecompressor(max_window_size=WINDOW)
 
 
 class Decoded(NamedTuple):
+    """The result of decoding."""
+
     body: bytes
-    complete: bool  # every coding was known and came to its end, or was cut by us
-    cut: bool  # there was more than the limit
+    complete: bool  # every coding is known, and was decoded to its end or to the limit
+    cut: bool  # the decoded body is longer than the limit
 
 
 _FAILED = Decoded(b"", False, False)
 
 
 def decode(body: bytes, encodings: str, limit: int) -> Decoded:
-    """The body without its Content-Encoding; as much of it as there is and the limit allows."""
+    """Return the body without its Content-Encoding: as much as can be decoded and the limit allows."""
     if encodings == "gzip":
         return _gzip(body, limit) if body else Decoded(body, True, False)
     names = [name for name in map(str.strip, encodings.lower().split(",")) if not _PLAIN.fullmatch(name)]
@@ -46,13 +48,13 @@ def decode(body: bytes, encodings: str, limit: int) -> Decoded:
         decoder = _DECODERS.get(name)
         if decoder is None:
             return _FAILED
-        body, whole, more = decoder(body, limit)
-        complete, cut = complete and (whole or cut), cut or more
+        body, ended, more = decoder(body, limit)
+        complete, cut = complete and (ended or cut), cut or more
     return Decoded(body, complete, cut)
 
 
 def _gzip(data: bytes, limit: int) -> Decoded:
-    """Checksums are not looked at, nor is what follows the last member: browsers show such pages."""
+    """Decode gzip. Checksums and bytes after the last member are ignored, because browsers show such pages."""
     found: list[bytes] = []
     room, at = limit + 1, 0
     for _ in range(MEMBERS):
@@ -73,7 +75,7 @@ def _gzip(data: bytes, limit: int) -> Decoded:
 
 
 def _gzip_header(data: bytes, at: int) -> int:
-    """Where the deflate stream of the member at this place begins; -1 where there is no member (RFC 1952 §2.3)."""
+    """Return the start of the deflate stream of the member at `at`; -1 if there is no member (RFC 1952 §2.3)."""
     if data[at : at + 3] != b"\x1f\x8b\x08":
         return -1
     flags, start = data[at + 3] if at + 3 < len(data) else 0, at + 10
@@ -83,7 +85,7 @@ def _gzip_header(data: bytes, at: int) -> int:
 
 
 def _gzip_extras(data: bytes, start: int, flags: int) -> int:
-    """Where the extra field, name, comment and header checksum end; 0 where they do not."""
+    """Return the end of the extra field, name, comment and header checksum; 0 if they have no end."""
     if flags & 4:
         start += 2 + int.from_bytes(data[start : start + 2], "little")
     for flag in (8, 16):
@@ -95,7 +97,7 @@ def _gzip_extras(data: bytes, start: int, flags: int) -> int:
 
 
 def _deflate(data: bytes, limit: int) -> Decoded:
-    """RFC 9110 means a zlib stream, many servers send the bare deflate stream."""
+    """Decode deflate. RFC 9110 means a zlib stream, but many servers send a raw deflate stream."""
     if len(data) > 1 and data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0 and not data[1] & 0x20:
         wrapped = _inflate(data, 2, limit)
         if wrapped.complete or wrapped.body:
@@ -144,7 +146,10 @@ def _zstd(data: bytes, limit: int) -> Decoded:
 
 
 def _zstd_ends(data: bytes) -> bool:
-    """Whether the last frame is whole: the reader says nothing of a stream that stops inside a frame (RFC 8878 §3.1)."""
+    """Return whether the last frame is complete: the reader does not report a stream that ends inside a frame.
+
+    The structure of frames is in RFC 8878 §3.1.
+    """
     at, size = 0, len(data)
     while at < size:
         magic = int.from_bytes(data[at : at + 4], "little")

@@ -1,7 +1,7 @@
-"""From a host to the one address we may call it at: a hosts file, or the system's resolver with our own cache in front.
+"""Resolve a host to one allowed address, with a hosts file, or with the system's resolver behind a cache of our own.
 
-The resolver's look-ups block, so each runs in a thread of its own, `dns_threads` at most. The threads are daemons: a
-name server that never answers must not hold up the end of a crawl.
+Look-ups of the system's resolver block, so each runs in a thread of its own, `dns_threads` at most. The threads are
+daemons: a name server that never answers must not delay the end of a crawl.
 """
 
 import asyncio
@@ -20,22 +20,24 @@ from windrow.data import Reason
 from windrow.fetch import address
 
 REMEMBERED = 1 << 16  # hosts in the cache
-LONGEST_FAILURE = {  # seconds a failure is kept at most; it is never kept for good
+LONGEST_FAILURE = {  # seconds for which a failure is cached at most; no failure is cached forever
     Reason.NO_SUCH_HOST: 900.0,
     Reason.BLOCKED_ADDRESS: 900.0,
     Reason.DNS: 300.0,  # RFC 2308 §7.1: a server failure must not be cached longer
 }
-MOST_ADDRESSES = 64  # of one name; more is a joke or an attack
+MOST_ADDRESSES = 64  # of one name; more is a mistake or an attack
 
-Lookup = Callable[[str], list[str]]  # blocking; raises OSError, mostly socket.gaierror, as getaddrinfo does
+Lookup = Callable[[str], list[str]]  # blocks; raises OSError, mostly socket.gaierror, like getaddrinfo
 
 _NO_SUCH = {socket.EAI_NONAME, socket.EAI_NODATA, socket.EAI_ADDRFAMILY}
 _NAME = re.compile(r"(?:\*\.)?[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?")
 
 
 class Resolved(msgspec.Struct, frozen=True, gc=False):
-    address: str  # "ip", "ip:port" or "[ip6]:port"; empty where there is a reason
-    ttl: float  # seconds this answer may be kept
+    """The answer for a host."""
+
+    address: str  # "ip", "ip:port" or "[ip6]:port"; empty if there is a reason
+    ttl: float  # seconds for which the answer may be cached
     reason: Reason | None = None  # why there is no address
     detail: str = ""
 
@@ -48,12 +50,14 @@ class _Known(NamedTuple):
 
 
 def system(host: str) -> list[str]:
-    """Every address of this name, by the system's resolver."""
+    """Return all addresses of a name, from the system's resolver."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Resolver:
+    """Finds the addresses of hosts, and remembers them for their time to live."""
+
     def __init__(self, fetch: config.Fetch, identity: config.Identity, lookup: Lookup = system) -> None:
         self._fetch = fetch
         self._loopback_only = not identity.contact
@@ -64,7 +68,7 @@ class Resolver:
         self._room = asyncio.Semaphore(fetch.dns_threads)
 
     async def find(self, host: str, now: float) -> Resolved:
-        """Where this host is. `now` is any clock of seconds, the same one in every call."""
+        """Return the address of a host. `now` is any clock in seconds, the same one in every call."""
         name = host.strip("[].").lower()
         if self._hosts is not None and (listed := _listed(self._hosts, name)):
             return self._checked([listed])
@@ -93,7 +97,7 @@ class Resolver:
 
     async def _answer(self, name: str) -> Resolved:
         if len(name) > 253 or not _NAME.fullmatch(name):
-            return Resolved("", 0.0, Reason.NO_SUCH_HOST, "not a name that DNS can hold")
+            return Resolved("", 0.0, Reason.NO_SUCH_HOST, "not a valid DNS name")
         try:
             async with asyncio.timeout(self._fetch.connect_timeout):
                 return self._checked(await self._in_thread(name))
@@ -114,16 +118,16 @@ class Resolver:
             found: list[str] | Exception
             try:
                 found = self._lookup(name)
-            except Exception as error:  # handed to whoever waits: a thread has nobody else to tell
+            except Exception as error:  # passed to the waiting coroutine: a thread has no other caller
                 found = error
-            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
                 loop.call_soon_threadsafe(self._deliver, future, found)
 
         threading.Thread(target=work, name=f"resolve {name}", daemon=True).start()
         return await future
 
     def _deliver(self, future: asyncio.Future[list[str]], found: list[str] | Exception) -> None:
-        """A look-up that was given up keeps its place until its thread ends, so that the threads stay bounded."""
+        """Deliver a result. Only now another look-up may start, so that abandoned look-ups count among the threads."""
         self._room.release()
         if future.done():
             return
@@ -133,18 +137,18 @@ class Resolver:
             future.set_result(found)
 
     def _checked(self, found: list[str]) -> Resolved:
-        """The first address we may call, IPv4 before IPv6: a host with a broken AAAA record stays reachable."""
-        places = [place for text in found[:MOST_ADDRESSES] if (place := address.split(text))]
-        places.sort(key=lambda place: ":" in place[0])
-        for ip, port in places:
+        """Return the first allowed address, IPv4 before IPv6: a host with a broken AAAA record stays reachable."""
+        addresses = [pair for text in found[:MOST_ADDRESSES] if (pair := address.split(text))]
+        addresses.sort(key=lambda pair: ":" in pair[0])
+        for ip, port in addresses:
             if address.allowed(ip, self._fetch.allow_private, self._loopback_only):
-                return Resolved(
-                    f"[{ip}]:{port}" if port and ":" in ip else f"{ip}:{port}" if port else ip, self._fetch.dns_ttl
-                )
-        if not places:
+                text = f"[{ip}]:{port}" if port and ":" in ip else f"{ip}:{port}" if port else ip
+                return Resolved(text, self._fetch.dns_ttl)
+        if not addresses:
             return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, "no address")
-        why = "" if not self._loopback_only else "; without identity.contact only loopback addresses are called"
-        return Resolved("", self._fetch.dns_ttl, Reason.BLOCKED_ADDRESS, f"{places[0][0]} may not be called{why}")
+        why = "; set identity.contact to crawl other than loopback addresses" if self._loopback_only else ""
+        detail = f"connecting to {addresses[0][0]} is not allowed{why}"
+        return Resolved("", self._fetch.dns_ttl, Reason.BLOCKED_ADDRESS, detail)
 
     def _remember(self, name: str, known: _Known) -> None:
         self._known.pop(name, None)
@@ -154,7 +158,7 @@ class Resolver:
 
 
 def stays_home(fetch: config.Fetch, host: str) -> bool:
-    """Whether this host is known, without asking DNS, to be on a loopback address."""
+    """Return whether this host is known to have a loopback address, without a DNS request."""
     name = host.strip("[].").lower()
     listed = _listed(read_hosts(Path(fetch.hosts_file)), name) if fetch.hosts_file else None
     place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
@@ -162,12 +166,15 @@ def stays_home(fetch: config.Fetch, host: str) -> bool:
 
 
 def read_hosts(path: Path) -> dict[str, str]:
-    """A hosts file: `host<TAB>address[:port]` lines, `*.name` for all below a name, `#` comments. The first line of a host counts."""
+    """Read a hosts file: lines of `host<TAB>address[:port]`, `*.name` for all hosts below a name, `#` for comments.
+
+    The first line of a host counts.
+    """
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
         raise config.ConfigError(
-            f"fetch.hosts_file: cannot read {path} ({error}); name a file of host<TAB>address lines, or no file"
+            f"fetch.hosts_file: cannot read {path} ({error}); give a file with host<TAB>address lines, or none"
         ) from None
     hosts: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
@@ -180,17 +187,18 @@ def read_hosts(path: Path) -> dict[str, str]:
 
 
 def _fault(words: list[str]) -> str:
-    """What is wrong with a line of a hosts file, and the fix; empty where it is right."""
+    """Return the error in a line of a hosts file, and its fix; "" if the line is correct."""
     if len(words) != 2 or not address.split(words[1]):
-        return f"{' '.join(words)!r} is not a host and an address; write host<TAB>address[:port], as in example.org<TAB>127.0.0.1:8080"
+        fix = "write host<TAB>address[:port], as in example.org<TAB>127.0.0.1:8080"
+        return f"{' '.join(words)!r} is not a host and an address; {fix}"
     name = words[0].lower().strip("[]")
     if not _NAME.fullmatch(name) and not address.literal(name):
-        return f"{words[0]!r} is not a host name; write its ASCII form (xn--… for other letters)"
+        return f"{words[0]!r} is not a host name in ASCII; write names with other letters as xn--…"
     return ""
 
 
 def _listed(hosts: dict[str, str], name: str) -> str | None:
-    """The address of a name, or of the longest wildcard above it."""
+    """Return the address of a name, or of the longest wildcard above it; None if there is neither."""
     found = hosts.get(name)
     while found is None and (dot := name.find(".")) >= 0:
         name = name[dot + 1 :]

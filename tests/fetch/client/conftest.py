@@ -9,7 +9,7 @@ from tests import web
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[web.Site]:
-    web.packed_bomb("gzip")  # not while others wait
+    web.packed_bomb("gzip")  # slow to make: not while other tests wait
     with web.serve() as served:
         yield served
 

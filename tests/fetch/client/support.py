@@ -11,11 +11,8 @@ from windrow.fetch.client import Client
 CRAWLER = config.Identity(name="testbot", contact="https://example.org/bot")
 
 
-QUICK: dict[str, object] = {
-    "allow_private": True,
-    "header_timeout": 2.0,
-    "timeout": 3.0,
-}  # much longer than an honest answer takes
+# Short timeouts, but much longer than an honest answer takes.
+QUICK: dict[str, object] = {"allow_private": True, "header_timeout": 2.0, "timeout": 3.0}
 
 
 WELL_FORMED = re.compile(rb"HTTP/1\.[01] [1-9][0-9][0-9]( [^\0\r\n]*)?\r\n([!-9;-~]+:[^\0\r\n]*\r\n)*\r\n")

@@ -31,24 +31,26 @@ def test_the_client_never_connects_to_a_forbidden_address(site: web.Site, log: l
 
 
 def test_without_a_contact_the_client_connects_only_to_loopback(site: web.Site) -> None:
-    nobody = config.Identity()
-    assert isinstance(get("http://a.test/", site.address, fetch(), nobody), Capture)
-    assert failed("http://a.test/", "198.51.100.1", fetch(), nobody).reason is Reason.BLOCKED_ADDRESS
-    assert failed("http://a.test/", site.address, fetch(allow_private=False), nobody).reason is Reason.BLOCKED_ADDRESS
+    anonymous = config.Identity()
+    assert isinstance(get("http://a.test/", site.address, fetch(), anonymous), Capture)
+    assert failed("http://a.test/", "198.51.100.1", fetch(), anonymous).reason is Reason.BLOCKED_ADDRESS
+    assert (
+        failed("http://a.test/", site.address, fetch(allow_private=False), anonymous).reason is Reason.BLOCKED_ADDRESS
+    )
 
 
 def test_the_address_is_checked_again_when_the_socket_is_opened(
     site: web.Site, log: list[web.Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    checked: list[str] = []
 
     def allowed(ip: str, private: bool, loopback_only: bool) -> bool:
-        asked.append(ip)
-        return len(asked) == 1
+        checked.append(ip)
+        return len(checked) == 1
 
     monkeypatch.setattr(address, "allowed", allowed)
     assert failed("http://a.test/", site.address).reason is Reason.BLOCKED_ADDRESS
-    assert asked == ["127.0.0.1", "127.0.0.1"]
+    assert checked == ["127.0.0.1", "127.0.0.1"]
     assert log == []
 
 
@@ -123,7 +125,7 @@ def test_a_connection_that_the_server_never_accepts_times_out() -> None:
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[web.Site, Path]]:
-    """A site with a certificate for *.site.test that nobody knows, and the certificate."""
+    """A site with a self-signed certificate for *.site.test, and the certificate."""
     if shutil.which("openssl") is None:
         pytest.skip("needs the openssl command")
     folder = tmp_path_factory.mktemp("tls")

@@ -1,6 +1,6 @@
-"""Servers that misuse HTTP/2, frame by frame: each ends in a capture or a failure within its limits, and the client goes on.
+"""Servers that misuse HTTP/2: each misuse ends in a capture or a failure within its limits, and the client still works.
 
-The server is written out by hand: a library for HTTP/2 would refuse to send most of this.
+The server writes its frames itself: a library for HTTP/2 would refuse to send most of them.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 5, 6, 7, 8, 9
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 OK = b"\x88"  # ":status: 200" in HPACK
-FLOOD = 64 << 20  # bytes that a flood sends at most, if nobody hangs up
+FLOOD = 64 << 20  # bytes that a flood sends at most, unless the client disconnects
 
-Attack = Callable[[int], Iterator[bytes]]  # of a stream -> what is sent for it
+Attack = Callable[[int], Iterator[bytes]]  # number of a stream -> the bytes sent on it
 
 
 def frame(kind: int, stream: int, payload: bytes = b"", flags: int = 0) -> bytes:
@@ -35,7 +35,7 @@ def answer(stream: int) -> bytes:
 
 
 def literal(name: bytes, value: bytes, indexed: bool) -> bytes:
-    """A header field in HPACK, kept in the table or not; lengths below 2**14 + 127."""
+    """Return a header field in HPACK, stored in the table or not; lengths below 2**14 + 127."""
 
     def text(octets: bytes) -> bytes:
         if len(octets) < 127:
@@ -91,7 +91,7 @@ def empty_continuations(stream: int) -> Iterator[bytes]:
 
 
 def packed_headers(stream: int) -> Iterator[bytes]:
-    """Four kilobytes that are kept, then named a byte a time: 64 MB of header from 20 kB."""
+    """Store four kilobytes in the table, then refer to them with one byte each: 20 kB become 64 MB of header."""
     block = OK + literal(b"x-bomb", b"b" * 4000, indexed=True) + b"\xbe" * 12_000
     yield frame(HEADERS, stream, block[:16_000]) + frame(CONTINUATION, stream, block[16_000:], END_HEADERS)
     yield frame(DATA, stream, b"<p>", END_STREAM)
@@ -151,7 +151,7 @@ ENDS: dict[Attack, set[str]] = {  # "" is a capture
     honest: {""},
     goaway_then_answer: {""},
     reset: {"disconnect", "protocol"},
-    reset_in_the_body: {"", "disconnect", "protocol"},  # what came of the body is kept, and marked
+    reset_in_the_body: {"", "disconnect", "protocol"},  # the received part of the body is kept and marked
     resets: {"disconnect", "protocol", "timeout"},
     goaway: {"disconnect", "protocol", "connect", "timeout"},
     continuations: {"disconnect", "protocol", "timeout"},
@@ -173,7 +173,7 @@ ENDS: dict[Attack, set[str]] = {  # "" is a capture
 
 
 async def frames(reader: asyncio.StreamReader) -> AsyncIterator[tuple[int, int]]:
-    """Kind and stream of what the client sends."""
+    """Yield kind and stream of the frames that the client sends."""
     assert await reader.readexactly(len(PREFACE)) == PREFACE
     while True:
         head = await reader.readexactly(9)
@@ -194,7 +194,7 @@ class Server:
                 if kind == HEADERS:
                     await self._send(stream, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client hung up, or the test is over
+            pass  # the client disconnected, or the test has ended
         finally:
             writer.close()
 
@@ -236,7 +236,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def ask(server: Server, *attacks: Attack) -> list[Capture | Failure]:
-    """One client's answers, one after the other."""
+    """Return the answers that one client gets, one after the other."""
 
     async def run() -> list[Capture | Failure]:
         options = fetch(http2=True, verify_tls=False, header_timeout=2.0, timeout=3.0, max_bytes=1 << 20)
@@ -254,7 +254,7 @@ def ask(server: Server, *attacks: Attack) -> list[Capture | Failure]:
 
 
 @pytest.mark.parametrize("attack", ENDS, ids=lambda attack: attack.__name__)
-def test_every_misuse_ends_in_its_limits_and_the_next_page_comes(server: Server, attack: Attack) -> None:
+def test_every_misuse_stays_within_limits_and_the_next_page_arrives(server: Server, attack: Attack) -> None:
     found, after = ask(server, attack, honest)
     assert (found.reason.value if isinstance(found, Failure) else "") in ENDS[attack], found
     if isinstance(found, Capture):
@@ -264,13 +264,13 @@ def test_every_misuse_ends_in_its_limits_and_the_next_page_comes(server: Server,
     assert (after.protocol, after.body, after.truncated) == ("h2", b"<p>honest", "")
 
 
-def test_a_body_that_was_reset_on_the_way_is_never_taken_for_a_whole_one(server: Server) -> None:
+def test_a_body_whose_stream_was_reset_is_never_taken_for_a_complete_one(server: Server) -> None:
     [found] = ask(server, reset_in_the_body)
     assert isinstance(found, Failure) or found.truncated == "disconnect"
 
 
-def test_a_flood_is_broken_off(server: Server) -> None:
-    """Header lines without end are refused by their size, long before the time is over."""
+def test_a_flood_is_aborted(server: Server) -> None:
+    """An endless header is refused by its size, long before the timeout."""
     [found] = ask(server, continuations)
     assert isinstance(found, Failure) and found.reason is not Reason.TIMEOUT
     assert server.sent < 16 << 20

@@ -41,7 +41,7 @@ def test_unrequested_data_is_never_taken_for_the_next_answer(site: web.Site, log
 
     async def job(one: Client) -> None:
         await one.get(task(f"http://{host}/bad/{name}"), site.address)
-        while not log[-1].ended:  # until the server has said all it had to say
+        while not log[-1].ended:  # until the server has sent everything
             await asyncio.sleep(web.TICK)
         await asyncio.sleep(web.TICK)
         for number in range(4):

@@ -122,7 +122,7 @@ LOST: dict[str, Reason] = {
 
 @pytest.fixture(scope="module")
 def misbehaved(site: web.Site) -> dict[str, Capture | Failure]:
-    """Every misbehaviour at once, each on a host of its own."""
+    """The outcome of every misbehaviour, requested at once, each on a host of its own."""
     found: dict[str, Capture | Failure] = {}
 
     async def job(one: Client) -> None:
@@ -208,7 +208,7 @@ def test_a_lost_answer_has_a_reason_on_one_line(misbehaved: dict[str, Capture | 
         ),
     ],
 )
-def test_the_page_itself_arrives(misbehaved: dict[str, Capture | Failure], name: str) -> None:
+def test_the_page_arrives_despite_the_misbehaviour(misbehaved: dict[str, Capture | Failure], name: str) -> None:
     answer = misbehaved[name]
     assert isinstance(answer, Capture)
     assert (answer.body, answer.encoded) == (web.PAGE, False)
@@ -270,7 +270,7 @@ def test_a_header_beyond_the_limit_is_refused(site: web.Site) -> None:
 
 
 def test_256_header_fields_are_accepted_and_one_more_is_refused(site: web.Site) -> None:
-    for count, host in ((255, "many.test"), (256, "more.test")):  # and Content-Length
+    for count, host in ((255, "many.test"), (256, "more.test")):  # plus Content-Length
         site.page(host, "/", b"x", headers=[(f"X-{number}", "x") for number in range(count)])
     assert captured("http://many.test/", site.address).status == 200
     assert failed("http://more.test/", site.address).reason is Reason.PROTOCOL

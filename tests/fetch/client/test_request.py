@@ -24,7 +24,7 @@ def test_the_request_is_kept_as_it_was_sent(site: web.Site, log: list[web.Reques
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters="#\\"), max_size=60))
-def test_no_path_is_changed_on_the_way(site: web.Site, path: str) -> None:
+def test_no_path_is_changed_in_a_request(site: web.Site, path: str) -> None:
     url = Url(f"http://paths.test/{path}", "paths.test", "paths.test", 0)
     found: list[Capture | Failure] = []
 

@@ -150,8 +150,8 @@ class Multi:
             else:
                 action(descriptor, _ACTIONS[event & 31])
         while True:
-            _, whole, failed = self._multi.info_read()
-            for curl in whole:
+            _, succeeded, failed = self._multi.info_read()
+            for curl in succeeded:
                 self.end(curl.exchange, 0, "")
             for curl, code, message in failed:
                 self.end(curl.exchange, code, message)

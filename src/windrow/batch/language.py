@@ -1,0 +1,62 @@
+"""Language models from samples, and the languages of files: the work of `windrow language`."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow import config
+from windrow.batch import inputs
+from windrow.config import ConfigError
+from windrow.judge.language import codes, detect, trigrams
+
+
+class Detected(msgspec.Struct, frozen=True):
+    """The language of one file."""
+
+    path: str
+    name: str  # of the language, in English
+    finding: detect.Finding
+
+    def fields(self) -> dict[str, object]:
+        """Return one flat row for JSON."""
+        return {"path": self.path, "name": self.name, **msgspec.structs.asdict(self.finding)}
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A language that can be detected."""
+
+    code: str  # ISO 639-3
+    short: str  # ISO 639-1; empty: it has none
+    name: str  # in English
+    tools: list[str]
+
+
+def train(name: str, samples: Iterable[str], output: Path) -> str:
+    """Learn a language from samples of its text, write the model, and return a sentence about it."""
+    code = codes.parse(name)
+    if output.exists():
+        raise ConfigError(f"{output} exists already; name another file, or remove it first")
+    model = trigrams.train(code, "\n".join(map(inputs.text, samples)))
+    trigrams.write(model, output)
+    figures = f"{model.letters:,} letters, {model.bits:.2f} bits per character"
+    return f"{output} written: {codes.name(code)} ({code}), {figures}"
+
+
+def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[str]) -> Iterator[Detected]:
+    """Yield the language of each file. Its paragraphs are its lines."""
+    settings = detect.prepare(config.Language(models=tuple(models), recognised=tuple(recognised)))
+    for path in paths:
+        finding = detect.judge([line for line in inputs.text(path).splitlines() if line.strip()], settings)
+        yield Detected(path, codes.name(finding.language), finding)
+
+
+def known(models: Iterable[str]) -> list[Known]:
+    """Return the languages that the built-in detectors and these models know, sorted by code."""
+    tools = {code: list(names) for code, names in detect.known().items()}
+    for model in (trigrams.read(Path(path)) for path in models):
+        tools.setdefault(model.name, []).append("model")
+    return [
+        Known(code, codes.short(code) if codes.short(code) != code else "", codes.name(code), names)
+        for code, names in sorted(tools.items())
+    ]

@@ -1,0 +1,153 @@
+"""`windrow export`, `dedup` and `rebuild`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow import config
+from windrow.cli.terminal import Directory, Json, Settings, counter, load, out, print_json, progress
+from windrow.crawl import display
+from windrow.units import size
+
+
+def export(
+    inputs: Annotated[list[Path], typer.Argument(help="A crawl's directory, or files of a corpus.", metavar="DIR")],
+    form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical, parquet or text.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="File (.gz: gzipped), directory, or - for standard output.", metavar="OUT"),
+    ],
+    style: Annotated[
+        str, typer.Option(help="Members of jsonl: datatrove, dolma, both, or windrow (as in the corpus).")
+    ] = "both",
+    by: Annotated[str, typer.Option(help="Write one file per tld, language or domain.")] = "",
+    language: Annotated[list[str] | None, typer.Option(help="Only documents in this language. Repeatable.")] = None,
+    tld: Annotated[list[str] | None, typer.Option(help="Only of this top-level domain. Repeatable.")] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(help="Only of this domain or host and all below it. Repeatable.")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Crawled at or after this time: 2026-11-15, 2026-11-15T10:44.")] = "",
+    until: Annotated[str, typer.Option(help="Crawled at or before this time.")] = "",
+    date_from: Annotated[str, typer.Option(help="Published on this day or later, according to the page.")] = "",
+    date_to: Annotated[str, typer.Option(help="Published on this day or earlier.")] = "",
+    min_score: Annotated[
+        list[str] | None, typer.Option(help="Only with at least this score. Repeatable.", metavar="NAME=VALUE")
+    ] = None,
+    max_score: Annotated[
+        list[str] | None, typer.Option(help="Only with at most this score. Repeatable.", metavar="NAME=VALUE")
+    ] = None,
+    signal_: Annotated[
+        list[str] | None, typer.Option("--signal", help="Only with this signal: license, train-ai=n. Repeatable.")
+    ] = None,
+    without_signal: Annotated[list[str] | None, typer.Option(help="Only without this signal. Repeatable.")] = None,
+    profile: Annotated[
+        str, typer.Option(help="Leave out documents that this profile rejects: research, training or record-only.")
+    ] = "",
+    takedown: Annotated[
+        Path | None,
+        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
+    ] = None,
+    places: Annotated[bool, typer.Option(help="In <doc>: file, offset and length of the page in the archive.")] = False,
+    words: Annotated[
+        str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): own or icu.")
+    ] = "own",
+    langdiff: Annotated[
+        str, typer.Option(help="Whose language langdiff of <p> is compared with: paragraph or document.")
+    ] = "paragraph",
+    model: Annotated[
+        list[Path] | None,
+        typer.Option(help="Compute langdiff with a model made by `language train`. Repeatable.", metavar="FILE"),
+    ] = None,
+    shard_bytes: Annotated[int, typer.Option(help="Bytes per file if OUT is a directory.")] = 1 << 30,
+    force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write documents of a crawl in a format of other programs: all of them or a selection."""
+    from windrow.batch import export as job
+    from windrow.batch.filters import Wanted
+
+    several = (language, tld, domain, min_score, max_score, signal_, without_signal)
+    languages, tlds, domains, least, most, signals, without = (tuple(given or ()) for given in several)
+    wanted = Wanted(languages, tlds, domains, since, until, date_from, date_to, least, most, signals, without, profile)
+    options = job.Options(
+        inputs, output, form, wanted, style, by, places, words, langdiff, model or (), takedown, shard_bytes, force
+    )
+    job.check(options)
+    found = job.find(options)
+    with progress("export", job.size(found)) as watch:
+        summary = job.run(options, found, watch)
+    if str(output) == "-":
+        return
+    if as_json:
+        print_json(summary)
+    else:
+        out.print(job.told(summary))
+
+
+def dedup(
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Files of documents, directories of them, or crawls.", metavar="INPUT")
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="File, or directory in which each file keeps its name.", metavar="OUT"),
+    ],
+    level: Annotated[
+        str, typer.Option(help="Remove duplicate paragraphs or whole documents: paragraph or document.")
+    ] = "paragraph",
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl, prevertical, vertical or text; detected per file by default.")
+    ] = "",
+    force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
+    from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
+
+    options = job.options(level, form, config.make([job.PURE, *(settings or [])], Path()).dedup)
+    jobs = job.plan(inputs, output, form, force)
+    with progress("dedup", job.size(jobs)) as watch:
+        summary = job.run(jobs, options, watch)
+    if as_json:
+        print_json(summary)
+    else:
+        out.print(job.told(summary, options))
+
+
+def rebuild(
+    directory: Directory,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            help="Make the corpus again from the archive, in OUT/corpus, with crawl.toml and --set.", metavar="OUT"
+        ),
+    ] = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Make state/ again from the log, or the corpus from the archive. An old state/ is moved aside."""
+    options = load(directory, settings)
+    if corpus is None:
+        return _rebuild_state(directory, options, as_json)
+    from windrow.batch import rebuild as job
+
+    with counter("pages") as watch:
+        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
+    if as_json:
+        return print_json(done)
+    text = f"{done.documents:,} documents with {size(done.kept)} of text"
+    out.print(f"{done.pages:,} pages read, {text} in {corpus / 'corpus'}")
+    out.print(display.reasons(done.reasons))
+
+
+def _rebuild_state(directory: Path, options: config.Config, as_json: bool) -> None:
+    from windrow.crawl import rebuild as job
+
+    done = job.rebuild(directory, options)
+    if as_json:
+        return print_json(done)
+    if done.aside:
+        out.print(f"the old state is in {done.aside}")
+    out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")

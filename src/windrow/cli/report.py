@@ -1,0 +1,59 @@
+"""`windrow report` and `what-if`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow import report as reports
+from windrow.cli.terminal import Directory, Json, Settings, out, print_json, progress
+
+
+def report(
+    directories: Annotated[
+        list[Path], typer.Argument(help="A crawl's directory; several crawls are compared.", metavar="DIR")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File or directory of the page; default: DIR/report.", metavar="OUT"),
+    ] = None,
+    unit: Annotated[str, typer.Option("--by", help="Show the yield per domain or per host.")] = "domain",
+    as_json: Json = False,
+) -> None:
+    """Make a page with pictures of a crawl. It needs only the log. With --json, print the numbers instead."""
+    from windrow.batch import fold
+
+    with progress("report", sum(map(fold.length, directories))) as watch:
+        found = reports.read(directories, unit, watch)
+    if as_json:
+        print_json(found[0] if len(found) == 1 else found)
+    for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
+        typer.echo(note, err=True)
+    if output is not None or not as_json:
+        made = reports.write(found, output or reports.place(directories))
+        if not as_json:
+            out.print(f"{made.page} written, with {len(made.pictures)} pictures")
+
+
+def what_if(
+    directory: Directory,
+    thresholds: Annotated[
+        list[str] | None,
+        typer.Option("--threshold", help="strict, normal, permissive, off, or a,b. Repeatable.", metavar="T"),
+    ] = None,
+    ladder: Annotated[str, typer.Option(help="Yields separated by commas; default: SpiderLing's.")] = "",
+    unit: Annotated[str, typer.Option("--by", help="Retire by domain or by host.")] = "domain",
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Compute the effect of other yield thresholds. It needs only the log. --set changes options of [frontier]."""
+    from windrow.batch import fold
+    from windrow.batch import replay as job
+
+    asked = job.question(directory, thresholds or [], ladder, unit, settings or [])
+    with progress("what-if", fold.length(directory)) as watch:
+        found = job.run(directory, asked, watch)
+    if as_json:
+        print_json(found)
+    else:
+        out.print(job.told(found))

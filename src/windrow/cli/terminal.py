@@ -1,0 +1,83 @@
+"""What commands share: arguments, consoles, JSON and progress bars."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from windrow import config
+from windrow.config import Config, ConfigError
+
+Item = TypeVar("Item")
+
+Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Override an option: --set fetch.delay=10", metavar="SECTION.OPTION=VALUE"),
+]
+
+out = Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def notes() -> Console:
+    """Return a console on standard error, made when it is needed: a test may replace the stream."""
+    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+def load(directory: Path, overrides: list[str] | None = None) -> Config:
+    """Return the options of a crawl directory."""
+    if not (directory / "crawl.toml").exists():
+        fix = f"make one with: windrow init {directory} --seeds FILE --contact URL"
+        raise ConfigError(f"{directory} has no crawl.toml; {fix}")
+    return config.load(directory / "crawl.toml", overrides or [])
+
+
+def print_json(record: Any) -> None:
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(record)).decode() + "\n")
+
+
+def print_json_line(record: Any) -> None:
+    sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+
+
+@contextlib.contextmanager
+def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar of bytes on standard error, if that is a terminal; yield the function that advances it."""
+    with _bar(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextlib.contextmanager
+def counter(name: str) -> Iterator[Callable[[int], None]]:
+    """Show a count on standard error, if that is a terminal; yield the function that sets it."""
+    with _bar(TextColumn("{task.completed:,.0f} " + name)) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda count: bar.update(task, completed=count)
+
+
+@contextlib.contextmanager
+def counted(items: Iterable[Item], name: str) -> Iterator[Iterable[Item]]:
+    """Show how many items have been read, on standard error, if that is a terminal."""
+    with _bar(TextColumn("{task.completed:,.0f} " + name), TimeElapsedColumn()) as bar:
+        yield bar.track(items, total=None)
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

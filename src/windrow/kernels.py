@@ -1,0 +1,23 @@
+"""Which C kernels are built. Without a kernel its reference implementation in Python runs: same results, more time."""
+
+import importlib
+
+KERNELS = {  # name -> module
+    "walk": "windrow.extract._walk",
+    "blocks": "windrow.extract._blocks",
+    "ngrams": "windrow.dedup._ngrams",
+    "shape": "windrow.judge._shape",
+}
+
+
+def missing() -> list[str]:
+    """Return the names of the kernels that cannot be imported."""
+    return [name for name, module in KERNELS.items() if not _built(module)]
+
+
+def _built(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,178 @@
+"""From any URL or href to the canonical form."""
+
+import codecs
+import contextlib
+import re
+from collections.abc import Iterable
+
+import url as whatwg
+import xxhash
+
+from windrow.data import Url
+from windrow.urls.parts import split
+from windrow.urls.suffixes import domain
+from windrow.urls.visits import cleaned
+
+LONGEST = 1 << 16  # characters; a longer text is not a URL (servers stop at 8 KiB, hostile pages do not)
+REMEMBERED = 1 << 14  # URLs, and as many authorities, whose canonical form is kept, if they are not longer than
+MEMORABLE = 512  # characters: a hostile page must not choose how much memory this takes
+
+_AUTHORITY = re.compile(r"(?i:https?:)?[/\\]*([^/\\?#\0- \x7f-\U0010ffff]*)(?=[/\\?#]|$)")
+_PUNYCODE = re.compile("xn--", re.IGNORECASE)
+_MASK = "xnpunycodemask"  # hides a label's xn-- from the parser
+_SLASHES = re.compile(r"^[/\\]{3,}")
+_IGNORED = {ord(char): None for char in "\t\n\r"}
+_OUTSIDE = "".join(map(chr, range(33)))  # characters that may surround a URL
+_HOST = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\]")
+_OCTETS = [chr(octet) if 0x20 < octet < 0x7F else f"%{octet:02X}" for octet in range(256)]
+
+_known: dict[str, Url] = {}  # by the text that the parser wrote
+_authorities: dict[str, tuple[str, str, str]] = {}  # by authority: its canonical form, its host, its domain
+
+
+def parse(text: str) -> Url | None:
+    """Return the canonical form of an absolute http or https URL; None where the text is not one."""
+    absolute = _absolute(text.partition("#")[0])
+    return None if absolute is None else _canonical(str(absolute))
+
+
+def join(base: str, hrefs: Iterable[str], charset: str = "utf-8") -> list[Url | None]:
+    """Return each href resolved against the base; None where it leads nowhere.
+
+    `charset` is that of the page: old charsets decide in which octets a query is sent (WHATWG URL §1.3).
+
+    A crawl calls no function more often. Pages repeat the links of other pages, so the last results are kept; a page
+    repeats its own links with other fragments (half of all links in technical documentation), so fragments are
+    removed first."""
+    if not charset.lower().startswith("utf"):
+        hrefs = [_in_charset(href, charset) for href in hrefs]
+    parsed = _absolute(base)
+    if parsed is None:
+        return [parse(href) for href in hrefs]
+    here: dict[str, Url | None] = {}
+    known, resolve = _known, parsed.join
+    bare = [href.partition("#")[0] for href in hrefs]
+    for href in set(bare):
+        try:
+            text = str(resolve(href))
+        except (whatwg.URLError, UnicodeEncodeError):
+            text = _retried(parsed, href)
+        here[href] = known.get(text) or _canonical(text)
+    return [here[href] for href in bare]
+
+
+def redirect(base: str, location: str) -> Url | None:
+    """Return the URL that a Location header, read as Latin-1, leads to.
+
+    As in browsers, raw UTF-8 in it is UTF-8; any other text stays Latin-1.
+    """
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    return join(base, [location])[0]
+
+
+def target(base: str, location: str) -> str:
+    """Return the same URL as it is to be requested, with the parts that the canonical form omits; empty: it leads
+    nowhere."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    parsed = _absolute(base)
+    try:
+        return str(parsed.join(location.partition("#")[0])) if parsed is not None else ""
+    except (whatwg.URLError, UnicodeEncodeError):
+        return ""
+
+
+def _absolute(text: str) -> whatwg.URL | None:
+    if len(text) > LONGEST:
+        return None
+    try:
+        return whatwg.URL.parse(text)
+    except (whatwg.URLError, UnicodeEncodeError):
+        try:
+            return whatwg.URL.parse(_repaired(text))
+        except whatwg.URLError:
+            return None
+
+
+def _retried(base: whatwg.URL, href: str) -> str:
+    """Try to resolve a repaired href; return an empty text where that fails too."""
+    if len(href) > LONGEST:
+        return ""
+    try:
+        return str(base.join(_repaired(href)))
+    except whatwg.URLError:
+        return ""
+
+
+def _repaired(text: str) -> str:
+    """Change what the parser refuses and browsers accept.
+
+    A lone surrogate becomes U+FFFD, and many slashes before a host become two. A label such as xn--0 that is not
+    valid IDNA stays as it is: names with joined emoji are of this kind, and some of them exist."""
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").translate(_IGNORED)
+    text = _SLASHES.sub("//", text.strip(_OUTSIDE))
+    authority = _AUTHORITY.match(text)
+    if authority is None:
+        return text
+    before, after = text[: authority.start(1)], text[authority.end(1) :]
+    return before + _PUNYCODE.sub(_MASK, authority[1]) + after
+
+
+def _in_charset(href: str, charset: str) -> str:
+    """Return the href with its query in the octets of the page's charset, as browsers send it."""
+    head, mark, query = href.partition("#")[0].partition("?")
+    if query.isascii():
+        return href
+    try:
+        octets = query.encode(charset, "windrow.reference")
+    except (LookupError, UnicodeError):
+        return href
+    return head + mark + "".join(_OCTETS[octet] for octet in octets)
+
+
+def _reference(error: UnicodeError) -> tuple[str, int]:
+    """Replace a character that the charset lacks by an escaped character reference (WHATWG Encoding §4.1, URL §1.3)."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(f"%26%23{ord(char)}%3B" for char in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("windrow.reference", _reference)
+
+
+def _canonical(text: str) -> Url | None:
+    """Return the canonical form of a text that the parser wrote."""
+    if (text[:7] != "http://" and text[:8] != "https://") or len(text) > 2 * LONGEST:
+        return None
+    scheme, _, authority, rest = text.split("/", 3)
+    place = _authorities.get(authority) or _authority(authority)
+    if place is None:
+        return None
+    clean: str | None = rest.partition("#")[0]
+    if "?" in rest or "%" in rest or ";" in rest or "(" in rest:
+        clean = cleaned(rest.partition("#")[0])
+    canonical = f"{scheme}//{place[0]}/{clean}"
+    if clean is None or len(canonical) > LONGEST:
+        return None
+    found = Url(canonical, place[1], place[2], xxhash.xxh3_64_intdigest(canonical.encode()))
+    if len(text) <= MEMORABLE:
+        if len(_known) >= REMEMBERED:
+            _known.clear()
+        _known[text] = found
+    return found
+
+
+def _authority(authority: str) -> tuple[str, str, str] | None:
+    """Return the authority without user name and trailing dot, its host and its domain; None: no resolver accepts the
+    name."""
+    host, number = split(authority.rpartition("@")[2])
+    host = host.removesuffix(".").replace(_MASK, "xn--")
+    if not _HOST.fullmatch(host):
+        return None
+    found = (host + number, host, domain(host))
+    if len(authority) <= MEMORABLE:
+        if len(_authorities) >= REMEMBERED:
+            _authorities.clear()
+        _authorities[authority] = found
+    return found
