@@ -188,7 +188,7 @@ def test_a_signal_ends_a_crawl_cleanly_and_nothing_is_asked_for_twice(
     assert "stopped" in out
     found = status(directory)
     truth.assert_reconciled(found, done=False)
-    assert found["waiting"] and not found["in_hand"]
+    assert found["waiting"] and not found["in_flight"]
     assert crawl(directory, "--set", "fetch.delay=0.01").code == 0
     truth.assert_whole(directory, world)
     assert truth.repeats(world.requests()) == 0
