@@ -15,8 +15,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 ROWS = (
     ("cli", "__main__"),
     ("serve", "cluster", "demo", "kernels"),
-    ("report",),
-    ("crawl", "batch"),
+    ("crawl", "batch", "report"),
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
