@@ -46,17 +46,12 @@ def scatter(crawls: Sequence[Numbers]) -> Scene:
     scene.items.append(Text(_LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, "0", anchor="end"))
     _constant_yields(scene, x, y)
     single = len(crawls) == 1
-    for number, crawl in enumerate(crawls):
+    split = single and crawls[0].retired > 0
+    _corner(scene, [("continued", series(0)), ("retired for low yield", series(1))] if split else _names(crawls))
+    for number, crawl in enumerate(crawls):  # after the legend, which must not hide a dot
         for cell in crawl.cells:
             role = series(1) if single and cell.retired else series(number)
             scene.items.append(_dot(cell, x, y, role, len(cells) > _MANY))
-    entries = (
-        [("continued", series(0)), ("retired for low yield", series(1))]
-        if single and crawls[0].retired
-        else _names(crawls)
-    )
-    if entries:
-        _corner(scene, entries)
     return scene
 
 
@@ -100,7 +95,9 @@ def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
 
 def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     """Draw a legend into the upper left corner of the plot, where only yields above 1 would be."""
-    longest = max((len(name) for name, _ in entries), default=0)
+    if not entries:
+        return
+    longest = max(len(name) for name, _ in entries)
     scene.items.append(Box(_LEFT + 6, _TOP + 4, longest * FONT * 0.56 + 30, len(entries) * 18 + 8, "paper", 0.85))
     for number, (name, role) in enumerate(entries):
         height = _TOP + 18 + 18 * number
