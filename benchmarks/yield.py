@@ -6,10 +6,10 @@
 - spiderling: all hosts in rotation, a domain is retired when its yield falls below t(n) = 0.005·(log10 n - 1);
 - windrow: the defaults.
 
-Each policy crawls to the end, once per set of seeds: the web's own `seeds.txt`, then as many front pages of random hosts.
-The log says how much a crawl had kept and downloaded after 10, 25, 50 and 100 % of the pages that breadth-first finds; a
-crawl that finished earlier counts as it finished. A page is an answer with status 200. Bytes are those of every answer,
-including robots.txt, redirects and missing pages.
+Each policy crawls to the end, once per set of seeds: the web's own `seeds.txt`, then the front pages of random hosts.
+The log says how much a crawl had kept and downloaded after 10, 25, 50 and 100 % of the pages that breadth-first finds;
+a crawl that finished earlier counts as it finished. A page is an answer with status 200. Bytes are those of every
+answer, including robots.txt, redirects and missing pages.
 """
 
 import argparse

@@ -17,6 +17,7 @@ UNITS = ("domain", "host")
 HOSTS = 1 << 18  # host names whose account is remembered
 POINTS = 512  # of a timeline at most; when there are more, two become one
 _LOW_YIELD = Reason.LOW_YIELD.value
+_PAGE = Kind.PAGE
 
 
 class SiteAccount:
@@ -92,7 +93,7 @@ class Accounts:
         self._seconds = seconds
 
     def add(self, line: Line) -> None:
-        if line.kind != Kind.PAGE:
+        if line.kind is not _PAGE:
             self.other += line.downloaded
             return
         words = line.scores.words * (1 - line.scores.near_duplicates) if line.kept else 0.0

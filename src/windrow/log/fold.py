@@ -18,6 +18,8 @@ from windrow.log.format import Head, Line
 
 PAUSE = 60.0  # seconds between two commits that count as crawling at most: a crawl does not age while it is stopped
 
+_PAGE = Kind.PAGE  # looking a member up in its enum costs as much as the rest of a count
+
 Watch = Callable[[int], None]  # gets the bytes of the log that were read since the last call
 
 
@@ -37,9 +39,9 @@ class Tally(msgspec.Struct):
     def add(self, report: Report) -> None:
         self.count(report, report.reason.value, report.task.kind, len(report.found))
 
-    def count(self, report: Report | Line, reason: str, kind: int, admitted: int) -> None:
+    def count(self, report: Report | Line, reason: str, kind: Kind, admitted: int) -> None:
         """Count a report, or its line in the log: both have these fields, but not the four that are passed."""
-        if kind == Kind.PAGE:  # other kinds of task are requests, but no URLs of the crawl
+        if kind is _PAGE:  # other kinds of task are requests, but no URLs of the crawl
             self.seen += admitted
             counts = self.finished if report.final else self.retried
             counts[reason] = counts.get(reason, 0) + 1
@@ -48,8 +50,9 @@ class Tally(msgspec.Struct):
         self.downloaded += report.downloaded
         self.clean += report.clean
         self.kept += report.kept
-        for rule, links in report.refused.items():
-            self.refused[rule] = self.refused.get(rule, 0) + links
+        if report.refused:
+            for rule, links in report.refused.items():
+                self.refused[rule] = self.refused.get(rule, 0) + links
 
 
 class Totals(msgspec.Struct):
@@ -123,6 +126,7 @@ def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
     totals = Totals(Tally())
     sizes = {name: (home / name).stat().st_size for name in reader.names(home)}
     ends = dict.fromkeys(sizes, 0)
+    count, adders = totals.tally.count, [book.add for book in books]
     try:
         for head, lines, (name, end) in reader.raw_frames(home):
             _begin(totals, head)
@@ -130,9 +134,9 @@ def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
                 book.begin(head, totals.seconds)
             for text in lines:
                 line = _decode(text)
-                totals.tally.count(line, line.reason, line.kind, len(line.found))
-                for book in books:
-                    book.add(line)
+                count(line, line.reason, line.kind, len(line.found))
+                for add in adders:
+                    add(line)
             if watch is not None:
                 watch(end - ends.get(name, 0))
             ends[name] = end
