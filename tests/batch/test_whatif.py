@@ -34,7 +34,7 @@ def crawl(directory: Path, *reports: Report) -> Path:
     return directory
 
 
-def asked(directory: Path, *thresholds: str, settings: tuple[str, ...] = ()) -> Tables:
+def tables(directory: Path, *thresholds: str, settings: tuple[str, ...] = ()) -> Tables:
     return whatif.run(directory, whatif.question(directory, thresholds, "", "domain", settings))
 
 
@@ -47,23 +47,23 @@ def test_table_2_is_the_strict_threshold(tmp_path: Path) -> None:
 def test_a_domain_without_text_is_retired_after_its_eleventh_page_and_half_a_megabyte(tmp_path: Path) -> None:
     """t(10) is 0 and a yield of 0 is not below it; t(11) is above 0."""
     crawl(tmp_path, *pages("poor.example", 40, 60_000, 0))
-    (strict,) = asked(tmp_path, "strict").rules
+    (strict,) = tables(tmp_path, "strict").rules
     assert (strict.retired, strict.pages, strict.downloaded) == (1, 11, 660_000)
 
 
 def test_no_domain_is_retired_before_eight_pages_and_512_kB(tmp_path: Path) -> None:
     crawl(tmp_path, *pages("many.example", 100, 5242, 0), *pages("large.example", 7, 1_000_000, 0))
-    (found,) = asked(tmp_path, "1,-9").rules
+    (found,) = tables(tmp_path, "1,-9").rules
     assert found.retired == 0
     crawl(tmp_path / "more", *pages("many.example", 101, 5242, 0), *pages("large.example", 8, 1_000_000, 0))
-    (found,) = asked(tmp_path / "more", "1,-9").rules
+    (found,) = tables(tmp_path / "more", "1,-9").rules
     assert found.retired == 2
 
 
 def test_every_domain_is_retired_in_the_end(tmp_path: Path) -> None:
     """The threshold passes a yield of 1 % where 0.01·(log10 n - 1) does: after 100 pages."""
     crawl(tmp_path, *pages("good.example", 150, 10_000, 100))
-    (strict,) = asked(tmp_path, "strict").rules
+    (strict,) = tables(tmp_path, "strict").rules
     assert (strict.retired, strict.pages) == (1, 101)
     assert (strict.kept, strict.kept_lost, strict.rate) == (10_100, 4_900, 0.01)
 
@@ -71,7 +71,7 @@ def test_every_domain_is_retired_in_the_end(tmp_path: Path) -> None:
 def test_a_stricter_rule_downloads_less(tmp_path: Path) -> None:
     rates = [0, 5, 20, 40, 80, 160, 320]
     crawl(tmp_path, *[page for rate in rates for page in pages(f"d{rate}.example", 300, 10_000, rate)])
-    strict, normal, permissive, off = asked(tmp_path, "strict", "normal", "permissive", "off").rules
+    strict, normal, permissive, off = tables(tmp_path, "strict", "normal", "permissive", "off").rules
     assert strict.downloaded < normal.downloaded < permissive.downloaded < off.downloaded == 7 * 300 * 10_000
     assert strict.rate > normal.rate > permissive.rate > off.rate
     for rule in (strict, normal, permissive, off):
@@ -83,9 +83,9 @@ def test_a_stricter_rule_downloads_less(tmp_path: Path) -> None:
 def test_the_options_of_the_crawl_define_a_yield_unless_settings_change_them(tmp_path: Path) -> None:
     crawl(tmp_path, *pages("a.example", 20, 60_000, 6))
     (tmp_path / "crawl.toml").write_text('[frontier]\nyield_form = "pages"\ngrace_pages = 15\n')
-    found = asked(tmp_path, "strict")
+    found = tables(tmp_path, "strict")
     assert (found.form, found.grace_pages, found.rules[0].pages) == ("pages", 15, 15)
-    found = asked(tmp_path, "strict", settings=("frontier.grace_pages=12", "frontier.yield_form=bytes"))
+    found = tables(tmp_path, "strict", settings=("frontier.grace_pages=12", "frontier.yield_form=bytes"))
     assert (found.form, found.grace_pages, found.rules[0].pages) == ("bytes", 12, 12)
 
 
@@ -120,7 +120,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
 def test_a_rule_loses_the_pages_of_a_domain_after_it_retired_the_domain(tmp_path: Path) -> None:
     crawl(tmp_path, *pages("poor.example", 5, 1000, 10), *pages("rich.example", 5, 1000, 900))
     grace = ("frontier.grace_pages=3", "frontier.grace_bytes=2000")
-    never, strict = asked(tmp_path, "off", "0.1,0", settings=grace).rules
+    never, strict = tables(tmp_path, "off", "0.1,0", settings=grace).rules
     assert (never.retired, never.pages_saved, never.downloaded_saved, never.kept_lost) == (0, 0, 0, 0)
     # t(3) = 0.048 > 0.01, so the third page is the last; the grace of bytes was over after the second.
     assert (strict.retired, strict.pages_saved, strict.downloaded_saved, strict.kept_lost) == (1, 2, 2000, 20)

@@ -16,12 +16,12 @@ def test_the_fold_counts_every_url_once(tmp_path: Path) -> None:
     seeds = (task("a"),)
     again = Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False)
     disallowed = Report(0, task("c"), Reason.ROBOTS, "disallow: /c", 5.0)
-    asked = Report(
+    robots = Report(
         3, task("robots.txt", kind=Kind.ROBOTS), Reason.OK, "", 5.0, 0.1, 200, 30, place=Place("robotstxt/x", 0, 1)
     )
     write(
         tmp_path / "log",
-        frame(1, asked, seeds=seeds),
+        frame(1, robots, seeds=seeds),
         frame(2, ok(1, "a", "b", "c", refused={"tld": 4}, clean=90, kept=70)),
         frame(3, again, disallowed),
     )

@@ -63,7 +63,7 @@ def made(tmp_path: Path, *directories: Path) -> tuple[Path, Reader]:
     return file, read(file)
 
 
-def test_a_report_is_a_page_with_pictures_beside_it(tmp_path: Path) -> None:
+def test_a_report_is_a_page_with_pictures_next_to_it(tmp_path: Path) -> None:
     found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out")
     assert found.page == tmp_path / "out" / "index.html"
     assert {path.stem for path in found.pictures} == PICTURES
@@ -129,8 +129,8 @@ def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     directory = tmp_path / "a&b<i>"
     directory.mkdir()
-    told = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
-    write(directory / "log", Frame(1, 1.0, (told,), {}, (Task(url("1", "x.de")),)))
+    page_ = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
+    write(directory / "log", Frame(1, 1.0, (page_,), {}, (Task(url("1", "x.de")),)))
     file, reader = made(tmp_path, directory)
     assert "script" not in reader.tags
     assert hostile in [row[0] for row in reader.rows]

@@ -20,10 +20,10 @@ def question(directory: Path, thresholds: Sequence[str], ladder: str, unit: str,
 
 def run(directory: Path, asked: Question, watch: Watch | None = None) -> Tables:
     """Return the tables of a crawl."""
-    replay = WhatIf(asked)
-    accounts = Accounts(replay.book, asked.unit)
+    rules = WhatIf(asked)
+    accounts = Accounts(rules.book, asked.unit)
     totals = log.fold(directory, accounts, watch=watch)
-    return replay.tables(accounts.sites.values(), totals.notes)
+    return rules.tables(accounts.sites.values(), totals.notes)
 
 
 def text(tables: Tables) -> str:

@@ -5,7 +5,7 @@ the length of every other file at this commit. Each further line is a report. Bo
 `windrow.data`: a field that is added to Frame, Report or Task is in the log without an edit here.
 
 - A field keeps its name and is left out while it has its default.
-- The fields of a Report's Task stand in the same line as those of the Report.
+- The fields of a Report's Task are written in the same line as those of the Report.
 - A Url is its text, a Place is [file, offset, length], an admitted Task is an array, see `Admitted`.
 """
 
@@ -197,7 +197,7 @@ def view(*names: str, **types: Any) -> Callable[[bytes], Line]:
 
 
 def quoted(text: str) -> bytes:
-    """Return a text as it stands in the log."""
+    """Return a text as the log writes it."""
     return _encode(text)
 
 

@@ -136,7 +136,7 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
 
 
 def rules(directory: Path, origin: str) -> Robots | None:
-    """Return the last rules of an origin that the crawl had."""
+    """Return the latest rules that the crawl knew of an origin."""
     needle = format.quoted(origin)
     found = None
     for _, lines, _ in raw_frames(directory):

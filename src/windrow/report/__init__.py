@@ -42,7 +42,7 @@ def place(directories: Sequence[Path]) -> Path:
 
 
 def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written:
-    """Write the page, and its pictures as files beside it.
+    """Write the page, and its pictures as files next to it.
 
     output: the name of the page (.html), or a directory for an index.html.
     png: also write each picture as PNG.

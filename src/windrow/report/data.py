@@ -98,10 +98,10 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
     """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options."""
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
-    replay = WhatIf(Question(options.frontier, unit=unit))
-    accounts = Accounts(replay.book, unit)
+    rules = WhatIf(Question(options.frontier, unit=unit))
+    accounts = Accounts(rules.book, unit)
     totals = log.fold(directory, accounts, watch=watch)
-    tables = replay.tables(accounts.sites.values(), totals.notes)
+    tables = rules.tables(accounts.sites.values(), totals.notes)
     return numbers(directory.resolve().name, totals, accounts, tables)
 
 

@@ -83,7 +83,7 @@ def test_a_domain_on_a_threshold_is_not_above_it() -> None:
 
 
 def test_the_mean_of_the_pages_and_the_ratio_of_the_bytes_differ() -> None:
-    """A small page that is all text beside a large one without any: half by pages, a tenth by bytes."""
+    """A small page of text only, and a large page without text: one half by pages, one tenth by bytes."""
     domain = account(1000, 100, yields=1.0, pages=2)
     assert [whatif.ladder([domain], (0.2,), rule)[0].domains for rule in (BYTES, PAGES)] == [0, 1]
     assert whatif.ladder([domain], (0.2,), PAGES)[0].rate == 0.1
