@@ -13,7 +13,7 @@ from windrow.batch import whatif
 from windrow.config import ConfigError
 from windrow.data import Place, Reason, Report, Task
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.whatif import THRESHOLDS, Tables
+from windrow.frontier.policy.whatif import THRESHOLDS, WhatIfTables
 
 
 def pages(host: str, count: int, downloaded: int, kept: int) -> list[Report]:
@@ -34,7 +34,7 @@ def crawl(directory: Path, *reports: Report) -> Path:
     return directory
 
 
-def tables(directory: Path, *thresholds: str, settings: tuple[str, ...] = ()) -> Tables:
+def tables(directory: Path, *thresholds: str, settings: tuple[str, ...] = ()) -> WhatIfTables:
     return whatif.run(directory, whatif.question(directory, thresholds, "", "domain", settings))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from windrow import config, log
 from windrow.frontier.policy import whatif
-from windrow.frontier.policy.whatif import Question, Tables, WhatIf
+from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables
 from windrow.log import Accounts, Watch
 from windrow.units import size
 
@@ -18,7 +18,7 @@ def question(directory: Path, thresholds: Sequence[str], ladder: str, unit: str,
     return Question(options.frontier, tuple(thresholds) or whatif.THRESHOLDS, steps, unit)
 
 
-def run(directory: Path, asked: Question, watch: Watch | None = None) -> Tables:
+def run(directory: Path, asked: Question, watch: Watch | None = None) -> WhatIfTables:
     """Return the tables of a crawl."""
     rules = WhatIf(asked)
     accounts = Accounts(rules.book, asked.unit)
@@ -26,7 +26,7 @@ def run(directory: Path, asked: Question, watch: Watch | None = None) -> Tables:
     return rules.tables(accounts.sites.values(), totals.notes)
 
 
-def text(tables: Tables) -> str:
+def text(tables: WhatIfTables) -> str:
     """Return both tables for a terminal."""
     many = f"{tables.unit}s"
     ladder = [["yield above", many, "downloaded", "kept", "yield"]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import config, log
-from windrow.frontier.policy.whatif import Question, Tables, WhatIf, ratio
+from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, joined
 
@@ -88,7 +88,7 @@ class Numbers(msgspec.Struct, frozen=True):
     tlds: list[Share] = []
     richest: list[RankedSite] = []
     costliest: list[RankedSite] = []  # bytes without text, most first
-    what_if: Tables | None = None
+    what_if: WhatIfTables | None = None
     curve: list[Point] = []  # one point per stretch of the crawl, not cumulative
     cells: list[Cell] = []
     notes: list[str] = []
@@ -105,7 +105,7 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
     return numbers(directory.resolve().name, totals, accounts, tables)
 
 
-def numbers(name: str, totals: Totals, accounts: Accounts, tables: Tables) -> Numbers:
+def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables) -> Numbers:
     """Return the numbers of a folded log."""
     sites, points = accounts.sites, accounts.points
     total = _total(sites.values())

@@ -73,7 +73,7 @@ class RuleRow(msgspec.Struct, frozen=True):
     kept_lost: int = 0
 
 
-class Tables(msgspec.Struct, frozen=True):
+class WhatIfTables(msgspec.Struct, frozen=True):
     """Both tables for one crawl."""
 
     unit: str  # what a rule decides on: "domain" or "host"
@@ -146,11 +146,11 @@ class WhatIf:
                 outcome.downloaded += page.downloaded
                 outcome.kept += page.kept
 
-    def tables(self, accounts: Collection[Account], notes: Sequence[str] = ()) -> Tables:
+    def tables(self, accounts: Collection[Account], notes: Sequence[str] = ()) -> WhatIfTables:
         """Return both tables, after the last page."""
         rule, asked = self._own, self.question
         rows = zip(self.outcomes, asked.thresholds, strict=True)
-        return Tables(
+        return WhatIfTables(
             unit=asked.unit,
             form="pages" if rule.by_pages else "bytes",
             text=rule.text,
