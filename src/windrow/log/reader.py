@@ -51,7 +51,7 @@ def frames(directory: Path, start: Position = ("", 0), number: int | None = None
             if number is not None and frame.number != number + 1:
                 raise ConfigError(
                     f"{directory / name}: frame {frame.number} follows frame {number}; "
-                    "a file of the log is missing or was changed"
+                    "a log file is missing or was changed"
                 )
             number = frame.number
             yield frame, (name, end)
