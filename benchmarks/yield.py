@@ -1,15 +1,15 @@
-"""Text kept per byte downloaded, for three ways to crawl the `medium` web for one language from the same seeds.
+"""Text kept per byte downloaded, for three policies that crawl the `medium` web for one language from the same seeds.
 
     python benchmarks/yield.py [--language de] [--sets 5] [--web DIR] [--json]
 
-- breadth: every host in turn, nothing is retired;
-- spiderling: every host in turn, a domain is retired when its yield falls below t(n) = 0.005·(log10 n - 1);
+- breadth: all hosts in rotation, nothing is retired;
+- spiderling: all hosts in rotation, a domain is retired when its yield falls below t(n) = 0.005·(log10 n - 1);
 - windrow: the defaults.
 
-Each crawls to its end, once for each set of seeds: the web's own `seeds.txt`, then as many front pages of hosts drawn at random. From its
-log comes what it had kept and downloaded when it had asked for 10, 25, 50 and 100 % of the pages that breadth-first finds; a crawl that
-ended before that stands at its end. A page is an answer with status 200; bytes are those of every answer, robots.txt, redirects and missing
-pages too.
+Each policy crawls to the end, once per set of seeds: the web's own `seeds.txt`, then the front pages of random hosts.
+The log says how much a crawl had kept and downloaded after 10, 25, 50 and 100 % of the pages that breadth-first finds;
+a crawl that finished earlier counts as it finished. A page is an answer with status 200. Bytes are those of every
+answer, including robots.txt, redirects and missing pages.
 """
 
 import argparse
@@ -39,7 +39,7 @@ Step = tuple[int, int]  # bytes kept and downloaded so far
 
 
 def seed_sets(site: Web, count: int) -> list[list[str]]:
-    """The web's own seeds, then random ones."""
+    """Return the web's own seeds, then random ones."""
     own = site.seeds.read_text().split()
     hosts = json.loads((site.directory / "expected.json").read_text())["hosts"]
     fronts = [f"http://{name}{hosts[name]['start']}" for name in sorted(hosts) if hosts[name].get("start")]
@@ -48,7 +48,7 @@ def seed_sets(site: Web, count: int) -> list[list[str]]:
 
 
 def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, str]) -> None:
-    """Crawls to the end."""
+    """Crawl to the end."""
     directory.mkdir(parents=True)
     (directory / "given.txt").write_text("\n".join(seeds) + "\n")
     base = [sys.executable, "-m", "windrow.cli"]
@@ -82,7 +82,7 @@ def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, s
 
 
 def steps(directory: Path) -> Iterator[Step]:
-    """What was kept and downloaded with each page of a crawl, in the order of its log."""
+    """Yield the bytes kept and downloaded until each page of a crawl, in the order of its log."""
     kept = downloaded = 0
     for frame, _ in log.frames(directory / "crawl" / "log"):
         for report in frame.reports:
@@ -106,8 +106,8 @@ def measure(site: Web, work: Path, seeds: Sequence[str], language: str) -> dict[
 
 
 def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, object]:
-    """For each way, at each point, the yield of each run; and how much text it had by then, as a share of what breadth-first kept."""
-    told: dict[str, object] = {"points": POINTS}
+    """Return, per policy and point, the yield of each run, and its text as a share of what breadth-first kept."""
+    results: dict[str, object] = {"points": POINTS}
     for name in POLICIES:
         rows = []
         for run in runs:
@@ -120,11 +120,11 @@ def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, object]:
                     "share": [kept / run["breadth"][-1][0] for kept, _ in reached],
                 }
             )
-        told[name] = rows
-    return told
+        results[name] = rows
+    return results
 
 
-def show(told: dict[str, object]) -> None:
+def show(results: dict[str, object]) -> None:
     print(
         f"{'':11} {'pages':>8}",
         *(f"{f'at {point:.0%}':>16}" for point in POINTS),
@@ -132,7 +132,7 @@ def show(told: dict[str, object]) -> None:
     )
     means: dict[str, list[float]] = {}
     for name in POLICIES:
-        rows: list[dict[str, list[float]]] = told[name]  # type: ignore[assignment]
+        rows: list[dict[str, list[float]]] = results[name]  # type: ignore[assignment]
         columns = list(zip(*(row["yield"] for row in rows), strict=True))
         means[name] = [statistics.mean(column) for column in columns]
         spread = [f"{statistics.mean(column):.4f} ± {statistics.pstdev(column):.4f}" for column in columns]
@@ -165,11 +165,11 @@ def main() -> None:
                 with tempfile.TemporaryDirectory(dir=made) as work:
                     print(f"seeds {number + 1}", file=sys.stderr, flush=True)
                     runs.append(measure(site, Path(work), seeds, given.language))
-        told = figures(runs)
+        results = figures(runs)
     if given.json:
-        print(json.dumps(told))
+        print(json.dumps(results))
     else:
-        show(told)
+        show(results)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Logs made by hand: a few records with the fields that matter to a test, written as a crawl writes them."""
+"""Make logs by hand: a few records with the fields that matter to a test, written as a crawl writes them."""
 
 from pathlib import Path
 
@@ -32,5 +32,5 @@ def write(directory: Path, *frames: Frame) -> list[log.Position]:
     return positions
 
 
-def frame(number: int, *told: Report, seeds: tuple[Task, ...] = ()) -> Frame:
-    return Frame(number, 1000.0 + number, told, {"warc/x": 10 * number}, seeds)
+def frame(number: int, *reports: Report, seeds: tuple[Task, ...] = ()) -> Frame:
+    return Frame(number, 1000.0 + number, reports, {"warc/x": 10 * number}, seeds)

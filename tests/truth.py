@@ -164,10 +164,10 @@ def assert_whole(directory: Path, world: World) -> None:
 
 
 def assert_reconciled(status: dict[str, Any], done: bool = True) -> None:
-    """Every URL ever seen is waiting, in hand or finished."""
-    assert status["seen"] == status["waiting"] + status["in_hand"] + sum(status["finished"].values())
+    """Every admitted URL is waiting, in flight or finished."""
+    assert status["seen"] == status["waiting"] + status["in_flight"] + sum(status["finished"].values())
     if done:
-        assert (status["waiting"], status["in_hand"], status["running"]) == (0, 0, False)
+        assert (status["waiting"], status["in_flight"], status["running"]) == (0, 0, False)
 
 
 def repeats(rows: list[Asked]) -> int:

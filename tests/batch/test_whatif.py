@@ -1,101 +1,126 @@
-"""Table 1 of Suchomel and Pomikálek (2012), from the sizes they print; and the ladder on small crawls by hand."""
+"""The tables of `windrow what-if`: the published threshold function, and what it does to small crawls."""
 
-import itertools
+import json
 import math
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from tests.logs import frame, url, write
+from windrow import cli
 from windrow.batch import whatif
-from windrow.batch.fold import Account
-from windrow.config import ConfigError, Frontier
+from windrow.config import ConfigError
+from windrow.data import Place, Reason, Report, Task
 from windrow.frontier.policy import budget
-
-# threshold, domains above it, crawler output in GB, final data in GB, yield
-PUBLISHED = [
-    (None, 51645, 1288.87, 4.91, 0.0038),
-    (0.0, 31024, 1181.56, 4.91, 0.0042),
-    (0.0001, 29580, 705.07, 4.90, 0.0069),
-    (0.0002, 28710, 619.44, 4.89, 0.0079),
-    (0.0004, 27460, 513.86, 4.86, 0.0095),
-    (0.0008, 25956, 407.30, 4.80, 0.0118),
-    (0.0016, 24380, 307.27, 4.68, 0.0152),
-    (0.0032, 22325, 214.18, 4.47, 0.0209),
-    (0.0064, 19463, 142.38, 4.13, 0.0290),
-    (0.0128, 15624, 85.69, 3.62, 0.0422),
-    (0.0256, 11277, 45.05, 2.91, 0.0646),
-    (0.0512, 7003, 18.61, 1.98, 0.1064),
-    (0.1024, 3577, 5.45, 1.06, 0.1945),
-    (0.2048, 1346, 1.76, 0.54, 0.3068),
-    (0.4096, 313, 0.21, 0.10, 0.4762),
-]
-BYTES = budget.rule(Frontier(yield_form="bytes"))
-PAGES = budget.rule(Frontier(yield_form="pages"))
+from windrow.frontier.policy.whatif import THRESHOLDS, WhatIfTables
 
 
-def account(downloaded: int, kept: int, yields: float = 0.0, pages: int = 1) -> Account:
-    made = Account()
-    made.pages, made.downloaded, made.kept, made.yields = pages, downloaded, kept, round(yields * budget.PAGE)
-    return made
+def pages(host: str, count: int, downloaded: int, kept: int) -> list[Report]:
+    fields = {
+        "seconds": 0.1,
+        "status": 200,
+        "downloaded": downloaded,
+        "clean": kept,
+        "kept": kept,
+        "place": Place("warc/x", 0, 9),
+    }
+    return [Report(1, Task(url(str(number), host)), Reason.OK, "", 1000.0, **fields) for number in range(count)]  # type: ignore[arg-type]
 
 
-def portuguese() -> list[Account]:
-    """A crawl with the published table: between two thresholds so many domains, all alike, with the bytes by which the two rows differ."""
-    made = []
-    steps = [*PUBLISHED, (None, 0, 0.0, 0.0, 0.0)]
-    for (_, domains, output, final, _), (_, fewer, less, smaller, _) in itertools.pairwise(steps):
-        count = domains - fewer
-        made += [
-            account(round((output - less) * 1e9 / count), round((final - smaller) * 1e9 / count)) for _ in range(count)
-        ]
-    return made
+def crawl(directory: Path, *reports: Report) -> Path:
+    directory.mkdir(exist_ok=True)
+    write(directory / "log", frame(1, *reports))
+    return directory
 
 
-def test_the_ladder_is_the_published_one() -> None:
-    assert [None if math.isinf(step) else step for step in whatif.LADDER] == [row[0] for row in PUBLISHED]
+def tables(directory: Path, *thresholds: str, settings: tuple[str, ...] = ()) -> WhatIfTables:
+    return whatif.run(directory, whatif.question(directory, thresholds, "", "domain", settings))
 
 
-def test_table_1_comes_out_of_a_crawl_with_its_sizes() -> None:
-    rows = whatif.table(portuguese(), whatif.LADDER, BYTES)
-    found = [
-        (row.threshold, row.domains, round(row.downloaded / 1e9, 2), round(row.kept / 1e9, 2), round(row.rate, 4))
-        for row in rows
+def test_table_2_is_the_strict_threshold(tmp_path: Path) -> None:
+    (rule,) = whatif.question(tmp_path, ["strict"], "", "domain", []).rules()
+    assert [round(budget.threshold(rule, pages), 10) for pages in (10, 100, 1000, 10000)] == [0.0, 0.01, 0.02, 0.03]
+    assert budget.threshold(rule, 9) < 0
+
+
+def test_a_domain_without_text_is_retired_after_its_eleventh_page_and_half_a_megabyte(tmp_path: Path) -> None:
+    """t(10) is 0 and a yield of 0 is not below it; t(11) is above 0."""
+    crawl(tmp_path, *pages("poor.example", 40, 60_000, 0))
+    (strict,) = tables(tmp_path, "strict").rules
+    assert (strict.retired, strict.pages, strict.downloaded) == (1, 11, 660_000)
+
+
+def test_no_domain_is_retired_before_eight_pages_and_512_kB(tmp_path: Path) -> None:
+    crawl(tmp_path, *pages("many.example", 100, 5242, 0), *pages("large.example", 7, 1_000_000, 0))
+    (found,) = tables(tmp_path, "1,-9").rules
+    assert found.retired == 0
+    crawl(tmp_path / "more", *pages("many.example", 101, 5242, 0), *pages("large.example", 8, 1_000_000, 0))
+    (found,) = tables(tmp_path / "more", "1,-9").rules
+    assert found.retired == 2
+
+
+def test_every_domain_is_retired_in_the_end(tmp_path: Path) -> None:
+    """The threshold passes a yield of 1 % where 0.01·(log10 n - 1) does: after 100 pages."""
+    crawl(tmp_path, *pages("good.example", 150, 10_000, 100))
+    (strict,) = tables(tmp_path, "strict").rules
+    assert (strict.retired, strict.pages) == (1, 101)
+    assert (strict.kept, strict.kept_lost, strict.rate) == (10_100, 4_900, 0.01)
+
+
+def test_a_stricter_rule_downloads_less(tmp_path: Path) -> None:
+    rates = [0, 5, 20, 40, 80, 160, 320]
+    crawl(tmp_path, *[page for rate in rates for page in pages(f"d{rate}.example", 300, 10_000, rate)])
+    strict, normal, permissive, off = tables(tmp_path, "strict", "normal", "permissive", "off").rules
+    assert strict.downloaded < normal.downloaded < permissive.downloaded < off.downloaded == 7 * 300 * 10_000
+    assert strict.rate > normal.rate > permissive.rate > off.rate
+    for rule in (strict, normal, permissive, off):
+        assert rule.pages + rule.pages_saved == 2100
+        assert rule.downloaded + rule.downloaded_saved == off.downloaded
+        assert rule.kept + rule.kept_lost == off.kept == 300 * sum(rates)
+
+
+def test_the_options_of_the_crawl_define_a_yield_unless_settings_change_them(tmp_path: Path) -> None:
+    crawl(tmp_path, *pages("a.example", 20, 60_000, 6))
+    (tmp_path / "crawl.toml").write_text('[frontier]\nyield_form = "pages"\ngrace_pages = 15\n')
+    found = tables(tmp_path, "strict")
+    assert (found.form, found.grace_pages, found.rules[0].pages) == ("pages", 15, 15)
+    found = tables(tmp_path, "strict", settings=("frontier.grace_pages=12", "frontier.yield_form=bytes"))
+    assert (found.form, found.grace_pages, found.rules[0].pages) == ("bytes", 12, 12)
+
+
+@pytest.mark.parametrize(("threshold", "unit"), [("stricter", "domain"), ("0.1", "domain"), ("strict", "path")])
+def test_a_threshold_or_unit_that_does_not_exist_is_refused(tmp_path: Path, threshold: str, unit: str) -> None:
+    crawl(tmp_path)
+    with pytest.raises(ConfigError):
+        whatif.run(tmp_path, whatif.question(tmp_path, [threshold], "", unit, []))
+
+
+def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
+    crawl(tmp_path, *pages("a.example", 20, 60_000, 600))
+    shown = CliRunner().invoke(cli.app, ["what-if", str(tmp_path)])
+    assert shown.exit_code == 0
+    lines = [line.split() for line in shown.output.splitlines()]
+    assert ["(all)", "1", "1.20", "MB", "12.0", "kB", "0.0100"] in lines
+    assert ["0.0128", "0", "0", "bytes", "0", "bytes", "0.0000"] in lines
+    assert [line[0] for line in lines if line and line[0] in THRESHOLDS] == list(THRESHOLDS)
+    read = json.loads(
+        CliRunner()
+        .invoke(cli.app, ["what-if", str(tmp_path), "--json", "--ladder", "none,0.005", "--threshold", "off"])
+        .output
+    )
+    assert [(row["threshold"], row["domains"], row["yield"]) for row in read["ladder"]] == [
+        (None, 1, 0.01),
+        (0.005, 1, 0.01),
     ]
-    assert found == PUBLISHED
+    assert [(rule["threshold"], rule["retired"]) for rule in read["rules"]] == [("off", 0)]
+    assert math.isclose(read["rules"][0]["yield"], 0.01)
 
 
-def test_the_headline_of_table_1_a_fifteenth_of_the_download_for_three_quarters_of_the_text() -> None:
-    everything, above = whatif.table(portuguese(), (-math.inf, 0.0128), BYTES)
-    assert round(above.downloaded / 1e9) == 86
-    assert above.downloaded / everything.downloaded < 0.07
-    assert round(above.kept / everything.kept, 3) == 0.737
-
-
-def test_a_domain_on_a_threshold_is_not_above_it() -> None:
-    rows = whatif.table([account(100, 10), account(100, 0), account(0, 0)], (-math.inf, 0.0, 0.0999, 0.1), BYTES)
-    assert [(row.domains, row.downloaded, row.kept) for row in rows] == [
-        (3, 200, 10),
-        (1, 100, 10),
-        (1, 100, 10),
-        (0, 0, 0),
-    ]
-
-
-def test_the_mean_of_the_pages_and_the_ratio_of_the_bytes_differ() -> None:
-    """A small page that is all text beside a large one without any: half by pages, a tenth by bytes."""
-    domain = account(1000, 100, yields=1.0, pages=2)
-    assert [whatif.table([domain], (0.2,), rule)[0].domains for rule in (BYTES, PAGES)] == [0, 1]
-    assert whatif.table([domain], (0.2,), PAGES)[0].rate == 0.1
-
-
-def test_a_crawl_without_domains_has_empty_rows() -> None:
-    assert [(row.domains, row.rate) for row in whatif.table([], whatif.LADDER, BYTES)] == [(0, 0.0)] * 15
-
-
-def test_a_ladder_is_read_in_any_order() -> None:
-    assert whatif.ladder("0.5, none,0,0.5") == (-math.inf, 0.0, 0.5)
-
-
-@pytest.mark.parametrize("text", ["", "a", "0.1,,0.2", "-1", "nan", "inf", "-inf"])
-def test_what_is_not_a_ladder_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="--ladder"):
-        whatif.ladder(text)
+def test_a_rule_loses_the_pages_of_a_domain_after_it_retired_the_domain(tmp_path: Path) -> None:
+    crawl(tmp_path, *pages("poor.example", 5, 1000, 10), *pages("rich.example", 5, 1000, 900))
+    grace = ("frontier.grace_pages=3", "frontier.grace_bytes=2000")
+    never, strict = tables(tmp_path, "off", "0.1,0", settings=grace).rules
+    assert (never.retired, never.pages_saved, never.downloaded_saved, never.kept_lost) == (0, 0, 0, 0)
+    # t(3) = 0.048 > 0.01, so the third page is the last; the grace of bytes was over after the second.
+    assert (strict.retired, strict.pages_saved, strict.downloaded_saved, strict.kept_lost) == (1, 2, 2000, 20)

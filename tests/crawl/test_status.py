@@ -1,4 +1,4 @@
-"""What a crawl tells of itself: counts that add up, and the story of each URL."""
+"""The counts of a crawl add up, and each URL has a story."""
 
 from pathlib import Path
 
@@ -52,9 +52,11 @@ def test_a_page_that_is_archived_is_found_at_its_place(finished: Finished) -> No
     url = sorted(finished.world.expected.must_have - set(finished.world.seeds))[0]
     story = why(finished, url)
     assert (story["state"], story["reason"]) == ("finished", "ok")
-    found, asked, archived = events(story)
+    found, requested, archived = events(story)
     assert (
-        found.startswith("found on http://") and asked.startswith("asked") and archived.startswith("archived in warc/")
+        found.startswith("found on http://")
+        and requested.startswith("requested")
+        and archived.startswith("archived in warc/")
     )
     file, offset, length = str(story["place"]).split()
     data = (finished.directory / file).read_bytes()[int(offset) : int(offset) + int(length)]
@@ -62,16 +64,16 @@ def test_a_page_that_is_archived_is_found_at_its_place(finished: Finished) -> No
     assert (record.type, record.url) == ("response", url)
 
 
-def test_a_seed_is_known_as_one(finished: Finished) -> None:
+def test_a_seed_is_named_as_one(finished: Finished) -> None:
     assert events(why(finished, finished.world.seeds[0]))[0].startswith("given as a seed")
 
 
-def test_a_url_may_be_asked_for_as_it_stood_in_a_page(finished: Finished) -> None:
+def test_a_url_can_be_given_as_it_stands_in_a_page(finished: Finished) -> None:
     seed = finished.world.seeds[0]
     assert why(finished, f"{seed};jsessionid={'a' * 32}#part")["url"] == seed
 
 
-def test_each_end_is_told_with_what_decided(finished: Finished) -> None:
+def test_each_reason_comes_with_the_rule_that_decided(finished: Finished) -> None:
     world = finished.world
     plain = world.graph.plain[0]
     ends = {
@@ -88,21 +90,21 @@ def test_each_end_is_told_with_what_decided(finished: Finished) -> None:
     assert "disallow: /private/" in events(why(finished, f"http://{plain}/private/1.html"))[-1].lower()
 
 
-def test_every_try_is_told(finished: Finished) -> None:
+def test_every_attempt_is_an_event(finished: Finished) -> None:
     url = next(
         url
         for url, place in finished.world.graph.places.items()
         if place.fails == 2 and url in finished.world.expected.must_have
     )
-    told = events(why(finished, url))
-    assert sum("status 503" in event and "back to its queue" in event for event in told) == 2
-    assert sum("asked" in event for event in told) == 3
+    happened = events(why(finished, url))
+    assert sum("status 503" in event and "waits for another attempt" in event for event in happened) == 2
+    assert sum("requested" in event for event in happened) == 3
 
 
-def test_a_page_that_nobody_may_lead_to_was_never_seen(finished: Finished) -> None:
+def test_a_page_that_no_allowed_page_links_to_is_not_admitted(finished: Finished) -> None:
     story = why(finished, f"http://{finished.world.graph.plain[0]}/hidden/1.html")
-    assert (story["state"], story["events"]) == ("never seen", [])
-    assert "no page that was read links to it" in str(story["reason"]) and "allows it" in str(story["reason"])
+    assert (story["state"], story["events"]) == ("not admitted", [])
+    assert "no page that the crawl has read links to it" in str(story["reason"]) and "allows it" in str(story["reason"])
 
 
 def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:
@@ -124,13 +126,13 @@ def test_the_story_for_people_is_the_same(finished: Finished) -> None:
     assert (shown.code, first, last) == (0, finished.world.seeds[0], "finished: ok")
 
 
-def test_no_word_of_a_page_can_write_on_the_terminal(finished: Finished) -> None:
+def test_a_url_cannot_send_control_codes_to_the_terminal(finished: Finished) -> None:
     shown = crashing.run(["why", str(finished.directory), f"http://{finished.world.graph.plain[0]}/\x1b[31mred[bold]"])
     assert shown.code == 0 and "\x1b" not in shown.out
     assert urls.parse(shown.out.splitlines()[0]) is not None
 
 
-def test_a_directory_without_a_crawl_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_directory_without_a_crawl_is_refused(tmp_path: Path) -> None:
     result = crashing.run(["status", str(tmp_path)])
     assert (result.code, result.out) == (2, "")
     assert (
@@ -139,7 +141,7 @@ def test_a_directory_without_a_crawl_is_said_to_be_one(tmp_path: Path) -> None:
     )
 
 
-def test_a_crawl_that_was_not_begun_has_nothing_in_it(tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun_is_empty(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     status = crashing.run(["status", str(tmp_path), "--json"])
     assert status.code == 0
@@ -151,7 +153,7 @@ def test_a_crawl_that_was_not_begun_has_nothing_in_it(tmp_path: Path) -> None:
     )
     assert crashing.run(["status", str(tmp_path)]).code == 0
     story = crashing.run(["why", str(tmp_path), "http://a.test/", "--json"])
-    assert (story.code, story.json["state"]) == (0, "never seen")
+    assert (story.code, story.json["state"]) == (0, "not admitted")
 
 
 def test_why_wants_a_url(finished: Finished) -> None:

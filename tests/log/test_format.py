@@ -1,17 +1,14 @@
-"""The log keeps what it is given, and a frame cut short does not exist."""
+"""A frame comes back from the log as it was written, with every field of its records."""
 
 import json
 import zlib
-from pathlib import Path
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.logs import frame, ok, task, url, write
+from tests.logs import frame, url
 from windrow import log
-from windrow.config import ConfigError
 from windrow.data import Frame, Kind, Place, Reason, Report, Robots, Task
 
 NUMBERS = st.integers(0, 2**40)
@@ -113,82 +110,3 @@ def _other_than(default: object, kind: object) -> object:
     }.get(
         kind  # type: ignore[call-overload]
     )
-
-
-def test_frames_are_read_from_any_position(tmp_path: Path) -> None:
-    frames = [frame(number, ok(number, str(number))) for number in (1, 2, 3)]
-    positions = write(tmp_path, *frames)
-    assert list(log.frames(tmp_path)) == list(zip(frames, positions, strict=True))
-    assert list(log.frames(tmp_path, positions[0])) == list(zip(frames[1:], positions[1:], strict=True))
-    assert list(log.frames(tmp_path, positions[2])) == []
-
-
-def test_a_frame_cut_at_any_byte_does_not_exist(tmp_path: Path) -> None:
-    frames = [frame(1, ok(1, "a", "b")), frame(2, ok(2, "b"))]
-    positions = write(tmp_path, *frames)
-    path = tmp_path / positions[0][0]
-    whole = path.read_bytes()
-    for length in range(positions[0][1], len(whole)):
-        path.write_bytes(whole[:length])
-        assert [found.number for found, _ in log.frames(tmp_path)] == [1], length
-    path.write_bytes(whole + b"\0" * 100)
-    assert [found.number for found, _ in log.frames(tmp_path)] == [1, 2]
-
-
-def test_a_gap_between_frames_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, frame(1), frame(3))
-    with pytest.raises(ConfigError, match="frame 3 follows frame 1"):
-        list(log.frames(tmp_path))
-
-
-def test_the_fold_over_the_log_counts_every_url_once(tmp_path: Path) -> None:
-    seeds = (task("a"),)
-    again = Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False)
-    disallowed = Report(0, task("c"), Reason.ROBOTS, "disallow: /c", 5.0)
-    asked = Report(
-        3, task("robots.txt", kind=Kind.ROBOTS), Reason.OK, "", 5.0, 0.1, 200, 30, place=Place("robotstxt/x", 0, 1)
-    )
-    write(
-        tmp_path,
-        frame(1, asked, seeds=seeds),
-        frame(2, ok(1, "a", "b", "c", refused={"tld": 4}, clean=90, kept=70)),
-        frame(3, again, disallowed),
-    )
-    totals = log.fold(tmp_path)
-    assert totals.tally == log.Tally(
-        seen=3,
-        finished={"ok": 1, "robots": 1},
-        retried={"timeout": 1},
-        refused={"tld": 4},
-        requests=3,
-        archived=2,
-        downloaded=530,
-        clean=90,
-        kept=70,
-    )
-    assert (totals.frames, totals.hosts, totals.lengths) == (3, 1, {"warc/x": 30})
-
-
-def test_the_running_tally_and_the_fold_agree(tmp_path: Path) -> None:
-    told = [
-        ok(1, "a", "b"),
-        Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False),
-        Report(0, task("b"), Reason.CONNECT, "", 6.0),
-    ]
-    write(tmp_path, frame(1, *told))
-    tally = log.Tally()
-    for report in told:
-        tally.add(report)
-    assert log.fold(tmp_path).tally == tally
-
-
-def test_mentions_tell_where_a_url_was_found_and_what_became_of_it(tmp_path: Path) -> None:
-    page = ok(1, "a", "b")
-    end = ok(2, "b")
-    write(tmp_path, frame(1, seeds=(task("a"),)), frame(2, page), frame(3, end))
-    assert [(found.frame, found.via, found.report) for found in log.mentions(tmp_path, url("b").text)] == [
-        (2, url("a").text, None),
-        (3, None, end),
-    ]
-    assert [found.via for found in log.mentions(tmp_path, url("a").text)] == ["", None]
-    assert list(log.mentions(tmp_path, url("ab").text)) == []

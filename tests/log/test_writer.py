@@ -1,4 +1,4 @@
-"""Frames are appended whole, and a long log goes on in the next file."""
+"""Frames are appended whole, and a long log continues in the next file."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from windrow import log
 from windrow.log import writer as writer
 
 
-def test_a_long_log_goes_on_in_the_next_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_continues_in_the_next_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "LONGEST", 100)
     frames = [frame(number, ok(number, str(number))) for number in range(1, 6)]
     positions = write(tmp_path, *frames)

@@ -28,14 +28,14 @@ def lines(demo: Path) -> list[dict[str, Any]]:
     return [line for frame in truth.frames(demo) for line in frame[1:]]
 
 
-def test_every_url_has_one_fate_and_the_report_counts_it(demo: Path, numbers: dict[str, Any]) -> None:
+def test_every_url_finishes_once_and_the_report_counts_it(demo: Path, numbers: dict[str, Any]) -> None:
     seen = [seed[0] for frame in truth.frames(demo) for seed in frame[0].get("seeds", [])]
     seen += [found[0] for line in lines(demo) for found in line.get("found", [])]
-    fates = [(line["url"], line["reason"]) for line in lines(demo) if not line.get("kind") and line.get("final", True)]
+    ends = [(line["url"], line["reason"]) for line in lines(demo) if not line.get("kind") and line.get("final", True)]
     assert len(set(seen)) == len(seen) == numbers["seen"]
-    assert sorted(url for url, _ in fates) == sorted(seen)
+    assert sorted(url for url, _ in ends) == sorted(seen)
     assert {share["name"]: share["urls"] for share in numbers["reasons"]} == collections.Counter(
-        reason for _, reason in fates
+        reason for _, reason in ends
     )
     assert numbers["waiting"] == 0
     assert [entry["holds"] for entry in numbers["sums"]] == [True] * 4

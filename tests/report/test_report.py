@@ -13,7 +13,7 @@ from tests.report import crawls
 from windrow import cli, report
 from windrow.config import ConfigError
 from windrow.data import Frame, Task
-from windrow.report import page, pictures
+from windrow.report import page, plots
 
 PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
 VOID = {"meta", "br", "polyline", "circle", "rect"}
@@ -59,39 +59,49 @@ def made(tmp_path: Path, *directories: Path) -> tuple[Path, Reader]:
     """The page alone, as drawing the PNG files takes a second."""
     found = report.read(directories)
     file = tmp_path / "page.html"
-    file.write_text(page.render(found, pictures.all_of(found)))
+    file.write_text(page.render(found, plots.all_of(found)))
     return file, read(file)
 
 
-def test_a_report_is_a_page_with_pictures_beside_it(tmp_path: Path) -> None:
+def test_a_report_is_a_page_with_pictures_next_to_it(tmp_path: Path) -> None:
     found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out")
     assert found.page == tmp_path / "out" / "index.html"
     assert {path.stem for path in found.pictures} == PICTURES
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
-        ["index.html", *(f"{name}.png" for name in PICTURES)]
+        ["index.html", *(f"{name}.svg" for name in PICTURES)]
     )
 
 
-def test_a_page_may_be_named(tmp_path: Path) -> None:
+def test_pictures_are_also_written_as_png_on_request(tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py")
+    one = crawls.german(tmp_path / "one")
+    result = CliRunner().invoke(cli.app, ["report", str(one), "--png"])
+    assert result.exit_code == 0, result.output
+    written = {path.name for path in (one / "report").iterdir()}
+    assert written == {"index.html"} | {f"{name}.{kind}" for name in PICTURES for kind in ("svg", "png")}
+    assert (one / "report" / "scatter.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_can_be_named(tmp_path: Path) -> None:
     found = report.write(report.read([crawls.german(tmp_path / "c")]), tmp_path / "out" / "may.html")
     assert found.page.name == "may.html"
-    assert {path.name for path in found.pictures} == {f"may-{name}.png" for name in PICTURES}
+    assert {path.name for path in found.pictures} == {f"may-{name}.svg" for name in PICTURES}
 
 
-def test_only_an_earlier_report_is_written_over(tmp_path: Path) -> None:
+def test_only_an_earlier_report_is_replaced(tmp_path: Path) -> None:
     found = report.read([crawls.german(tmp_path / "c")])
     report.write(found, tmp_path / "out")
     report.write(found, tmp_path / "out")
-    for name in ("mine/index.html", "pictures/scatter.png"):
+    for name in ("mine/index.html", "pictures/scatter.svg"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("mine")
-        with pytest.raises(ConfigError, match="name another place with -o"):
+        with pytest.raises(ConfigError, match="choose another place with -o"):
             report.write(found, (tmp_path / name).parent)
         assert [path.name for path in (tmp_path / name).parent.iterdir()] == [Path(name).name]
         assert (tmp_path / name).read_text() == "mine"
 
 
-def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
+def test_the_page_needs_no_other_file(tmp_path: Path) -> None:
     file, reader = made(tmp_path, crawls.german(tmp_path / "c"))
     assert not {"script", "link", "img", "iframe", "object"} & reader.tags
     assert not re.search(r"(?:src|href|url)\s*[=(]", file.read_text())
@@ -102,11 +112,11 @@ def test_the_page_has_the_numbers(tmp_path: Path) -> None:
     assert ["all", "4", "50.0 kB", "100 %", "6.10 kB", "100 %", "0.1220"] in reader.rows
     assert ["rich.de", "2", "2", "20.0 kB", "6.00 kB", "30 %"] in reader.rows
     assert ["deu", "3", "30.0 kB", "12.0 kB", "3", "1,200", "6.10 kB", "20 %", "100 %", ""] in reader.rows
-    (seen,) = [row for row in reader.rows if row[:2] == ["✓", "URLs seen"]]
-    assert seen[2:] == ["8", "= 3 ok + 1 language + 1 low-yield + 1 no-text + 1 timeout + 1 waiting or in hand"]
+    (seen,) = [row for row in reader.rows if row[:2] == ["✓", "URLs admitted"]]
+    assert seen[2:] == ["8", "= 3 ok + 1 language + 1 low-yield + 1 no-text + 1 timeout + 1 waiting or in flight"]
 
 
-def test_two_crawls_stand_side_by_side(tmp_path: Path) -> None:
+def test_two_crawls_are_shown_side_by_side(tmp_path: Path) -> None:
     _, reader = made(tmp_path, crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two", scale=0))
     assert ["yield", "12 % kept / downloaded", "0.2 % kept / downloaded"] in reader.rows
     assert ["de", "8.00 kB", "6.00 kB", "98 %", "", "8.00 kB", "0", "0", ""] in reader.rows
@@ -119,8 +129,8 @@ def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     directory = tmp_path / "a&b<i>"
     directory.mkdir()
-    told = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
-    write(directory / "log", Frame(1, 1.0, (told,), {}, (Task(url("1", "x.de")),)))
+    page_ = crawls.page("x.de", "1", clean=10, kept=5, language=hostile, refused={hostile: 1})
+    write(directory / "log", Frame(1, 1.0, (page_,), {}, (Task(url("1", "x.de")),)))
     file, reader = made(tmp_path, directory)
     assert "script" not in reader.tags
     assert hostile in [row[0] for row in reader.rows]
@@ -129,25 +139,25 @@ def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
 
 def test_a_crawl_without_text_says_so(tmp_path: Path) -> None:
     file, reader = made(tmp_path, crawls.without_text(tmp_path / "c"))
-    assert "No text was taken" in file.read_text()
+    assert "No text was extracted" in file.read_text()
     assert ["ok", "2", "20.0 kB", "100 %", ""] in reader.rows
 
 
-def test_a_crawl_not_begun_has_a_page(tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun_has_a_page(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     file, _ = made(tmp_path, tmp_path)
-    assert "Nothing was committed yet" in file.read_text()
+    assert "Nothing has been committed yet" in file.read_text()
 
 
-def test_a_torn_log_is_reported_on_and_that_is_said(tmp_path: Path) -> None:
+def test_a_log_cut_short_is_reported_with_a_note(tmp_path: Path) -> None:
     file = crawls.german(tmp_path / "c") / "log" / "00000.jsonl.gz"
     file.write_bytes(file.read_bytes()[:-5])
     file, reader = made(tmp_path, tmp_path / "c")
-    assert "bytes behind the last whole frame were left out" in file.read_text()
+    assert "bytes after the last whole frame were left out" in file.read_text()
     assert ["all", "2", "30.0 kB", "100 %", "6.10 kB", "100 %", "0.2033"] in reader.rows
 
 
-def test_the_command_writes_into_the_crawl_or_where_it_is_told(tmp_path: Path) -> None:
+def test_the_command_writes_into_the_crawl_or_to_the_given_place(tmp_path: Path) -> None:
     one, two = crawls.german(tmp_path / "one"), crawls.german(tmp_path / "two")
     for arguments, file in (
         ([str(one)], one / "report" / "index.html"),

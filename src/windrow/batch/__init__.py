@@ -3,7 +3,6 @@
 A job reads files and writes new ones beside or elsewhere, never over its input: what it writes has a temporary name until it is whole. The
 stages are the same functions that the crawl runs; here they are composed again for files instead of pages. `dedup` is near-duplicate
 removal over document files, by the rule that the crawl applies to each page; `export` writes the documents that are wanted (`filters`) in
-the forms that other programs read. Of a crawl they see what is `committed`, no more. `fold`
-reads a crawl's log into accounts of domains, languages and reasons; `replay` and `whatif` ask of these what other thresholds would have
-done, and `report` draws them.
+the forms that other programs read. Of a crawl they see what is `committed`, no more. `whatif`
+shows from a crawl's log what other yield thresholds would have changed.
 """

@@ -1,75 +1,57 @@
-"""What a crawl would have been, had it kept to domains of a certain yield: SpiderLing's table, over any crawl."""
+"""`windrow what-if`: what other yield thresholds would have made of a crawl, from its log alone."""
 
-import bisect
-import itertools
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
-import msgspec
-
-from windrow.config import ConfigError
-from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Account, Rule
-
-# The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.
-LADDER = (
-    -math.inf,
-    0.0,
-    0.0001,
-    0.0002,
-    0.0004,
-    0.0008,
-    0.0016,
-    0.0032,
-    0.0064,
-    0.0128,
-    0.0256,
-    0.0512,
-    0.1024,
-    0.2048,
-    0.4096,
-)
+from windrow import config, log
+from windrow.frontier.policy import whatif
+from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables
+from windrow.log import Accounts, Watch
+from windrow.units import size
 
 
-class Row(msgspec.Struct, frozen=True):
-    """The domains with a yield above a threshold, and all that came from them."""
-
-    threshold: float | None  # None: no threshold
-    domains: int
-    downloaded: int  # bytes
-    kept: int  # bytes
-    rate: float = msgspec.field(name="yield")
+def question(directory: Path, thresholds: Sequence[str], ladder: str, unit: str, settings: Sequence[str]) -> Question:
+    """Return the question. Yield and grace are those of the crawl's own options, unless `settings` change them."""
+    file = directory / "crawl.toml"
+    options = config.load(file, settings) if file.exists() else config.make(settings, directory)
+    steps = whatif.steps(ladder) if ladder else whatif.LADDER
+    return Question(options.frontier, tuple(thresholds) or whatif.THRESHOLDS, steps, unit)
 
 
-def table(accounts: Iterable[Account], ladder: Sequence[float], rule: Rule) -> list[Row]:
-    """One row for each threshold. The rule says by which yield a domain is judged; a row's own is that of all its bytes."""
-    ranked = sorted(
-        ((budget.rate(account, rule), account.downloaded, account.kept) for account in accounts), reverse=True
-    )
-    falling = [-rate for rate, _, _ in ranked]
-    downloaded = [0, *itertools.accumulate(entry[1] for entry in ranked)]
-    kept = [0, *itertools.accumulate(entry[2] for entry in ranked)]
-    rows = []
-    for threshold in ladder:
-        above = bisect.bisect_left(falling, -threshold)
-        shown = None if math.isinf(threshold) else threshold
-        rows.append(Row(shown, above, downloaded[above], kept[above], ratio(kept[above], downloaded[above])))
-    return rows
+def run(directory: Path, asked: Question, watch: Watch | None = None) -> WhatIfTables:
+    """Return the tables of a crawl."""
+    rules = WhatIf(asked)
+    accounts = Accounts(rules.book, asked.unit)
+    totals = log.fold(directory, accounts, watch=watch)
+    return rules.tables(accounts.sites.values(), totals.notes)
 
 
-def ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def text(tables: WhatIfTables) -> str:
+    """Return both tables for a terminal."""
+    many = f"{tables.unit}s"
+    ladder = [["yield above", many, "downloaded", "kept", "yield"]]
+    for row in tables.ladder:
+        step = "(all)" if row.threshold is None else f"{row.threshold:g}"
+        ladder.append([step, f"{row.domains:,}", size(row.downloaded), size(row.kept), f"{row.rate:.4f}"])
+    rules = [["threshold", "a", "b", "retired", "pages", "downloaded", "kept", "yield", "not downloaded", "text lost"]]
+    for rule in tables.rules:
+        sizes = [size(rule.downloaded), size(rule.kept), f"{rule.rate:.4f}"]
+        saved = [size(rule.downloaded_saved), size(rule.kept_lost)]
+        function = [rule.threshold, f"{rule.factor:g}", f"{rule.start:g}"]
+        rules.append([*function, f"{rule.retired:,}", f"{rule.pages:,}", *sizes, *saved])
+    by_pages = tables.form == "pages"
+    form = "the mean of the yields of its pages" if by_pages else f"bytes of {tables.text} text per byte downloaded"
+    grace = f"never before {tables.grace_pages} pages and {size(tables.grace_bytes)}"
+    parts = [
+        f"{tables.domains:,} {many}; the yield of a {tables.unit} is {form}",
+        _aligned(ladder),
+        f"Retired below a yield of a·(log10 n - b) after n pages, {grace}:",
+        _aligned(rules),
+        *tables.notes,
+    ]
+    return "\n\n".join(parts)
 
 
-def ladder(text: str) -> tuple[float, ...]:
-    """Thresholds as a user writes them: "none, 0, 0.01"."""
-    words = [word.strip() for word in text.split(",")]
-    try:
-        steps = {float(word) for word in words if word != "none"}
-    except ValueError:
-        steps = {math.nan}
-    if not all(0 <= step < math.inf for step in steps):
-        raise ConfigError(
-            f"--ladder {text!r} is not a list of yields; write numbers from 0 on, and none for no threshold: none,0,0.01,0.1"
-        )
-    return (*([-math.inf] if "none" in words else []), *sorted(steps))
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -113,9 +113,9 @@ def status(directory: Directory, as_json: Json = False) -> None:
     if as_json:
         return print_json(found)
     table = Table.grid(padding=(0, 2))
-    table.add_row("seen", f"{found.seen:,}", "URLs admitted, on", f"{found.hosts:,} hosts")
+    table.add_row("admitted", f"{found.seen:,}", "URLs, on", f"{found.hosts:,} hosts")
     table.add_row("waiting", f"{found.waiting:,}")
-    table.add_row("in flight", f"{found.in_hand:,}", "" if found.running else "(not running)")
+    table.add_row("in flight", f"{found.in_flight:,}", "" if found.running else "(not running)")
     table.add_row("finished", f"{sum(found.finished.values()):,}")
     for title, counts in (("", found.finished), ("retried", found.retried), ("links refused", found.refused)):
         for name, count in counts.items():

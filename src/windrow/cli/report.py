@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from windrow import log
 from windrow import report as reports
 from windrow.cli.terminal import Directory, Json, Settings, out, print_json, progress
 
@@ -18,19 +19,18 @@ def report(
         typer.Option("--output", "-o", help="File or directory of the page; default: DIR/report.", metavar="OUT"),
     ] = None,
     unit: Annotated[str, typer.Option("--by", help="Show the yield per domain or per host.")] = "domain",
+    png: Annotated[bool, typer.Option("--png", help="Also write the pictures as PNG; needs windrow[png].")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a page with pictures of a crawl. It needs only the log. With --json, print the numbers instead."""
-    from windrow.batch import fold
-
-    with progress("report", sum(map(fold.length, directories))) as watch:
+    """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
+    with progress("report", sum(map(log.length, directories))) as watch:
         found = reports.read(directories, unit, watch)
     if as_json:
         print_json(found[0] if len(found) == 1 else found)
     for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
         typer.echo(note, err=True)
     if output is not None or not as_json:
-        made = reports.write(found, output or reports.place(directories))
+        made = reports.write(found, output or reports.place(directories), png)
         if not as_json:
             out.print(f"{made.page} written, with {len(made.pictures)} pictures")
 
@@ -46,14 +46,14 @@ def what_if(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Compute the effect of other yield thresholds. It needs only the log. --set changes options of [frontier]."""
-    from windrow.batch import fold
-    from windrow.batch import replay as job
+    """Compute what other yield thresholds would have changed, from the log alone. --set changes options of
+    [frontier]."""
+    from windrow.batch import whatif as job
 
     asked = job.question(directory, thresholds or [], ladder, unit, settings or [])
-    with progress("what-if", fold.length(directory)) as watch:
+    with progress("what-if", log.length(directory)) as watch:
         found = job.run(directory, asked, watch)
     if as_json:
         print_json(found)
     else:
-        out.print(job.told(found))
+        out.print(job.text(found))

@@ -1,4 +1,4 @@
-"""Payloads already archived, for `archive.revisits`: which capture a further one with the same payload points to."""
+"""Payloads already archived, for `archive.revisits`: the earlier capture that a revisit record points to."""
 
 from pathlib import Path
 
@@ -9,12 +9,14 @@ MOST = 2_000_000  # payloads remembered, some 300 bytes each; further ones are a
 
 
 class Revisits:
+    """The first capture of each payload, by digest."""
+
     def __init__(self) -> None:
-        self._origins: dict[str, Earlier] = {}
+        self._captures: dict[str, Earlier] = {}
 
     @classmethod
     def of(cls, directory: Path) -> "Revisits":
-        """What the log of a crawl knows."""
+        """Return the payloads that the log of a crawl reports."""
         known = cls()
         for frame, _ in log.frames(directory / "log"):
             for report in [entry.report for entry in frame.entries]:
@@ -23,8 +25,8 @@ class Revisits:
         return known
 
     def get(self, digest: str) -> Earlier | None:
-        return self._origins.get(digest)
+        return self._captures.get(digest)
 
-    def note(self, digest: str, origin: Earlier) -> None:
-        if origin.place.file.startswith("warc/") and len(self._origins) < MOST:
-            self._origins.setdefault(digest, origin)
+    def note(self, digest: str, capture: Earlier) -> None:
+        if capture.place.file.startswith("warc/") and len(self._captures) < MOST:
+            self._captures.setdefault(digest, capture)

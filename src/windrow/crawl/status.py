@@ -1,6 +1,6 @@
-"""What a crawl knows of itself, for people and programs: its state in numbers, and what became of one URL.
+"""The state of a crawl in numbers, and the story of one URL, for people and programs.
 
-Both come from the log alone, so they hold for a running crawl, a stopped one, and one whose state is lost.
+Both come from the log alone, so they hold for a running crawl, a stopped one, and one whose frontier store is lost.
 """
 
 import fcntl
@@ -11,40 +11,41 @@ import msgspec
 
 from windrow import log, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Url
+from windrow.data import Access, Report, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.origin import robots
 
 
 class Status(msgspec.Struct):
-    """The counts at the last commit. seen = waiting + in_hand + all of finished."""
+    """The counts at the last commit. seen = waiting + in_flight + all of finished."""
 
     running: bool
-    seen: int
+    seen: int  # URLs admitted
     waiting: int
-    in_hand: int
-    finished: dict[str, int]
-    retried: dict[str, int]
-    refused: dict[str, int]
+    in_flight: int  # requested and not yet committed
+    finished: dict[str, int]  # by reason
+    retried: dict[str, int]  # failed attempts, by reason
+    refused: dict[str, int]  # links not admitted, by rule
     hosts: int
     requests: int
-    archived: int
-    downloaded: int
+    archived: int  # captures
+    downloaded: int  # bytes
     clean: int  # bytes of main text found
     kept: int  # bytes of text in the corpus
     bytes: dict[str, int]  # committed, by directory: the archive's three, corpus, seen
     frames: int
-    first: float
+    first: float  # epoch seconds of the first commit
     last: float
 
 
 def status(directory: Path) -> Status:
-    _check(directory)
-    totals = log.fold(directory / "log")
+    """Return the counts of a crawl, running or not."""
+    hosts = log.Hosts()
+    totals = log.fold(directory, hosts)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
-    in_hand = min(totals.in_flight, left) if running else 0
+    in_flight = min(totals.in_flight, left) if running else 0
     subsets: dict[str, int] = {}
     for name, length in totals.lengths.items():
         subset = name.partition("/")[0]
@@ -52,12 +53,12 @@ def status(directory: Path) -> Status:
     return Status(
         running=running,
         seen=tally.seen,
-        waiting=left - in_hand,
-        in_hand=in_hand,
+        waiting=left - in_flight,
+        in_flight=in_flight,
         finished=_by_size(tally.finished),
         retried=_by_size(tally.retried),
         refused=_by_size(tally.refused),
-        hosts=totals.hosts,
+        hosts=len(hosts.names),
         requests=tally.requests,
         archived=tally.archived,
         downloaded=tally.downloaded,
@@ -70,14 +71,8 @@ def status(directory: Path) -> Status:
     )
 
 
-def _check(directory: Path) -> None:
-    """A crawl that was not begun yet, or died before its first commit, is one with nothing in it."""
-    if not (directory / "log").is_dir() and not (directory / "crawl.toml").exists():
-        raise ConfigError(f"{directory} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path")
-
-
 def is_running(directory: Path) -> bool:
-    """Whether some process holds the crawl's lock."""
+    """Return whether a process holds the crawl's lock."""
     try:
         handle = os.open(directory / "lock", os.O_RDONLY)
     except FileNotFoundError:
@@ -96,7 +91,9 @@ def _by_size(counts: dict[str, int]) -> dict[str, int]:
 
 
 class Event(msgspec.Struct):
-    time: float
+    """One thing that happened to a URL."""
+
+    time: float  # epoch seconds
     what: str
 
 
@@ -104,74 +101,77 @@ class Story(msgspec.Struct):
     """What happened to a URL, in order, and what decided."""
 
     url: str  # canonical
-    state: str  # "finished", "waiting", "never seen"
-    reason: str  # of its end, or why it was never seen
+    state: str  # "finished", "waiting" or "not admitted"
+    reason: str  # why it finished, waits or was not admitted
     events: list[Event]
-    place: str = ""  # where it is archived: FILE OFFSET LENGTH
+    place: str = ""  # of its capture in the archive: FILE OFFSET LENGTH
 
 
 def why(directory: Path, text: str, options: Config) -> Story:
-    """What became of this URL."""
+    """Return the story of a URL."""
     url = urls.parse(text)
     if url is None:
-        raise ConfigError(f"{text!r} is not an http or https URL; write it as it stands in a browser's address bar")
-    _check(directory)
-    story = Story(url.text, "never seen", "", [])
-    for mention in log.mentions(directory / "log", url.text):
-        _tell(story, mention)
+        raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
+    story = Story(url.text, "not admitted", "", [])
+    home = log.home(directory)
+    for mention in log.mentions(home, url.text):
+        _append(story, mention)
+    # An admission is dated by its commit, which may come after a later event: each event is no later than the next one.
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
-        event.time = min(event.time, following.time)  # what is known only by its commit happened before what followed
-    if story.state == "never seen":
-        story.reason = _unseen(directory, url, options)
+        event.time = min(event.time, following.time)
+    if story.state == "not admitted":
+        story.reason = _not_admitted(home, url, options)
     elif story.state == "waiting" and not story.reason:
-        story.reason = _waits(directory, url)
+        story.reason = _robots_say(home, url)
     return story
 
 
-def _tell(story: Story, mention: log.Mention) -> None:
+def _append(story: Story, mention: log.Mention) -> None:
     report = mention.report
     if report is None:
         where = f"found on {mention.via}" if mention.via else "given as a seed"
         story.state = "waiting"
-        story.events.append(Event(mention.time, f"{where}; admitted, frame {mention.frame}"))
+        story.events.append(Event(mention.time, f"{where} and admitted (frame {mention.frame})"))
         return
-    asked = f"asked, {report.seconds:.3f} s" if report.seconds or report.status else "not asked"
-    detail = f" ({report.detail})" if report.detail else ""
-    status = f", status {report.status}" if report.status else ""
-    ends = "" if report.final else "; back to its queue"
-    story.events.append(
-        Event(report.time, f"{asked}{status}: {report.reason.value}{detail}{ends}; frame {mention.frame}")
-    )
+    story.events.append(Event(report.time, f"{_outcome(report)} (frame {mention.frame})"))
     if report.place is not None:
-        story.place = f"{report.place.file} {report.place.offset} {report.place.length}"
-        story.events.append(
-            Event(report.time, f"archived in {report.place.file} at {report.place.offset}, {report.place.length} bytes")
-        )
+        file, offset, length = report.place.file, report.place.offset, report.place.length
+        story.place = f"{file} {offset} {length}"
+        story.events.append(Event(report.time, f"archived in {file} at byte {offset}, {length} bytes"))
     if report.clean:
-        told = f" in {report.language}" if report.language else ""
+        language = f" in {report.language}" if report.language else ""
         scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
-        story.events.append(Event(report.time, f"{report.clean} bytes of text{told}, {report.kept} kept ({scores})"))
+        text = f"{report.clean} bytes of main text found{language}, {report.kept} bytes kept; scores: {scores}"
+        story.events.append(Event(report.time, text))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
 
 
-def _unseen(directory: Path, url: Url, options: Config) -> str:
+def _outcome(report: Report) -> str:
+    requested = f"requested, {report.seconds:.3f} s" if report.seconds or report.status else "not requested"
+    status = f", status {report.status}" if report.status else ""
+    detail = f", {report.detail}" if report.detail else ""
+    again = "" if report.final else "; waits for another attempt"
+    return f"{requested}{status}: {report.reason.value}{detail}{again}"
+
+
+def _not_admitted(home: Path, url: Url, options: Config) -> str:
     rule = Scope(options.scope).refuses(url)
     if rule:
         return f"the rule '{rule}' of [scope] refuses it"
     return (
-        "no page that was read links to it, or the link was refused where it stood: by depth, distance, nofollow or a cap"
-        + _waits(directory, url, "; ")
+        "no page that the crawl has read links to it, or each link to it was refused: "
+        f"by depth, by distance, by nofollow, or by a limit on URLs per host or domain; {_robots_say(home, url)}"
     )
 
 
-def _waits(directory: Path, url: Url, before: str = "") -> str:
-    """What robots.txt would say, where the crawl has it."""
+def _robots_say(home: Path, url: Url) -> str:
+    """Return what robots.txt says about a URL, as far as the crawl knows."""
     origin = urls.origin(url.text)
-    entry = log.rules(directory / "log", origin)
+    entry = log.rules(home, origin)
     if entry is None:
-        return f"{before}its robots.txt has not been fetched"
+        return f"robots.txt of {origin} has not been fetched yet"
     if entry.access is Access.CLOSED:
-        return f"{before}its robots.txt could not be had: nothing of {origin} is asked for"
+        return f"robots.txt of {origin} could not be fetched, so nothing is requested from there"
     allowed, rule = robots.parse(entry.rules).decide(url.text[len(origin) :])
-    return f"{before}robots.txt {'allows' if allowed else 'disallows'} it{f' ({rule})' if rule else ''}"
+    return f"robots.txt {'allows' if allowed else 'disallows'} it{f' ({rule})' if rule else ''}"

@@ -8,17 +8,23 @@ and the what-if tables read the same lines, and one fold counts them.
 - `format`: a frame to bytes and back; the lines are derived from the records
 - `writer`: appends frames
 - `reader`: whole frames from a position, raw lines, what the log says about one URL
-- `fold`: reports to counts
+- `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want
 """
 
+from windrow.log.accounts import Accounts as Accounts
+from windrow.log.accounts import SiteAccount as SiteAccount
+from windrow.log.fold import Hosts as Hosts
 from windrow.log.fold import Tally as Tally
 from windrow.log.fold import Totals as Totals
+from windrow.log.fold import Watch as Watch
 from windrow.log.fold import fold as fold
 from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
 from windrow.log.reader import Mention as Mention
 from windrow.log.reader import Position as Position
 from windrow.log.reader import frames as frames
+from windrow.log.reader import home as home
+from windrow.log.reader import length as length
 from windrow.log.reader import lost_frame as lost_frame
 from windrow.log.reader import mentions as mentions
 from windrow.log.reader import names as names

@@ -200,7 +200,7 @@ def view(*names: str, **types: Any) -> Callable[[bytes], Line]:
 
 
 def quoted(text: str) -> bytes:
-    """Return a text as it stands in the log."""
+    """Return a text as the log writes it."""
     return _encode(text)
 
 

@@ -20,6 +20,18 @@ _Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an e
 Position = tuple[str, int]  # file name, offset
 
 
+def home(directory: Path) -> Path:
+    """Return where a crawl has its log. A crawl that has not begun, or died before its first commit, has none yet."""
+    if not (directory / "log").is_dir() and not (directory / "crawl.toml").exists():
+        raise ConfigError(f"{directory} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path")
+    return directory / "log"
+
+
+def length(directory: Path) -> int:
+    """Return the bytes of a crawl's log, for a progress bar."""
+    return sum((directory / "log" / name).stat().st_size for name in names(directory / "log"))
+
+
 def names(directory: Path) -> list[str]:
     """Return the names of the log's files, in order."""
     return sorted(path.name for path in directory.glob("[0-9][0-9][0-9][0-9][0-9].jsonl.gz"))
@@ -39,7 +51,7 @@ def frames(directory: Path, start: Position = ("", 0), number: int | None = None
             if number is not None and frame.number != number + 1:
                 raise ConfigError(
                     f"{directory / name}: frame {frame.number} follows frame {number}; "
-                    "a file of the log is missing or was changed"
+                    "a log file is missing or was changed"
                 )
             number = frame.number
             yield frame, (name, end)
@@ -124,7 +136,7 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
 
 
 def rules(directory: Path, origin: str) -> Origin | None:
-    """Return the last rules of an origin that the crawl had."""
+    """Return the latest rules that the crawl knew of an origin."""
     needle = format.quoted(origin)
     found = None
     for _, lines, _ in raw_frames(directory):

@@ -1,8 +1,9 @@
 """`windrow report`: what a crawl did, as one page with pictures, from its log alone.
 
-`numbers` turns the folded log into the figures that are shown. `pictures` composes them into scenes, lists of shapes, with `axes` around;
-`svg` and `png` draw a scene, `page` sets everything into one HTML file. Each takes several crawls as well as one: that is how they are
-compared. Nothing is read but the log, so a running crawl, one that was killed and one whose other files are gone can be reported on.
+`data` turns the folded log into the numbers that are shown. `plots` composes them into scenes, which are lists of
+shapes, with `axes` around them. `svg` draws a scene, and `page` puts everything into one HTML file, with `tables` and
+`style`. Each takes several crawls as well as one: that is how crawls are compared. Only the log is read, so a report
+works for a running crawl, for one that was killed, and for one whose other files are gone.
 """
 
 from collections.abc import Sequence
@@ -10,68 +11,65 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.batch import replay
-from windrow.batch.fold import Watch
+from windrow import files
 from windrow.config import ConfigError
-from windrow.report import numbers, page, pictures
-from windrow.report.numbers import Numbers
+from windrow.log import Watch
+from windrow.report import data, page, plots, svg
+from windrow.report.data import Numbers
 
 
-class Made(msgspec.Struct, frozen=True):
-    """What was written."""
+class Written(msgspec.Struct, frozen=True):
+    """The files of a report."""
 
     page: Path
     pictures: list[Path]
 
 
 def read(directories: Sequence[Path], unit: str = "domain", watch: Watch | None = None) -> list[Numbers]:
-    """The numbers of each crawl. Where two directories have the same name, crawls are called by their paths."""
-    asked = [replay.question(directory, (), "", unit, ()) for directory in directories]
-    found = [numbers.read(directory, question, watch) for directory, question in zip(directories, asked, strict=True)]
+    """Return the numbers of each crawl. If two directories have the same name, crawls are named by their paths."""
+    found = [data.read(directory, unit, watch) for directory in directories]
     if len({crawl.name for crawl in found}) < len(found):
-        found = [
-            msgspec.structs.replace(crawl, name=str(directory))
-            for crawl, directory in zip(found, directories, strict=True)
-        ]
+        pairs = zip(found, directories, strict=True)
+        found = [msgspec.structs.replace(crawl, name=str(directory)) for crawl, directory in pairs]
     return found
 
 
 def place(directories: Sequence[Path]) -> Path:
-    """Where a report goes that nobody named a place for: into the crawl, or the first of those compared."""
+    """Return the default place of a report: inside the crawl, or inside the first of those compared."""
     first, *others = directories
     below = first / "report"
     return below / ("with-" + "-".join(other.resolve().name for other in others)) if others else below
 
 
-def write(crawls: Sequence[Numbers], output: Path) -> Made:
-    """The page, and its pictures beside it. `output` is the page's own name, or a directory for an index.html."""
-    from windrow.report import png
+def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written:
+    """Write the page, and its pictures as files next to it.
 
+    output: the name of the page (.html), or a directory for an index.html.
+    png: also write each picture as PNG.
+    """
     file = output if output.suffix in (".html", ".htm") else output / "index.html"
     before = "" if file.stem == "index" else f"{file.stem}-"
+    scenes = plots.all_of(crawls)
+    pictures = {}
+    for scene in scenes:
+        drawn = svg.file(scene)
+        pictures[file.with_name(f"{before}{scene.name}.svg")] = drawn
+        if png:
+            pictures[file.with_name(f"{before}{scene.name}.png")] = svg.png(drawn)
     file.parent.mkdir(parents=True, exist_ok=True)
-    scenes = pictures.all_of(crawls)
-    made = [file.with_name(f"{before}{scene.name}.png") for scene in scenes]
-    _check_place(file, made)
-    for path, scene in zip(made, scenes, strict=True):
-        _replace(path, png.draw(scene))
-    _replace(file, page.render(crawls, scenes).encode())
-    return Made(file, made)
+    _check_place(file, list(pictures))
+    for path, content in pictures.items():
+        files.write(path, content)
+    files.write(file, page.render(crawls, scenes).encode())
+    return Written(file, list(pictures))
 
 
-def _check_place(file: Path, made: Sequence[Path]) -> None:
-    """Only an earlier report is written over."""
+def _check_place(file: Path, pictures: Sequence[Path]) -> None:
+    """Refuse to replace anything but an earlier report."""
     if file.exists():
         with file.open("rb") as there:
             known = page.MARK in there.read(1024)
         if not known:
-            raise ConfigError(f"{file} is there and is not a report of Windrow; name another place with -o")
-    elif there_already := next((path for path in made if path.exists()), None):
-        raise ConfigError(f"{there_already} is there already, without a report beside it; name another place with -o")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """All of it or nothing."""
-    new = path.with_name(f".new.{path.name}")
-    new.write_bytes(content)
-    new.replace(path)
+            raise ConfigError(f"{file} exists and is not a report of Windrow; choose another place with -o")
+    elif existing := next((path for path in pictures if path.exists()), None):
+        raise ConfigError(f"{existing} exists, but no report is next to it; choose another place with -o")

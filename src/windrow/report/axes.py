@@ -1,18 +1,18 @@
-"""Scales and the frame around a picture: ticks at round numbers, a grid, names."""
+"""Scales, and the frame around a plot: ticks at round numbers, a grid, names."""
 
 import math
 from collections.abc import Callable
 
 import msgspec
 
-from windrow.report.scene import FONT, Line, Scene, Text
+from windrow.report.scene import FONT, Polyline, Scene, Text
 from windrow.units import size
 
 Show = Callable[[float], str]
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """From values to pixels."""
+    """A scale from values to pixels."""
 
     name: str
     low: float
@@ -39,7 +39,7 @@ def _decades(low: float, high: float) -> list[float]:
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """Some five of them."""
+    """Return about five round values."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
@@ -47,7 +47,7 @@ def _steps(low: float, high: float) -> list[float]:
 
 
 def decades(values: list[float]) -> tuple[float, float]:
-    """Whole decades around values, at least two of them."""
+    """Return the ends of the whole decades that contain the values, at least two decades."""
     positive = [value for value in values if value > 0] or [1.0]
     low, high = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
     low -= 10.0**low > min(positive)  # the logarithm was rounded up
@@ -55,23 +55,23 @@ def decades(values: list[float]) -> tuple[float, float]:
 
 
 def frame(scene: Scene, x: Axis, y: Axis, below: float = 0.0) -> None:
-    """Draws grid, ticks and names. `below`: pixels of the plot that lie under the lowest value of y."""
+    """Draw grid, ticks and names. below: pixels of the plot under the lowest value of y."""
     top, bottom = y.end, y.start + below
     for value in x.ticks():
         place = x.at(value)
-        scene.items.append(Line(((place, top), (place, bottom)), "grid"))
+        scene.items.append(Polyline(((place, top), (place, bottom)), "grid"))
         scene.items.append(Text(place, bottom + FONT + 5, x.show(value), anchor="middle"))
     for value in y.ticks():
         place = y.at(value)
-        scene.items.append(Line(((x.start, place), (x.end, place)), "grid"))
+        scene.items.append(Polyline(((x.start, place), (x.end, place)), "grid"))
         scene.items.append(Text(x.start - 7, place + FONT * 0.35, y.show(value), anchor="end"))
-    scene.items.append(Line(((x.start, bottom), (x.end, bottom)), "muted"))
+    scene.items.append(Polyline(((x.start, bottom), (x.end, bottom)), "muted"))
     scene.items.append(Text((x.start + x.end) / 2, bottom + 2.6 * FONT + 7, x.name, "ink", "middle"))
     scene.items.append(Text(FONT + 2, (top + bottom) / 2, y.name, "ink", "middle", upright=False))
 
 
 def bytes_shown(value: float) -> str:
-    """10 kB: a tick is a round number."""
+    """Return bytes for a tick, which is a round number: 10 kB."""
     text = size(value)
     number, _, unit = text.partition(" ")
     return f"{float(number):g} {'B' if unit == 'bytes' else unit}"
@@ -82,7 +82,7 @@ def percent(value: float) -> str:
 
 
 def duration(longest: float) -> tuple[str, float]:
-    """The unit for times up to this one, and its seconds."""
+    """Return the unit for durations up to this one, and its length in seconds."""
     for name, seconds in (("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0)):
         if longest < 150 * seconds or (name == "hours" and longest < 96 * seconds):
             return name, seconds

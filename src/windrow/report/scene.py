@@ -1,14 +1,14 @@
-"""A picture as a list of shapes. What draws it (svg, png) knows nothing of crawls, what composes it nothing of files."""
+"""A picture as a list of shapes. `plots` composes it and knows no file format; `svg` draws it and knows no crawl."""
 
 import math
 
 import msgspec
 
 FONT = 12.0  # pixels, of a label
-_WIDE = 0.56  # mean width of a letter, of its size
+_WIDE = 0.56  # mean width of a letter, as a share of its size
 
 
-class Line(msgspec.Struct, frozen=True):
+class Polyline(msgspec.Struct, frozen=True):
     points: tuple[tuple[float, float], ...]
     role: str = "ink"  # of its colour, see palette
     width: float = 1.0
@@ -22,7 +22,7 @@ class Dot(msgspec.Struct, frozen=True):
     radius: float
     role: str
     opacity: float = 1.0
-    title: str = ""  # shown where the pointer rests
+    title: str = ""  # shown when the pointer rests on it
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -37,12 +37,12 @@ class Box(msgspec.Struct, frozen=True):
 
 class Text(msgspec.Struct, frozen=True):
     x: float
-    y: float  # of the line that the letters stand on
+    y: float  # of the baseline
     text: str
     role: str = "muted"
-    anchor: str = "start"  # which part of it is at x: "start", "middle" or "end"
+    anchor: str = "start"  # the part of it that is at x: "start", "middle" or "end"
     size: float = FONT
-    upright: bool = True  # False: read from below to above
+    upright: bool = True  # False: turned, to be read from bottom to top
     bold: bool = False
 
 
@@ -52,10 +52,10 @@ class Scene(msgspec.Struct):
     caption: str
     width: float = 640.0
     height: float = 420.0
-    items: list[Line | Dot | Box | Text] = []
+    items: list[Polyline | Dot | Box | Text] = []
 
 
-# Colours by role, on paper and on a dark screen. The series differ in lightness too, so that they can be told apart without colour.
+# Colours by role, on paper and on a dark screen. Series also differ in lightness, for readers who do not see colour.
 LIGHT = {
     "paper": "#ffffff",
     "ink": "#1d2733",
@@ -88,18 +88,18 @@ def series(number: int) -> str:
 
 
 class Labels:
-    """Puts labels where there is room, and leaves out those that would cover another."""
+    """Places labels where there is room, and leaves out those that would cover another one."""
 
     def __init__(self, right: float) -> None:
         self._right = right
         self._taken: list[tuple[float, float, float, float]] = []
 
     def keep(self, x: float, y: float, radius: float) -> None:
-        """Nothing may be written here."""
+        """Keep labels away from a point."""
         self._taken.append((x - radius, y - radius, x + radius, y + radius))
 
     def place(self, x: float, y: float, text: str, role: str = "muted", spots: int = 7) -> Text | None:
-        """Beside a point, at the first of so many spots where there is room; None where there is none."""
+        """Return a label next to a point, at the first of `spots` positions with room; None if there is no room."""
         width, high = len(text) * FONT * _WIDE, FONT * 0.75
         around = (
             (x + 9, y + high + 7, "start"),
@@ -124,5 +124,5 @@ def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, 
 
 
 def clipped(points: list[tuple[float, float]], low: float, high: float) -> tuple[tuple[float, float], ...]:
-    """A line kept between two heights."""
+    """Return the points of a line, limited to between two heights."""
     return tuple((x, min(max(y, low), high)) for x, y in points if math.isfinite(y))

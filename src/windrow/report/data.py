@@ -1,4 +1,4 @@
-"""A folded log as the numbers that a report shows. `windrow report --json` prints these records as they are."""
+"""The numbers of a report, from the folded log. `windrow report --json` prints these records as they are."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.batch import fold, replay
-from windrow.batch.fold import Account, Folded, Part, Point, Watch
-from windrow.batch.replay import Question, Replay
-from windrow.batch.whatif import ratio
+from windrow import config, log
+from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
+from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
+from windrow.log.accounts import Part, Point, joined
 
-TOP = 25  # domains in a list of the best, and of the costliest
-CELLS = 40  # of a scatter plot in a decade: domains closer than that are one dot
+TOP = 25  # domains in the list of those with most text, and of those that cost most
+CELLS = 40  # per decade of a scatter plot: domains in the same cell are one dot
 CURVE = 64  # points of a curve
 
 
 class Share(msgspec.Struct, frozen=True):
-    """One language, top-level domain or reason."""
+    """The totals of one language, top-level domain or reason."""
 
     name: str
     urls: int  # pages with text, pages answered, or URLs finished
@@ -30,7 +30,9 @@ class Share(msgspec.Struct, frozen=True):
     domains: int = 0
 
 
-class Domain(msgspec.Struct, frozen=True):
+class RankedSite(msgspec.Struct, frozen=True):
+    """A domain, or a host, in a list of the first."""
+
     name: str
     pages: int
     documents: int
@@ -47,11 +49,11 @@ class Cell(msgspec.Struct, frozen=True):
     kept: float  # bytes; 0 where nothing was kept
     domains: int
     retired: int  # of these, by this crawl
-    name: str  # of the first
+    name: str  # of one of them
 
 
 class Sum(msgspec.Struct, frozen=True):
-    """Two ways to the same number."""
+    """A number counted in two ways."""
 
     what: str
     total: int
@@ -60,15 +62,15 @@ class Sum(msgspec.Struct, frozen=True):
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """A crawl."""
+    """A crawl in numbers."""
 
     name: str
     first: float  # epoch seconds of the first commit
     last: float
     seconds: float  # of crawling
     frames: int
-    seen: int  # URLs
-    waiting: int  # of these, not finished: in a queue or in hand
+    seen: int  # URLs admitted
+    waiting: int  # of these, not finished: waiting or in flight
     pages: int  # answered
     documents: int
     words: int
@@ -84,31 +86,38 @@ class Numbers(msgspec.Struct, frozen=True):
     refused: dict[str, int] = {}
     languages: list[Share] = []
     tlds: list[Share] = []
-    richest: list[Domain] = []
-    costliest: list[Domain] = []  # bytes without text, most first
-    replay: Replay | None = None
-    curve: list[Point] = []  # not summed up: each point is its own stretch
+    richest: list[RankedSite] = []
+    costliest: list[RankedSite] = []  # bytes without text, most first
+    what_if: WhatIfTables | None = None
+    curve: list[Point] = []  # one point per stretch of the crawl, not cumulative
     cells: list[Cell] = []
     notes: list[str] = []
 
 
-def read(directory: Path, asked: Question, watch: Watch | None = None) -> Numbers:
-    folded = fold.fold(directory, replay.rules(asked, directory), asked.unit, watch)
-    return of(folded, asked, directory.resolve().name)
+def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
+    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options."""
+    file = directory / "crawl.toml"
+    options = config.load(file) if file.exists() else config.make((), directory)
+    rules = WhatIf(Question(options.frontier, unit=unit))
+    accounts = Accounts(rules.book, unit)
+    totals = log.fold(directory, accounts, watch=watch)
+    tables = rules.tables(accounts.sites.values(), totals.notes)
+    return numbers(directory.resolve().name, totals, accounts, tables)
 
 
-def of(folded: Folded, asked: Question, name: str) -> Numbers:
-    accounts = folded.accounts
-    total = _total(accounts.values())
-    finished = sum(part.urls for part in folded.finished.values())
+def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables) -> Numbers:
+    """Return the numbers of a folded log."""
+    sites, points = accounts.sites, accounts.points
+    total = _total(sites.values())
+    tally = totals.tally
     return Numbers(
         name=name,
-        first=folded.first,
-        last=folded.last,
-        seconds=folded.seconds,
-        frames=folded.frames,
-        seen=folded.seen,
-        waiting=folded.seen - finished,
+        first=totals.first,
+        last=totals.last,
+        seconds=totals.seconds,
+        frames=totals.frames,
+        seen=tally.seen,
+        waiting=tally.seen - sum(tally.finished.values()),
         pages=total.urls,
         documents=total.documents,
         words=total.words,
@@ -116,20 +125,20 @@ def of(folded: Folded, asked: Question, name: str) -> Numbers:
         clean=total.clean,
         kept=total.kept,
         rate=total.rate,
-        domains=len(accounts),
-        retired=sum(1 for account in accounts.values() if account.closed),
-        sums=_sums(folded, total),
-        reasons=_shares(folded.finished, lambda share: (-share.urls, share.name)),
-        retried=_by_size(folded.retried),
-        refused=_by_size(folded.refused),
-        languages=_shares(folded.languages, lambda share: (-share.kept, -share.clean, share.name)),
-        tlds=_tlds(accounts),
-        richest=_domains(accounts, lambda account: account.kept),
-        costliest=_domains(accounts, lambda account: account.downloaded - account.kept),
-        replay=replay.of(folded, asked),
-        curve=fold.joined(folded.points, math.ceil(len(folded.points) / CURVE)) if folded.points else [],
-        cells=_cells(accounts),
-        notes=folded.notes,
+        domains=len(sites),
+        retired=sum(1 for site in sites.values() if site.closed),
+        sums=_sums(tally, accounts, total),
+        reasons=_shares(accounts.reasons, lambda share: (-share.urls, share.name)),
+        retried=_by_size(tally.retried),
+        refused=_by_size(tally.refused),
+        languages=_shares(accounts.languages, lambda share: (-share.kept, -share.clean, share.name)),
+        tlds=_tlds(sites),
+        richest=_ranked(sites, lambda site: site.kept),
+        costliest=_ranked(sites, lambda site: site.downloaded - site.kept),
+        what_if=tables,
+        curve=joined(points, math.ceil(len(points) / CURVE)) if points else [],
+        cells=_cells(sites),
+        notes=totals.notes,
     )
 
 
@@ -137,8 +146,8 @@ def _by_size(counts: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def _total(accounts: Iterable[Account], name: str = "") -> Share:
-    """Accounts taken together."""
+def _total(accounts: Iterable[SiteAccount], name: str = "") -> Share:
+    """Return the sum of accounts."""
     found = list(accounts)
     downloaded = sum(account.downloaded for account in found)
     kept = sum(account.kept for account in found)
@@ -165,8 +174,8 @@ def _shares(parts: dict[str, Part], order: Callable[[Share], tuple[object, ...]]
     return sorted(shares, key=order)
 
 
-def _tlds(accounts: dict[str, Account]) -> list[Share]:
-    groups: dict[str, list[Account]] = {}
+def _tlds(accounts: dict[str, SiteAccount]) -> list[Share]:
+    groups: dict[str, list[SiteAccount]] = {}
     for name, account in accounts.items():
         groups.setdefault(tld(name), []).append(account)
     shares = [_total(group, name) for name, group in groups.items()]
@@ -174,12 +183,12 @@ def _tlds(accounts: dict[str, Account]) -> list[Share]:
 
 
 def tld(domain: str) -> str:
-    """Top-level domain; an address has none."""
+    """Return the top-level domain; an IP address has none."""
     last = domain.rpartition(".")[2]
     return "(address)" if last.isdigit() or last.endswith("]") else last
 
 
-def _domains(accounts: dict[str, Account], worth: Callable[[Account], int]) -> list[Domain]:
+def _ranked(accounts: dict[str, SiteAccount], worth: Callable[[SiteAccount], int]) -> list[RankedSite]:
     ranked = sorted(
         ((worth(account), name) for name, account in accounts.items()), key=lambda entry: (-entry[0], entry[1])
     )
@@ -189,12 +198,14 @@ def _domains(accounts: dict[str, Account], worth: Callable[[Account], int]) -> l
         if value > 0:
             rate = ratio(account.kept, account.downloaded)
             found.append(
-                Domain(name, account.pages, account.documents, account.downloaded, account.kept, rate, account.closed)
+                RankedSite(
+                    name, account.pages, account.documents, account.downloaded, account.kept, rate, account.closed
+                )
             )
     return found
 
 
-def _cells(accounts: dict[str, Account]) -> list[Cell]:
+def _cells(accounts: dict[str, SiteAccount]) -> list[Cell]:
     groups: dict[tuple[int, int | None], list[str]] = {}
     for name, account in accounts.items():
         if account.downloaded > 0:
@@ -213,25 +224,17 @@ def _step(count: int) -> int:
     return round(math.log10(count) * CELLS)
 
 
-def _sums(folded: Folded, total: Share) -> list[Sum]:
-    """What must add up. The first is the promise: each URL that was seen waits, or ended in one way."""
-    ends = {name: part.urls for name, part in folded.finished.items()}
-    left = folded.seen - sum(ends.values())
-    pages = total.downloaded
-    kept = {name or "(no language)": part.kept for name, part in folded.languages.items() if part.kept}
+def _sums(tally: Tally, accounts: Accounts, total: Share) -> list[Sum]:
+    """Return the sums that must hold. The first is a promise: each admitted URL waits, or finished with one reason."""
+    left = tally.seen - sum(tally.finished.values())
+    kept = {name or "(no language)": part.kept for name, part in accounts.languages.items() if part.kept}
+    documents = {name: part.documents for name, part in accounts.reasons.items() if part.documents}
+    bytes_from = {"pages": total.downloaded, "robots.txt": accounts.other, "broken off": accounts.broken}
     return [
-        _sum("URLs seen", folded.seen, {**_by_size(ends), "waiting or in hand": max(left, 0)}),
-        _sum(
-            "bytes downloaded",
-            folded.downloaded,
-            {"pages": pages, "robots.txt": folded.robots, "broken off": folded.broken},
-        ),
+        _sum("URLs admitted", tally.seen, {**_by_size(tally.finished), "waiting or in flight": max(left, 0)}),
+        _sum("bytes downloaded", tally.downloaded, bytes_from),
         _sum("bytes of text kept", total.kept, _by_size(kept)),
-        _sum(
-            "documents",
-            total.documents,
-            {name: part.documents for name, part in folded.finished.items() if part.documents},
-        ),
+        _sum("documents", total.documents, documents),
     ]
 
 

@@ -1,27 +1,26 @@
-"""The pictures of a report, each from the numbers of one crawl or of several."""
+"""The pictures of a report, each from the numbers of one or more crawls."""
 
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from windrow.batch import fold
-from windrow.batch.replay import Told
-from windrow.batch.whatif import Row
+from windrow.frontier.policy.whatif import LadderRow, RuleRow
+from windrow.log.accounts import joined
 from windrow.report import axes
 from windrow.report.axes import Axis
-from windrow.report.numbers import Cell, Numbers, Share
-from windrow.report.scene import FONT, Box, Dot, Labels, Line, Scene, Text, clipped, series
+from windrow.report.data import Cell, Numbers, Share
+from windrow.report.scene import FONT, Box, Dot, Labels, Polyline, Scene, Text, clipped, series
 from windrow.units import share, size
 
 LINES = (1.0, 0.1, 0.01, 0.001, 0.0001, 0.00001)  # of constant yield
 _LEFT, _TOP, _RIGHT, _BOTTOM = 72.0, 30.0, 26.0, 52.0  # pixels around the plot
-_STRIP = 26.0  # pixels for what a logarithm cannot show: nothing kept
-_MANY = 1500  # dots from which on they are drawn smaller
+_STRIP = 26.0  # pixels for domains of which nothing was kept: a logarithm cannot show them
+_MANY = 1500  # more dots than this are drawn smaller
 _BARS = 16
 
 
 def all_of(crawls: Sequence[Numbers]) -> list[Scene]:
-    """In the order of the page."""
+    """Return the pictures in the order of the page."""
     textual = any(crawl.clean or crawl.kept for crawl in crawls)
     made = [scatter(crawls), over_time(crawls), harvest(crawls), trade(crawls)] if textual else []
     made += [bars(crawls, "reasons", "How URLs ended", [crawl.reasons for crawl in crawls], "urls")]
@@ -34,7 +33,7 @@ def all_of(crawls: Sequence[Numbers]) -> list[Scene]:
 
 
 def scatter(crawls: Sequence[Numbers]) -> Scene:
-    """Downloaded against kept bytes of each domain."""
+    """Plot the bytes kept against the bytes downloaded, one dot per domain."""
     unit = _unit(crawls)
     scene = Scene("scatter", f"Downloaded and kept bytes of each {unit}", _SCATTER.format(unit=unit), 640, 460)
     cells = [cell for crawl in crawls for cell in crawl.cells]
@@ -47,40 +46,35 @@ def scatter(crawls: Sequence[Numbers]) -> Scene:
     scene.items.append(Text(_LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, "0", anchor="end"))
     _constant_yields(scene, x, y)
     single = len(crawls) == 1
-    for number, crawl in enumerate(crawls):
+    split = single and crawls[0].retired > 0
+    _corner(scene, [("continued", series(0)), ("retired for low yield", series(1))] if split else _names(crawls))
+    for number, crawl in enumerate(crawls):  # after the legend, which must not hide a dot
         for cell in crawl.cells:
             role = series(1) if single and cell.retired else series(number)
             scene.items.append(_dot(cell, x, y, role, len(cells) > _MANY))
-    entries = (
-        [("went on", series(0)), ("retired for low yield", series(1))]
-        if single and crawls[0].retired
-        else _names(crawls)
-    )
-    if entries:
-        _corner(scene, entries)
     return scene
 
 
 def _unit(crawls: Sequence[Numbers]) -> str:
-    return crawls[0].replay.unit if crawls[0].replay else "domain"
+    return crawls[0].what_if.unit if crawls[0].what_if else "domain"
 
 
 def _dot(cell: Cell, x: Axis, y: Axis, role: str, small: bool) -> Dot:
     height = y.at(cell.kept) if cell.kept else y.start + _STRIP / 2
     others = f" and {cell.domains - 1:,} more" if cell.domains > 1 else ""
-    told = f"{cell.name}{others}: {size(cell.kept)} of {size(cell.downloaded)}, {share(cell.kept, cell.downloaded)}"
+    title = f"{cell.name}{others}: {size(cell.kept)} of {size(cell.downloaded)}, {share(cell.kept, cell.downloaded)}"
     strength = min(0.95, (0.35 if small else 0.6) + 0.1 * (cell.domains - 1))
-    return Dot(x.at(cell.downloaded), height, 2.2 if small else 3.6, role, strength, told)
+    return Dot(x.at(cell.downloaded), height, 2.2 if small else 3.6, role, strength, title)
 
 
 def _constant_yields(scene: Scene, x: Axis, y: Axis) -> None:
-    """A line for each yield, with its name where it leaves the plot."""
+    """Draw a line per yield, with its name where it leaves the plot."""
     for rate in LINES:
         first, last = max(x.low, y.low / rate), min(x.high, y.high / rate)
         if 1.25 * first >= last:
             continue  # it would be a corner
         end = (x.at(last), y.at(last * rate))
-        scene.items.append(Line(((x.at(first), y.at(first * rate)), end), "muted", 1.0, True, 0.8))
+        scene.items.append(Polyline(((x.at(first), y.at(first * rate)), end), "muted", 1.0, True, 0.8))
         if last < x.high * 0.999:
             scene.items.append(Text(end[0], end[1] - 6, axes.percent(rate), anchor="middle"))
         else:
@@ -92,7 +86,7 @@ def _names(crawls: Sequence[Numbers]) -> list[tuple[str, str]]:
 
 
 def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
-    """A row above the plot."""
+    """Draw a legend in a row above the plot."""
     at = _LEFT
     for name, role in entries:
         scene.items += [Dot(at + 5, _TOP - 18, 4.5, role), Text(at + 15, _TOP - 14, name, "ink")]
@@ -100,8 +94,10 @@ def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
-    """In the plot's upper left corner, where yields above 1 would be: a line each, on its own ground."""
-    longest = max((len(name) for name, _ in entries), default=0)
+    """Draw a legend into the upper left corner of the plot, where only yields above 1 would be."""
+    if not entries:
+        return
+    longest = max(len(name) for name, _ in entries)
     scene.items.append(Box(_LEFT + 6, _TOP + 4, longest * FONT * 0.56 + 30, len(entries) * 18 + 8, "paper", 0.85))
     for number, (name, role) in enumerate(entries):
         height = _TOP + 18 + 18 * number
@@ -109,7 +105,7 @@ def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def over_time(crawls: Sequence[Numbers]) -> Scene:
-    """Yield while the crawl ran: of each stretch, and of all until then."""
+    """Plot the yield while the crawl ran: of each stretch, and of everything until then."""
     scene = Scene("yield", "Yield over time", _TIME)
     unit, seconds = axes.duration(max(crawl.curve[-1].seconds if crawl.curve else 0.0 for crawl in crawls))
     curves = [_rates(crawl, seconds) for crawl in crawls]
@@ -121,17 +117,17 @@ def over_time(crawls: Sequence[Numbers]) -> Scene:
     for number, (points, totals) in enumerate(curves):
         for line, width, strength in ((points, 1.2, 0.5 if len(crawls) == 1 else 0.3), (totals, 2.4, 1.0)):
             places = [(x.at(place), y.at(rate)) for place, rate in line]
-            scene.items.append(Line(clipped(places, _TOP, y.start), series(number), width, opacity=strength))
+            scene.items.append(Polyline(clipped(places, _TOP, y.start), series(number), width, opacity=strength))
     _legend(scene, _names(crawls))
     return scene
 
 
 def _rates(crawl: Numbers, seconds: float) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Yield of the stretches and of the crawl so far, by time. What was committed together is one stretch."""
+    """Return the yield of each stretch, and of the crawl so far, by time. Points of one commit are one stretch."""
     points, totals = [], []
     downloaded = kept = 0
     for moment, group in itertools.groupby(crawl.curve, key=lambda point: point.seconds):
-        stretch = fold.joined(list(group), len(crawl.curve))[0]
+        stretch = joined(list(group), len(crawl.curve))[0]
         downloaded += stretch.downloaded
         kept += stretch.kept
         points.append((moment / seconds, stretch.kept / max(stretch.downloaded, 1)))
@@ -140,7 +136,7 @@ def _rates(crawl: Numbers, seconds: float) -> tuple[list[tuple[float, float]], l
 
 
 def _ceiling(points: list[tuple[float, float]], totals: list[tuple[float, float]]) -> float:
-    """As high as nearly all: a single rich stretch does not press the others to the ground."""
+    """Return a height that nearly all points are below: one rich stretch must not flatten the others."""
     rates = sorted(rate for _, rate in points)
     return (
         max([rates[int(0.95 * (len(rates) - 1))], *(rate for _, rate in totals[len(totals) // 10 :])]) if rates else 0.0
@@ -152,7 +148,7 @@ def _plain(value: float) -> str:
 
 
 def harvest(crawls: Sequence[Numbers]) -> Scene:
-    """Text against bytes, both from the beginning on."""
+    """Plot the text kept against the bytes downloaded, both since the start."""
     scene = Scene("harvest", "Text for the bytes", _HARVEST)
     curves = [_sums(crawl) for crawl in crawls]
     widest = max(points[-1][0] for points in curves) or 1.0
@@ -161,7 +157,7 @@ def harvest(crawls: Sequence[Numbers]) -> Scene:
     y = Axis("kept in the corpus", 0.0, highest * 1.05, scene.height - _BOTTOM, _TOP, show=axes.bytes_shown)
     axes.frame(scene, x, y)
     for number, points in enumerate(curves):
-        scene.items.append(Line(tuple((x.at(bytes_), y.at(kept)) for bytes_, kept in points), series(number), 2.4))
+        scene.items.append(Polyline(tuple((x.at(bytes_), y.at(kept)) for bytes_, kept in points), series(number), 2.4))
     _legend(scene, _names(crawls))
     return scene
 
@@ -174,21 +170,21 @@ def _sums(crawl: Numbers) -> list[tuple[float, float]]:
 
 
 def trade(crawls: Sequence[Numbers]) -> Scene:
-    """How much download how much text would have cost: the ladder, and the rules replayed."""
+    """Plot which share of the text which share of the bytes would have given: the ladder, and the rules."""
     unit = _unit(crawls)
     scene = Scene("what-if", f"What fewer {unit}s would have given", _TRADE.format(unit=unit))
     x = Axis("share of the bytes", 0.0, 1.0, _LEFT, scene.width - _RIGHT, show=axes.percent)
     y = Axis("share of the text", 0.0, 1.0, scene.height - _BOTTOM, _TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, crawl in enumerate(crawls):
-        if crawl.replay is None or not crawl.kept:
+        if crawl.what_if is None or not crawl.kept:
             continue
         steps = [
             _Mark(*_spot(crawl, row, x, y), f"{row.threshold:g}" if row.threshold and row.domains else "")
-            for row in crawl.replay.ladder
+            for row in crawl.what_if.ladder
         ]
-        rules = [_Mark(*_spot(crawl, rule, x, y), rule.threshold) for rule in crawl.replay.rules]
-        scene.items.append(Line((*((step.x, step.y) for step in steps), (x.at(0), y.at(0))), series(number), 1.6))
+        rules = [_Mark(*_spot(crawl, rule, x, y), rule.threshold) for rule in crawl.what_if.rules]
+        scene.items.append(Polyline((*((step.x, step.y) for step in steps), (x.at(0), y.at(0))), series(number), 1.6))
         scene.items += [
             Dot(step.x, step.y, 2.6, series(number), title=f"yield above {step.name or 0}") for step in steps
         ]
@@ -205,24 +201,24 @@ class _Mark(NamedTuple):
     name: str
 
 
-def _spot(crawl: Numbers, part: Row | Told, x: Axis, y: Axis) -> tuple[float, float]:
+def _spot(crawl: Numbers, part: LadderRow | RuleRow, x: Axis, y: Axis) -> tuple[float, float]:
     return x.at(part.downloaded / crawl.downloaded), y.at(part.kept / crawl.kept)
 
 
 def _marked(scene: Scene, steps: Sequence[_Mark], rules: Sequence[_Mark]) -> list[Text]:
-    """Names of the rules and, where there is room, of the steps, the highest first."""
+    """Return labels for the rules and, where there is room, for the steps, the highest first."""
     labels = Labels(scene.width)
     for mark in steps:
         labels.keep(mark.x, mark.y, 3)
     for mark in rules:
         labels.keep(mark.x, mark.y, 5)
-    told = [labels.place(*mark, "ink") for mark in _together(rules)]
-    told += [labels.place(*mark, spots=2) for mark in _together(steps[::-1], all_names=False) if mark.name]
-    return [label for label in told if label is not None]
+    placed = [labels.place(*mark, "ink") for mark in _together(rules)]
+    placed += [labels.place(*mark, spots=2) for mark in _together(steps[::-1], all_names=False) if mark.name]
+    return [label for label in placed if label is not None]
 
 
 def _together(marks: Sequence[_Mark], all_names: bool = True) -> list[_Mark]:
-    """Marks that lie on one another have one label: all of their names, or the first."""
+    """Join marks at the same place into one, with all of their names or with the first."""
     groups: list[list[_Mark]] = []
     for mark in marks:
         if groups and abs(groups[-1][0].x - mark.x) + abs(groups[-1][0].y - mark.y) < FONT:
@@ -236,7 +232,7 @@ def _together(marks: Sequence[_Mark], all_names: bool = True) -> list[_Mark]:
 
 
 def bars(crawls: Sequence[Numbers], name: str, title: str, shares: Sequence[Sequence[Share]], field: str) -> Scene:
-    """The largest of something, a bar for each crawl."""
+    """Plot the largest shares, with one bar per crawl."""
     totals = [sum(getattr(entry, field) for entry in column) or 1 for column in shares]
     found = [
         {entry.name: getattr(entry, field) / total for entry in column}
@@ -272,15 +268,18 @@ def bars(crawls: Sequence[Numbers], name: str, title: str, shares: Sequence[Sequ
 
 
 _SCATTER = (
-    "One dot is one {unit}. Dots on a dashed line gave that share of their bytes as text; the lower right costs much and gives little. "
-    "The strip at the bottom holds those that gave nothing."
+    "One dot is one {unit}. A dashed line marks a constant yield, the share of the bytes that became text: a dot at "
+    "the lower right cost much and gave little. The strip at the bottom holds the {unit}s that gave no text."
 )
-_TIME = "Bold: of all that was downloaded until then. Thin: of that stretch alone. Times when the crawl was stopped are left out."
+_TIME = (
+    "Bold line: the yield of everything downloaded until then. Thin line: the yield of that stretch alone. "
+    "Times when the crawl was stopped are left out."
+)
 _HARVEST = (
-    "The steeper, the better the crawl spends its bytes. Where the line bends down, the good domains are used up, "
-    "or what comes was met before."
+    "The steeper the line, the better the crawl spends its bytes. Where it flattens, the good domains are used up, "
+    "or most new pages are duplicates."
 )
 _TRADE = (
-    "The line: had the crawl had only the {unit}s with a yield above each figure, from their first byte on. "
-    "The large dots: what a threshold rule, which must find out first, would have had, replayed page by page."
+    "The line: the crawl with only those {unit}s whose yield is above each figure, from their first byte on. "
+    "The large dots: the crawl under a threshold rule, which has to find these {unit}s out first, applied page by page."
 )

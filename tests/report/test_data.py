@@ -1,4 +1,4 @@
-"""The figures of a report, from small crawls by hand."""
+"""The numbers of a report, from small crawls made by hand."""
 
 from pathlib import Path
 
@@ -7,18 +7,17 @@ import pytest
 from tests.logs import url, write
 from tests.report import crawls
 from windrow import report
-from windrow.batch import replay
 from windrow.config import ConfigError
 from windrow.data import Frame, Task
-from windrow.report import numbers
-from windrow.report.numbers import Domain, Numbers
+from windrow.report import data
+from windrow.report.data import Numbers, RankedSite
 
 
 def read(directory: Path, unit: str = "domain") -> Numbers:
-    return numbers.read(directory, replay.question(directory, [], "", unit, []))
+    return data.read(directory, unit)
 
 
-def test_every_url_that_was_seen_has_one_fate(tmp_path: Path) -> None:
+def test_every_admitted_url_waits_or_finished_with_one_reason(tmp_path: Path) -> None:
     found = read(crawls.german(tmp_path))
     (seen, *_) = found.sums
     assert seen.parts == {
@@ -27,20 +26,20 @@ def test_every_url_that_was_seen_has_one_fate(tmp_path: Path) -> None:
         "low-yield": 1,
         "no-text": 1,
         "timeout": 1,
-        "waiting or in hand": 1,
+        "waiting or in flight": 1,
     }
     assert (found.seen, found.waiting, seen.total) == (8, 1, 8)
     assert all(entry.holds for entry in found.sums)
 
 
-def test_bytes_and_text_add_up_by_what_they_came_from(tmp_path: Path) -> None:
+def test_bytes_and_text_add_up_by_their_sources(tmp_path: Path) -> None:
     _, downloaded, kept, documents = read(crawls.german(tmp_path)).sums
     assert (downloaded.total, downloaded.parts) == (50_376, {"pages": 50_000, "robots.txt": 321, "broken off": 55})
     assert (kept.total, kept.parts) == (6100, {"deu": 6100})
     assert (documents.total, documents.parts) == (3, {"ok": 3})
 
 
-def test_a_log_that_ends_more_urls_than_it_admits_does_not_add_up(tmp_path: Path) -> None:
+def test_a_log_that_finishes_more_urls_than_it_admits_does_not_add_up(tmp_path: Path) -> None:
     write(
         tmp_path / "log",
         Frame(1, 1.0, (crawls.page("a.de", "1"), crawls.page("a.de", "1")), {}, (Task(url("1", "a.de")),)),
@@ -65,9 +64,12 @@ def test_totals_languages_and_top_level_domains(tmp_path: Path) -> None:
     assert (found.retried, found.refused) == ({"connect": 1}, {"tld": 7})
 
 
-def test_domains_are_ranked_by_text_and_by_what_they_cost(tmp_path: Path) -> None:
+def test_domains_are_ranked_by_text_and_by_cost(tmp_path: Path) -> None:
     found = read(crawls.german(tmp_path))
-    assert found.richest == [Domain("rich.de", 2, 2, 20_000, 6000, 0.3), Domain("some.at", 1, 1, 10_000, 100, 0.01)]
+    assert found.richest == [
+        RankedSite("rich.de", 2, 2, 20_000, 6000, 0.3),
+        RankedSite("some.at", 1, 1, 10_000, 100, 0.01),
+    ]
     assert [(domain.name, domain.closed) for domain in found.costliest] == [
         ("rich.de", 0),
         ("mixed.com", 0),
@@ -91,17 +93,17 @@ def test_every_domain_is_in_one_cell_of_the_scatter_plot(tmp_path: Path) -> None
     [("a.co.uk", "uk"), ("127.0.0.1", "(address)"), ("[2001:db8::1]", "(address)"), ("localhost", "localhost")],
 )
 def test_the_top_level_domain_of_a_name(domain: str, tld: str) -> None:
-    assert numbers.tld(domain) == tld
+    assert data.tld(domain) == tld
 
 
-def test_a_crawl_not_begun_has_numbers_too(tmp_path: Path) -> None:
+def test_a_crawl_that_has_not_begun_has_numbers_too(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     found = read(tmp_path)
     assert (found.pages, found.rate, found.seen, found.cells, found.curve) == (0, 0.0, 0, [], [])
     assert all(entry.holds for entry in found.sums)
 
 
-def test_crawls_of_the_same_name_are_called_by_their_paths(tmp_path: Path) -> None:
+def test_crawls_with_the_same_name_are_named_by_their_paths(tmp_path: Path) -> None:
     for parent in ("x", "y"):
         (tmp_path / parent).mkdir()
         crawls.german(tmp_path / parent / "c")

@@ -1,0 +1,173 @@
+"""A book of accounts over the log: by domain or host, by language, by reason, and over time.
+
+One pass; memory is bounded by the number of domains. Yield is policy, and one stage does not import another: the caller
+passes the function that books a page into the account of its domain, see `frontier.policy.whatif`.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from windrow import urls
+from windrow.config import ConfigError
+from windrow.data import Kind, Reason
+from windrow.log.format import Head, Line
+
+UNITS = ("domain", "host")
+HOSTS = 1 << 18  # host names whose account is remembered
+POINTS = 512  # of a timeline at most; when there are more, two become one
+_LOW_YIELD = Reason.LOW_YIELD.value
+_PAGE = Kind.PAGE
+
+
+class SiteAccount:
+    """The requests to a domain, or to a host, and the text they gave. It has the fields that `budget` decides by."""
+
+    __slots__ = ("clean", "closed", "documents", "downloaded", "kept", "pages", "primary", "retired", "words", "yields")
+
+    def __init__(self) -> None:
+        self.pages = 0  # requests for pages that were answered
+        self.downloaded = 0  # bytes of these
+        self.clean = 0  # bytes
+        self.primary = 0  # bytes
+        self.kept = 0  # bytes
+        self.yields = 0  # of its pages, summed, in millionths
+        self.documents = 0  # pages with text in the corpus
+        self.words = 0.0  # of these
+        self.closed = 0  # URLs that were never requested, because it was retired
+        self.retired = 0  # bit n: rule n of a what-if has retired it
+
+
+class Part(msgspec.Struct):
+    """The URLs of one language or one reason."""
+
+    urls: int = 0
+    documents: int = 0
+    downloaded: int = 0  # bytes
+    clean: int = 0  # bytes
+    kept: int = 0  # bytes
+    words: float = 0.0
+
+    def add(self, line: Line, words: float) -> None:
+        self.urls += 1
+        self.downloaded += line.downloaded
+        self.clean += line.clean
+        if line.kept:
+            self.documents += 1
+            self.kept += line.kept
+            self.words += words
+
+
+class Point(msgspec.Struct):
+    """A stretch of the crawl."""
+
+    pages: int = 0
+    downloaded: int = 0  # bytes
+    clean: int = 0  # bytes
+    kept: int = 0  # bytes
+    seconds: float = 0.0  # of crawling, from the beginning to the end of this stretch
+
+
+class Accounts:
+    """What a crawl downloaded and kept, by where it came from."""
+
+    def __init__(self, book: Callable[[SiteAccount, Line], None], unit: str = "domain") -> None:
+        if unit not in UNITS:
+            raise ConfigError(f"--by {unit!r} is neither 'domain' nor 'host'")
+        self.sites: dict[str, SiteAccount] = {}  # with an answered page, or with URLs dropped for low yield
+        self.languages: dict[str, Part] = {}
+        self.reasons: dict[str, Part] = {}
+        self.other = 0  # bytes of robots.txt and of everything else that is not a page
+        self.broken = 0  # bytes of exchanges without an answer
+        self._book = book
+        self._by_host = unit == "host"
+        self._known: dict[str, SiteAccount] = {}  # by host and port
+        self._timeline = Timeline()
+        self._seconds = 0.0
+
+    @property
+    def points(self) -> list[Point]:
+        return self._timeline.points
+
+    def begin(self, head: Head, seconds: float) -> None:
+        self._seconds = seconds
+
+    def add(self, line: Line) -> None:
+        if line.kind is not _PAGE:
+            self.other += line.downloaded
+            return
+        words = line.scores.words * (1 - line.scores.near_duplicates) if line.kept else 0.0
+        if line.final:
+            _part(self.reasons, line.reason).add(line, words)
+        if line.status:
+            self._answered(line, words)
+            return
+        self.broken += line.downloaded
+        if line.reason == _LOW_YIELD:
+            self._site(line.url).closed += 1
+
+    def _answered(self, line: Line, words: float) -> None:
+        site = self._site(line.url)
+        self._book(site, line)
+        if line.kept:
+            site.documents += 1
+            site.words += words
+        if line.clean or line.kept:
+            _part(self.languages, line.language).add(line, words)
+        self._timeline.add(line, self._seconds)
+
+    def _site(self, url: str) -> SiteAccount:
+        authority = url.split("/", 3)[2]
+        site = self._known.get(authority)
+        if site is None:
+            host = urls.host_of(url)
+            site = self.sites.setdefault(host if self._by_host else urls.domain(host), SiteAccount())
+            if len(self._known) >= HOSTS:
+                self._known.clear()
+            self._known[authority] = site
+        return site
+
+
+def _part(parts: dict[str, Part], name: str) -> Part:
+    part = parts.get(name)
+    if part is None:
+        part = parts[name] = Part()
+    return part
+
+
+class Timeline:
+    """A crawl cut into stretches of equally many pages: at most 512, however long it is."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self._width = 1  # pages
+
+    def add(self, line: Line, seconds: float) -> None:
+        point = self.points[-1] if self.points else None
+        if point is None or point.pages >= self._width:
+            if len(self.points) >= POINTS:
+                self.points = joined(self.points, 2)
+                self._width *= 2
+            point = Point()
+            self.points.append(point)
+        point.pages += 1
+        point.downloaded += line.downloaded
+        point.clean += line.clean
+        point.kept += line.kept
+        point.seconds = seconds
+
+
+def joined(points: Sequence[Point], count: int) -> list[Point]:
+    """Return fewer stretches: each `count` of them become one."""
+    whole = []
+    for start in range(0, len(points), count):
+        first, *others = points[start : start + count]
+        point = msgspec.structs.replace(first)
+        for other in others:
+            point.pages += other.pages
+            point.downloaded += other.downloaded
+            point.clean += other.clean
+            point.kept += other.kept
+            point.seconds = other.seconds
+        whole.append(point)
+    return whole

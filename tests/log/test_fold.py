@@ -1,0 +1,130 @@
+"""A log folds into its counts, however it ends."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.logs import frame, ok, task, write
+from windrow import log
+from windrow.config import ConfigError
+from windrow.data import Frame, Kind, Place, Reason, Report
+from windrow.log.fold import PAUSE
+
+
+def test_the_fold_counts_every_url_once(tmp_path: Path) -> None:
+    seeds = (task("a"),)
+    again = Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False)
+    disallowed = Report(0, task("c"), Reason.ROBOTS, "disallow: /c", 5.0)
+    robots = Report(
+        3, task("robots.txt", kind=Kind.ROBOTS), Reason.OK, "", 5.0, 0.1, 200, 30, place=Place("robotstxt/x", 0, 1)
+    )
+    write(
+        tmp_path / "log",
+        frame(1, robots, seeds=seeds),
+        frame(2, ok(1, "a", "b", "c", refused={"tld": 4}, clean=90, kept=70)),
+        frame(3, again, disallowed),
+    )
+    hosts = log.Hosts()
+    totals = log.fold(tmp_path, hosts)
+    assert totals.tally == log.Tally(
+        seen=3,
+        finished={"ok": 1, "robots": 1},
+        retried={"timeout": 1},
+        refused={"tld": 4},
+        requests=3,
+        archived=2,
+        downloaded=530,
+        clean=90,
+        kept=70,
+    )
+    assert (totals.frames, hosts.names, totals.lengths) == (3, {"a.example.org"}, {"warc/x": 30})
+
+
+def test_the_running_tally_and_the_fold_agree(tmp_path: Path) -> None:
+    ended = [
+        ok(1, "a", "b"),
+        Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False),
+        Report(0, task("b"), Reason.CONNECT, "", 6.0),
+    ]
+    write(tmp_path / "log", frame(1, *ended))
+    tally = log.Tally()
+    for report in ended:
+        tally.add(report)
+    assert log.fold(tmp_path).tally == tally
+
+
+def test_a_crawl_does_not_age_while_it_is_stopped(tmp_path: Path) -> None:
+    frames = [
+        Frame(number, time, (ok(1, str(number)),), {}) for number, time in enumerate([100.0, 110.0, 9000.0, 9001.0], 1)
+    ]
+    write(tmp_path / "log", *frames)
+    accounts = log.Accounts(lambda site, line: None)
+    found = log.fold(tmp_path, accounts)
+    assert found.seconds == 10.0 + PAUSE + 1.0
+    assert [point.seconds for point in accounts.points] == [0.0, 10.0, 70.0, 71.0]
+
+
+def test_a_frame_cut_short_is_left_out_with_a_note(tmp_path: Path) -> None:
+    (first, second) = write(tmp_path / "log", frame(1, ok(1, "a")), frame(2, ok(1, "b")))
+    path = tmp_path / "log" / first[0]
+    path.write_bytes(path.read_bytes()[: second[1] - 1])
+    found = log.fold(tmp_path)
+    assert (found.frames, found.tally.finished["ok"]) == (1, 1)
+    assert found.notes == [
+        f"log/{path.name}: {second[1] - 1 - first[1]} bytes after the last whole frame were left out"
+    ]
+
+
+def test_frames_appended_while_the_log_is_read_are_not_damage(tmp_path: Path) -> None:
+    write(tmp_path / "log", frame(1, ok(1, "a")), frame(2, ok(1, "b")))
+    path = tmp_path / "log" / "00000.jsonl.gz"
+    frames = iter([log.encode(frame(3, ok(1, "c"))), log.encode(frame(4, ok(1, "d")))[:-3]])
+    (tmp_path / "log" / "00001.jsonl.gz").write_bytes(b"")
+
+    def append(_: int) -> None:
+        with path.open("ab") as file:
+            file.write(next(frames, b""))
+
+    found = log.fold(tmp_path, watch=append)
+    assert (found.frames, found.notes) == (3, [])
+
+
+def test_a_gap_in_the_log_is_noted_and_the_rest_is_counted(tmp_path: Path) -> None:
+    write(tmp_path / "log", frame(1, ok(1, "a")), frame(4, ok(1, "b")))
+    found = log.fold(tmp_path)
+    assert found.tally.finished["ok"] == 2
+    assert found.notes == ["frame 4 follows frame 1: the frames between them are lost or damaged, and are not counted"]
+
+
+def test_a_crawl_that_has_not_begun_is_empty_and_another_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no crawl"):
+        log.fold(tmp_path)
+    (tmp_path / "crawl.toml").write_text("")
+    found = log.fold(tmp_path)
+    assert (found.tally, found.frames, found.notes) == (log.Tally(), 0, [])
+
+
+def test_a_progress_bar_gets_every_byte(tmp_path: Path) -> None:
+    write(tmp_path / "log", frame(1, ok(1, "a")), frame(2, ok(1, "b")))
+    seen: list[int] = []
+    log.fold(tmp_path, watch=seen.append)
+    assert len(seen) == 2
+    assert sum(seen) == log.length(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"another":"kind"}\n',
+        b'{"\xff":1}\n',
+        b"",
+        b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":5}\n',
+        b'{"frame":1,"time":1.0,"lengths":{}}\n{"url":"x","reason":"ok","status":200}\n',
+    ],
+)
+def test_a_log_in_another_format_is_refused_with_one_sentence(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "00000.jsonl.gz").write_bytes(gzip.compress(text))
+    with pytest.raises(ConfigError, match="it is damaged, or a newer Windrow wrote it"):
+        log.fold(tmp_path, log.Accounts(lambda site, line: None))
