@@ -20,7 +20,7 @@ from windrow.corpus import icu, jsonl, outputs, parquet, prevertical, reader, to
 from windrow.corpus.outputs import Encode, Output, Place, Sink
 from windrow.corpus.prevertical import Form
 from windrow.corpus.reader import Shard
-from windrow.corpus.tokens import Cut
+from windrow.corpus.segment.tokens import Cut
 from windrow.data import Document
 from windrow.judge.language import codes, detect, trigrams
 

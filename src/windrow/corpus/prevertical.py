@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from windrow.corpus import sentences, tokens
-from windrow.corpus.tokens import Cut
+from windrow.corpus.segment.tokens import Cut
 from windrow.data import Document
 
 TITLE = 300  # characters

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.corpus import tokens
+from windrow.corpus.segment import tokens
 
 
 def shown(text: str, language: str = "") -> str:

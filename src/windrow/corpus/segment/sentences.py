@@ -10,8 +10,8 @@ import functools
 import re
 from typing import NamedTuple
 
-from windrow.corpus import abbreviations
-from windrow.corpus.abbreviations import Words
+from windrow.corpus.segment import abbreviations
+from windrow.corpus.segment.abbreviations import Words
 
 # Unicode's sentence terminals of living scripts, without those that end clauses too; Tibetan's, which ends both, is here.
 _STRONG = (

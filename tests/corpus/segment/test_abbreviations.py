@@ -1,11 +1,11 @@
 from importlib import resources
 
-from windrow.corpus import abbreviations
+from windrow.corpus.segment import abbreviations
 from windrow.judge.language import codes
 
 ROWS = [
     line.split("\t")
-    for line in (resources.files("windrow.corpus") / "abbreviations.tsv").read_text("utf-8").splitlines()
+    for line in (resources.files("windrow.corpus.segment") / "abbreviations.tsv").read_text("utf-8").splitlines()
 ]
 
 

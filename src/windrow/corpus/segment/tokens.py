@@ -10,8 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from windrow.corpus import abbreviations, clusters
-from windrow.corpus.abbreviations import Words
+from windrow.corpus.segment import abbreviations, clusters
+from windrow.corpus.segment.abbreviations import Words
 
 GLUE = "<g/>"
 

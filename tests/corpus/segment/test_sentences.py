@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.corpus import sentences
+from windrow.corpus.segment import sentences
 
 CASES = [
     ("eng", "Hello World.|My name is Jonas."),

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from windrow.config import ConfigError
-from windrow.corpus import icu
+from windrow.corpus.segment import icu
 
 
 @pytest.mark.parametrize(

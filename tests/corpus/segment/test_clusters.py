@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.corpus import clusters
+from windrow.corpus.segment import clusters
 
 
 @pytest.mark.parametrize(
