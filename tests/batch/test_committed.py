@@ -54,10 +54,10 @@ def test_a_log_with_whole_frames_behind_a_damaged_one_is_refused(tmp_path: Path)
     damaged(crawl / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
     with pytest.raises(
         ConfigError,
-        match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy",
+        match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames follow; restore the file from a copy",
     ):
         Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
-    with pytest.raises(ConfigError, match="damaged, and whole frames lie behind it"):
+    with pytest.raises(ConfigError, match="damaged, and whole frames follow"):
         list(committed.frames(crawl / "log"))
 
 

@@ -15,7 +15,7 @@ from tests.corpus.samples import Sample
 from tests.dedup.onion import Onion, words
 from windrow import config
 from windrow.batch import dedup
-from windrow.batch.dedup import Job
+from windrow.batch.dedup import FilePlan
 from windrow.config import ConfigError
 from windrow.corpus import reader
 from windrow.data import Signal
@@ -52,11 +52,11 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
     return left
 
 
-def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
-    level, form = options.pop("level", "paragraph"), options.pop("form", "")
-    jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form, force=True)
+def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.DedupSummary:
+    level, format = options.pop("level", "paragraph"), options.pop("format", "")
+    plans = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, format, force=True)
     judge = config.Dedup(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
-    return dedup.run(jobs, dedup.options(level, form, judge), lambda count: None)
+    return dedup.run(plans, dedup.options(level, format, judge), lambda count: None)
 
 
 def jsonl(path: Path, documents: list[Any]) -> Path:
@@ -236,7 +236,7 @@ def test_what_the_table_forgets_is_counted_and_said(tmp_path: Path) -> None:
     documents = [{"text": " ".join(f"{number}.{word}" for word in range(50_000))} for number in range(40)]
     summary = run(jsonl(tmp_path / "in.jsonl", [*documents, documents[0]]), tmp_path / "out.jsonl")
     assert summary.ngrams_forgotten > 0 and summary.documents_out == 41
-    assert "dedup.table_bytes=33554432" in dedup.told(
+    assert "dedup.table_bytes=33554432" in dedup.describe(
         summary, dedup.options("paragraph", "", config.Dedup(table_bytes=16 << 20))
     )
 
@@ -259,10 +259,10 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "latin.vert": (b"<doc>\n<p>\none\n</p>\n</doc>\n<doc>\n<p>\ncaf\xe9\n</p>\n</doc>\n", "line 8: not UTF-8"),
     "image.txt": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1: not text"),
     "table.parquet": (b"PAR1\x15\x04", "line 1: not text"),
-    "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3)[:-9], "the gzip data breaks off here"),
-    "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data breaks off here"),
-    "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data breaks off here"),
-    "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data breaks off here"),
+    "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3)[:-9], "the gzip data ends here"),
+    "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data ends here"),
+    "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data ends here"),
+    "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data ends here"),
 }
 
 
@@ -287,8 +287,8 @@ def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.txt").write_text(text())
     for inputs, output, message in (
-        ([one], one, "would be written over"),
-        ([one], tmp_path, "would be written over"),
+        ([one], one, "would be overwritten"),
+        ([one], tmp_path, "would be overwritten"),
         ([one, two], tmp_path / "out", "two input files have the name one.jsonl"),
         ([tmp_path / "more"], tmp_path / "more" / "out", "lies in the input"),
         ([tmp_path / "empty"], tmp_path / "out", "there are no document files"),
@@ -300,10 +300,10 @@ def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
         run(tmp_path / "missing.jsonl", tmp_path / "out.jsonl")
 
 
-@pytest.mark.parametrize(("level", "form"), [("sentence", ""), ("paragraph", "xml")])
-def test_an_unknown_level_or_format_is_refused(level: str, form: str) -> None:
+@pytest.mark.parametrize(("level", "format"), [("sentence", ""), ("paragraph", "xml")])
+def test_an_unknown_level_or_format_is_refused(level: str, format: str) -> None:
     with pytest.raises(ConfigError, match="is unknown; it must be one of"):
-        dedup.options(level, form, config.Dedup())
+        dedup.options(level, format, config.Dedup())
 
 
 def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
@@ -323,13 +323,13 @@ def test_what_is_there_is_replaced_only_where_that_is_asked_for(tmp_path: Path) 
     given = jsonl(tmp_path / "in.jsonl", [{"text": text(30)}])
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(
-        ConfigError, match=r"out\.jsonl exists already; name another output, or replace it with --force"
+        ConfigError, match=r"out\.jsonl already exists; name another output, or replace it with --force"
     ):
         dedup.plan([given], tmp_path / "out.jsonl")
-    assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [Job(tmp_path / "out.jsonl", (given,))]
+    assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [FilePlan(tmp_path / "out.jsonl", (given,))]
     (tmp_path / "into").mkdir()
     (tmp_path / "into" / "other.jsonl").touch()
-    assert dedup.plan([given], tmp_path / "into") == [Job(tmp_path / "into" / "in.jsonl", (given,))]
+    assert dedup.plan([given], tmp_path / "into") == [FilePlan(tmp_path / "into" / "in.jsonl", (given,))]
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -18,19 +18,20 @@ from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from tests.judge import declarations
 from windrow.batch import export
-from windrow.batch.export import Options, Summary
+from windrow.batch.export import ExportOptions, ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.config import ConfigError
-from windrow.corpus import formats, outputs
+from windrow.corpus import detect, outputs, sink
+from windrow.corpus.formats import FORMATS
 from windrow.judge.language import trigrams
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
 
 
-def run(crawl: Path, output: Path, form: str = "jsonl", **options: Any) -> Summary:
-    asked = Options((crawl,), output, form, **options)
-    export.check(asked)
-    return export.run(asked, export.find(asked), lambda count: None)
+def run(crawl: Path, output: Path, format: str = "jsonl", **others: Any) -> ExportSummary:
+    options = ExportOptions(inputs=(crawl,), output=output, format=format, **others)
+    export.check(options)
+    return export.run(options, export.find(options), lambda count: None)
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -115,12 +116,12 @@ def test_a_prevertical_file_is_read_by_prevert(tmp_path: Path, crawl: Path) -> N
     assert str(seen[0]) == "Pole je široké.\nVítr vane od západu.\n"
 
 
-@pytest.mark.parametrize(("form", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
-def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, form: str, paragraphs: int) -> None:
-    path = tmp_path / f"out{outputs.SUFFIXES[form]}"
-    run(crawl, path, form)
-    assert formats.tell(path) == form
-    assert sum(len(record.paragraphs) for record, _ in formats.read(path)) == paragraphs
+@pytest.mark.parametrize(("format", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
+def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, format: str, paragraphs: int) -> None:
+    path = tmp_path / f"out{FORMATS[format].suffix}"
+    run(crawl, path, format)
+    assert detect.detect(path) == format
+    assert sum(len(record.paragraphs) for record, _ in detect.read(path)) == paragraphs
 
 
 def test_plain_text_has_paragraphs_with_a_blank_line_between(tmp_path: Path, crawl: Path) -> None:
@@ -161,12 +162,12 @@ def test_without_pyarrow_parquet_is_refused_and_everything_else_works(
         ("domain", {"192.0.2.7": 1, "example.co.uk": 2, "example.cz": 1, "example.de": 1, "example.org": 1}),
     ],
 )
-@pytest.mark.parametrize("form", ["jsonl", "prevertical", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "prevertical", "parquet"])
 def test_a_corpus_is_parted_into_one_file_each(
-    tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], form: str
+    tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], format: str
 ) -> None:
-    summary = run(crawl, tmp_path / "out", form, by=by)
-    suffix = outputs.SUFFIXES[form]
+    summary = run(crawl, tmp_path / "out", format, by=by)
+    suffix = FORMATS[format].suffix
     assert summary.files == {f"{name}{suffix}": count for name, count in parts.items()}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*summary.files, "export.json"}
     note = json.loads((tmp_path / "out" / "export.json").read_text())
@@ -175,25 +176,25 @@ def test_a_corpus_is_parted_into_one_file_each(
 
 def test_more_parts_than_open_files_are_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
     run(crawl, tmp_path / "a", by="domain")
-    monkeypatch.setattr(outputs, "OPEN", 1)
+    monkeypatch.setattr(sink, "OPEN", 1)
     run(crawl, tmp_path / "b", by="domain")
     names = sorted(path.name for path in (tmp_path / "a").glob("*.gz"))
     assert [text(tmp_path / "a" / name) for name in names] == [text(tmp_path / "b" / name) for name in names]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, form: str) -> None:
-    summary = run(crawl, tmp_path / "out", form, shard_bytes=1)
-    assert list(summary.files) == [f"{number:05}{outputs.SUFFIXES[form]}" for number in range(6)]
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, format: str) -> None:
+    summary = run(crawl, tmp_path / "out", format, shard_bytes=1)
+    assert list(summary.files) == [f"{number:05}{FORMATS[format].suffix}" for number in range(6)]
     assert set(summary.files.values()) == {1}
 
 
 def test_the_same_corpus_and_options_give_the_same_bytes(tmp_path: Path, crawl: Path) -> None:
-    for form in export.FORMATS:
+    for format in FORMATS:
         for name in ("a", "b"):
-            run(crawl, tmp_path / f"{name}{outputs.SUFFIXES[form]}", form)
-        assert (tmp_path / f"a{outputs.SUFFIXES[form]}").read_bytes() == (
-            tmp_path / f"b{outputs.SUFFIXES[form]}"
+            run(crawl, tmp_path / f"{name}{FORMATS[format].suffix}", format)
+        assert (tmp_path / f"a{FORMATS[format].suffix}").read_bytes() == (
+            tmp_path / f"b{FORMATS[format].suffix}"
         ).read_bytes()
 
 
@@ -201,7 +202,7 @@ def test_what_is_left_out_is_counted_by_rule(tmp_path: Path, crawl: Path) -> Non
     wanted = Wanted(profile="training", least=["language=0.6"])
     summary = run(crawl, tmp_path / "out.jsonl", wanted=wanted)
     assert summary.left_out == {"profile": 2, "score language": 1} and summary.documents_out == 3
-    assert "2 left out: profile" in export.told(summary)
+    assert "2 left out: profile" in export.describe(summary)
 
 
 def test_shards_of_other_languages_are_not_read(tmp_path: Path, crawl: Path) -> None:
@@ -290,7 +291,7 @@ def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str,
 def test_a_failed_export_leaves_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out.jsonl")
     before = (tmp_path / "out.jsonl").read_bytes()
-    with pytest.raises(ConfigError, match="no document has a score 'langauge'; there are language, quality"):
+    with pytest.raises(ConfigError, match="no document has a score 'langauge'; the scores are language, quality"):
         run(crawl, tmp_path / "out.jsonl", wanted=Wanted(least=["langauge=0.5"]), force=True)
     assert (tmp_path / "out.jsonl").read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["crawl", "out.jsonl"]
@@ -323,7 +324,7 @@ def test_a_wrong_command_fails_in_one_sentence(tmp_path: Path, crawl: Path, argu
 
 def test_what_is_no_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    for path, words in ((tmp_path / "empty", "is no crawl's directory"), (tmp_path / "none", "does not exist")):
+    for path, words in ((tmp_path / "empty", "is not a crawl's directory"), (tmp_path / "none", "does not exist")):
         done = command(path, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
         assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
@@ -345,8 +346,8 @@ def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> Non
 def test_inputs_that_hold_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
     shard = next((crawl / "corpus").rglob("*.gz"))
     for inputs in ((crawl, crawl), (crawl, shard), (shard, crawl / "corpus"), (crawl, crawl.parent / "." / crawl.name)):
-        with pytest.raises(ConfigError, match="are, or hold, the same files; name each of them once"):
-            export.find(Options(inputs, tmp_path / "out.jsonl", "jsonl"))
+        with pytest.raises(ConfigError, match="contain the same files; name each of them once"):
+            export.find(ExportOptions(inputs=inputs, output=tmp_path / "out.jsonl", format="jsonl"))
 
 
 def test_an_export_of_nothing_names_the_file_that_it_made(tmp_path: Path, crawl: Path) -> None:
@@ -372,8 +373,8 @@ def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path
     """It dies in the middle, by a signal that nobody can catch; the next one does not mind what is left."""
     script = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.batch import export\n"
-        "asked = export.Options((Path(sys.argv[1]),), Path(sys.argv[2]), 'jsonl')\n"
-        "export.run(asked, export.find(asked), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
+        "options = export.ExportOptions(inputs=(Path(sys.argv[1]),), output=Path(sys.argv[2]), format='jsonl')\n"
+        "export.run(options, export.find(options), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
     )
     for output in (tmp_path / "out.jsonl.gz", tmp_path / "out"):
         done = subprocess.run([sys.executable, "-c", script, str(crawl), str(output)], check=False)
@@ -383,18 +384,18 @@ def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path
         assert output.exists() and not (tmp_path / f".new.{output.name}").exists()
 
 
-@pytest.mark.parametrize("form", export.FORMATS)
-def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, format: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(samples.line(SAMPLES[0], 0) + b"{\n")
-    for name, options in ((f"out{outputs.SUFFIXES[form]}", {}), ("out", {"by": "tld"})):
+    for name, options in ((f"out{FORMATS[format].suffix}", {}), ("out", {"by": "tld"})):
         with pytest.raises(ConfigError, match=r"in\.jsonl, line 2: not a JSON document"):
-            run(tmp_path / "in.jsonl", tmp_path / "to" / name, form, **options)
+            run(tmp_path / "in.jsonl", tmp_path / "to" / name, format, **options)
         assert list((tmp_path / "to").iterdir()) == []
 
 
-@pytest.mark.parametrize("form", export.FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
-    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = samples.crawl(tmp_path / "crawl")
 
@@ -403,5 +404,5 @@ def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
 
     monkeypatch.setattr(outputs, "_sync", full)
     with pytest.raises(OSError, match="No space left on device") as raised:
-        run(crawl, tmp_path / "to" / "out.x", form)
+        run(crawl, tmp_path / "to" / "out.x", format)
     assert raised.value.filename == str(tmp_path / "to" / "out.x") and list((tmp_path / "to").iterdir()) == []

@@ -1,23 +1,18 @@
-from pathlib import Path
-
 import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
-from windrow.batch.filters import Filter, Takedown, Wanted
+from windrow.batch.filters import Filter, Wanted
+from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError
 from windrow.corpus import document
 
 DEU, CES, NEWS, BLOG, IP, ZHO = range(len(SAMPLES))
 
 
-def kept(wanted: Wanted, takedown: str = "", path: Path = Path()) -> list[int]:
-    """Which samples stay."""
-    listed = Takedown()
-    if takedown:
-        (path / "list.txt").write_text(takedown)
-        listed.read(path / "list.txt")
-    rules = Filter(wanted, listed)
+def kept(wanted: Wanted) -> list[int]:
+    """Return the numbers of the samples that pass."""
+    rules = Filter(wanted, Takedown())
     found = [document.read(samples.line(sample, number), "here") for number, sample in enumerate(SAMPLES)]
     return [number for number, one in enumerate(found) if not rules.refuses(one)]
 
@@ -61,35 +56,6 @@ def test_documents_stay_that_fit_every_rule(wanted: Wanted, expected: list[int])
 
 
 @pytest.mark.parametrize(
-    ("takedown", "gone"),
-    [
-        ("example.co.uk", [NEWS, BLOG]),
-        ("blog.example.co.uk  # asked by mail", [BLOG]),
-        ("*.example.de\n\n# nothing\n", [DEU]),
-        ("http://blog.example.co.uk/post", [BLOG]),
-        ("https://blog.example.co.uk/post", [BLOG]),
-        ("news.example.co.uk/story", [NEWS]),
-        ("http://news.example.co.uk/stories", []),
-        ("http://www.wind.example.de/mühle?a=1&b=2", [DEU]),
-        ("http://www.wind.example.de/m*", [DEU]),
-        ("http://pole.example.cz/", [CES]),
-        ("http://192.0.2.7/*\nzh.example.org", [IP, ZHO]),
-        ("\ufeffpole.example.cz", [CES]),
-        ("POLE.Example.CZ", [CES]),
-        ("ample.cz", []),
-    ],
-)
-def test_what_was_taken_down_is_left_out(tmp_path: Path, takedown: str, gone: list[int]) -> None:
-    assert kept(Wanted(), takedown, tmp_path) == [number for number in range(len(SAMPLES)) if number not in gone]
-
-
-@pytest.mark.parametrize("line", ["not a place", "ftp://example.org/", "http://", "word"])
-def test_a_takedown_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    with pytest.raises(ConfigError, match=r"list\.txt, line 2: "):
-        kept(Wanted(), f"example.org\n{line}\n", tmp_path)
-
-
-@pytest.mark.parametrize(
     ("wanted", "words"),
     [
         (Wanted(languages=["germn"]), "German"),
@@ -98,7 +64,7 @@ def test_a_takedown_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path,
         (Wanted(date_from="2026-02-30"), "--date-from"),
         (Wanted(least=["language"]), "--min-score 'language' is not name=value"),
         (Wanted(most=["language=much"]), "--max-score"),
-        (Wanted(signals=["a b"]), "is no signal"),
+        (Wanted(signals=["a b"]), "is not a signal"),
         (Wanted(profile="strict"), "--profile 'strict' is unknown"),
         (Wanted(domains=["a b"]), "--domain"),
         (Wanted(domains=["example.org/path"]), "--domain"),

@@ -123,7 +123,7 @@ def read(line: bytes, place: str) -> Document:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{place}: {_problem(line, error)}") from None
     if document.format != FORMAT:
-        raise ConfigError(f"{place}: {other(document.format)}")
+        raise ConfigError(f"{place}: {unreadable(document.format)}")
     return document
 
 
@@ -215,13 +215,13 @@ def _problem(line: bytes, error: Exception) -> str:
         return f"not a JSON document ({cause}); the file is damaged or of another kind"
     number = found.get("format") if isinstance(found, dict) else None
     if isinstance(number, int) and not isinstance(number, bool) and number != FORMAT:
-        return other(number)
+        return unreadable(number)
     if number is None:
         return "not a document of a Windrow corpus: it has no member 'format'; name a crawl's directory or a file of its corpus/"
     return f"not a document as Windrow writes it ({error}); the file is damaged or was changed"
 
 
-def other(number: int) -> str:
+def unreadable(number: int) -> str:
     """What is wrong with a document of another format."""
     if number > FORMAT:
         return f"a document of format {number}, made by a newer Windrow; this one reads format {FORMAT}: install the newer one"

@@ -71,7 +71,7 @@ def of(language: str) -> Words:
 def _table() -> dict[str, dict[str, frozenset[str]]]:
     """Language -> kind -> words."""
     found: dict[str, dict[str, frozenset[str]]] = {}
-    for line in (resources.files("windrow.corpus") / "abbreviations.tsv").read_text("utf-8").splitlines():
+    for line in (resources.files("windrow.corpus.segment") / "abbreviations.tsv").read_text("utf-8").splitlines():
         language, kind, words = line.split("\t")
         found.setdefault(language, {})[kind] = frozenset(words.split())
     return found

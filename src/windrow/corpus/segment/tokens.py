@@ -36,12 +36,12 @@ _CLITIC = re.compile(r"(?:(?<=[^\W\d_])n['’]t|['’](?:s|m|d|re|ve|ll))$", re.
 Cut = Callable[[str, str], list[str]]  # a run of letters of a script without blanks, ISO 639-3 -> its words
 
 
-def plain(run: str, language: str) -> list[str]:
+def builtin(run: str, language: str) -> list[str]:
     """Words as far as the script shows them."""
     return _characters().findall(run) if _IDEOGRAPHS.match(run) else clusters.cut(run, language)
 
 
-def tokens(text: str, language: str = "", cut: Cut = plain) -> Iterator[tuple[str, bool]]:
+def tokens(text: str, language: str = "", cut: Cut = builtin) -> Iterator[tuple[str, bool]]:
     """Each token, and whether it follows the one before without a blank."""
     glued = False
     for line in lines(text, language, cut):
@@ -50,7 +50,7 @@ def tokens(text: str, language: str = "", cut: Cut = plain) -> Iterator[tuple[st
         glued = line is GLUE
 
 
-def lines(text: str, language: str = "", cut: Cut = plain) -> list[str]:
+def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
     """A token a line, and GLUE where there is no blank between two. No token reads like GLUE: "<" is one by itself.
 
     `text`: a sentence, or more; `language`: ISO 639-3, for abbreviations, l'|homme and do|n't.
