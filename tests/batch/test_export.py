@@ -14,6 +14,7 @@ from typing import Any
 import prevert
 import pytest
 
+import windrow
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from tests.judge import declarations
@@ -34,12 +35,14 @@ def run(crawl: Path, output: Path, format: str = "jsonl", **others: Any) -> Expo
     return export.run(options, export.find(options), lambda count: None)
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "windrow.cli", "export", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "windrow.cli", "export", *map(str, arguments)],  # -P: as the installed command
         capture_output=True,
         text=True,
         check=False,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(Path(windrow.__file__).parents[1])},
     )
 
 
@@ -122,6 +125,47 @@ def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, f
     run(crawl, path, format)
     assert detect.detect(path) == format
     assert sum(len(record.paragraphs) for record, _ in detect.read(path)) == paragraphs
+
+
+def test_an_unknown_format_is_refused_and_not_written_as_another(tmp_path: Path, crawl: Path) -> None:
+    options = ExportOptions(inputs=(crawl,), output=tmp_path / "out.xml", format="xml")
+    for step in (export.check, lambda options: export.run(options, export.find(options), lambda count: None)):
+        with pytest.raises(ConfigError, match="--format 'xml' is unknown; use jsonl, "):
+            step(options)
+    assert os.listdir(tmp_path) == ["crawl"]
+
+
+OWN_FORMAT = """
+from windrow.corpus.formats.format import Format, FormatOptions, Item, each
+
+
+def row(item: Item, options: FormatOptions) -> bytes:
+    return f"{item.number}\\t{item.document.url}\\n".encode()
+
+
+table = Format(".tsv", each(row, header=b"number\\turl\\n"))
+"""
+
+
+@pytest.mark.parametrize("folder", ["crawl", "work"])
+def test_a_format_of_the_users_own_lies_beside_crawl_toml_or_in_the_current_directory(
+    tmp_path: Path, crawl: Path, folder: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / folder / "own_format.py").write_text(OWN_FORMAT)
+    done = command(crawl, "--format", "own_format:table", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
+    assert done.returncode == 0, done.stderr
+    assert text(tmp_path / "out" / "cz.tsv") == f"number\turl\n1\t{SAMPLES[1].url}\n"
+    assert json.loads((tmp_path / "out" / "export.json").read_text())["format"] == "own_format:table"
+
+
+def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) -> None:
+    scores = ({"language": 0.9, "my_judges:wind": 0.75}, {"language": 0.9, "my_judges:wind": 0.25}, {"language": 0.9})
+    found = [Sample(f"http://{at}.example/", "eng", ("x",), scores=each) for at, each in enumerate(scores)]
+    crawl = samples.crawl(tmp_path / "crawl", found)
+    summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(least=["my_judges:wind=0.5"]))
+    assert urls(tmp_path / "out.jsonl") == ["http://0.example/"]
+    assert summary.left_out == {"score my_judges:wind": 2}
 
 
 def test_plain_text_has_paragraphs_with_a_blank_line_between(tmp_path: Path, crawl: Path) -> None:

@@ -41,6 +41,7 @@ def kept(wanted: Wanted) -> list[int]:
         (Wanted(least=["language=0.75"]), [DEU, CES, NEWS, BLOG, ZHO]),
         (Wanted(most=["language=0.75"]), [DEU, CES, NEWS, IP, ZHO]),
         (Wanted(least=["quality=0.1"], most=["language=1"]), [BLOG]),
+        (Wanted(least=["own.judge:a=b=0.5"]), []),
         (Wanted(signals=["license"]), [ZHO]),
         (Wanted(signals=["train-ai=n", "license=https://l.example/by"]), [NEWS, ZHO]),
         (Wanted(signals=["train-ai=y"]), []),

@@ -18,6 +18,7 @@ from windrow.batch.committed import Lengths
 from windrow.batch.filters import Filter, Wanted
 from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError
+from windrow.config.kinds import Plugin
 from windrow.corpus import document as documents
 from windrow.corpus import formats, outputs, reader
 from windrow.corpus.formats import jsonl
@@ -31,9 +32,9 @@ from windrow.data import Document
 from windrow.judge.language import codes, detect, trigrams
 
 PARTS: dict[str, Callable[[Document], str]] = {  # --by -> the part of the corpus that a document belongs to
-    "tld": lambda document: urls.tld(documents.host(document.url)) or "none",
+    "tld": lambda document: urls.tld(urls.host_of(document.url)) or "none",
     "language": lambda document: document.language or codes.UNKNOWN,
-    "domain": lambda document: urls.domain(documents.host(document.url)) or "none",
+    "domain": lambda document: urls.domain(urls.host_of(document.url)) or "none",
 }
 WORDS: dict[str, Cut] = {"builtin": tokens.builtin, "icu": icu.cut}  # word segmenters for scripts without spaces
 LANGDIFFS = ("paragraph", "document")  # a paragraph's langdiff: its own, or its document's
@@ -78,7 +79,7 @@ def check(options: ExportOptions) -> None:
         if value not in known and not (name == "--by" and not value):
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(known)}")
     jsonl.check_style(options.style)
-    format = formats.find(options.format)
+    format = _format(options)
     format.open(io.BytesIO(), format_options(options))  # raises if a library that the format needs is missing
     if options.words == "icu":
         icu.check()
@@ -109,7 +110,7 @@ def find(options: ExportOptions) -> list[tuple[ShardFile, str]]:
 
 def run(options: ExportOptions, found: Sequence[tuple[ShardFile, str]], watch: Watch) -> ExportSummary:
     """Write the output, whole or not at all."""
-    format = formats.find(options.format)
+    format = _format(options)
     filter = Filter(options.wanted, _takedown(options))
     target = options.target(format)
     work = _Export(options, filter, Sink(format, format_options(options), target.standard_output))
@@ -166,6 +167,16 @@ class _Export:
         summary.bytes_out += size
         if output.count(path, size):
             self.sink.finish(path)
+
+
+def _format(options: ExportOptions) -> Format:
+    """Return the format. The module of a user's own format may lie beside crawl.toml or in the current directory."""
+    name = options.format
+    if ":" in name:
+        crawls = [crawl.resolve() for path in options.inputs if (crawl := reader.crawl_of(path))]
+        located = (Plugin().apply(name, "--format", directory) for directory in (*crawls, Path.cwd()))
+        name = next((reference for reference in located if reference != name), name)
+    return formats.find(name)
 
 
 def format_options(options: ExportOptions) -> FormatOptions:

@@ -10,7 +10,6 @@ from windrow import urls
 from windrow.batch import takedown as lists
 from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError, Profile, Signals
-from windrow.corpus.document import host
 from windrow.data import Document
 from windrow.judge import signals
 from windrow.judge.language import codes
@@ -76,8 +75,8 @@ class Filter:
     def _by_place(self, wanted: Wanted) -> None:
         tlds = {_ascii(tld.lstrip("."), "--tld") for tld in wanted.tlds}
         domains = {_ascii(name, "--domain") for name in wanted.domains}
-        self._add("tld", tlds, lambda document: urls.tld(host(document.url)) in tlds)
-        self._add("domain", domains, lambda document: lists.below(host(document.url), domains))
+        self._add("tld", tlds, lambda document: urls.tld(urls.host_of(document.url)) in tlds)
+        self._add("domain", domains, lambda document: lists.below(urls.host_of(document.url), domains))
 
     def _by_time(self, wanted: Wanted) -> None:
         since, until = _time(wanted.since, "--since"), _time(wanted.until, "--until")

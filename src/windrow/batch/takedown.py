@@ -6,7 +6,6 @@ from pathlib import Path
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.corpus.document import host
 from windrow.data import Document
 
 FILE = "takedown.txt"  # in a crawl's directory
@@ -35,7 +34,7 @@ class Takedown:
                 )
 
     def covers(self, document: Document) -> bool:
-        if below(host(document.url), self._names):
+        if below(urls.host_of(document.url), self._names):
             return True
         page = _without_scheme(document.url)
         return page in self._pages or page.startswith(self._prefixes)

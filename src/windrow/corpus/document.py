@@ -127,18 +127,6 @@ def read(line: bytes, place: str) -> Document:
     return document
 
 
-def host(url: str) -> str:
-    """The host of a canonical URL; "" where it is not one."""
-    authority = url.partition("//")[2].partition("/")[0]
-    return (
-        authority
-        if authority.endswith("]")
-        else authority.partition(":")[0]
-        if authority[:1] != "["
-        else authority.rpartition(":")[0]
-    )
-
-
 def moment(epoch: float) -> str:
     """2026-11-15T10:44:21.123Z"""
     second, thousandths = divmod(round(epoch * 1000), 1000)

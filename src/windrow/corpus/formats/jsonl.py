@@ -46,7 +46,7 @@ def encode(item: Item, options: FormatOptions) -> bytes:
 def metadata(document: Document, dump: str) -> dict[str, Any]:
     """`dump`: the name of the crawl."""
     place = document.place
-    host = corpus.host(document.url)
+    host = urls.host_of(document.url)
     return {
         "url": document.url,
         "date": document.time,

@@ -6,7 +6,6 @@ from typing import Any, BinaryIO
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.corpus import document as corpus
 from windrow.corpus.formats.format import FormatOptions, Item, full_text
 
 ROWS = 1000  # documents per group of rows
@@ -46,7 +45,7 @@ def schema() -> Any:
 
 def row(item: Item) -> dict[str, Any]:
     document, place = item.document, item.document.place
-    host = corpus.host(document.url)
+    host = urls.host_of(document.url)
     same = {
         name: getattr(document, name)
         for name in ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "ip")
