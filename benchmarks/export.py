@@ -21,9 +21,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from windrow import config  # noqa: E402
 from windrow.batch import export  # noqa: E402
-from windrow.batch.export import Options  # noqa: E402
-from windrow.corpus import document, outputs  # noqa: E402
+from windrow.batch.export import ExportOptions  # noqa: E402
+from windrow.corpus import document  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
+from windrow.corpus.formats import FORMATS  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
 from windrow.data import Page, Paragraph, Place  # noqa: E402
 from windrow.judge.language import codes  # noqa: E402
@@ -83,9 +84,9 @@ def plain(directory: Path) -> None:
                     output.write("\n".join(paragraph["text"] for paragraph in json.loads(line)["paragraphs"]) + "\n")
 
 
-def job(directory: Path, form: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
-    output = directory / f"out-{style}-{langdiff}{outputs.SUFFIXES[form]}"
-    options = Options((directory,), output, form, style=style, langdiff=langdiff)
+def job(directory: Path, format: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
+    output = directory / f"out-{style}-{langdiff}{FORMATS[format].suffix}"
+    options = ExportOptions(inputs=(directory,), output=output, format=format, style=style, langdiff=langdiff)
 
     def run() -> None:
         export.check(options)
@@ -96,8 +97,8 @@ def job(directory: Path, form: str, style: str = "both", langdiff: str = "paragr
 
 def jobs(directory: Path) -> dict[str, Callable[[], None]]:
     found = {"jsonl, as it is": job(directory, "jsonl", style="windrow")}
-    found |= {form: job(directory, form) for form in export.FORMATS}
-    return found | {f"{form}, quick": job(directory, form, langdiff="document") for form in ("prevertical", "vertical")}
+    found |= {format: job(directory, format) for format in FORMATS}
+    return found | {f"{format}, quick": job(directory, format, langdiff="document") for format in ("prevertical", "vertical")}
 
 
 def cost(run: Callable[[], None], count: int) -> float:

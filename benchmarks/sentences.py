@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from windrow.corpus import reader, sentences  # noqa: E402
+from windrow.corpus import reader  # noqa: E402
+from windrow.corpus.segment import sentences  # noqa: E402
 from windrow.judge.language import codes  # noqa: E402
 
 Split = Callable[[str], Iterable[str]]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windrow import scripts
 from windrow.corpus.segment import clusters
 
 
@@ -31,7 +32,7 @@ def test_words_that_are_marked_are_believed_unless_they_are_too_long() -> None:
     assert clusters.cut("ភាសាខ្មែរ" * 3 + "\u200b")[:2] == ["ភា", "សា"]
 
 
-LETTERS = [chr(code) for code in range(0xE00, 0x1800) if re.match(f"[{clusters.LETTERS}]", chr(code))]
+LETTERS = [chr(code) for code in range(0xE00, 0x1800) if re.match(f"[{scripts.CLUSTERED}]", chr(code))]
 
 
 @given(st.text(st.sampled_from([*LETTERS, clusters.SPACE]), min_size=1))

@@ -8,11 +8,6 @@ with zero-width spaces are believed.
 
 import re
 
-LETTERS = (  # letters and marks, without digits and signs
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf"  # Thai, Lao
-    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"  # Burmese and its neighbours
-    "\u1780-\u17d3\u17dc\u17dd"  # Khmer
-)
 SPACE = "\u200b"  # between words, without width
 _MARKED = 24  # characters between two of them that may be a word
 

@@ -10,6 +10,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from windrow import scripts
 from windrow.corpus.segment import abbreviations
 from windrow.corpus.segment.abbreviations import Words
 
@@ -24,18 +25,12 @@ _EITHER = "“„‟‘‚‛«‹"  # one language closes with them what anothe
 _QUOTES = _CLOSING + _EITHER + "「『〝"
 _BRACKETS = ")]}）］｝】〉》〕"
 _OPEN = "([{（［｛【〈《〔"
-# Scripts without blanks between words: from Thai to Burmese, Khmer; Chinese and Japanese.
-_SOLID = (
-    "\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003fffd"
-)
-_HANGUL = "\uac00-\ud7a3"
 _LEAD = rf"\s*_•·–—―‐\-{re.escape(_QUOTES + _OPEN)}¿¡"  # what may stand between the end of a sentence and the next one's first word
 _NEXT = re.compile(rf"([{_LEAD}]{{0,16}}+)(\w[\w'’]{{0,24}}+)?+(\.?)")
 _NAME = re.compile(r"\A.[A-Z]|[\d_]")  # iPhone, x264, b_adapt: these begin a sentence as they are
 _WORD = re.compile(r"\w")
-_NO_BLANK = re.compile(f"[{_SOLID}]")
-_SLIP = re.compile(f"[{_HANGUL}]{{3}}")
+_NO_BLANK = re.compile(f"[{scripts.UNSPACED}]")
+_SLIP = re.compile(f"[{scripts.HANGUL}]{{3}}")
 _ROMAN = re.compile(r"(?=.)L?X{0,3}(?:IX|IV|V?I{0,3})")  # to 89, without C, D and M: a CD is no number
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 # Of an item in a list, or of a heading: 1, A.6.2, iv, b; Korea counts 가 나 다.
@@ -115,7 +110,7 @@ def _patterns(own: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     closing = rf"((?:[{re.escape(_CLOSING + _EITHER + _BRACKETS)}]|{notes})*+)"
     only = rf"((?:[{re.escape(_CLOSING + _BRACKETS)}]|{notes})*+)"  # the next sentence may follow without a blank, and open a quotation
     spaced = r"(?: [»›](?=\s|$))?+"  # French has a blank before it, another language would not have one behind it
-    stop = rf"(?<!{weak})(?<!\. )({run}){closing}{spaced}(?=\s|$|[{_SOLID}{_HANGUL}])"
+    stop = rf"(?<!{weak})(?<!\. )({run}){closing}{spaced}(?=\s|$|[{scripts.UNSPACED}{scripts.HANGUL}])"
     own_sign = rf"(?:(?!\u17d4\u179b\u17d4)(?<!\u17d4\u179b)[{_STRONG}]|\u1361\u1361)"  # "។ល។" is Khmer for "etc."
     return re.compile(rf"[.!?…{own}{_STRONG}\u1361]"), re.compile(
         rf"{stop}|({own_sign}(?: ?{own_sign}|[.!?…])*+){only}"

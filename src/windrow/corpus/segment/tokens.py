@@ -10,19 +10,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
+from windrow import scripts
 from windrow.corpus.segment import abbreviations, clusters
 from windrow.corpus.segment.abbreviations import Words
 
 GLUE = "<g/>"
 
-_HAN = (
-    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
-)
 _TIBETAN = "\u0f40-\u0f6c\u0f71-\u0f84\u0f88-\u0fbc"
-_SOLID = _HAN + clusters.LETTERS
+_HAN = scripts.CHINESE_JAPANESE
+_SOLID = _HAN + scripts.CLUSTERED
 _RUN = re.compile(f"[{_SOLID}]")
 _IDEOGRAPHS = re.compile(f"[{_HAN}]")
-_FIRST = "\u0e00"  # before it there are none of these letters
 _TONES = "\U0001f3fb-\U0001f3ff"  # of skin, behind an emoji
 _ELIDING = frozenset(("fra", "ita", "cat", "oci", "cos", "frp", "lmo", "pms", "scn", "srd", "wln"))
 _ELISION = re.compile(
@@ -65,7 +63,7 @@ def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
                 found[-1] += token
                 continue
             found.append(GLUE)
-        if token >= _FIRST and _RUN.match(token) and token[-1] != ".":
+        if token >= scripts.FIRST and _RUN.match(token) and token[-1] != ".":
             _glue(found, cut(token, language))
         elif apart and ("'" in token or "’" in token):
             _glue(found, _pieces(token, language))
@@ -117,7 +115,7 @@ def _pattern() -> re.Pattern[str]:
         r"\d{4}-\d\d-\d\d(?!\w)",
         r"(?<![\w.,])[-+−]?\d++(?:[.,:/'’]\d++){0,8}+(?!\w)",
         rf"(?<!\w)(?:[^\W\d_{_HAN}]\.){{2,8}}+(?!\w)",
-        rf"[{clusters.LETTERS}][{clusters.LETTERS}\u200b-\u200d]*+",
+        rf"[{scripts.CLUSTERED}][{scripts.CLUSTERED}\u200b-\u200d]*+",
         rf"[{_HAN}][{_HAN}{marks}]*+",
         rf"[{_TIBETAN}]++[\u0f0b\u0f0c]*+",
         rf"{word}(?:[-‐‑·'’ʼ]{word})*+",
