@@ -84,14 +84,14 @@ def line(sample: Sample, number: int) -> bytes:
     return document.line(
         draft,
         Source(
-            name,
-            sample.url,
-            sample.time,
-            "192.0.2.1",
-            place,
-            "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
-            sample.language,
-            sample.scores,
+            id=name,
+            url=sample.url,
+            time=sample.time,
+            ip="192.0.2.1",
+            place=place,
+            digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+            language=sample.language,
+            scores=sample.scores,
         ),
     )
 

@@ -13,14 +13,14 @@ from windrow.data import DocumentPlace, Page, Paragraph, Place, Signal
 
 PLACE = Place("warc/windrow-n0-20261115104421-00000.warc.gz", 1234, 567)
 SOURCE = Source(
-    "<urn:uuid:d7ae5c10-e6b3-4d27-967d-34780c58ba39>",
-    "http://example.de/a?b=c",
-    1794739461.123,
-    "192.0.2.7",
-    PLACE,
-    "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
-    "deu",
-    {"language": 0.97, "quality": 0.5},
+    id="<urn:uuid:d7ae5c10-e6b3-4d27-967d-34780c58ba39>",
+    url="http://example.de/a?b=c",
+    time=1794739461.123,
+    ip="192.0.2.7",
+    place=PLACE,
+    digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+    language="deu",
+    scores={"language": 0.97, "quality": 0.5},
 )
 PAGE = Page(
     title="Über »Wind«",

@@ -1,8 +1,9 @@
 """The offline driver: jobs over the files that a crawl, or any other program, has written.
 
-A job reads files and writes new ones, never over its input; its output has a temporary name until it is whole. The stages are the same
-functions that the crawl runs, composed here for files instead of pages. `dedup` removes near-duplicates from document files by the rule that
-the crawl applies to each page. `export` writes the documents that pass the `filters`, without those of the `takedown` list, in a format that
-other programs read. Both read only what a crawl has `committed`. `rebuild` makes the corpus again from the archive. `fold` reads a crawl's
-log into totals per domain, language and reason; `replay` and `whatif` compute from these what other thresholds would have done.
+A job reads files and writes new ones, never over its input; its output has a temporary name until it is whole. The
+stages are the same functions that the crawl runs, composed here for files instead of pages. `dedup` removes
+near-duplicates from document files by the rule that the crawl applies to each page. `export` writes the documents that
+pass the `filters`, without those of the `takedown` list, in a format that other programs read. Both read only what a
+crawl has `committed`. `rebuild` makes the corpus again from the archive. `fold` reads a crawl's log into totals per
+domain, language and reason; `replay` and `whatif` compute from these what other thresholds would have done.
 """

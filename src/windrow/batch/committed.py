@@ -1,7 +1,7 @@
 """What a crawl has committed, according to its log: the length of each corpus shard, and the frames themselves.
 
-Bytes after a committed length may be half a page, or a running crawl writes them now: they are not read. But a log that is damaged in the
-middle is refused, because the frames after the damage would be left out silently.
+Bytes after a committed length may be half a page, or a running crawl writes them now: they are not read. But a log
+that is damaged in the middle is refused, because the frames after the damage would be left out silently.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from windrow.data import Frame
 
 
 class Lengths:
-    """Returns how many bytes of a file are committed; None for a file that is not a shard of a crawl. Reads each log once."""
+    """Returns the committed bytes of a file; None for a file that is not a shard of a crawl. Reads each log once."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Mapping[str, int] | None] = {}

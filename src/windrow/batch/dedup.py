@@ -1,4 +1,4 @@
-"""`windrow dedup`: remove near-duplicates from document files, in the order in which the user names them, as onion does.
+"""`windrow dedup`: remove near-duplicates from document files, as onion does, in the order in which they are named.
 
 The table of n-grams bounds the memory. The output depends on the input and the options alone. No input file is changed.
 """
@@ -183,8 +183,8 @@ def describe(summary: DedupSummary, options: DedupOptions) -> str:
     if summary.ngrams_forgotten:
         twice = 2 * options.dedup.table_bytes
         lines.append(
-            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so later copies of that "
-            f"text stayed. Use more memory: --set dedup.table_bytes={twice}"
+            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so later copies of "
+            f"that text stayed. Use more memory: --set dedup.table_bytes={twice}"
         )
     return "\n".join(lines)
 
@@ -192,8 +192,8 @@ def describe(summary: DedupSummary, options: DedupOptions) -> str:
 def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
     """Return which input files become which output files. `force`: existing files may be replaced.
 
-    One input file, or several and an output named like a document file, become one output file. Otherwise the output is a directory in
-    which each file keeps its name.
+    One input file, or several and an output named like a document file, become one output file. Otherwise the output is
+    a directory in which each file keeps its name.
     """
     found = [pair for path in inputs for pair in _files(path)]
     if not found:
@@ -240,7 +240,7 @@ def _check_formats(files: Sequence[Path], format: str) -> None:
 
 
 def _check_places(plans: Sequence[FilePlan], inputs: Sequence[Path], output: Path) -> None:
-    """Refuse to write over an input, to write a file twice, or to write where the next run would read the output as input."""
+    """Refuse an output that overwrites an input, is written twice, or that the next run would read as input."""
     read = {path.resolve() for plan in plans for path in plan.inputs}
     written = [plan.output.resolve() for plan in plans]
     for path in written:

@@ -1,6 +1,7 @@
-"""`windrow export`: write the documents of a corpus, all or those that pass the filters, in a format that other programs read.
+"""`windrow export`: write the documents of a corpus that pass the filters, in a format that other programs read.
 
-It reads only what the crawl has committed, so a crawl may run meanwhile. The output depends on the corpus and the options alone.
+It reads only what the crawl has committed, so a crawl may run meanwhile. The output depends on the corpus and the
+options alone.
 """
 
 import dataclasses

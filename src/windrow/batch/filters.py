@@ -1,4 +1,4 @@
-"""Which documents of a corpus an export takes: by language, host, time, score and signal, and never one that was taken down."""
+"""Which documents of a corpus an export takes: by language, host, time, score and signal, and by the takedown list."""
 
 import dataclasses
 import datetime

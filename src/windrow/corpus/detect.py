@@ -1,4 +1,4 @@
-"""Document files of any origin, for `windrow dedup`: detect the format by content, then by name, and read one document at a time."""
+"""Document files of any origin, for `windrow dedup`: detect the format of a file, and read one document at a time."""
 
 import contextlib
 import re

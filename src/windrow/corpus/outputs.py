@@ -1,7 +1,7 @@
 """Where an export goes: one file, a directory of numbered files, one file per part of the corpus, or standard output.
 
-Everything is written under a name that begins with ".new." and renamed at the end, so an output is there whole or not at all. A directory
-that an export made contains export.json, and only such a directory is ever replaced.
+Everything is written under a name that begins with ".new." and renamed at the end, so an output is there whole or not
+at all. A directory that an export made contains export.json, and only such a directory is ever replaced.
 """
 
 import contextlib

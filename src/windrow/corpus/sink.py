@@ -1,4 +1,4 @@
-"""The files of an export while they are written: an encoder per file, over a stream that may be closed and reopened meanwhile."""
+"""The files of an export while they are written: an encoder per file, and a limited number of open files."""
 
 import contextlib
 import io

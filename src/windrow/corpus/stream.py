@@ -37,7 +37,9 @@ class ByteStream:
         self._plain = path.open("rb")
         packed = self._plain.read(2) == b"\x1f\x8b"
         self._plain.seek(0)
-        plain = self._plain if length is None else typing.cast(BinaryIO, io.BufferedReader(_Head(self._plain, length)))
+        plain = (
+            self._plain if length is None else typing.cast(BinaryIO, io.BufferedReader(_Beginning(self._plain, length)))
+        )
         self._file = gzipped(plain, "rb") if packed else typing.cast(io.BufferedReader, plain)
         self._ahead = b""
         self._broken = ""
@@ -69,7 +71,7 @@ class ByteStream:
         return self._ahead[:size]
 
     def parts(self, border: bytes) -> Iterator[bytes]:
-        """Yield the bytes in parts; each part ends at a line end that `border` follows. An empty border yields lines."""
+        """Yield the bytes in parts, each of which ends at a line end before `border`. An empty border yields lines."""
         kept, mark = b"", b"\n" + border
         while chunk := self.read():
             start, searched = 0, max(0, len(kept) - len(mark))
@@ -102,7 +104,7 @@ class ByteStream:
         return ConfigError(f"{self.path}, line {max(1, self.line)}: {problem}")
 
 
-class _Head(io.RawIOBase):
+class _Beginning(io.RawIOBase):
     """The first bytes of a file, as a file."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
@@ -137,5 +139,5 @@ def create(path: Path) -> Iterator[BinaryIO]:
 
 
 def gzipped(plain: BinaryIO, mode: str) -> io.BufferedReader:
-    """Return a file object that packs into, or unpacks from, `plain`. The time in the header is 0: equal bytes each run."""
+    """Return a file object that packs into `plain` or unpacks it. Its header has no time, so equal data gives equal bytes."""
     return typing.cast(io.BufferedReader, igzip.IGzipFile("", mode, LEVEL, plain, 0))  # type: ignore[no-untyped-call]

@@ -1,11 +1,12 @@
 """The formats of document files: FORMATS, one row each.
 
-`windrow export` writes all of them: it opens a format over an output file (`Format.open`) and hands it one document at a time. `windrow
-dedup` reads those that have a `read`: a reader yields each document's paragraphs and its bytes, and can write the document back without some
-paragraphs. A document that loses no paragraph comes out byte for byte as it went in.
+`windrow export` writes all of them: it opens a format over an output file (`Format.open`) and hands it one document at
+a time. `windrow dedup` reads those that have a `read`: a reader yields each document's paragraphs and its bytes, and
+can write the document back without some paragraphs. A document that loses no paragraph comes out byte for byte as it
+went in.
 
-To add a format, write a file here and a row below. A format of the user's own needs neither: `--format package.module:name` names a `Format`
-anywhere on Python's path.
+To add a format, write a file here and a row below. A format of the user's own needs neither: `--format
+package.module:name` names a `Format` anywhere on Python's path.
 """
 
 from windrow import plugins

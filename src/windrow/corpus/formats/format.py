@@ -1,4 +1,4 @@
-"""What a format is: how documents become the bytes of a file and, where `windrow dedup` reads it, how they are read back.
+"""What a format is: how documents become the bytes of a file and, for `windrow dedup`, how they are read back.
 
 A format of your own needs a suffix and a function that encodes one document:
 

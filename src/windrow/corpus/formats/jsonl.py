@@ -1,7 +1,8 @@
 """jsonl: one JSON object per line.
 
-Written with one text per document, under the names that datatrove and dolma read. datatrove needs text, id and metadata; dolma needs id,
-text and source, and knows added, created and metadata. Both ignore other members, so the style "both" has all of these.
+Written with one text per document, under the names that datatrove and dolma read. datatrove needs text, id and
+metadata; dolma needs id, text and source, and knows added, created and metadata. Both ignore other members, so the
+style "both" has all of these.
 
 Read with the text in any of the members that common datasets use.
 """

@@ -1,4 +1,4 @@
-"""Vertical: the files that Sketch Engine compiles. An <s> per sentence, one line per token, <g/> between two tokens without a space."""
+"""Vertical: the files that Sketch Engine compiles. An <s> per sentence, one line per token, <g/> for a missing space."""
 
 from windrow.corpus.formats import markup
 from windrow.corpus.formats.format import FormatOptions, Item
@@ -23,7 +23,7 @@ def _body(text: str, language: str, options: FormatOptions) -> str:
 
 
 def _tokens(text: str, language: str, cut: Cut) -> str:
-    """Escape every token, but not the glue: `lines` returns the object GLUE itself, so a token that reads alike differs."""
+    """Escape every token but the glue, which is the object GLUE itself."""
     found = tokens.lines(text, language, cut)
     if "<" in text or "&" in text:
         found = [line if line is tokens.GLUE else markup.escape(line) for line in found]

@@ -1,15 +1,16 @@
-"""Words that end with a full stop without ending a sentence, and words that begin one, by language.
+"""Words that end with a full stop without ending a sentence, and words that begin a sentence, per language.
 
-`abbreviations.tsv` beside this file has them: language, kind, words in lower case without their last full stop. A few of the commonest,
-written by hand; the list of no language is complete, nor need it be, because their shape tells most abbreviations (z.B., J. R. R., vgl.).
-Four kinds, by what a full stop behind them means if a capital or a number follows:
+They are in `abbreviations.tsv` in this directory: language, kind, words in lower case without their last full stop. The
+lists hold only the most common words and are written by hand. No list is complete, and none has to be: most
+abbreviations are recognised by their shape (z.B., J. R. R., vgl.). There are four kinds, by what a full stop means
+before a capital or a number:
 
-- before: belongs to what follows (Dr., bzw., např.): no sentence ends here
-- numbered: the same, but only before a number (No., S., Art.); else it is a word like any other
-- behind: belongs to what stands before (Inc., Jr.): a sentence ends if a word follows that begins sentences
-- closing: ends a list (etc., usw., atd.), and mostly the sentence
+- before: the word belongs to the next word (Dr., bzw., např.), so no sentence ends
+- numbered: the same, but only before a number (No., S., Art.); elsewhere it is an ordinary word
+- behind: the word belongs to the word before it (Inc., Jr.); a sentence ends if the next word begins sentences
+- closing: the word ends a list (etc., usw., atd.), and mostly the sentence
 
-A fifth, starts, is words that begin sentences and are hardly ever names.
+A fifth kind, starts, holds words that begin sentences and are hardly ever names.
 """
 
 import functools
@@ -17,7 +18,7 @@ from importlib import resources
 
 import msgspec
 
-_LIKE = {
+_LIKE = {  # a language without a list -> a close one with a list
     **{
         "nor": "nob",
         "nno": "nob",
@@ -48,9 +49,9 @@ KINDS = ("before", "numbered", "behind", "closing", "starts")
 
 
 class Words(msgspec.Struct, frozen=True):
-    """Of one language."""
+    """The words of one language."""
 
-    language: str  # ISO 639-3, as it was asked for
+    language: str  # ISO 639-3, as the caller gave it
     before: frozenset[str]
     numbered: frozenset[str]
     behind: frozenset[str]
@@ -61,15 +62,23 @@ class Words(msgspec.Struct, frozen=True):
 
 @functools.cache
 def of(language: str) -> Words:
-    """A language that is not in the table has those that many share."""
+    """Return the words of a language; one without a list gets the words that many languages share."""
     found = _table().get(_LIKE.get(language, language)) or _table()["und"]
     before, numbered, behind, closing, starts = (found.get(kind, frozenset()) for kind in KINDS)
-    return Words(language, before, numbered, behind, closing, starts, before | behind | closing)
+    return Words(
+        language=language,
+        before=before,
+        numbered=numbered,
+        behind=behind,
+        closing=closing,
+        starts=starts,
+        shortened=before | behind | closing,
+    )
 
 
 @functools.cache
 def _table() -> dict[str, dict[str, frozenset[str]]]:
-    """Language -> kind -> words."""
+    """Return language -> kind -> words."""
     found: dict[str, dict[str, frozenset[str]]] = {}
     for line in (resources.files("windrow.corpus.segment") / "abbreviations.tsv").read_text("utf-8").splitlines():
         language, kind, words = line.split("\t")
