@@ -1,4 +1,4 @@
-"""`windrow export`: formats, filters, where the output goes, and what is refused."""
+"""`windrow export`: formats, filters, outputs and errors."""
 
 import errno
 import gzip
@@ -67,7 +67,7 @@ def test_every_document_is_exported_once_and_counted(tmp_path: Path, crawl: Path
     assert summary.files == {"out.jsonl.gz": 6} and summary.bytes_out == len(text(tmp_path / "out.jsonl.gz").encode())
 
 
-def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp_path: Path) -> None:
+def test_langdiff_is_measured_per_paragraph_or_taken_from_the_document(tmp_path: Path) -> None:
     german = "Der Wind weht über das weite Feld und die Mühle am Bach dreht sich langsam."
     english = "The wind blows over the wide field, and the mill at the brook turns slowly."
     crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "deu", (german, english, "Mühle 7"))])
@@ -77,7 +77,7 @@ def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp
     assert re.findall('langdiff="(.*)"', text(tmp_path / "its.prevert")) == ["0.25"] * 3
 
 
-def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
+def test_with_a_model_langdiff_is_that_of_trigrams(tmp_path: Path) -> None:
     sample = "\n".join(declarations.shipped("de"))
     trigrams.write(trigrams.train("deu", sample), tmp_path / "model")
     german, english = declarations.shipped("de")[3], declarations.shipped("en")[3]
@@ -97,7 +97,7 @@ def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
     assert other == [0.25, 0.02]
 
 
-def test_words_without_blanks_are_found_by_dictionary_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_scripts_without_spaces_are_split_by_dictionary_on_request(tmp_path: Path) -> None:
     pytest.importorskip("icu4py", reason="needs icu4py")
     crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "zho", ("我们在北京。",))])
     run(crawl, tmp_path / "icu.vert", "vertical", words="icu")
@@ -120,7 +120,7 @@ def test_a_prevertical_file_is_read_by_prevert(tmp_path: Path, crawl: Path) -> N
 
 
 @pytest.mark.parametrize(("format", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
-def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, format: str, paragraphs: int) -> None:
+def test_dedup_reads_every_text_format_of_export(tmp_path: Path, crawl: Path, format: str, paragraphs: int) -> None:
     path = tmp_path / f"out{FORMATS[format].suffix}"
     run(crawl, path, format)
     assert detect.detect(path) == format
@@ -168,12 +168,12 @@ def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) 
     assert summary.left_out == {"score my_judges:wind": 2}
 
 
-def test_plain_text_has_paragraphs_with_a_blank_line_between(tmp_path: Path, crawl: Path) -> None:
+def test_plain_text_has_blank_lines_between_paragraphs(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(languages=["ces"]))
     assert text(tmp_path / "out.txt") == "Pole je široké.\n\nVítr vane od západu.\n\n"
 
 
-def test_parquet_has_a_row_for_each_document(tmp_path: Path, crawl: Path) -> None:
+def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     run(crawl, tmp_path / "out.parquet", "parquet")
     rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
@@ -207,7 +207,7 @@ def test_without_pyarrow_parquet_is_refused_and_everything_else_works(
     ],
 )
 @pytest.mark.parametrize("format", ["jsonl", "prevertical", "parquet"])
-def test_a_corpus_is_parted_into_one_file_each(
+def test_a_corpus_is_split_into_one_file_per_part(
     tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], format: str
 ) -> None:
     summary = run(crawl, tmp_path / "out", format, by=by)
@@ -218,7 +218,7 @@ def test_a_corpus_is_parted_into_one_file_each(
     assert (note["by"], note["documents_out"], note["files"]) == (by, 6, summary.files)
 
 
-def test_more_parts_than_open_files_are_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
+def test_there_may_be_more_parts_than_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
     run(crawl, tmp_path / "a", by="domain")
     monkeypatch.setattr(sink, "OPEN", 1)
     run(crawl, tmp_path / "b", by="domain")
@@ -242,7 +242,7 @@ def test_the_same_corpus_and_options_give_the_same_bytes(tmp_path: Path, crawl: 
         ).read_bytes()
 
 
-def test_what_is_left_out_is_counted_by_rule(tmp_path: Path, crawl: Path) -> None:
+def test_documents_that_are_left_out_are_counted_by_filter(tmp_path: Path, crawl: Path) -> None:
     wanted = Wanted(profile="training", least=["language=0.6"])
     summary = run(crawl, tmp_path / "out.jsonl", wanted=wanted)
     assert summary.left_out == {"profile": 2, "score language": 1} and summary.documents_out == 3
@@ -254,14 +254,14 @@ def test_shards_of_other_languages_are_not_read(tmp_path: Path, crawl: Path) -> 
     assert (summary.documents_in, summary.documents_out) == (3, 3)
 
 
-def test_where_nothing_fits_the_file_is_empty(tmp_path: Path, crawl: Path) -> None:
+def test_without_a_matching_document_the_file_is_empty(tmp_path: Path, crawl: Path) -> None:
     summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(tlds=["fr"]))
     assert summary.documents_out == 0 and (tmp_path / "out.jsonl").read_bytes() == b""
     run(crawl, tmp_path / "out.jsonl.gz", wanted=Wanted(tlds=["fr"]))
     assert text(tmp_path / "out.jsonl.gz") == ""
 
 
-def test_the_takedowns_of_the_crawl_and_of_the_command_are_honoured(tmp_path: Path, crawl: Path) -> None:
+def test_the_takedown_lists_of_the_crawl_and_of_the_command_are_applied(tmp_path: Path, crawl: Path) -> None:
     (crawl / "takedown.txt").write_text("example.co.uk\n")
     (tmp_path / "more.txt").write_text("http://pole.example.cz/\n")
     summary = run(crawl, tmp_path / "out.jsonl", takedown=tmp_path / "more.txt")
@@ -271,7 +271,7 @@ def test_the_takedowns_of_the_crawl_and_of_the_command_are_honoured(tmp_path: Pa
     assert run(shard, tmp_path / "shard.jsonl").left_out == {"takedown": 2}
 
 
-def test_what_the_crawl_has_not_committed_is_not_exported(tmp_path: Path, crawl: Path) -> None:
+def test_uncommitted_documents_are_not_exported(tmp_path: Path, crawl: Path) -> None:
     with (crawl / "corpus" / "deu" / "n0-00000.jsonl.gz").open("ab") as file:
         file.write(gzip.compress(samples.line(SAMPLES[0], 99))[:50])
     (crawl / "corpus" / "fra").mkdir()
@@ -279,7 +279,7 @@ def test_what_the_crawl_has_not_committed_is_not_exported(tmp_path: Path, crawl:
     assert run(crawl, tmp_path / "out.jsonl").documents_out == 6
 
 
-def test_an_output_is_not_overwritten_unless_asked(tmp_path: Path, crawl: Path) -> None:
+def test_an_output_is_overwritten_only_with_force(tmp_path: Path, crawl: Path) -> None:
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(ConfigError, match="--force"):
         run(crawl, tmp_path / "out.jsonl")
@@ -288,7 +288,7 @@ def test_an_output_is_not_overwritten_unless_asked(tmp_path: Path, crawl: Path) 
     assert len(urls(tmp_path / "out.jsonl")) == 6
 
 
-def test_only_an_export_is_replaced_by_an_export(tmp_path: Path, crawl: Path) -> None:
+def test_an_export_replaces_only_another_export(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out", by="domain")
     with pytest.raises(ConfigError, match="not empty"):
         run(crawl, tmp_path / "out", by="tld")
@@ -322,7 +322,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("kind", BROKEN)
 @pytest.mark.parametrize("output", ["out.jsonl", "out"])
-def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str, output: str) -> None:
+def test_after_an_error_no_part_of_the_output_is_left(tmp_path: Path, kind: str, output: str) -> None:
     path = tmp_path / "in" / "a.jsonl"
     path.parent.mkdir()
     path.write_bytes(BROKEN["gzip"] if kind == "gzip" else samples.line(SAMPLES[0], 0) + BROKEN[kind])
@@ -332,7 +332,7 @@ def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str,
     assert os.listdir(tmp_path) == ["in"] and path.read_bytes() == before
 
 
-def test_a_failed_export_leaves_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
+def test_a_failed_export_keeps_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out.jsonl")
     before = (tmp_path / "out.jsonl").read_bytes()
     with pytest.raises(ConfigError, match="no document has a score 'langauge'; the scores are language, quality"):
@@ -366,14 +366,14 @@ def test_a_wrong_command_fails_in_one_sentence(tmp_path: Path, crawl: Path, argu
     assert os.listdir(tmp_path) == ["crawl"]
 
 
-def test_what_is_no_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
+def test_a_path_without_a_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path, words in ((tmp_path / "empty", "is not a crawl's directory"), (tmp_path / "none", "does not exist")):
         done = command(path, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
         assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe_ends_the_export_silently(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", [SAMPLES[0]] * 2000)
     process = subprocess.Popen(
         [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
@@ -387,19 +387,19 @@ def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> Non
     process.stderr.close()
 
 
-def test_inputs_that_hold_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
+def test_inputs_that_contain_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
     shard = next((crawl / "corpus").rglob("*.gz"))
     for inputs in ((crawl, crawl), (crawl, shard), (shard, crawl / "corpus"), (crawl, crawl.parent / "." / crawl.name)):
         with pytest.raises(ConfigError, match="contain the same files; name each of them once"):
             export.find(ExportOptions(inputs=inputs, output=tmp_path / "out.jsonl", format="jsonl"))
 
 
-def test_an_export_of_nothing_names_the_file_that_it_made(tmp_path: Path, crawl: Path) -> None:
+def test_an_export_without_documents_names_its_file(tmp_path: Path, crawl: Path) -> None:
     assert run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(tlds=("fr",))).files == {"out.txt": 0}
     assert (tmp_path / "out.txt").read_bytes() == b""
 
 
-def test_a_full_standard_output_is_named(crawl: Path) -> None:
+def test_the_error_of_a_full_standard_output_names_it(crawl: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
@@ -413,8 +413,8 @@ def test_a_full_standard_output_is_named(crawl: Path) -> None:
     )
 
 
-def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
-    """It dies in the middle, by a signal that nobody can catch; the next one does not mind what is left."""
+def test_a_killed_export_leaves_no_file_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
+    """SIGKILL ends it midway; the next export removes what it left."""
     script = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.batch import export\n"
         "options = export.ExportOptions(inputs=(Path(sys.argv[1]),), output=Path(sys.argv[2]), format='jsonl')\n"
@@ -429,7 +429,7 @@ def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, format: str) -> None:
+def test_an_export_that_fails_midway_leaves_nothing(tmp_path: Path, format: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(samples.line(SAMPLES[0], 0) + b"{\n")
     for name, options in ((f"out{FORMATS[format].suffix}", {}), ("out", {"by": "tld"})):
         with pytest.raises(ConfigError, match=r"in\.jsonl, line 2: not a JSON document"):
@@ -438,7 +438,7 @@ def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, format: 
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
+def test_the_error_of_a_full_disk_names_the_output(
     tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = samples.crawl(tmp_path / "crawl")

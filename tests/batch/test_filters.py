@@ -52,7 +52,7 @@ def kept(wanted: Wanted) -> list[int]:
         (Wanted(languages=["eng"], tlds=["uk"], without=["train-ai=n"]), [BLOG]),
     ],
 )
-def test_documents_stay_that_fit_every_rule(wanted: Wanted, expected: list[int]) -> None:
+def test_documents_that_pass_every_filter_are_kept(wanted: Wanted, expected: list[int]) -> None:
     assert kept(wanted) == expected
 
 
@@ -72,13 +72,13 @@ def test_documents_stay_that_fit_every_rule(wanted: Wanted, expected: list[int])
         (Wanted(tlds=["c z"]), "--tld"),
     ],
 )
-def test_a_wish_that_cannot_be_understood_is_refused(wanted: Wanted, words: str) -> None:
+def test_an_invalid_filter_is_refused(wanted: Wanted, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         kept(wanted)
     assert words in str(caught.value)
 
 
-def test_a_score_that_no_document_has_is_noticed() -> None:
+def test_a_score_that_no_document_has_is_reported() -> None:
     rules = Filter(Wanted(least=["quality=0", "langauge=0.5"]), Takedown())
     for number, sample in enumerate((*SAMPLES, Sample("http://a.example/", "deu", ("x",)))):
         rules.refuses(document.read(samples.line(sample, number), "here"))
@@ -96,11 +96,11 @@ def test_a_score_that_no_document_has_is_noticed() -> None:
         ),
     ],
 )
-def test_rules_that_no_document_fits_are_refused(wanted: Wanted, named: str) -> None:
+def test_filters_that_no_document_can_pass_are_refused(wanted: Wanted, named: str) -> None:
     with pytest.raises(ConfigError, match=f"no document fits both {named}; change one of them"):
         Filter(wanted, Takedown())
 
 
-def test_a_day_may_be_first_and_last() -> None:
+def test_a_range_may_begin_and_end_on_one_day() -> None:
     Filter(Wanted(since="2026-11-15T10:44", until="2026-11-15", date_from="2020-05", date_to="2020"), Takedown())
     Filter(Wanted(least=("a=1",), most=("a=1", "b=0")), Takedown())

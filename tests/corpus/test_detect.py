@@ -7,7 +7,10 @@ from windrow.config import ConfigError
 from windrow.corpus import detect, stream
 from windrow.corpus.formats import text as plain_text
 
-VERTICAL = "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n<doc>\nx\ty\n</doc>\n"
+VERTICAL = (
+    "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n"
+    "<doc>\nx\ty\n</doc>\n"
+)
 PREVERTICAL = "<doc>\n<p>\nOne line of text\n</p>\n<div>\n<p>\nand one\n</p>\n</div>\n</doc>\n"
 TEXT = "one paragraph\nof two lines\n\n\nanother\n"
 JSON = '{"text": "one\\n\\ntwo"}\n\n{"paragraphs": ["three", {"text": "four"}]}\n'

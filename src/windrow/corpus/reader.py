@@ -63,7 +63,7 @@ def lines(shard: ShardFile) -> Iterator[tuple[bytes, str, int]]:
 
 
 def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:
-    """Yield every document, shard by shard; `ordered`: across languages, in the order in which a node committed them."""
+    """Yield every document, shard by shard; `ordered`: in the order of the commits, across languages."""
     found = find(path, length)
     if not ordered:
         yield from _read(found)

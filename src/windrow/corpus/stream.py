@@ -139,5 +139,5 @@ def create(path: Path) -> Iterator[BinaryIO]:
 
 
 def gzipped(plain: BinaryIO, mode: str) -> io.BufferedReader:
-    """Return a file object that packs into `plain` or unpacks it. Its header has no time, so equal data gives equal bytes."""
+    """Return a file that packs into `plain` or unpacks it. Equal data gives equal bytes: the header has no time."""
     return typing.cast(io.BufferedReader, igzip.IGzipFile("", mode, LEVEL, plain, 0))  # type: ignore[no-untyped-call]

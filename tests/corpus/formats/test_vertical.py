@@ -28,14 +28,14 @@ def test_glue_joins_two_sentences_without_a_space_between_them() -> None:
 
 def test_the_given_segmenter_splits_scripts_without_spaces() -> None:
     found = read(Sample("http://a.example/", "zho", ("風吹",)))
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def cut(run: str, language: str) -> list[str]:
-        asked.append((run, language))
+        calls.append((run, language))
         return [run]
 
     assert "\n<s>\n風吹\n</s>\n" in as_vertical(found, 1, FormatOptions(codes.name, cut=cut))
-    assert asked == [("風吹", "zho")]
+    assert calls == [("風吹", "zho")]
 
 
 def test_text_that_looks_like_markup_stays_text_in_vertical() -> None:

@@ -1,4 +1,4 @@
-"""Vertical: the files that Sketch Engine compiles. An <s> per sentence, one line per token, <g/> for a missing space."""
+"""Vertical: the files that Sketch Engine compiles. An <s> per sentence, one line per token, <g/> for no space."""
 
 from windrow.corpus.formats import markup
 from windrow.corpus.formats.format import FormatOptions, Item
