@@ -409,7 +409,7 @@ def test_the_error_of_a_full_standard_output_names_it(crawl: Path) -> None:
     assert done.returncode == 2
     assert (
         done.stderr.decode()
-        == "windrow: standard output: No space left on device; mend that and run the same command again\n"
+        == "windrow: standard output: No space left on device; fix that and run the same command again\n"
     )
 
 

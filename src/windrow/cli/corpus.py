@@ -55,7 +55,7 @@ def export(
         str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): builtin or icu.")
     ] = "builtin",
     langdiff: Annotated[
-        str, typer.Option(help="langdiff of <p>: measured per paragraph, or that of the document.")
+        str, typer.Option(help="paragraph: measure langdiff of each <p>; document: use that of its document.")
     ] = "paragraph",
     model: Annotated[
         list[Path] | None,
