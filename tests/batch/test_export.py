@@ -135,28 +135,23 @@ def test_an_unknown_format_is_refused_and_not_written_as_another(tmp_path: Path,
     assert os.listdir(tmp_path) == ["crawl"]
 
 
-OWN_FORMAT = """
-from windrow.corpus.formats.format import Format, FormatOptions, Item, each
-
-
-def row(item: Item, options: FormatOptions) -> bytes:
-    return f"{item.number}\\t{item.document.url}\\n".encode()
-
-
-table = Format(".tsv", each(row, header=b"number\\turl\\n"))
-"""
+def documented_format() -> str:
+    """Return the format that docs/corpus.md shows."""
+    page = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text("utf-8")
+    return page.partition("### A format of your own")[2].partition("```python\n")[2].partition("```")[0]
 
 
 @pytest.mark.parametrize("folder", ["crawl", "work"])
-def test_a_format_of_the_users_own_lies_beside_crawl_toml_or_in_the_current_directory(
+def test_the_documented_format_of_a_user_is_found_beside_crawl_toml_or_in_the_current_directory(
     tmp_path: Path, crawl: Path, folder: str
 ) -> None:
     (tmp_path / "work").mkdir()
-    (tmp_path / folder / "own_format.py").write_text(OWN_FORMAT)
-    done = command(crawl, "--format", "own_format:table", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
+    (tmp_path / folder / "myformats.py").write_text(documented_format())
+    done = command(crawl, "--format", "myformats:tsv", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
     assert done.returncode == 0, done.stderr
-    assert text(tmp_path / "out" / "cz.tsv") == f"number\turl\n1\t{SAMPLES[1].url}\n"
-    assert json.loads((tmp_path / "out" / "export.json").read_text())["format"] == "own_format:table"
+    row = f"1\t{SAMPLES[1].url}\t{' '.join(SAMPLES[1].texts)}\n"
+    assert text(tmp_path / "out" / "cz.tsv.gz") == "number\turl\ttext\n" + row
+    assert json.loads((tmp_path / "out" / "export.json").read_text())["format"] == "myformats:tsv"
 
 
 def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) -> None:

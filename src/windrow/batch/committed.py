@@ -1,4 +1,4 @@
-"""What a crawl has committed, according to its log: the length of each corpus shard, and the frames themselves.
+"""The committed part of a crawl, according to its log: the length of each corpus shard, and the frames themselves.
 
 Bytes after a committed length may be half a page, or a running crawl writes them now: they are not read. But a log
 that is damaged in the middle is refused, because the frames after the damage would be left out silently.

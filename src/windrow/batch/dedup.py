@@ -28,7 +28,7 @@ Watch = Callable[[int], None]  # called with the bytes of the input files that w
 @dataclasses.dataclass(frozen=True, slots=True)
 class DedupOptions:
     dedup: config.Dedup
-    level: str = "paragraph"  # what is kept or removed: "paragraph" or "document"
+    level: str = "paragraph"  # the unit that is kept or removed: "paragraph" or "document"
     format: str = ""  # of all input files; empty: detected per file
 
 
@@ -63,7 +63,7 @@ class FilePlan:
 
 def run(plans: Sequence[FilePlan], options: DedupOptions, watch: Watch) -> DedupSummary:
     """Remove near-duplicates. The output files appear when all of them are complete, or not at all."""
-    work = _Dedup(options, watch)
+    work = _Deduplicator(options, watch)
     with contextlib.ExitStack() as undo:
         for plan in plans:
             for folder in _missing(plan.output.parent):
@@ -91,7 +91,7 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-class _Dedup:
+class _Deduplicator:
     """The table, and the counts so far."""
 
     def __init__(self, options: DedupOptions, watch: Watch) -> None:
@@ -135,11 +135,12 @@ class _Dedup:
         self.watch(path.stat().st_size - shown)
 
     def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
-        grams = ngrams.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
+        paragraphs = [record.paragraphs for record in records if record.strip]
+        documents = ngrams.batch_octets(paragraphs, self.rule.ngram, tokens)
         if self.options.level == "document":
-            grams = [ngrams.whole(document) for document in grams]
-        rulings = iter(ngrams.settle_all(self.table, grams, self.rule))
-        self.table.take()  # discard what a redo file would hold: this command does not resume
+            documents = [ngrams.whole(document) for document in documents]
+        rulings = iter(ngrams.settle_all(self.table, documents, self.rule))
+        self.table.take()  # discard the entries for a redo file: this command does not resume
         file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
     def _stripped(self, record: DocumentRecord, ruling: Ruling) -> bytes:

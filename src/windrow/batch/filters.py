@@ -162,7 +162,7 @@ def _score(text: str, option: str) -> tuple[str, float]:
 
 
 def _has(document: Document, text: str) -> bool:
-    """Compare with the signals as written and with what they mean: "none" is noindex too."""
+    """Compare with the signals as written and with their meaning: "none" includes noindex."""
     name, equals, value = text.partition("=")
     found = (*document.signals, *signals.settled(document.signals))
     return any(signal.name == name and (not equals or signal.value == value) for signal in found)

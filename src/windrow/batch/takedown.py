@@ -1,4 +1,4 @@
-"""The takedown list: pages, hosts and domains that no export may contain, because somebody asked for their removal."""
+"""The takedown list: pages, hosts and domains that no export may contain, because someone requested their removal."""
 
 import re
 from collections.abc import Iterable

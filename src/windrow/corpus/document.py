@@ -21,7 +21,7 @@ FORMAT = 1  # raised when a reader of the old format would misread the new one; 
 # Never in a line: single surrogates, which are not Unicode; control characters; what would break a line or an XML file.
 _FOREIGN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _CONTROL = re.compile(b"\xc2[\x80-\x9f]")
-_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
 class Draft(msgspec.Struct, frozen=True, array_like=True):
@@ -224,7 +224,7 @@ def _clean(text: str) -> str:
 
 def _instead(found: re.Match[str]) -> str:
     character = found[0]
-    if character in _BLANKS:
+    if character in _SPACES:
         return " "
     return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
 

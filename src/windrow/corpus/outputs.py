@@ -21,7 +21,7 @@ NOTE = "export.json"
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What the user named as output."""
+    """The output that the user named, and how to write it."""
 
     output: Path  # "-": standard output
     format: Format

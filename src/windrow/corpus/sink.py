@@ -24,7 +24,7 @@ class Sink:
     def __init__(self, format: Format, options: FormatOptions, standard_output: bool = False) -> None:
         self._format, self._options = format, options
         self._encoders: dict[Path, Encoder] = {}
-        self._files: _Files = _StandardOutput() if standard_output else _OpenFiles()
+        self._files: _Destination = _StandardOutput() if standard_output else _OpenFiles()
 
     def add(self, path: Path, item: Item) -> int:
         """Return the document's bytes before compression."""
@@ -57,7 +57,7 @@ class Sink:
         return opened
 
 
-class _Files(Protocol):
+class _Destination(Protocol):
     def stream(self, path: Path) -> BinaryIO: ...  # a new, empty file
     def close(self, path: Path) -> None: ...
     def drop(self) -> None: ...
@@ -72,7 +72,7 @@ class _OpenFiles:
 
     def stream(self, path: Path) -> BinaryIO:
         self._file(path, "wb")
-        return typing.cast(BinaryIO, _Stream(lambda data: self._write(path, data)))
+        return typing.cast(BinaryIO, _EncoderStream(lambda data: self._write(path, data)))
 
     def close(self, path: Path) -> None:
         file = self._open.pop(path, None)
@@ -103,7 +103,7 @@ class _OpenFiles:
 
 class _StandardOutput:
     def stream(self, path: Path) -> BinaryIO:
-        return typing.cast(BinaryIO, _Stream(_print))
+        return typing.cast(BinaryIO, _EncoderStream(_print))
 
     def close(self, path: Path) -> None:
         with _pipe():
@@ -130,8 +130,8 @@ def _pipe() -> Iterator[None]:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-class _Stream(io.RawIOBase):
-    """What an encoder writes to. Closing is the sink's business, so a library may close it as often as it likes."""
+class _EncoderStream(io.RawIOBase):
+    """The file object that an encoder writes to. The sink closes the file itself, so a library may close this object."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write

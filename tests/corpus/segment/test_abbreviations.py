@@ -19,7 +19,7 @@ def test_every_row_has_a_known_language_and_kind_and_no_pair_occurs_twice() -> N
 def test_no_word_has_two_kinds_that_exclude_each_other() -> None:
     for language in {row[0] for row in ROWS}:
         words = abbreviations.of(language)
-        assert not words.before & (words.behind | words.closing), language
+        assert not words.before & (words.after | words.closing), language
 
 
 def test_a_language_without_a_list_uses_that_of_a_close_language_or_the_shared_one() -> None:

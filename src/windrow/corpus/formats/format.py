@@ -1,4 +1,4 @@
-"""What a format is: how documents become the bytes of a file and, for `windrow dedup`, how they are read back.
+"""The record of a format: how documents become the bytes of a file and, for `windrow dedup`, how they are read back.
 
 A format of your own needs a suffix and a function that encodes one document:
 
@@ -47,7 +47,7 @@ class Encoder(Protocol):
     """Writes the documents of one output file to its stream."""
 
     def add(self, item: Item) -> int: ...  # bytes of the document before compression: the size of a file counts these
-    def close(self) -> None: ...  # writes what comes last in the file; the stream is closed elsewhere
+    def close(self) -> None: ...  # writes the end of the file; the caller closes the stream
 
 
 Encode = Callable[[Item, FormatOptions], bytes]

@@ -106,7 +106,7 @@ def _decoded(line: bytes) -> Any:
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return json.loads(line)  # also reads what Python writes beyond JSON: NaN, single surrogates
+        return json.loads(line)  # also reads the additions of Python to JSON: NaN, single surrogates
 
 
 def _encoded(document: dict[str, Any]) -> bytes:
@@ -148,7 +148,7 @@ def _strip_paragraphs(document: dict[str, Any], kept: Sequence[bool]) -> bytes:
 
 
 def _strip_text(document: dict[str, Any], name: str, lines: list[bytes], kept: Sequence[bool]) -> bytes:
-    """Each paragraph that stays keeps the blank lines before it."""
+    """Keep the blank lines before each paragraph that stays."""
     flags = iter(kept)
     left: list[bytes] = []
     blank: list[bytes] = []

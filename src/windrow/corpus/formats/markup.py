@@ -1,4 +1,4 @@
-"""What prevertical and vertical share: a <doc> per page, a <p> per paragraph, and the attributes of both.
+"""The common part of prevertical and vertical: a <doc> per page, a <p> per paragraph, and the attributes of both.
 
 The attributes are those of SpiderLing in its order, so that tools made for its corpora read ours.
 """

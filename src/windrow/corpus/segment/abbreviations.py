@@ -2,12 +2,12 @@
 
 They are in `abbreviations.tsv` in this directory: language, kind, words in lower case without their last full stop. The
 lists hold only the most common words and are written by hand. No list is complete, and none has to be: most
-abbreviations are recognised by their shape (z.B., J. R. R., vgl.). There are four kinds, by what a full stop means
-before a capital or a number:
+abbreviations are recognised by their shape (z.B., J. R. R., vgl.). A kind says what a full stop
+means before a capital or a number:
 
 - before: the word belongs to the next word (Dr., bzw., např.), so no sentence ends
 - numbered: the same, but only before a number (No., S., Art.); elsewhere it is an ordinary word
-- behind: the word belongs to the word before it (Inc., Jr.); a sentence ends if the next word begins sentences
+- after: the word belongs to the word before it (Inc., Jr.); a sentence ends if the next word begins sentences
 - closing: the word ends a list (etc., usw., atd.), and mostly the sentence
 
 A fifth kind, starts, holds words that begin sentences and are hardly ever names.
@@ -45,7 +45,7 @@ _LIKE = {  # a language without a list -> a close one with a list
 }
 
 
-KINDS = ("before", "numbered", "behind", "closing", "starts")
+KINDS = ("before", "numbered", "after", "closing", "starts")
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -54,25 +54,25 @@ class Words(msgspec.Struct, frozen=True):
     language: str  # ISO 639-3, as the caller gave it
     before: frozenset[str]
     numbered: frozenset[str]
-    behind: frozenset[str]
+    after: frozenset[str]
     closing: frozenset[str]
     starts: frozenset[str]
-    shortened: frozenset[str]  # before, behind or closing
+    shortened: frozenset[str]  # before, after or closing
 
 
 @functools.cache
 def of(language: str) -> Words:
     """Return the words of a language; one without a list gets the words that many languages share."""
     found = _table().get(_LIKE.get(language, language)) or _table()["und"]
-    before, numbered, behind, closing, starts = (found.get(kind, frozenset()) for kind in KINDS)
+    before, numbered, after, closing, starts = (found.get(kind, frozenset()) for kind in KINDS)
     return Words(
         language=language,
         before=before,
         numbered=numbered,
-        behind=behind,
+        after=after,
         closing=closing,
         starts=starts,
-        shortened=before | behind | closing,
+        shortened=before | after | closing,
     )
 
 

@@ -31,7 +31,7 @@ _LEAD = rf"\s*_•·–—―‐\-{re.escape(_QUOTES + _OPEN)}¿¡"
 _NEXT = re.compile(rf"([{_LEAD}]{{0,16}}+)(\w[\w'’]{{0,24}}+)?+(\.?)")
 _NAME = re.compile(r"\A.[A-Z]|[\d_]")  # iPhone, x264, b_adapt: these begin a sentence without a capital
 _WORD = re.compile(r"\w")
-_NO_BLANK = re.compile(f"[{scripts.UNSPACED}]")
+_UNSPACED = re.compile(f"[{scripts.UNSPACED}]")
 _SLIP = re.compile(f"[{scripts.HANGUL}]{{3}}")
 _ROMAN = re.compile(r"(?=.)L?X{0,3}(?:IX|IV|V?I{0,3})")  # up to 89, without C, D and M: a CD is not a number
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
@@ -176,7 +176,7 @@ def _unspaced(sign: str, before: str, after: str) -> bool:
     """
     if sign == ".":
         return bool(_SLIP.fullmatch(before + after))
-    return "." not in sign and "…" not in sign and bool(_NO_BLANK.fullmatch(before[-1:]))
+    return "." not in sign and "…" not in sign and bool(_UNSPACED.fullmatch(before[-1:]))
 
 
 def _opened(text: str, start: int) -> bool:
@@ -202,7 +202,7 @@ def _stops(place: _FullStop) -> bool:
         return not _ordinal(word, place)
     if word.lower() in words.closing:
         return True
-    return not (short in words.behind or _abbreviated(word, short, words.language))
+    return not (short in words.after or _abbreviated(word, short, words.language))
 
 
 def _ordinal(number: str, place: _FullStop) -> bool:

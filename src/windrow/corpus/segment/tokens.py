@@ -58,8 +58,8 @@ def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
     words = abbreviations.of(language)
     rows = _pattern().findall(text)
     found: list[str] = []
-    for number, (blank, token, _) in enumerate(rows):
-        if not blank and found:
+    for number, (space, token, _) in enumerate(rows):
+        if not space and found:
             if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):
                 found[-1] += token
                 continue
