@@ -231,7 +231,7 @@ def test_sync_makes_shards_and_their_names_durable_once(
     assert seen[4:] == [str(shard)]
 
 
-def test_after_a_failed_sync_every_call_is_refused(monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
+def test_after_a_failed_sync_flush_and_sync_fail(monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, "disk on fire")
 

@@ -1,7 +1,7 @@
 """Documents: the text that a crawl keeps, on disk and in the formats that other programs read.
 
-The text of a page comes in after extraction and judging, and goes out as one line of a shard. `document` makes that line
-in two steps, because a worker has the text and the driver knows which paragraphs are new and where the bytes are.
+The text of a page comes in after extraction and judging, and goes out as one line of a shard. `document` makes that
+line in two steps, because a worker has the text and the driver knows which paragraphs are new and where the bytes are.
 `shards` appends the lines to corpus/LANGUAGE/ and gives the guarantees that commits need; `reader` reads them back.
 
 `formats` is the table of formats for everyone else: jsonl, prevertical, vertical, text and Parquet. To export,

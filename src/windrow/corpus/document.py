@@ -97,9 +97,8 @@ def draft(
 
 def signals(draft: Draft) -> list[Signal]:
     """Return the usage signals of the page itself."""
-    return _signals(
-        b"[" + draft.head.partition(b'"signals":[')[2] + b"]"
-    )  # a JSON string never contains an unescaped quote
+    # A JSON string never contains an unescaped quote, so no text can look like this member.
+    return _signals(b"[" + draft.head.partition(b'"signals":[')[2] + b"]")
 
 
 def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signals: Sequence[Signal] = ()) -> bytes:
@@ -205,9 +204,8 @@ def _foreign(encoded: list[bytes], texts: Iterable[str]) -> bool:
     octets, text = b"".join(encoded), "".join(texts)
     if not encoded or b"\x7f" in octets or (b"\xc2" in octets and _CONTROL.search(octets)):
         return True
-    if b"\\" in octets and b"\\" in octets.replace(b"\\\\", b"").replace(
-        b'\\"', b""
-    ):  # an escape other than of a quote or a backslash
+    # Look for an escape other than that of a quote or a backslash.
+    if b"\\" in octets and b"\\" in octets.replace(b"\\\\", b"").replace(b'\\"', b""):
         return True
     return "\u2028" in text or "\u2029" in text or "\ufffe" in text or "\uffff" in text
 
@@ -247,7 +245,5 @@ def _problem(line: bytes, error: Exception) -> str:
 def unreadable(number: int) -> str:
     """Return why this version cannot read a document of this format number."""
     if number > FORMAT:
-        return (
-            f"a document of format {number}, made by a newer Windrow; this one reads format {FORMAT}: install the newer"
-        )
+        return f"a document of format {number}, made by a newer Windrow than this, which reads {FORMAT}; install it"
     return f"a document of format {number}, which Windrow never wrote; it reads format {FORMAT}"

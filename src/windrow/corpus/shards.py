@@ -99,7 +99,7 @@ class Shards:
         """Make everything durable that was flushed before this call.
 
         OSError: the system may have dropped data that it could not store, and a second fsync would report success. So
-        these Shards refuse every further call; new ones begin at the committed lengths.
+        flush and sync of these Shards fail from then on; new Shards begin at the committed lengths.
         """
         self._check()
         with self._lock:
@@ -186,9 +186,8 @@ class Shards:
 
     def _check(self) -> None:
         if self._lost is not None:
-            message = (
-                f"an earlier sync failed ({self._lost.strerror}); restart the crawl to continue from the last commit"
-            )
+            problem = f"an earlier sync failed ({self._lost.strerror})"
+            message = f"{problem}; restart the crawl to continue from the last commit"
             raise OSError(self._lost.errno, message, str(self._directory / DIRECTORY))
 
 

@@ -131,7 +131,7 @@ def _pipe() -> Iterator[None]:
 
 
 class _EncoderStream(io.RawIOBase):
-    """The file object that an encoder writes to. The sink closes the file itself, so a library may close this object."""
+    """The file object that an encoder writes to. The sink closes the file, so a library may close this object."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write

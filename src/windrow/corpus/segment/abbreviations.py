@@ -2,8 +2,8 @@
 
 They are in `abbreviations.tsv` in this directory: language, kind, words in lower case without their last full stop. The
 lists hold only the most common words and are written by hand. No list is complete, and none has to be: most
-abbreviations are recognised by their shape (z.B., J. R. R., vgl.). A kind says what a full stop
-means before a capital or a number:
+abbreviations are recognised by their shape (z.B., J. R. R., vgl.). A kind says what a full stop means before a capital
+or a number:
 
 - before: the word belongs to the next word (Dr., bzw., např.), so no sentence ends
 - numbered: the same, but only before a number (No., S., Art.); elsewhere it is an ordinary word

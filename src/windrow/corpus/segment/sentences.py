@@ -52,11 +52,7 @@ _ORDINAL = _GERMAN | frozenset(  # languages where "3." means "the third"
     "ces slk pol hun fin est ekk dan nob nno nor hrv srp bos cnr slv lav lvs isl fao tur hsb dsb eus".split()
 )
 _SYLLABIC = frozenset("ces slk hrv srp bos cnr slv mkd bul".split())  # languages where r and l are vowels: prst, vlk
-_OWN_SIGNS = {
-    "hye": ":",
-    "hyw": ":",
-    "ell": ";\u037e",
-}  # signs that end sentences in one language only, before a capital
+_OWN_SIGNS = {"hye": ":", "hyw": ":", "ell": ";\u037e"}  # they end sentences in this language only, before a capital
 _QUOTED_ON = ("と", "って", "を", "が", "の", "に", "、")  # Japanese: after a quotation, these continue the sentence
 _ON = tuple(",;:)]}>|=")  # no sentence begins with these
 _LONG = 64  # characters before a full stop that are examined
