@@ -1,11 +1,12 @@
-"""How much of the wanted text a crawl brings home, and how clean it is, on a web whose truth is known.
+"""Measure how complete and how clean the corpus of a crawl is, on a web whose truth is known.
 
     python benchmarks/corpus.py [small|medium] [--language de] [--web DIR] [--json]
 
-Two crawls of the same web. The first keeps all it may (no retired domains, no near-duplicates removed, opt-outs recorded only): of the text
-bytes of reachable, allowed pages in the wanted language with over 500 bytes of main text, exact copies counted once, how much is in the
-corpus? The second runs with the defaults: how many of its paragraphs are in another language (told by CLD2, of 60 characters and more), are
-there equal documents, and how many of the mirror's and the spam hosts' pages got in that are not the first of their kind?
+It crawls the same web twice. The first crawl keeps all that it may: it retires no domains, removes no near-duplicates
+and only records opt-outs. The truth is the text of all reachable and allowed pages in the wanted language with over 500
+bytes of main text, exact copies counted once: how many bytes of it are in the corpus? The second crawl runs with the
+defaults: how many of its paragraphs of 60 characters or more are in another language (according to CLD2), how many
+documents are equal, and how many documents come from the mirror and the spam hosts?
 """
 
 import argparse
@@ -27,15 +28,15 @@ from windrow import urls
 from windrow.judge.language import codes
 
 SERVE = Path(__file__).resolve().parents[2] / "shared" / "web" / "serve"
-LEAST = 500  # bytes of main text of a page that counts
-TOLD = 60  # characters of a paragraph whose language can be told
+LEAST = 500  # bytes of main text; shorter pages do not count
+LONG = 60  # characters of a paragraph whose language CLD2 can detect
 EVERYTHING = {"frontier.yield_threshold": '"off"', "dedup.near_duplicates": "false", "signals.profile": '"record-only"'}
 
 
 @contextmanager
 def web(profile: str, directory: Path, port: int) -> Iterator[Path]:
     if not SERVE.exists():
-        sys.exit(f"the web is not here: {SERVE} is missing")
+        sys.exit(f"the web to crawl is missing: {SERVE} does not exist")
     subprocess.run([SERVE, "start", profile, directory, str(port)], check=True, stdout=sys.stderr)
     try:
         yield directory
@@ -44,7 +45,7 @@ def web(profile: str, directory: Path, port: int) -> Iterator[Path]:
 
 
 def crawl(site: Path, directory: Path, language: str, options: dict[str, str]) -> list[dict[str, Any]]:
-    """The documents of a crawl."""
+    """Run a crawl; return its documents."""
     windrow = [sys.executable, "-m", "windrow.cli"]
     command = [
         *windrow,
@@ -77,7 +78,7 @@ def crawl(site: Path, directory: Path, language: str, options: dict[str, str]) -
 
 
 def reasons(directory: Path) -> dict[str, tuple[str, str]]:
-    """How each page ended, by URL."""
+    """Return the reason and detail of each page, by URL."""
     found = {}
     for path in sorted((directory / "log").glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -89,14 +90,14 @@ def reasons(directory: Path) -> dict[str, tuple[str, str]]:
 
 
 def wanted(site: Path, language: str) -> dict[str, list[tuple[str, int]]]:
-    """The pages that count, by the checksum of their source: URL and bytes of main text."""
+    """Return the pages that count, by the checksum of their source: URL and bytes of main text."""
     found: dict[str, list[tuple[str, int]]] = {}
     with gzip.open(site / "pages.tsv.gz", "rt", encoding="utf-8") as lines:
         names = next(lines).rstrip("\n").split("\t")
         for line in lines:
             row = dict(zip(names, line.rstrip("\n").split("\t"), strict=True))
-            told = codes.label(row["detected"])
-            if row["reachable"] == row["allowed"] == "1" and told == language and int(row["main_bytes"]) > LEAST:
+            detected = codes.label(row["detected"])
+            if row["reachable"] == row["allowed"] == "1" and detected == language and int(row["main_bytes"]) > LEAST:
                 url = urls.parse(f"http://{row['host']}{row['path']}")
                 assert url is not None
                 found.setdefault(row["md5_source"], []).append((url.text, int(row["main_bytes"])))
@@ -115,13 +116,13 @@ def completeness(
         total += main
         kept = max((held.get(url, 0) for url, _ in copies), default=0)
         if not kept and any(ends.get(url, ("",))[0] == "duplicate" for url, _ in copies):
-            kept = main  # the same bytes or the same text are there under another URL
+            kept = main  # the corpus has the same bytes or the same text under another URL
         pages += main if kept else 0
         text += min(kept, main)
         if not kept:
             url = copies[0][0]
-            reason, detail = ends.get(url, ("never asked", ""))
-            wrong += main if ", 0% in" in detail else 0  # no paragraph of it is in the language
+            reason, detail = ends.get(url, ("never requested", ""))
+            wrong += main if ", 0% in" in detail else 0  # no paragraph of the page is in the language
             missing[reason] += main
             examples.setdefault(reason, []).append(f"{url} {ends.get(url, ('', ''))[1]} ({main} bytes)")
     shares = {reason: round(bytes_ / total, 5) for reason, bytes_ in missing.most_common()}
@@ -138,14 +139,14 @@ def size(document: dict[str, Any]) -> int:
 
 
 def cleanness(site: Path, language: str, documents: list[dict[str, Any]]) -> dict[str, Any]:
-    told = foreign = 0
+    checked = foreign = 0
     others: Counter[str] = Counter()
     for document in documents:
         for paragraph in document["paragraphs"]:
-            if len(paragraph["text"]) < TOLD:
+            if len(paragraph["text"]) < LONG:
                 continue
             sure, _, best = pycld2.detect(paragraph["text"].encode("utf-8", "replace"), isPlainText=True)
-            told += 1
+            checked += 1
             if sure and not codes.covers(language, codes.label(best[0][1])):
                 foreign += 1
                 others[codes.label(best[0][1])] += 1
@@ -154,8 +155,8 @@ def cleanness(site: Path, language: str, documents: list[dict[str, Any]]) -> dic
     suspects = {host for host, row in hosts.items() if row.get("spam") or row.get("kind") == "mirror"}
     return {
         "documents": len(documents),
-        "paragraphs": told,
-        "foreign": foreign / max(1, told),
+        "paragraphs": checked,
+        "foreign": foreign / max(1, checked),
         "foreign_languages": dict(others.most_common(5)),
         "equal_documents": sum(texts.values()) - len(texts),
         "spam_and_mirror_documents": dict(
@@ -169,12 +170,10 @@ def main() -> None:
     parser.add_argument("profile", nargs="?", default="small", choices=("small", "medium"))
     parser.add_argument("--language", default="de")
     parser.add_argument(
-        "--web", type=Path, help="directory to unpack the web in, reused when it is there; without it a temporary one"
+        "--web", type=Path, help="directory for the unpacked web, reused if it exists; default: a temporary one"
     )
     parser.add_argument("--port", type=int, default=8091)
-    parser.add_argument(
-        "--set", action="append", default=[], help="a further option of both crawls: SECTION.OPTION=VALUE"
-    )
+    parser.add_argument("--set", action="append", default=[], help="an option for both crawls: SECTION.OPTION=VALUE")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     language = codes.parse(arguments.language)
@@ -188,7 +187,8 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"everything": first, "defaults": second}, ensure_ascii=False))
         return
-    held = f"pages held {first['pages_held']:.4f} ({first['pages_held_of_true']:.4f} without those that hold none of the language)"
+    held = f"pages held {first['pages_held']:.4f}"
+    held += f" ({first['pages_held_of_true']:.4f} without pages that have no paragraph in the language)"
     held += f", text {first['text_held']:.4f}"
     print(f"{arguments.profile}, {language}: {first['bytes']:,} bytes wanted; {held}")
     for reason, share in first["missing"].items():

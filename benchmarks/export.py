@@ -1,8 +1,8 @@
-"""Exports: CPU per document and format, against the plain way of reading the corpus line by line with gzip and json.
+"""Measure the CPU time of exports per document and format, and of a script that reads the corpus with gzip and json.
 
     python benchmarks/export.py [--documents 20000] [--json]
 
-The corpus is made here, from the texts of the demo: 3 to 14 paragraphs a document, ten languages.
+The corpus is made from the texts of the demo: 3 to 14 paragraphs per document, in ten languages.
 """
 
 import argparse
@@ -21,19 +21,20 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from windrow import config  # noqa: E402
 from windrow.batch import export  # noqa: E402
-from windrow.batch.export import Options  # noqa: E402
-from windrow.corpus import document, outputs  # noqa: E402
+from windrow.batch.export import ExportOptions  # noqa: E402
+from windrow.corpus import document  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
+from windrow.corpus.formats import FORMATS  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
 from windrow.data import Page, Paragraph, Place  # noqa: E402
 from windrow.judge.language import codes  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
-LOT = 256  # documents in a flush
+BATCH = 256  # documents per flush
 
 
 def make(directory: Path, count: int) -> dict[str, float]:
-    """A corpus, and what each step of making it costs in µs a document."""
+    """Make a corpus; return the cost of each step in µs per document."""
     chance, spent = random.Random(1), dict.fromkeys(("draft", "line", "flush"), 0.0)
     files = {codes.parse(path.stem): path.read_text("utf-8").split("\n") for path in sorted(TEXTS.glob("*.txt"))}
     texts = {language: [line for line in lines if len(line) > 80] for language, lines in files.items()}
@@ -53,7 +54,7 @@ def make(directory: Path, count: int) -> dict[str, float]:
             spent["line"] += time.process_time() - started
             started = time.process_time()
             shards.append(language, line)
-            if number % LOT == LOT - 1 or number == count - 1:
+            if number % BATCH == BATCH - 1 or number == count - 1:
                 shards.flush()
             spent["flush"] += time.process_time() - started
     return {name: seconds / count * 1e6 for name, seconds in spent.items()}
@@ -63,19 +64,19 @@ def source(number: int, language: str) -> Source:
     place = Place("warc/WINDROW-n0-20261115104421-00000.warc.gz", number * 1000, 900)
     name, url = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>", f"http://www{number % 500}.example.org/{number}"
     return Source(
-        name,
-        url,
-        1794739461.0 + number,
-        "192.0.2.1",
-        place,
-        "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
-        language,
-        {"language": 0.98},
+        id=name,
+        url=url,
+        time=1794739461.0 + number,
+        ip="192.0.2.1",
+        place=place,
+        digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+        language=language,
+        scores={"language": 0.98},
     )
 
 
 def plain(directory: Path) -> None:
-    """What a script would do that wants the text only."""
+    """Do what a script would do that needs only the text."""
     with gzip.open(directory / "plain.txt.gz", "wt", compresslevel=2) as output:
         for path in sorted((directory / "corpus").rglob("*.gz")):
             with gzip.open(path, "rt") as lines:
@@ -83,9 +84,9 @@ def plain(directory: Path) -> None:
                     output.write("\n".join(paragraph["text"] for paragraph in json.loads(line)["paragraphs"]) + "\n")
 
 
-def job(directory: Path, form: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
-    output = directory / f"out-{style}-{langdiff}{outputs.SUFFIXES[form]}"
-    options = Options((directory,), output, form, style=style, langdiff=langdiff)
+def job(directory: Path, format: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
+    output = directory / f"out-{style}-{langdiff}{FORMATS[format].suffix}"
+    options = ExportOptions(inputs=(directory,), output=output, format=format, style=style, langdiff=langdiff)
 
     def run() -> None:
         export.check(options)
@@ -96,8 +97,10 @@ def job(directory: Path, form: str, style: str = "both", langdiff: str = "paragr
 
 def jobs(directory: Path) -> dict[str, Callable[[], None]]:
     found = {"jsonl, as it is": job(directory, "jsonl", style="windrow")}
-    found |= {form: job(directory, form) for form in export.FORMATS}
-    return found | {f"{form}, quick": job(directory, form, langdiff="document") for form in ("prevertical", "vertical")}
+    found |= {format: job(directory, format) for format in FORMATS}
+    for format in ("prevertical", "vertical"):
+        found[f"{format}, quick"] = job(directory, format, langdiff="document")
+    return found
 
 
 def cost(run: Callable[[], None], count: int) -> float:
@@ -121,7 +124,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"documents": arguments.documents, "gzipped_bytes": size, "microseconds": rows}, indent=2))
         return
-    print(f"{arguments.documents:,} documents, {size:,} bytes gzipped; µs of CPU a document")
+    print(f"{arguments.documents:,} documents, {size:,} bytes gzipped; µs of CPU per document")
     for name, figure in rows.items():
         print(f"{name:<16} {figure:>8.1f}")
 

@@ -1,10 +1,10 @@
-"""Sentences: how far Windrow's agree with those of other tools on the paragraphs of a corpus, and what they cost.
+"""Measure how far Windrow's sentences agree with those of other tools on the paragraphs of a corpus, and their cost.
 
     python benchmarks/sentences.py CRAWL --language de [--paragraphs 3000] [--show 20]
 
-Compared are the places within paragraphs where a sentence ends, with pysbd, syntok and nltk's Punkt (trained on the same paragraphs), as
-far as they are installed and know the language. None of them is the truth: --show prints places where one of the two ends a sentence and
-the other does not. Cost: CPU of a paragraph.
+It compares the places within paragraphs where a sentence ends with those of pysbd, syntok and nltk's Punkt (trained on
+the same paragraphs), if they are installed and know the language. None of them is the truth: --show prints places where
+one of two tools ends a sentence and the other does not. The cost is CPU time per paragraph.
 """
 
 import argparse
@@ -18,15 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from windrow.corpus import reader, sentences  # noqa: E402
+from windrow.corpus import reader  # noqa: E402
+from windrow.corpus.segment import sentences  # noqa: E402
 from windrow.judge.language import codes  # noqa: E402
 
 Split = Callable[[str], Iterable[str]]
-AROUND = 40  # characters shown before and behind
+AROUND = 40  # characters shown before and after a place
 
 
 def paragraphs(crawl: Path, language: str, count: int) -> list[str]:
-    """Different ones, of at least two words."""
+    """Return different paragraphs of at least two words."""
     found = {
         paragraph.text
         for document in reader.documents(crawl)
@@ -69,7 +70,7 @@ def peers(language: str, texts: list[str]) -> Iterator[tuple[str, Split]]:
 
 
 def ends(found: Iterable[str]) -> set[int]:
-    """Places of the ends but the last, in characters that are no blanks."""
+    """Return where sentences end, without the last, counted in characters that are not spaces."""
     lengths = list(itertools.accumulate(len("".join(sentence.split())) for sentence in found))
     return set(lengths[:-1])
 
@@ -98,11 +99,10 @@ def main() -> None:
     texts = paragraphs(arguments.crawl, language, arguments.paragraphs)
     rows = {"windrow": timed(lambda text: [sentence for sentence, _ in sentences.split(text, language)], texts)}
     rows |= {name: timed(split, texts) for name, split in peers(language, texts)}
-    print(
-        f"{codes.name(language)}: {len(texts):,} paragraphs, {sum(map(len, rows['windrow'][0])):,} ends within them by Windrow"
-    )
+    ended = sum(map(len, rows["windrow"][0]))
+    print(f"{codes.name(language)}: {len(texts):,} paragraphs; Windrow ends {ended:,} sentences within them")
     for name, (_, cost) in rows.items():
-        print(f"{name:<8} {cost:8.1f} µs a paragraph")
+        print(f"{name:<8} {cost:8.1f} µs per paragraph")
     for one, other in itertools.combinations(rows, 2):
         compare(f"{one} and {other}", rows[one][0], rows[other][0])
     for name in itertools.islice(rows, 1, None):
@@ -125,8 +125,8 @@ def show(texts: list[str], one: list[set[int]], other: list[set[int]], name: str
     rows += [
         (name, text, place) for text, first, second in zip(texts, one, other, strict=True) for place in second - first
     ]
-    for who, text, place in random.Random(2).sample(rows, min(count, len(rows))):
-        print(f"{who:<8} {shown(text, place)}")
+    for tool, text, place in random.Random(2).sample(rows, min(count, len(rows))):
+        print(f"{tool:<8} {shown(text, place)}")
 
 
 if __name__ == "__main__":

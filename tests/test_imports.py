@@ -28,14 +28,14 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
-    "icu4py": ("corpus/icu.py",),
+    "icu4py": ("corpus/segment/icu.py",),
     "justext": ("extract/peers.py",),
     "isal": ("archive/", "corpus/", "fetch/coding.py", "log/"),
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
     "numpy": ("extract/blocks", "extract/lines_model/", "extract/sweep.py", "judge/", "dedup/"),
     "publicsuffixlist": ("urls/suffixes.py",),
-    "pyarrow": ("corpus/parquet.py",),
+    "pyarrow": ("corpus/formats/parquet.py",),
     "py3langid": ("judge/language/detect.py",),
     "pycld2": ("judge/language/detect.py",),
     "pycurl": ("fetch/client/",),

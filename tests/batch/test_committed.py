@@ -11,7 +11,7 @@ from windrow.config import ConfigError
 from windrow.data import Frame
 
 
-def test_the_last_length_that_the_log_names_counts(tmp_path: Path) -> None:
+def test_the_last_length_in_the_log_counts(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", committed=False)
     shard = crawl / "corpus" / "ces" / "n0-00000.jsonl.gz"
     assert Lengths()(shard) is None
@@ -21,14 +21,14 @@ def test_the_last_length_that_the_log_names_counts(tmp_path: Path) -> None:
     assert [length(crawl / "corpus" / code / "n0-00000.jsonl.gz") for code in ("ces", "deu", "eng")] == [30, 20, 0]
 
 
-def test_a_file_that_is_no_shard_counts_whole(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_shard_counts_whole(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl")
     for path in (crawl / "export.jsonl", tmp_path / "other.jsonl"):
         path.touch()
         assert Lengths()(path) is None
 
 
-def test_a_log_with_a_gap_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_log_with_a_gap_or_in_another_format_is_refused(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", committed=False)
     logs.write(crawl / "log", Frame(1, 1.0, (), {}), Frame(3, 3.0, (), {}))
     with pytest.raises(ConfigError, match="frame 3 follows frame 1"):
@@ -40,28 +40,28 @@ def test_a_log_with_a_gap_or_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 def damaged(directory: Path, *frames: Frame) -> Path:
-    """The first frame is."""
+    """Write a log whose first frame is damaged."""
     positions = logs.write(directory, *frames)
     path = directory / "00000.jsonl.gz"
     data = bytearray(path.read_bytes())
-    data[positions[0][1] - 8] ^= 0xFF  # of its checksum
+    data[positions[0][1] - 8] ^= 0xFF  # in its checksum
     path.write_bytes(data)
     return path
 
 
-def test_a_log_with_whole_frames_behind_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_a_log_with_whole_frames_after_a_damaged_one_is_refused(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", committed=False)
     damaged(crawl / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
     with pytest.raises(
         ConfigError,
-        match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy",
+        match=r"00000\.jsonl\.gz, byte 0: damaged, and whole frames follow; restore the file from a copy",
     ):
         Lengths()(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz")
-    with pytest.raises(ConfigError, match="damaged, and whole frames lie behind it"):
+    with pytest.raises(ConfigError, match="damaged, and whole frames follow"):
         list(committed.frames(crawl / "log"))
 
 
-def test_a_last_frame_that_is_cut_short_was_never_there(tmp_path: Path) -> None:
+def test_a_truncated_last_frame_does_not_exist(tmp_path: Path) -> None:
     positions = logs.write(tmp_path / "log", Frame(1, 1.0, (), {}), Frame(2, 2.0, (), {}))
     path = tmp_path / "log" / "00000.jsonl.gz"
     path.write_bytes(path.read_bytes()[: positions[1][1] - 3])

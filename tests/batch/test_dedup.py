@@ -15,7 +15,7 @@ from tests.corpus.samples import Sample
 from tests.dedup.onion import Onion, words
 from windrow import config
 from windrow.batch import dedup
-from windrow.batch.dedup import Job
+from windrow.batch.dedup import FilePlan
 from windrow.config import ConfigError
 from windrow.corpus import reader
 from windrow.data import Signal
@@ -29,7 +29,7 @@ def text(count: int = 40) -> str:
 
 
 def corpus(count: int) -> list[list[str]]:
-    """Documents of paragraphs, some of them copies with a word changed."""
+    """Return documents of paragraphs, some of which are copies with one word changed."""
     stock, documents = [text() for _ in range(9)], []
     for _ in range(count):
         paragraphs = []
@@ -42,7 +42,7 @@ def corpus(count: int) -> list[list[str]]:
 
 
 def expected(documents: list[list[str]]) -> list[list[str]]:
-    """What onion leaves."""
+    """Return what onion leaves."""
     onion, left = Onion(), []
     for paragraphs in documents:
         duplicate, _ = onion.judge([words(paragraph) for paragraph in paragraphs])
@@ -52,11 +52,11 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
     return left
 
 
-def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.Summary:
-    level, form = options.pop("level", "paragraph"), options.pop("form", "")
-    jobs = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, form, force=True)
+def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.DedupSummary:
+    level, format = options.pop("level", "paragraph"), options.pop("format", "")
+    plans = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, format, force=True)
     judge = config.Dedup(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
-    return dedup.run(jobs, dedup.options(level, form, judge), lambda count: None)
+    return dedup.run(plans, dedup.options(level, format, judge), lambda count: None)
 
 
 def jsonl(path: Path, documents: list[Any]) -> Path:
@@ -72,7 +72,7 @@ DOCUMENTS = corpus(300)
 LEFT = expected(DOCUMENTS)
 
 
-def test_the_corpus_of_these_tests_has_something_to_remove() -> None:
+def test_the_corpus_of_these_tests_has_duplicates() -> None:
     assert 50 < sum(map(len, DOCUMENTS)) - sum(map(len, LEFT)) < 600
     assert len(LEFT) < len(DOCUMENTS)
 
@@ -101,7 +101,7 @@ def test_jsonl_with_paragraphs_keeps_every_other_field(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["text", "raw_content", "content"])
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_jsonl_with_text_has_a_paragraph_a_line(tmp_path: Path, name: str, between: str) -> None:
+def test_jsonl_with_text_has_one_paragraph_per_line(tmp_path: Path, name: str, between: str) -> None:
     documents = [
         {"id": number, name: between.join(paragraphs), "metadata": {}} for number, paragraphs in enumerate(DOCUMENTS)
     ]
@@ -142,7 +142,7 @@ def test_vertical_keeps_its_structures_and_columns(tmp_path: Path) -> None:
     assert (tmp_path / "out.vert").read_text() == vertical(LEFT)
 
 
-def test_sentences_and_glue_of_a_vertical_are_markup_and_not_judged(tmp_path: Path) -> None:
+def test_sentence_tags_and_glue_of_a_vertical_do_not_count_as_tokens(tmp_path: Path) -> None:
     (tmp_path / "in.vert").write_text(vertical(DOCUMENTS))
     summary = run(tmp_path / "in.vert", tmp_path / "out.vert")
     (tmp_path / "bare.vert").write_text(_without_sentences(vertical(DOCUMENTS)))
@@ -154,7 +154,7 @@ def _without_sentences(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if line not in ("<s>\n", "</s>\n", "<g/>\n"))
 
 
-def test_a_vertical_without_paragraphs_is_judged_by_document(tmp_path: Path) -> None:
+def test_a_vertical_without_paragraphs_is_compared_by_document(tmp_path: Path) -> None:
     one, two = text(30), text(30)
     made = ["<doc>\n" + each.replace(" ", "\n") + "\n</doc>\n" for each in (one, two, one)]
     (tmp_path / "in.vert").write_text("".join(made))
@@ -163,7 +163,7 @@ def test_a_vertical_without_paragraphs_is_judged_by_document(tmp_path: Path) -> 
     assert (summary.documents_in, summary.documents_removed, summary.tokens_in) == (3, 1, 90)
 
 
-def test_plain_text_is_parted_by_blank_lines(tmp_path: Path) -> None:
+def test_blank_lines_separate_the_paragraphs_of_plain_text(tmp_path: Path) -> None:
     paragraphs = [text(20) + "\n" + text(20) for _ in range(5)]
     for end, blank in (("\n", "\n\n"), ("\r\n", "\r\n \r\n")):
         given = [each.replace("\n", end) for each in [*paragraphs, paragraphs[1], *paragraphs[:1], text(40)]]
@@ -194,7 +194,7 @@ def test_whole_documents_are_removed_at_document_level(tmp_path: Path) -> None:
     assert (summary.documents_removed, summary.paragraphs_in, summary.paragraphs_removed) == (1, 5, 2)
 
 
-def test_gzip_in_and_out_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+def test_gzipped_input_and_output_and_equal_bytes_per_run(tmp_path: Path) -> None:
     half = len(DOCUMENTS) // 2
     for name, part in (("a", DOCUMENTS[:half]), ("b", DOCUMENTS[half:])):
         plain = jsonl(tmp_path / name, [{"text": "\n".join(paragraphs)} for paragraphs in part]).read_bytes()
@@ -232,16 +232,16 @@ def test_several_files_become_one_if_the_output_is_named_like_one(tmp_path: Path
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.jsonl", "b.jsonl"]
 
 
-def test_what_the_table_forgets_is_counted_and_said(tmp_path: Path) -> None:
+def test_forgotten_ngrams_are_counted_and_reported(tmp_path: Path) -> None:
     documents = [{"text": " ".join(f"{number}.{word}" for word in range(50_000))} for number in range(40)]
     summary = run(jsonl(tmp_path / "in.jsonl", [*documents, documents[0]]), tmp_path / "out.jsonl")
     assert summary.ngrams_forgotten > 0 and summary.documents_out == 41
-    assert "dedup.table_bytes=33554432" in dedup.told(
+    assert "dedup.table_bytes=33554432" in dedup.describe(
         summary, dedup.options("paragraph", "", config.Dedup(table_bytes=16 << 20))
     )
 
 
-def test_python_s_own_json_is_read(tmp_path: Path) -> None:
+def test_json_as_python_writes_it_is_read(tmp_path: Path) -> None:
     same = text()
     (tmp_path / "in.jsonl").write_text(f'\ufeff{{"score": NaN, "text": "\\ud83d {same}"}}\n\n{{"text": "{same}"}}')
     run(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
@@ -259,15 +259,15 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "latin.vert": (b"<doc>\n<p>\none\n</p>\n</doc>\n<doc>\n<p>\ncaf\xe9\n</p>\n</doc>\n", "line 8: not UTF-8"),
     "image.txt": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1: not text"),
     "table.parquet": (b"PAR1\x15\x04", "line 1: not text"),
-    "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3)[:-9], "the gzip data breaks off here"),
-    "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data breaks off here"),
-    "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data breaks off here"),
-    "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data breaks off here"),
+    "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3)[:-9], "the gzip data ends here"),
+    "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data ends here"),
+    "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data ends here"),
+    "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data ends here"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_or_foreign_file_is_named_with_its_line_and_nothing_is_left_behind(tmp_path: Path, name: str) -> None:
+def test_an_error_names_the_broken_or_foreign_file_and_its_line_and_leaves_no_output(tmp_path: Path, name: str) -> None:
     content, message = BROKEN[name]
     (tmp_path / name).write_bytes(content)
     jsonl(tmp_path / "good.jsonl", [{"text": text()}])
@@ -280,15 +280,15 @@ def test_a_broken_or_foreign_file_is_named_with_its_line_and_nothing_is_left_beh
     assert (tmp_path / name).read_bytes() == content
 
 
-def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
+def test_an_output_that_would_change_an_input_is_refused(tmp_path: Path) -> None:
     one = jsonl(tmp_path / "one.jsonl", [{"text": text()}])
     (tmp_path / "more").mkdir()
     two = jsonl(tmp_path / "more" / "one.jsonl", [{"text": text()}])
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.txt").write_text(text())
     for inputs, output, message in (
-        ([one], one, "would be written over"),
-        ([one], tmp_path, "would be written over"),
+        ([one], one, "would be overwritten"),
+        ([one], tmp_path, "would be overwritten"),
         ([one, two], tmp_path / "out", "two input files have the name one.jsonl"),
         ([tmp_path / "more"], tmp_path / "more" / "out", "lies in the input"),
         ([tmp_path / "empty"], tmp_path / "out", "there are no document files"),
@@ -300,13 +300,13 @@ def test_outputs_that_would_spoil_an_input_are_refused(tmp_path: Path) -> None:
         run(tmp_path / "missing.jsonl", tmp_path / "out.jsonl")
 
 
-@pytest.mark.parametrize(("level", "form"), [("sentence", ""), ("paragraph", "xml")])
-def test_an_unknown_level_or_format_is_refused(level: str, form: str) -> None:
+@pytest.mark.parametrize(("level", "format"), [("sentence", ""), ("paragraph", "xml")])
+def test_an_unknown_level_or_format_is_refused(level: str, format: str) -> None:
     with pytest.raises(ConfigError, match="is unknown; it must be one of"):
-        dedup.options(level, form, config.Dedup())
+        dedup.options(level, format, config.Dedup())
 
 
-def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
+def test_a_failed_run_leaves_no_directories(tmp_path: Path) -> None:
     (tmp_path / "in" / "deep").mkdir(parents=True)
     jsonl(tmp_path / "in" / "a.jsonl", [{"text": text(30)}])
     (tmp_path / "in" / "deep" / "b.jsonl").write_text("{\n")
@@ -319,17 +319,17 @@ def test_a_run_that_fails_leaves_no_directories_either(tmp_path: Path) -> None:
     assert list((tmp_path / "there").iterdir()) == []
 
 
-def test_what_is_there_is_replaced_only_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_existing_files_are_replaced_only_with_force(tmp_path: Path) -> None:
     given = jsonl(tmp_path / "in.jsonl", [{"text": text(30)}])
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(
-        ConfigError, match=r"out\.jsonl exists already; name another output, or replace it with --force"
+        ConfigError, match=r"out\.jsonl already exists; name another output, or replace it with --force"
     ):
         dedup.plan([given], tmp_path / "out.jsonl")
-    assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [Job(tmp_path / "out.jsonl", (given,))]
+    assert dedup.plan([given], tmp_path / "out.jsonl", force=True) == [FilePlan(tmp_path / "out.jsonl", (given,))]
     (tmp_path / "into").mkdir()
     (tmp_path / "into" / "other.jsonl").touch()
-    assert dedup.plan([given], tmp_path / "into") == [Job(tmp_path / "into" / "in.jsonl", (given,))]
+    assert dedup.plan([given], tmp_path / "into") == [FilePlan(tmp_path / "into" / "in.jsonl", (given,))]
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -360,7 +360,10 @@ def test_an_empty_file_gives_an_empty_file(tmp_path: Path, name: str) -> None:
 
 
 STORY = "the wind goes over the field and the mill turns slowly while the miller waits for the evening to come"
-OWN = "a line of its own that nobody else has written so far, long enough not to be taken for a rest between two copies of a story"
+OWN = (
+    "a line of its own that nobody else has written so far, "
+    "long enough not to be taken for a rest between two copies of a story"
+)
 COPIED = (
     Sample(
         "http://a.example.org/1",
@@ -393,7 +396,7 @@ def test_the_corpus_of_a_crawl_comes_out_as_a_corpus(tmp_path: Path) -> None:
     assert second == msgspec.structs.replace(whole, paragraphs=whole.paragraphs[1:])
 
 
-def test_what_the_crawl_has_not_committed_is_not_read(tmp_path: Path) -> None:
+def test_uncommitted_documents_are_not_read(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", COPIED)
     with (crawl / "corpus" / "eng" / "n0-00000.jsonl.gz").open("ab") as file:
         file.write(gzip.compress(samples.line(COPIED[0], 9))[:40])

@@ -1,4 +1,4 @@
-"""`windrow export`: formats, filters, where the output goes, and what is refused."""
+"""`windrow export`: formats, filters, outputs and errors."""
 
 import errno
 import gzip
@@ -14,31 +14,35 @@ from typing import Any
 import prevert
 import pytest
 
+import windrow
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from tests.judge import declarations
 from windrow.batch import export
-from windrow.batch.export import Options, Summary
+from windrow.batch.export import ExportOptions, ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.config import ConfigError
-from windrow.corpus import formats, outputs
+from windrow.corpus import detect, outputs, sink
+from windrow.corpus.formats import FORMATS
 from windrow.judge.language import trigrams
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
 
 
-def run(crawl: Path, output: Path, form: str = "jsonl", **options: Any) -> Summary:
-    asked = Options((crawl,), output, form, **options)
-    export.check(asked)
-    return export.run(asked, export.find(asked), lambda count: None)
+def run(crawl: Path, output: Path, format: str = "jsonl", **others: Any) -> ExportSummary:
+    options = ExportOptions(inputs=(crawl,), output=output, format=format, **others)
+    export.check(options)
+    return export.run(options, export.find(options), lambda count: None)
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "windrow.cli", "export", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "windrow.cli", "export", *map(str, arguments)],  # -P: as the installed command
         capture_output=True,
         text=True,
         check=False,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(Path(windrow.__file__).parents[1])},
     )
 
 
@@ -63,7 +67,7 @@ def test_every_document_is_exported_once_and_counted(tmp_path: Path, crawl: Path
     assert summary.files == {"out.jsonl.gz": 6} and summary.bytes_out == len(text(tmp_path / "out.jsonl.gz").encode())
 
 
-def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp_path: Path) -> None:
+def test_langdiff_is_measured_per_paragraph_or_taken_from_the_document(tmp_path: Path) -> None:
     german = "Der Wind weht über das weite Feld und die Mühle am Bach dreht sich langsam."
     english = "The wind blows over the wide field, and the mill at the brook turns slowly."
     crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "deu", (german, english, "Mühle 7"))])
@@ -73,7 +77,7 @@ def test_paragraphs_have_their_own_difference_unless_the_documents_is_wanted(tmp
     assert re.findall('langdiff="(.*)"', text(tmp_path / "its.prevert")) == ["0.25"] * 3
 
 
-def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
+def test_with_a_model_langdiff_is_that_of_trigrams(tmp_path: Path) -> None:
     sample = "\n".join(declarations.shipped("de"))
     trigrams.write(trigrams.train("deu", sample), tmp_path / "model")
     german, english = declarations.shipped("de")[3], declarations.shipped("en")[3]
@@ -93,7 +97,7 @@ def test_with_a_model_differences_are_those_of_trigrams(tmp_path: Path) -> None:
     assert other == [0.25, 0.02]
 
 
-def test_words_without_blanks_are_found_by_dictionary_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_scripts_without_spaces_are_split_by_dictionary_on_request(tmp_path: Path) -> None:
     pytest.importorskip("icu4py", reason="needs icu4py")
     crawl = samples.crawl(tmp_path / "crawl", [Sample("http://a.example/", "zho", ("我们在北京。",))])
     run(crawl, tmp_path / "icu.vert", "vertical", words="icu")
@@ -115,20 +119,56 @@ def test_a_prevertical_file_is_read_by_prevert(tmp_path: Path, crawl: Path) -> N
     assert str(seen[0]) == "Pole je široké.\nVítr vane od západu.\n"
 
 
-@pytest.mark.parametrize(("form", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
-def test_dedup_reads_every_format_that_is_written(tmp_path: Path, crawl: Path, form: str, paragraphs: int) -> None:
-    path = tmp_path / f"out{outputs.SUFFIXES[form]}"
-    run(crawl, path, form)
-    assert formats.tell(path) == form
-    assert sum(len(record.paragraphs) for record, _ in formats.read(path)) == paragraphs
+@pytest.mark.parametrize(("format", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
+def test_dedup_reads_every_text_format_of_export(tmp_path: Path, crawl: Path, format: str, paragraphs: int) -> None:
+    path = tmp_path / f"out{FORMATS[format].suffix}"
+    run(crawl, path, format)
+    assert detect.detect(path) == format
+    assert sum(len(record.paragraphs) for record, _ in detect.read(path)) == paragraphs
 
 
-def test_plain_text_has_paragraphs_with_a_blank_line_between(tmp_path: Path, crawl: Path) -> None:
+def test_an_unknown_format_is_refused_and_not_written_as_another(tmp_path: Path, crawl: Path) -> None:
+    options = ExportOptions(inputs=(crawl,), output=tmp_path / "out.xml", format="xml")
+    for step in (export.check, lambda options: export.run(options, export.find(options), lambda count: None)):
+        with pytest.raises(ConfigError, match="--format 'xml' is unknown; use jsonl, "):
+            step(options)
+    assert os.listdir(tmp_path) == ["crawl"]
+
+
+def documented_format() -> str:
+    """Return the format that docs/corpus.md shows."""
+    page = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text("utf-8")
+    return page.partition("### A format of your own")[2].partition("```python\n")[2].partition("```")[0]
+
+
+@pytest.mark.parametrize("folder", ["crawl", "work"])
+def test_the_documented_format_of_a_user_is_found_beside_crawl_toml_or_in_the_current_directory(
+    tmp_path: Path, crawl: Path, folder: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / folder / "myformats.py").write_text(documented_format())
+    done = command(crawl, "--format", "myformats:tsv", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
+    assert done.returncode == 0, done.stderr
+    row = f"1\t{SAMPLES[1].url}\t{' '.join(SAMPLES[1].texts)}\n"
+    assert text(tmp_path / "out" / "cz.tsv.gz") == "number\turl\ttext\n" + row
+    assert json.loads((tmp_path / "out" / "export.json").read_text())["format"] == "myformats:tsv"
+
+
+def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) -> None:
+    scores = ({"language": 0.9, "my_judges:wind": 0.75}, {"language": 0.9, "my_judges:wind": 0.25}, {"language": 0.9})
+    found = [Sample(f"http://{at}.example/", "eng", ("x",), scores=each) for at, each in enumerate(scores)]
+    crawl = samples.crawl(tmp_path / "crawl", found)
+    summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(least=["my_judges:wind=0.5"]))
+    assert urls(tmp_path / "out.jsonl") == ["http://0.example/"]
+    assert summary.left_out == {"score my_judges:wind": 2}
+
+
+def test_plain_text_has_blank_lines_between_paragraphs(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(languages=["ces"]))
     assert text(tmp_path / "out.txt") == "Pole je široké.\n\nVítr vane od západu.\n\n"
 
 
-def test_parquet_has_a_row_for_each_document(tmp_path: Path, crawl: Path) -> None:
+def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     run(crawl, tmp_path / "out.parquet", "parquet")
     rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
@@ -161,47 +201,47 @@ def test_without_pyarrow_parquet_is_refused_and_everything_else_works(
         ("domain", {"192.0.2.7": 1, "example.co.uk": 2, "example.cz": 1, "example.de": 1, "example.org": 1}),
     ],
 )
-@pytest.mark.parametrize("form", ["jsonl", "prevertical", "parquet"])
-def test_a_corpus_is_parted_into_one_file_each(
-    tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], form: str
+@pytest.mark.parametrize("format", ["jsonl", "prevertical", "parquet"])
+def test_a_corpus_is_split_into_one_file_per_part(
+    tmp_path: Path, crawl: Path, by: str, parts: dict[str, int], format: str
 ) -> None:
-    summary = run(crawl, tmp_path / "out", form, by=by)
-    suffix = outputs.SUFFIXES[form]
+    summary = run(crawl, tmp_path / "out", format, by=by)
+    suffix = FORMATS[format].suffix
     assert summary.files == {f"{name}{suffix}": count for name, count in parts.items()}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*summary.files, "export.json"}
     note = json.loads((tmp_path / "out" / "export.json").read_text())
     assert (note["by"], note["documents_out"], note["files"]) == (by, 6, summary.files)
 
 
-def test_more_parts_than_open_files_are_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
+def test_there_may_be_more_parts_than_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl: Path) -> None:
     run(crawl, tmp_path / "a", by="domain")
-    monkeypatch.setattr(outputs, "OPEN", 1)
+    monkeypatch.setattr(sink, "OPEN", 1)
     run(crawl, tmp_path / "b", by="domain")
     names = sorted(path.name for path in (tmp_path / "a").glob("*.gz"))
     assert [text(tmp_path / "a" / name) for name in names] == [text(tmp_path / "b" / name) for name in names]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, form: str) -> None:
-    summary = run(crawl, tmp_path / "out", form, shard_bytes=1)
-    assert list(summary.files) == [f"{number:05}{outputs.SUFFIXES[form]}" for number in range(6)]
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, format: str) -> None:
+    summary = run(crawl, tmp_path / "out", format, shard_bytes=1)
+    assert list(summary.files) == [f"{number:05}{FORMATS[format].suffix}" for number in range(6)]
     assert set(summary.files.values()) == {1}
 
 
 def test_the_same_corpus_and_options_give_the_same_bytes(tmp_path: Path, crawl: Path) -> None:
-    for form in export.FORMATS:
+    for format in FORMATS:
         for name in ("a", "b"):
-            run(crawl, tmp_path / f"{name}{outputs.SUFFIXES[form]}", form)
-        assert (tmp_path / f"a{outputs.SUFFIXES[form]}").read_bytes() == (
-            tmp_path / f"b{outputs.SUFFIXES[form]}"
+            run(crawl, tmp_path / f"{name}{FORMATS[format].suffix}", format)
+        assert (tmp_path / f"a{FORMATS[format].suffix}").read_bytes() == (
+            tmp_path / f"b{FORMATS[format].suffix}"
         ).read_bytes()
 
 
-def test_what_is_left_out_is_counted_by_rule(tmp_path: Path, crawl: Path) -> None:
+def test_documents_that_are_left_out_are_counted_by_filter(tmp_path: Path, crawl: Path) -> None:
     wanted = Wanted(profile="training", least=["language=0.6"])
     summary = run(crawl, tmp_path / "out.jsonl", wanted=wanted)
     assert summary.left_out == {"profile": 2, "score language": 1} and summary.documents_out == 3
-    assert "2 left out: profile" in export.told(summary)
+    assert "2 left out: profile" in export.describe(summary)
 
 
 def test_shards_of_other_languages_are_not_read(tmp_path: Path, crawl: Path) -> None:
@@ -209,14 +249,14 @@ def test_shards_of_other_languages_are_not_read(tmp_path: Path, crawl: Path) -> 
     assert (summary.documents_in, summary.documents_out) == (3, 3)
 
 
-def test_where_nothing_fits_the_file_is_empty(tmp_path: Path, crawl: Path) -> None:
+def test_without_a_matching_document_the_file_is_empty(tmp_path: Path, crawl: Path) -> None:
     summary = run(crawl, tmp_path / "out.jsonl", wanted=Wanted(tlds=["fr"]))
     assert summary.documents_out == 0 and (tmp_path / "out.jsonl").read_bytes() == b""
     run(crawl, tmp_path / "out.jsonl.gz", wanted=Wanted(tlds=["fr"]))
     assert text(tmp_path / "out.jsonl.gz") == ""
 
 
-def test_the_takedowns_of_the_crawl_and_of_the_command_are_honoured(tmp_path: Path, crawl: Path) -> None:
+def test_the_takedown_lists_of_the_crawl_and_of_the_command_are_applied(tmp_path: Path, crawl: Path) -> None:
     (crawl / "takedown.txt").write_text("example.co.uk\n")
     (tmp_path / "more.txt").write_text("http://pole.example.cz/\n")
     summary = run(crawl, tmp_path / "out.jsonl", takedown=tmp_path / "more.txt")
@@ -226,7 +266,7 @@ def test_the_takedowns_of_the_crawl_and_of_the_command_are_honoured(tmp_path: Pa
     assert run(shard, tmp_path / "shard.jsonl").left_out == {"takedown": 2}
 
 
-def test_what_the_crawl_has_not_committed_is_not_exported(tmp_path: Path, crawl: Path) -> None:
+def test_uncommitted_documents_are_not_exported(tmp_path: Path, crawl: Path) -> None:
     with (crawl / "corpus" / "deu" / "n0-00000.jsonl.gz").open("ab") as file:
         file.write(gzip.compress(samples.line(SAMPLES[0], 99))[:50])
     (crawl / "corpus" / "fra").mkdir()
@@ -234,7 +274,7 @@ def test_what_the_crawl_has_not_committed_is_not_exported(tmp_path: Path, crawl:
     assert run(crawl, tmp_path / "out.jsonl").documents_out == 6
 
 
-def test_an_output_is_not_overwritten_unless_asked(tmp_path: Path, crawl: Path) -> None:
+def test_an_output_is_overwritten_only_with_force(tmp_path: Path, crawl: Path) -> None:
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(ConfigError, match="--force"):
         run(crawl, tmp_path / "out.jsonl")
@@ -243,7 +283,7 @@ def test_an_output_is_not_overwritten_unless_asked(tmp_path: Path, crawl: Path) 
     assert len(urls(tmp_path / "out.jsonl")) == 6
 
 
-def test_only_an_export_is_replaced_by_an_export(tmp_path: Path, crawl: Path) -> None:
+def test_an_export_replaces_only_another_export(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out", by="domain")
     with pytest.raises(ConfigError, match="not empty"):
         run(crawl, tmp_path / "out", by="tld")
@@ -277,7 +317,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("kind", BROKEN)
 @pytest.mark.parametrize("output", ["out.jsonl", "out"])
-def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str, output: str) -> None:
+def test_after_an_error_no_part_of_the_output_is_left(tmp_path: Path, kind: str, output: str) -> None:
     path = tmp_path / "in" / "a.jsonl"
     path.parent.mkdir()
     path.write_bytes(BROKEN["gzip"] if kind == "gzip" else samples.line(SAMPLES[0], 0) + BROKEN[kind])
@@ -287,10 +327,10 @@ def test_after_an_error_nothing_is_left_of_the_output(tmp_path: Path, kind: str,
     assert os.listdir(tmp_path) == ["in"] and path.read_bytes() == before
 
 
-def test_a_failed_export_leaves_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
+def test_a_failed_export_keeps_the_earlier_one(tmp_path: Path, crawl: Path) -> None:
     run(crawl, tmp_path / "out.jsonl")
     before = (tmp_path / "out.jsonl").read_bytes()
-    with pytest.raises(ConfigError, match="no document has a score 'langauge'; there are language, quality"):
+    with pytest.raises(ConfigError, match="no document has a score 'langauge'; the scores are language, quality"):
         run(crawl, tmp_path / "out.jsonl", wanted=Wanted(least=["langauge=0.5"]), force=True)
     assert (tmp_path / "out.jsonl").read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["crawl", "out.jsonl"]
@@ -321,14 +361,14 @@ def test_a_wrong_command_fails_in_one_sentence(tmp_path: Path, crawl: Path, argu
     assert os.listdir(tmp_path) == ["crawl"]
 
 
-def test_what_is_no_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
+def test_a_path_without_a_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    for path, words in ((tmp_path / "empty", "is no crawl's directory"), (tmp_path / "none", "does not exist")):
+    for path, words in ((tmp_path / "empty", "is not a crawl's directory"), (tmp_path / "none", "does not exist")):
         done = command(path, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
         assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe_ends_the_export_silently(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", [SAMPLES[0]] * 2000)
     process = subprocess.Popen(
         [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
@@ -342,19 +382,19 @@ def test_a_reader_that_has_enough_ends_the_export_quietly(tmp_path: Path) -> Non
     process.stderr.close()
 
 
-def test_inputs_that_hold_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
+def test_inputs_that_contain_the_same_files_are_refused(tmp_path: Path, crawl: Path) -> None:
     shard = next((crawl / "corpus").rglob("*.gz"))
     for inputs in ((crawl, crawl), (crawl, shard), (shard, crawl / "corpus"), (crawl, crawl.parent / "." / crawl.name)):
-        with pytest.raises(ConfigError, match="are, or hold, the same files; name each of them once"):
-            export.find(Options(inputs, tmp_path / "out.jsonl", "jsonl"))
+        with pytest.raises(ConfigError, match="contain the same files; name each of them once"):
+            export.find(ExportOptions(inputs=inputs, output=tmp_path / "out.jsonl", format="jsonl"))
 
 
-def test_an_export_of_nothing_names_the_file_that_it_made(tmp_path: Path, crawl: Path) -> None:
+def test_an_export_without_documents_names_its_file(tmp_path: Path, crawl: Path) -> None:
     assert run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(tlds=("fr",))).files == {"out.txt": 0}
     assert (tmp_path / "out.txt").read_bytes() == b""
 
 
-def test_a_full_standard_output_is_named(crawl: Path) -> None:
+def test_the_error_of_a_full_standard_output_names_it(crawl: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "windrow.cli", "export", str(crawl), "--format", "text", "-o", "-"],
@@ -364,16 +404,16 @@ def test_a_full_standard_output_is_named(crawl: Path) -> None:
     assert done.returncode == 2
     assert (
         done.stderr.decode()
-        == "windrow: standard output: No space left on device; mend that and run the same command again\n"
+        == "windrow: standard output: No space left on device; fix that and run the same command again\n"
     )
 
 
-def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
-    """It dies in the middle, by a signal that nobody can catch; the next one does not mind what is left."""
+def test_a_killed_export_leaves_no_file_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
+    """SIGKILL ends it midway; the next export removes what it left."""
     script = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.batch import export\n"
-        "asked = export.Options((Path(sys.argv[1]),), Path(sys.argv[2]), 'jsonl')\n"
-        "export.run(asked, export.find(asked), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
+        "options = export.ExportOptions(inputs=(Path(sys.argv[1]),), output=Path(sys.argv[2]), format='jsonl')\n"
+        "export.run(options, export.find(options), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
     )
     for output in (tmp_path / "out.jsonl.gz", tmp_path / "out"):
         done = subprocess.run([sys.executable, "-c", script, str(crawl), str(output)], check=False)
@@ -383,18 +423,18 @@ def test_an_export_that_is_killed_leaves_nothing_that_looks_whole(tmp_path: Path
         assert output.exists() and not (tmp_path / f".new.{output.name}").exists()
 
 
-@pytest.mark.parametrize("form", export.FORMATS)
-def test_an_export_that_fails_on_the_way_leaves_nothing(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_that_fails_midway_leaves_nothing(tmp_path: Path, format: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(samples.line(SAMPLES[0], 0) + b"{\n")
-    for name, options in ((f"out{outputs.SUFFIXES[form]}", {}), ("out", {"by": "tld"})):
+    for name, options in ((f"out{FORMATS[format].suffix}", {}), ("out", {"by": "tld"})):
         with pytest.raises(ConfigError, match=r"in\.jsonl, line 2: not a JSON document"):
-            run(tmp_path / "in.jsonl", tmp_path / "to" / name, form, **options)
+            run(tmp_path / "in.jsonl", tmp_path / "to" / name, format, **options)
         assert list((tmp_path / "to").iterdir()) == []
 
 
-@pytest.mark.parametrize("form", export.FORMATS)
-def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
-    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_error_of_a_full_disk_names_the_output(
+    tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = samples.crawl(tmp_path / "crawl")
 
@@ -403,5 +443,5 @@ def test_a_disk_that_is_full_is_told_with_the_name_of_the_output(
 
     monkeypatch.setattr(outputs, "_sync", full)
     with pytest.raises(OSError, match="No space left on device") as raised:
-        run(crawl, tmp_path / "to" / "out.x", form)
+        run(crawl, tmp_path / "to" / "out.x", format)
     assert raised.value.filename == str(tmp_path / "to" / "out.x") and list((tmp_path / "to").iterdir()) == []

@@ -1,23 +1,18 @@
-from pathlib import Path
-
 import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
-from windrow.batch.filters import Filter, Takedown, Wanted
+from windrow.batch.filters import Filter, Wanted
+from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError
 from windrow.corpus import document
 
 DEU, CES, NEWS, BLOG, IP, ZHO = range(len(SAMPLES))
 
 
-def kept(wanted: Wanted, takedown: str = "", path: Path = Path()) -> list[int]:
-    """Which samples stay."""
-    listed = Takedown()
-    if takedown:
-        (path / "list.txt").write_text(takedown)
-        listed.read(path / "list.txt")
-    rules = Filter(wanted, listed)
+def kept(wanted: Wanted) -> list[int]:
+    """Return the numbers of the samples that pass."""
+    rules = Filter(wanted, Takedown())
     found = [document.read(samples.line(sample, number), "here") for number, sample in enumerate(SAMPLES)]
     return [number for number, one in enumerate(found) if not rules.refuses(one)]
 
@@ -46,6 +41,7 @@ def kept(wanted: Wanted, takedown: str = "", path: Path = Path()) -> list[int]:
         (Wanted(least=["language=0.75"]), [DEU, CES, NEWS, BLOG, ZHO]),
         (Wanted(most=["language=0.75"]), [DEU, CES, NEWS, IP, ZHO]),
         (Wanted(least=["quality=0.1"], most=["language=1"]), [BLOG]),
+        (Wanted(least=["own.judge:a=b=0.5"]), []),
         (Wanted(signals=["license"]), [ZHO]),
         (Wanted(signals=["train-ai=n", "license=https://l.example/by"]), [NEWS, ZHO]),
         (Wanted(signals=["train-ai=y"]), []),
@@ -56,37 +52,8 @@ def kept(wanted: Wanted, takedown: str = "", path: Path = Path()) -> list[int]:
         (Wanted(languages=["eng"], tlds=["uk"], without=["train-ai=n"]), [BLOG]),
     ],
 )
-def test_documents_stay_that_fit_every_rule(wanted: Wanted, expected: list[int]) -> None:
+def test_documents_that_pass_every_filter_are_kept(wanted: Wanted, expected: list[int]) -> None:
     assert kept(wanted) == expected
-
-
-@pytest.mark.parametrize(
-    ("takedown", "gone"),
-    [
-        ("example.co.uk", [NEWS, BLOG]),
-        ("blog.example.co.uk  # asked by mail", [BLOG]),
-        ("*.example.de\n\n# nothing\n", [DEU]),
-        ("http://blog.example.co.uk/post", [BLOG]),
-        ("https://blog.example.co.uk/post", [BLOG]),
-        ("news.example.co.uk/story", [NEWS]),
-        ("http://news.example.co.uk/stories", []),
-        ("http://www.wind.example.de/mühle?a=1&b=2", [DEU]),
-        ("http://www.wind.example.de/m*", [DEU]),
-        ("http://pole.example.cz/", [CES]),
-        ("http://192.0.2.7/*\nzh.example.org", [IP, ZHO]),
-        ("\ufeffpole.example.cz", [CES]),
-        ("POLE.Example.CZ", [CES]),
-        ("ample.cz", []),
-    ],
-)
-def test_what_was_taken_down_is_left_out(tmp_path: Path, takedown: str, gone: list[int]) -> None:
-    assert kept(Wanted(), takedown, tmp_path) == [number for number in range(len(SAMPLES)) if number not in gone]
-
-
-@pytest.mark.parametrize("line", ["not a place", "ftp://example.org/", "http://", "word"])
-def test_a_takedown_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    with pytest.raises(ConfigError, match=r"list\.txt, line 2: "):
-        kept(Wanted(), f"example.org\n{line}\n", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -98,20 +65,20 @@ def test_a_takedown_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path,
         (Wanted(date_from="2026-02-30"), "--date-from"),
         (Wanted(least=["language"]), "--min-score 'language' is not name=value"),
         (Wanted(most=["language=much"]), "--max-score"),
-        (Wanted(signals=["a b"]), "is no signal"),
+        (Wanted(signals=["a b"]), "is not a signal"),
         (Wanted(profile="strict"), "--profile 'strict' is unknown"),
         (Wanted(domains=["a b"]), "--domain"),
         (Wanted(domains=["example.org/path"]), "--domain"),
         (Wanted(tlds=["c z"]), "--tld"),
     ],
 )
-def test_a_wish_that_cannot_be_understood_is_refused(wanted: Wanted, words: str) -> None:
+def test_an_invalid_filter_is_refused(wanted: Wanted, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         kept(wanted)
     assert words in str(caught.value)
 
 
-def test_a_score_that_no_document_has_is_noticed() -> None:
+def test_a_score_that_no_document_has_is_reported() -> None:
     rules = Filter(Wanted(least=["quality=0", "langauge=0.5"]), Takedown())
     for number, sample in enumerate((*SAMPLES, Sample("http://a.example/", "deu", ("x",)))):
         rules.refuses(document.read(samples.line(sample, number), "here"))
@@ -129,11 +96,11 @@ def test_a_score_that_no_document_has_is_noticed() -> None:
         ),
     ],
 )
-def test_rules_that_no_document_fits_are_refused(wanted: Wanted, named: str) -> None:
+def test_filters_that_no_document_can_pass_are_refused(wanted: Wanted, named: str) -> None:
     with pytest.raises(ConfigError, match=f"no document fits both {named}; change one of them"):
         Filter(wanted, Takedown())
 
 
-def test_a_day_may_be_first_and_last() -> None:
+def test_a_range_may_begin_and_end_on_one_day() -> None:
     Filter(Wanted(since="2026-11-15T10:44", until="2026-11-15", date_from="2020-05", date_to="2020"), Takedown())
     Filter(Wanted(least=("a=1",), most=("a=1", "b=0")), Takedown())

@@ -84,7 +84,7 @@ def damage_log(crawl: Path) -> None:
         (cut_archive, r"\.warc\.gz, byte \d+: .*; restore the file from a copy"),
         (
             damage_log,
-            r"00000\.jsonl\.gz, byte 0: damaged, and whole frames lie behind it; restore the file from a copy",
+            r"00000\.jsonl\.gz, byte 0: damaged, and whole frames follow; restore the file from a copy",
         ),
         (lambda crawl: shutil.rmtree(crawl / "log"), "holds no crawl: there is no log in it; check the path"),
     ],

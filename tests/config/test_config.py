@@ -356,7 +356,7 @@ def test_any_options_load_back_equal(
 ) -> None:
     options = Config(identity=identity, scope=scope, fetch=fetch)
     for changed in (False, True):
-        assert config.load(write(tmp_path_factory.getbasetemp(), config.dump(options, changed))) == options
+        assert config.load(write(tmp_path_factory.mktemp("options"), config.dump(options, changed))) == options
 
 
 def options() -> dict[str, object]:

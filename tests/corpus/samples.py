@@ -1,4 +1,4 @@
-"""A crawl's corpus made by hand: a few documents in several languages, from several places."""
+"""A small corpus of a crawl: a few documents in several languages, from several hosts."""
 
 import contextlib
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ class Sample(msgspec.Struct, frozen=True):
     time: float = 1794739461.123
     scores: dict[str, float] = msgspec.field(default_factory=lambda: {"language": 0.75})
     signals: tuple[Signal, ...] = ()
-    heading: bool = False  # of the first paragraph
-    languages: tuple[str, ...] = ()  # of the paragraphs; empty: all the document's
+    heading: bool = False  # whether the first paragraph is a heading
+    languages: tuple[str, ...] = ()  # of the paragraphs; empty: all have the document's
 
 
 SAMPLES = (
@@ -84,20 +84,20 @@ def line(sample: Sample, number: int) -> bytes:
     return document.line(
         draft,
         Source(
-            name,
-            sample.url,
-            sample.time,
-            "192.0.2.1",
-            place,
-            "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
-            sample.language,
-            sample.scores,
+            id=name,
+            url=sample.url,
+            time=sample.time,
+            ip="192.0.2.1",
+            place=place,
+            digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+            language=sample.language,
+            scores=sample.scores,
         ),
     )
 
 
 def crawl(directory: Path, samples: Sequence[Sample] = SAMPLES, committed: bool = True) -> Path:
-    """A crawl's directory with these documents; `committed`: with a log that says so."""
+    """Make a crawl directory with these documents; `committed`: with a log that commits them."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "crawl.toml").write_text("")
     with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:

@@ -13,14 +13,14 @@ from windrow.data import DocumentPlace, Page, Paragraph, Place, Signal
 
 PLACE = Place("warc/windrow-n0-20261115104421-00000.warc.gz", 1234, 567)
 SOURCE = Source(
-    "<urn:uuid:d7ae5c10-e6b3-4d27-967d-34780c58ba39>",
-    "http://example.de/a?b=c",
-    1794739461.123,
-    "192.0.2.7",
-    PLACE,
-    "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
-    "deu",
-    {"language": 0.97, "quality": 0.5},
+    id="<urn:uuid:d7ae5c10-e6b3-4d27-967d-34780c58ba39>",
+    url="http://example.de/a?b=c",
+    time=1794739461.123,
+    ip="192.0.2.7",
+    place=PLACE,
+    digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+    language="deu",
+    scores={"language": 0.97, "quality": 0.5},
 )
 PAGE = Page(
     title="Über »Wind«",
@@ -44,7 +44,7 @@ def make(kept: list[bool] | None = None, signals: tuple[Signal, ...] = ()) -> by
     return document.line(draft, SOURCE, kept, signals)
 
 
-def test_a_line_is_read_back_with_all_that_the_page_said() -> None:
+def test_a_line_is_read_back_with_everything_that_the_page_states() -> None:
     found = document.read(make(), "here")
     assert (found.format, found.id, found.url, found.ip) == (document.FORMAT, SOURCE.id, SOURCE.url, SOURCE.ip)
     assert found.time == "2026-11-15T10:44:21.123Z"
@@ -69,7 +69,7 @@ def test_a_line_is_read_back_with_all_that_the_page_said() -> None:
     )
 
 
-def test_the_members_of_a_line_are_those_that_are_documented() -> None:
+def test_a_line_has_the_documented_members() -> None:
     line = make()
     found = json.loads(line)
     assert list(found) == [
@@ -91,14 +91,14 @@ def test_paragraphs_that_are_not_kept_are_left_out() -> None:
     assert document.read(make([False] * 3), "here").paragraphs == ()
 
 
-def test_the_sizes_are_those_of_the_text_in_utf_8() -> None:
+def test_sizes_count_the_bytes_of_the_text_in_utf_8() -> None:
     draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [])
     assert draft.sizes == [len(paragraph.text.encode()) for paragraph in PARAGRAPHS]
 
 
 @pytest.mark.parametrize("own", [(), (NOINDEX,), (NOINDEX, USAGE)])
 @pytest.mark.parametrize("further", [(), (USAGE,), (USAGE, NOINDEX)])
-def test_signals_of_robots_txt_follow_those_of_the_page(own: tuple[Signal, ...], further: tuple[Signal, ...]) -> None:
+def test_signals_of_the_origin_follow_those_of_the_page(own: tuple[Signal, ...], further: tuple[Signal, ...]) -> None:
     line = document.line(document.draft(PAGE, (), "deu", (), own), SOURCE, None, further)
     assert document.read(line, "here").signals == own + further
 
@@ -107,24 +107,24 @@ def test_signals_of_robots_txt_follow_those_of_the_page(own: tuple[Signal, ...],
     "own",
     [(), (Signal("meta", "noai"),), (Signal("header", "tdm-reservation", "0"), Signal("meta", "license", "http://x/"))],
 )
-def test_what_a_page_says_of_its_use_can_be_read_from_its_draft(own: tuple[Signal, ...]) -> None:
+def test_the_signals_of_a_page_can_be_read_from_its_draft(own: tuple[Signal, ...]) -> None:
     page = Page(title='"signals":[{"source":"x"}],"signals":[', author='\\"signals":[')
     assert document.signals(document.draft(page, (), "deu", (), own)) == list(own)
 
 
-def test_a_draft_survives_the_way_from_a_worker() -> None:
+def test_a_draft_from_a_worker_is_decoded_unchanged() -> None:
     draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [NOINDEX])
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(draft), type=document.Draft) == draft
 
 
-def test_scores_that_json_cannot_say_are_left_out() -> None:
+def test_scores_that_json_cannot_represent_are_left_out() -> None:
     source = msgspec.structs.replace(
         SOURCE, scores={"a": math.nan, "b": 0.5, "c": math.inf}, url="http://example.de/:null"
     )
     assert document.read(document.line(document.draft(PAGE, (), "deu", (), ()), source), "here").scores == {"b": 0.5}
 
 
-def test_text_that_looks_like_null_does_no_harm() -> None:
+def test_a_url_that_contains_null_stays_unchanged() -> None:
     source = msgspec.structs.replace(SOURCE, url="http://example.de/a:null")
     assert document.read(document.line(document.draft(PAGE, (), "deu", (), ()), source), "here").url == source.url
 
@@ -142,7 +142,7 @@ def test_text_that_looks_like_null_does_no_harm() -> None:
         ("§ 1 « a\u00a0b » é", "§ 1 « a\u00a0b » é"),
     ],
 )
-def test_what_is_not_text_never_reaches_the_line(text: str, clean: str) -> None:
+def test_characters_that_are_not_text_never_reach_the_line(text: str, clean: str) -> None:
     page = Page(title=text, author=text, language=text, licence=text)
     signal = Signal("meta", "tdm-policy", text, text)
     draft = document.draft(page, [Paragraph(text), Paragraph("ä")], "deu", ["deu", "deu"], [signal])
@@ -154,7 +154,7 @@ def test_what_is_not_text_never_reaches_the_line(text: str, clean: str) -> None:
 
 
 @given(st.lists(st.text(st.characters(codec=None))), st.text(st.characters(codec=None)))
-def test_any_text_gives_one_line_of_utf_8_without_controls(texts: list[str], title: str) -> None:
+def test_any_text_gives_one_line_of_utf_8_without_control_characters(texts: list[str], title: str) -> None:
     draft = document.draft(Page(title=title), [Paragraph(text) for text in texts], "deu", ["deu"] * len(texts), ())
     line = document.line(draft, SOURCE)
     assert line.decode().splitlines() == [line.decode()[:-1]]
@@ -164,7 +164,7 @@ def test_any_text_gives_one_line_of_utf_8_without_controls(texts: list[str], tit
     assert draft.sizes == [len(paragraph.text.encode()) for paragraph in found.paragraphs]
 
 
-def test_a_time_is_given_to_the_millisecond() -> None:
+def test_a_time_has_milliseconds() -> None:
     assert document.moment(0) == "1970-01-01T00:00:00.000Z"
     assert document.moment(1794739461.9996) == "2026-11-15T10:44:22.000Z"
 
@@ -183,12 +183,12 @@ def test_a_time_is_given_to_the_millisecond() -> None:
         (b"[" * 100_000, ("not a JSON document",)),
     ],
 )
-def test_a_line_that_is_no_document_is_refused_with_its_place(line: bytes, words: tuple[str, ...]) -> None:
+def test_a_line_that_is_not_a_document_is_refused_with_its_place(line: bytes, words: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError) as caught:
         document.read(line, "a.jsonl.gz, line 3")
     assert str(caught.value).startswith("a.jsonl.gz, line 3: ")
     assert all(word in str(caught.value) for word in words)
 
 
-def test_a_member_added_by_a_later_version_is_passed_over() -> None:
+def test_a_member_added_by_a_later_version_is_ignored() -> None:
     assert document.read(make().replace(b'"format":1', b'"format":1,"added":[{}]'), "here").url == SOURCE.url

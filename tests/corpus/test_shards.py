@@ -1,4 +1,4 @@
-"""Shards: what is on disk when, what is given back, and what happens when the disk says no."""
+"""Shards: when lines reach the disk, what a flush returns, and what a failing disk costs."""
 
 import contextlib
 import errno
@@ -41,7 +41,7 @@ def made(tmp_path: Path) -> Iterator[Shards]:
         yield found
 
 
-def test_each_language_has_its_shards_and_nothing_is_on_disk_before_flush(tmp_path: Path, made: Shards) -> None:
+def test_each_language_has_its_own_shards_and_nothing_is_on_disk_before_a_flush(tmp_path: Path, made: Shards) -> None:
     made.append("deu", LINES[0])
     made.append("ces", LINES[1])
     made.append("deu", LINES[2])
@@ -52,7 +52,7 @@ def test_each_language_has_its_shards_and_nothing_is_on_disk_before_flush(tmp_pa
     assert made.buffered == 0
 
 
-def test_a_flush_adds_one_gzip_member_and_tells_only_what_changed(tmp_path: Path, made: Shards) -> None:
+def test_a_flush_adds_one_gzip_member_and_returns_only_changed_shards(tmp_path: Path, made: Shards) -> None:
     made.append("deu", LINES[0])
     made.append("ces", LINES[1])
     before = made.flush()
@@ -84,12 +84,12 @@ def test_a_language_that_cannot_be_a_directory_is_undetermined(tmp_path: Path, m
     assert contents(tmp_path, "und") == LINES[:2]
 
 
-def test_a_node_that_cannot_be_part_of_a_name_is_refused(tmp_path: Path) -> None:
+def test_a_node_that_cannot_be_part_of_a_file_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"crawl\.node"):
         Shards(tmp_path, Corpus(), "../n0")
 
 
-def test_a_full_shard_gives_way_to_the_next(tmp_path: Path) -> None:
+def test_a_full_shard_is_closed_and_the_next_begins(tmp_path: Path) -> None:
     made = Shards(tmp_path, Corpus(shard_bytes=1500), "n0")
     before = descriptors()
     for line in LINES:
@@ -116,7 +116,7 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path, made: Shards) -> 
     assert path.read_bytes() == b"someone else's"
 
 
-def test_a_link_laid_in_the_way_is_not_followed(tmp_path: Path, made: Shards) -> None:
+def test_a_symbolic_link_with_the_name_of_a_shard_is_not_followed(tmp_path: Path, made: Shards) -> None:
     path = tmp_path / "corpus" / "deu" / "n0-00000.jsonl.gz"
     path.parent.mkdir(parents=True)
     path.symlink_to(tmp_path / "elsewhere")
@@ -126,7 +126,7 @@ def test_a_link_laid_in_the_way_is_not_followed(tmp_path: Path, made: Shards) ->
 
 
 def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
-    """A pwrite that writes a share of what it should, some times, and then fails."""
+    """Return a pwrite that writes a part of its data in the first calls and then fails."""
     left, pwrite = iter(range(calls)), os.pwrite
 
     def write(descriptor: int, data: memoryview, offset: int) -> int:
@@ -139,7 +139,7 @@ def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("calls", [0, 1, 5])
-def test_a_write_that_fails_leaves_the_shard_as_it_was_and_loses_nothing(
+def test_a_failed_write_leaves_the_shard_unchanged_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Shards, error: int, calls: int
 ) -> None:
     made.append("deu", LINES[0])
@@ -159,7 +159,7 @@ def test_a_write_that_fails_leaves_the_shard_as_it_was_and_loses_nothing(
 
 
 @pytest.mark.parametrize("calls", range(4))
-def test_shards_written_before_the_one_that_failed_are_told_by_the_flush_that_succeeds(
+def test_shards_written_before_a_failed_one_are_returned_by_the_next_successful_flush(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Shards, calls: int
 ) -> None:
     for language, line in zip(("ces", "deu", "eng", "fra", "pol"), LINES, strict=False):
@@ -172,7 +172,7 @@ def test_shards_written_before_the_one_that_failed_are_told_by_the_flush_that_su
     assert contents(tmp_path) == LINES[:5]
 
 
-def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, made: Shards) -> None:
+def test_a_file_size_limit_of_the_system_loses_nothing(tmp_path: Path, made: Shards) -> None:
     made.append("deu", LINES[0])
     before = made.flush()
     for line in LINES[1:]:
@@ -189,7 +189,7 @@ def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, made: Shards) ->
     assert contents(tmp_path) == LINES
 
 
-def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path, made: Shards) -> None:
+def test_a_failure_to_make_the_directory_loses_nothing(tmp_path: Path, made: Shards) -> None:
     (tmp_path / "corpus").write_text("in the way")
     made.append("deu", LINES[0])
     with pytest.raises(OSError):
@@ -200,7 +200,7 @@ def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path, made: Sha
 
 
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths that fsync is called for, from now on."""
+    """Record the paths for which fsync is called."""
     seen: list[str] = []
     fsync = os.fsync
 
@@ -231,7 +231,7 @@ def test_sync_makes_shards_and_their_names_durable_once(
     assert seen[4:] == [str(shard)]
 
 
-def test_after_a_failed_sync_nothing_more_is_promised(monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
+def test_after_a_failed_sync_flush_and_sync_fail(monkeypatch: pytest.MonkeyPatch, made: Shards) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, "disk on fire")
 
@@ -249,7 +249,7 @@ def test_after_a_failed_sync_nothing_more_is_promised(monkeypatch: pytest.Monkey
 LANGUAGES = [f"q{first}{second}" for first in "abcdefghij" for second in "abcdefghijklmnopqrst"]
 
 
-def test_few_files_are_open_however_many_the_languages(tmp_path: Path, made: Shards) -> None:
+def test_the_number_of_open_files_is_bounded_for_any_number_of_languages(tmp_path: Path, made: Shards) -> None:
     before = descriptors()
     for turn in range(3):
         for language in LANGUAGES:
@@ -262,7 +262,7 @@ def test_few_files_are_open_however_many_the_languages(tmp_path: Path, made: Sha
     assert all(contents(tmp_path, language) == LINES[:3] for language in LANGUAGES)
 
 
-def test_a_shard_that_is_closed_for_want_of_descriptors_is_synced_before(
+def test_a_shard_is_synced_before_it_is_closed_to_free_a_descriptor(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, made: Shards
 ) -> None:
     seen = synced(monkeypatch)
@@ -274,7 +274,7 @@ def test_a_shard_that_is_closed_for_want_of_descriptors_is_synced_before(
     assert {str(tmp_path / "corpus" / language) for language in LANGUAGES} <= set(seen)
 
 
-def test_a_sync_that_fails_on_the_way_is_final_even_where_the_disk_was_full(
+def test_a_failed_sync_during_a_flush_is_final_even_if_the_disk_was_full(
     monkeypatch: pytest.MonkeyPatch, made: Shards
 ) -> None:
     def full(descriptor: int) -> None:
@@ -291,7 +291,7 @@ def test_a_sync_that_fails_on_the_way_is_final_even_where_the_disk_was_full(
         made.flush()
 
 
-def test_appending_goes_on_while_another_thread_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_appending_continues_while_another_thread_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "OPEN", 4)
     made, stop = Shards(tmp_path, Corpus(shard_bytes=3000), "n0"), threading.Event()
     failures: list[OSError] = []
@@ -329,24 +329,24 @@ def grown(directory: Path, lines: list[bytes], committed: dict[str, int] | None 
     return changed
 
 
-def test_a_new_run_goes_on_with_the_newest_shard_as_committed(tmp_path: Path) -> None:
+def test_a_new_run_continues_the_newest_shard_at_its_committed_length(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:3])
     assert list(grown(tmp_path, LINES[3:5], committed)) == ["corpus/deu/n0-00000.jsonl.gz"]
     assert contents(tmp_path) == LINES[:5]
 
 
 @pytest.mark.parametrize("wrong", [-1, 1])
-def test_a_shard_that_is_not_as_long_as_committed_is_left_alone(tmp_path: Path, wrong: int) -> None:
+def test_a_shard_without_its_committed_length_is_not_continued(tmp_path: Path, wrong: int) -> None:
     committed = {name: length + wrong for name, length in grown(tmp_path, LINES[:3]).items()}
     assert list(grown(tmp_path, LINES[3:5], committed)) == ["corpus/deu/n0-00001.jsonl.gz"]
 
 
-def test_a_full_shard_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_full_shard_is_not_continued(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:20])
     assert list(grown(tmp_path, LINES[20:21], committed)) == ["corpus/deu/n0-00001.jsonl.gz"]
 
 
-def test_without_resume_and_for_other_nodes_new_shards_are_begun(tmp_path: Path) -> None:
+def test_new_shards_begin_without_resume_and_for_other_nodes(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:3])
     assert list(grown(tmp_path, LINES[3:4])) == ["corpus/deu/n0-00001.jsonl.gz"]
     other = Shards(tmp_path, Corpus(), "n0-1")
@@ -356,7 +356,7 @@ def test_without_resume_and_for_other_nodes_new_shards_are_begun(tmp_path: Path)
     other.close()
 
 
-def test_a_shard_cut_short_behind_our_back_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_shard_truncated_by_another_program_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:3])
     made = Shards(tmp_path, Corpus(), "n0")
     made.resume(committed)

@@ -1,5 +1,8 @@
-"""What a crawl has committed, by its log: how much of a corpus counts, and the frames themselves. The rest may be half a page, or be
-written just now; but a log that is damaged in the middle is refused, for what lies behind would be left out without a word."""
+"""The committed part of a crawl, according to its log: the length of each corpus shard, and the frames themselves.
+
+Bytes after a committed length may be half a page, or a running crawl writes them now: they are not read. But a log
+that is damaged in the middle is refused, because the frames after the damage would be left out silently.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,23 +16,23 @@ from windrow.data import Frame
 
 
 class Lengths:
-    """Bytes of a file that count; None: all, because it is no shard of a crawl. Each log is read once."""
+    """Returns the committed bytes of a file; None for a file that is not a shard of a crawl. Reads each log once."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Mapping[str, int] | None] = {}
 
     def __call__(self, path: Path) -> int | None:
-        home = reader.home(path)
-        if home is None or home.resolve() / shards.DIRECTORY not in path.resolve().parents:
+        crawl = reader.crawl_of(path)
+        if crawl is None or crawl.resolve() / shards.DIRECTORY not in path.resolve().parents:
             return None
-        if home not in self._known:
-            self._known[home] = _committed(home)
-        known = self._known[home]
+        if crawl not in self._known:
+            self._known[crawl] = _committed(crawl)
+        known = self._known[crawl]
         return None if known is None else known.get("/".join(path.resolve().parts[-3:]), 0)
 
 
 def frames(directory: Path) -> Iterator[Frame]:
-    """Every frame of a log, in order."""
+    """Yield every frame of a log, in order."""
     ends: dict[str, int] = {}
     found = log.frames(directory)
     while True:
@@ -40,7 +43,7 @@ def frames(directory: Path) -> Iterator[Frame]:
         except (
             msgspec.MsgspecError,
             ValueError,
-        ) as error:  # ValueError: not UTF-8, or a reason that this version does not know
+        ) as error:  # ValueError: not UTF-8, or a Reason unknown to this version
             raise ConfigError(_unreadable(directory, error)) from None
         ends[name] = end
         yield frame
@@ -48,19 +51,19 @@ def frames(directory: Path) -> Iterator[Frame]:
 
 
 def check(directory: Path, ends: Mapping[str, int]) -> None:
-    """Refuses a log with whole frames behind one that is not. `ends`: how far each of its files was read."""
+    """Refuse a log that has whole frames after a damaged one. `ends`: how far each of its files was read."""
     for name in log.names(directory):
         end = ends.get(name, 0)
         lost = log.lost_frame(directory / name, end)
-        if lost is not None and lost > end:  # at the very place: a running crawl has just written it
+        if lost is not None and lost > end:  # a frame exactly at `end` is new: a running crawl has just written it
             raise ConfigError(
-                f"{directory / name}, byte {end}: damaged, and whole frames lie behind it; restore the file from a copy"
+                f"{directory / name}, byte {end}: damaged, and whole frames follow; restore the file from a copy"
             )
 
 
-def _committed(home: Path) -> dict[str, int] | None:
-    """The lengths of a crawl's files, by path relative to its directory; None where there is no log to ask."""
-    directory = home / "log"
+def _committed(crawl: Path) -> dict[str, int] | None:
+    """Return the lengths of a crawl's files by their path relative to its directory; None if it has no log."""
+    directory = crawl / "log"
     if not log.names(directory):
         return None
     found: dict[str, int] = {}
@@ -69,9 +72,8 @@ def _committed(home: Path) -> dict[str, int] | None:
     try:
         for head, _, (name, end) in log.raw_frames(directory):
             if number and head.frame != number + 1:
-                raise ConfigError(
-                    f"{directory / name}: frame {head.frame} follows frame {number}; a file of the log is damaged or missing"
-                )
+                gap = f"frame {head.frame} follows frame {number}"
+                raise ConfigError(f"{directory / name}: {gap}; a file of the log is damaged or missing")
             number, ends[name] = head.frame, end
             found.update(head.lengths)
     except (msgspec.MsgspecError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""`windrow dedup`: onion as a post-process over files of documents, in the order in which they are named.
+"""`windrow dedup`: remove near-duplicates from document files, as onion does, in the order in which they are named.
 
-Memory is bounded by the table of n-grams; the output depends on the input and the options alone. Nothing that was there is written to.
+The table of n-grams bounds the memory. The output depends on the input and the options alone. No input file is changed.
 """
 
 import contextlib
@@ -12,30 +12,28 @@ from typing import BinaryIO
 from windrow import config
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
-from windrow.corpus import formats
-from windrow.corpus.formats import Record
+from windrow.corpus import detect, stream
+from windrow.corpus.formats.format import DocumentRecord
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Rule, Ruling
 from windrow.dedup.table import Table
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
 LEVELS = ("paragraph", "document")
-PURE = "dedup.max_seen=1"  # onion's rule and no other, where nothing else is said
+PURE = "dedup.max_seen=1"  # the default of this command: onion's rule and no other
 
-Watch = Callable[[int], None]  # told how many bytes of the input files were read since the last call
+Watch = Callable[[int], None]  # called with the bytes of the input files that were read since the last call
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Options:
+class DedupOptions:
     dedup: config.Dedup
-    level: str = "paragraph"  # what is kept or removed: "paragraph" or "document"
-    form: str = ""  # the format of all input files; empty: told from each
+    level: str = "paragraph"  # the unit that is kept or removed: "paragraph" or "document"
+    format: str = ""  # of all input files; empty: detected per file
 
 
 @dataclasses.dataclass(slots=True)
-class Summary:
-    """What came in, what went out."""
-
+class DedupSummary:
     files: int = 0
     documents_in: int = 0
     documents_out: int = 0
@@ -52,7 +50,7 @@ class Summary:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Job:
+class FilePlan:
     """An output file and the input files that go into it, in order."""
 
     output: Path
@@ -63,24 +61,24 @@ class Job:
         return self.output.with_name(f".new.{self.output.name}")
 
 
-def run(jobs: Sequence[Job], options: Options, watch: Watch) -> Summary:
-    """Removes near-duplicates. The output files appear when all of them are complete, or not at all."""
-    work = Work(options, watch)
+def run(plans: Sequence[FilePlan], options: DedupOptions, watch: Watch) -> DedupSummary:
+    """Remove near-duplicates. The output files appear when all of them are complete, or not at all."""
+    work = _Deduplicator(options, watch)
     with contextlib.ExitStack() as undo:
-        for job in jobs:
-            for folder in _missing(job.output.parent):
+        for plan in plans:
+            for folder in _missing(plan.output.parent):
                 folder.mkdir()
                 undo.callback(_remove_empty, folder)
-            undo.callback(job.temporary.unlink, missing_ok=True)
-            work.write(job)
-        for job in jobs:
-            job.temporary.replace(job.output)
+            undo.callback(plan.temporary.unlink, missing_ok=True)
+            work.write(plan)
+        for plan in plans:
+            plan.temporary.replace(plan.output)
         undo.pop_all()
-    return work.ended()
+    return work.finish()
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The directories that have to be made, the outermost first."""
+    """Return the directories to make, the outermost first."""
     found = []
     while not folder.is_dir():
         found.append(folder)
@@ -89,32 +87,31 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def _remove_empty(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # somebody else has put something there
+    with contextlib.suppress(OSError):  # another process has put something there
         folder.rmdir()
 
 
-class Work:
+class _Deduplicator:
     """The table, and the counts so far."""
 
-    def __init__(self, options: Options, watch: Watch) -> None:
-        dedup = options.dedup
+    def __init__(self, options: DedupOptions, watch: Watch) -> None:
         self.options, self.watch = options, watch
-        self.rule = Rule.of(dedup)
-        self.table = Table(dedup.table_bytes)
-        self.summary = Summary()
+        self.rule = Rule.of(options.dedup)
+        self.table = Table(options.dedup.table_bytes)
+        self.summary = DedupSummary()
         self._length = Lengths()
 
-    def write(self, job: Job) -> None:
-        with formats.writing(job.temporary) as file:
-            for number, path in enumerate(job.inputs):
-                form = self.options.form or formats.tell(path)
-                if number and form == "text":
+    def write(self, plan: FilePlan) -> None:
+        with stream.create(plan.temporary) as file:
+            for number, path in enumerate(plan.inputs):
+                format = self.options.format or detect.detect(path)
+                if number and format == "text":
                     file.write(b"\n")
-                for records in self._batches(path, form):
-                    self._settle(records, form == "vertical", file)
+                for records in self._batches(path, format):
+                    self._write_batch(records, format == "vertical", file)
                 self.summary.files += 1
 
-    def ended(self) -> Summary:
+    def finish(self) -> DedupSummary:
         table, summary = self.table, self.summary
         summary.documents_removed = summary.documents_in - summary.documents_out
         summary.paragraphs_out = summary.paragraphs_in - summary.paragraphs_removed
@@ -122,11 +119,11 @@ class Work:
         summary.ngrams, summary.ngrams_forgotten, summary.table_bytes = len(table), table.forgotten, table.nbytes
         return summary
 
-    def _batches(self, path: Path, form: str) -> Iterator[list[Record]]:
-        """The file's documents in lots of about BATCH bytes."""
-        records: list[Record] = []
+    def _batches(self, path: Path, format: str) -> Iterator[list[DocumentRecord]]:
+        """Yield the file's documents in batches of about BATCH bytes."""
+        records: list[DocumentRecord] = []
         size = shown = 0
-        for record, position in formats.read(path, form, self._length(path)):
+        for record, position in detect.read(path, format, self._length(path)):
             records.append(record)
             size += len(record.raw)
             if size >= BATCH:
@@ -137,16 +134,17 @@ class Work:
         yield records
         self.watch(path.stat().st_size - shown)
 
-    def _settle(self, records: list[Record], tokens: bool, file: BinaryIO) -> None:
-        grams = ngrams.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
+    def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
+        paragraphs = [record.paragraphs for record in records if record.strip]
+        documents = ngrams.batch_octets(paragraphs, self.rule.ngram, tokens)
         if self.options.level == "document":
-            grams = [ngrams.whole(document) for document in grams]
-        rulings = iter(ngrams.settle_all(self.table, grams, self.rule))
-        self.table.take()  # no restart, so no redo file
+            documents = [ngrams.whole(document) for document in documents]
+        rulings = iter(ngrams.settle_all(self.table, documents, self.rule))
+        self.table.take()  # discard the entries for a redo file: this command does not resume
         file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
-    def _stripped(self, record: Record, ruling: Ruling) -> bytes:
-        """The document without its duplicates; empty where nothing is left."""
+    def _stripped(self, record: DocumentRecord, ruling: Ruling) -> bytes:
+        """Return the document without its duplicate paragraphs; empty if none is left."""
         summary = self.summary
         filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))
         gone = sum(
@@ -163,90 +161,95 @@ class Work:
         return record.strip([not duplicate for duplicate in ruling.duplicate]) if ruling.removed else record.raw
 
 
-def options(level: str, form: str, dedup: config.Dedup) -> Options:
-    """What was asked for, checked."""
-    for name, value, known in (("--level", level, LEVELS), ("--format", form, ("", *formats.READERS))):
+def options(level: str, format: str, dedup: config.Dedup) -> DedupOptions:
+    """Check the options of the command."""
+    for name, value, known in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
         if value not in known:
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
-    return Options(dedup, level, form)
+    return DedupOptions(dedup, level, format)
 
 
-def size(jobs: Sequence[Job]) -> int:
-    """Bytes of all input files."""
-    return sum(path.stat().st_size for job in jobs for path in job.inputs)
+def size(plans: Sequence[FilePlan]) -> int:
+    """Return the bytes of all input files."""
+    return sum(path.stat().st_size for plan in plans for path in plan.inputs)
 
 
-def told(summary: Summary, options: Options) -> str:
-    """The summary in words."""
+def describe(summary: DedupSummary, options: DedupOptions) -> str:
+    """Return the summary as text."""
     lines = [f"{summary.files:,} files"]
     for what in ("documents", "paragraphs", "tokens"):
-        came, left, gone = (getattr(summary, f"{what}_{way}") for way in ("in", "out", "removed"))
-        share = f" ({gone / came:.1%})" if came else ""
-        lines.append(f"{what:<10} {came:>15,} in {left:>15,} out {gone:>15,} removed{share}")
+        before, after, removed = (getattr(summary, f"{what}_{way}") for way in ("in", "out", "removed"))
+        share = f" ({removed / before:.1%})" if before else ""
+        lines.append(f"{what:<10} {before:>15,} in {after:>15,} out {removed:>15,} removed{share}")
     if summary.ngrams_forgotten:
         twice = 2 * options.dedup.table_bytes
         lines.append(
-            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them: later copies of that text stayed; "
-            f"with more memory: --set dedup.table_bytes={twice}"
+            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so later copies of "
+            f"that text stayed. Use more memory: --set dedup.table_bytes={twice}"
         )
     return "\n".join(lines)
 
 
-def plan(inputs: Sequence[Path], output: Path, form: str = "", force: bool = False) -> list[Job]:
-    """Which files become which. One file, or several and an output named like a document file: one output. Otherwise the output is a
-    directory in which each file has its name. `force`: what is there may be replaced."""
+def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
+    """Return which input files become which output files. `force`: existing files may be replaced.
+
+    One input file, or several and an output named like a document file, become one output file. Otherwise the output is
+    a directory in which each file keeps its name.
+    """
     found = [pair for path in inputs for pair in _files(path)]
     if not found:
-        suffixes = ", ".join(formats.SUFFIXES)
-        raise ConfigError(
-            f"there are no document files in {', '.join(map(str, inputs))}; expected are {suffixes}, or these with .gz"
-        )
+        suffixes = ", ".join(detect.SUFFIXES)
+        where = ", ".join(map(str, inputs))
+        raise ConfigError(f"there are no document files in {where}; their names end in {suffixes}, with or without .gz")
     files = [path for path, _ in found]
     single = len(inputs) == 1 and inputs[0].is_file()
-    if not output.is_dir() and (single or formats.named(output)):
-        jobs = [Job(output, tuple(files))]
-        _check_forms(files, form)
+    if not output.is_dir() and (single or detect.by_name(output)):
+        plans = [FilePlan(output, tuple(files))]
+        _check_formats(files, format)
     else:
-        jobs = [Job(output / name, (path,)) for path, name in found]
-    _check_places(jobs, inputs, output)
-    there = next((job.output for job in jobs if job.output.exists()), None)
-    if there and not force:
-        raise ConfigError(f"{there} exists already; name another output, or replace it with --force")
-    return jobs
+        plans = [FilePlan(output / name, (path,)) for path, name in found]
+    _check_places(plans, inputs, output)
+    existing = next((plan.output for plan in plans if plan.output.exists()), None)
+    if existing and not force:
+        raise ConfigError(f"{existing} already exists; name another output, or replace it with --force")
+    return plans
 
 
 def _files(path: Path) -> list[tuple[Path, Path]]:
-    """A file, or those of a directory in order, each with its name in an output directory. Of a crawl's directory, its corpus."""
+    """Return a file, or the files of a directory in order, each with its name in an output directory.
+
+    Of a crawl's directory, these are the files of its corpus.
+    """
     if not path.is_dir():
-        path.stat()
+        path.stat()  # raises FileNotFoundError
         return [(path, Path(path.name))]
     root = path / "corpus" if (path / "crawl.toml").exists() else path
     files = (
         file
         for file in sorted(root.rglob("*"))
-        if file.is_file() and formats.named(file) and not file.name.startswith(".")
+        if file.is_file() and detect.by_name(file) and not file.name.startswith(".")
     )
     return [(file, file.relative_to(root)) for file in files]
 
 
-def _check_forms(files: Sequence[Path], form: str) -> None:
-    """Files that go into one output are of one format."""
-    told = {form or formats.tell(path): path for path in files}
-    if len(told) > 1:
-        differing = ", ".join(f"{path} is {kind}" for kind, path in told.items())
+def _check_formats(files: Sequence[Path], format: str) -> None:
+    """Refuse to join files of several formats in one output."""
+    found = {format or detect.detect(path): path for path in files}
+    if len(found) > 1:
+        differing = ", ".join(f"{path} is {name}" for name, path in found.items())
         raise ConfigError(f"files of several formats cannot be joined ({differing}); name a directory as output")
 
 
-def _check_places(jobs: Sequence[Job], inputs: Sequence[Path], output: Path) -> None:
-    """Nothing is written over an input, or twice, or where the next run would take it for input."""
-    taken = {path.resolve() for job in jobs for path in job.inputs}
-    outputs = [job.output.resolve() for job in jobs]
-    for path in outputs:
-        if path in taken:
-            raise ConfigError(f"{path} is input and would be written over; name another output")
-        if outputs.count(path) > 1:
+def _check_places(plans: Sequence[FilePlan], inputs: Sequence[Path], output: Path) -> None:
+    """Refuse an output that overwrites an input, is written twice, or that the next run would read as input."""
+    read = {path.resolve() for plan in plans for path in plan.inputs}
+    written = [plan.output.resolve() for plan in plans]
+    for path in written:
+        if path in read:
+            raise ConfigError(f"{path} is an input and would be overwritten; name another output")
+        if written.count(path) > 1:
             raise ConfigError(
-                f"two input files have the name {path.name}; dedup their directories, or one after the other"
+                f"two input files have the name {path.name}; name their directories as input, or run the command twice"
             )
     for path in inputs:
         if path.is_dir() and path.resolve() in (output.resolve(), *output.resolve().parents):

@@ -13,7 +13,9 @@ from windrow.units import size
 
 def export(
     inputs: Annotated[list[Path], typer.Argument(help="A crawl's directory, or files of a corpus.", metavar="DIR")],
-    form: Annotated[str, typer.Option("--format", help="jsonl, prevertical, vertical, parquet or text.")],
+    format: Annotated[
+        str, typer.Option(help="jsonl, prevertical, vertical, parquet, text, or your own: package.module:name.")
+    ],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="File (.gz: gzipped), directory, or - for standard output.", metavar="OUT"),
@@ -50,10 +52,10 @@ def export(
     ] = None,
     places: Annotated[bool, typer.Option(help="In <doc>: file, offset and length of the page in the archive.")] = False,
     words: Annotated[
-        str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): own or icu.")
-    ] = "own",
+        str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): builtin or icu.")
+    ] = "builtin",
     langdiff: Annotated[
-        str, typer.Option(help="Whose language langdiff of <p> is compared with: paragraph or document.")
+        str, typer.Option(help="paragraph: measure langdiff of each <p>; document: use that of its document.")
     ] = "paragraph",
     model: Annotated[
         list[Path] | None,
@@ -69,9 +71,34 @@ def export(
 
     several = (language, tld, domain, min_score, max_score, signal_, without_signal)
     languages, tlds, domains, least, most, signals, without = (tuple(given or ()) for given in several)
-    wanted = Wanted(languages, tlds, domains, since, until, date_from, date_to, least, most, signals, without, profile)
-    options = job.Options(
-        inputs, output, form, wanted, style, by, places, words, langdiff, model or (), takedown, shard_bytes, force
+    wanted = Wanted(
+        languages=languages,
+        tlds=tlds,
+        domains=domains,
+        since=since,
+        until=until,
+        date_from=date_from,
+        date_to=date_to,
+        least=least,
+        most=most,
+        signals=signals,
+        without=without,
+        profile=profile,
+    )
+    options = job.ExportOptions(
+        inputs=inputs,
+        output=output,
+        format=format,
+        wanted=wanted,
+        style=style,
+        by=by,
+        places=places,
+        words=words,
+        langdiff=langdiff,
+        models=model or (),
+        takedown=takedown,
+        shard_bytes=shard_bytes,
+        force=force,
     )
     job.check(options)
     found = job.find(options)
@@ -82,7 +109,7 @@ def export(
     if as_json:
         print_json(summary)
     else:
-        out.print(job.told(summary))
+        out.print(job.describe(summary))
 
 
 def dedup(
@@ -96,8 +123,8 @@ def dedup(
     level: Annotated[
         str, typer.Option(help="Remove duplicate paragraphs or whole documents: paragraph or document.")
     ] = "paragraph",
-    form: Annotated[
-        str, typer.Option("--format", help="jsonl, prevertical, vertical or text; detected per file by default.")
+    format: Annotated[
+        str, typer.Option(help="jsonl, prevertical, vertical or text; detected per file by default.")
     ] = "",
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
@@ -106,14 +133,14 @@ def dedup(
     """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
-    options = job.options(level, form, config.make([job.PURE, *(settings or [])], Path()).dedup)
-    jobs = job.plan(inputs, output, form, force)
-    with progress("dedup", job.size(jobs)) as watch:
-        summary = job.run(jobs, options, watch)
+    options = job.options(level, format, config.make([job.PURE, *(settings or [])], Path()).dedup)
+    plans = job.plan(inputs, output, format, force)
+    with progress("dedup", job.size(plans)) as watch:
+        summary = job.run(plans, options, watch)
     if as_json:
         print_json(summary)
     else:
-        out.print(job.told(summary, options))
+        out.print(job.describe(summary, options))
 
 
 def rebuild(

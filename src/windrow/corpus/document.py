@@ -1,7 +1,7 @@
-"""A document of the corpus: one JSON object a line.
+"""A document of the corpus: one JSON object per line.
 
-It is made in two steps, because two know it. A worker has the text and makes a Draft, encoded paragraph by paragraph; the driver knows
-which paragraphs were met before and where the bytes lie, and joins the line without touching text again.
+It is made in two steps. A worker has the text and makes a Draft, encoded paragraph by paragraph. The driver knows which
+paragraphs are duplicates and where the bytes are, and joins the line without encoding any text again.
 """
 
 import functools
@@ -16,24 +16,24 @@ import msgspec
 from windrow.config import ConfigError
 from windrow.data import Document, DocumentPlace, Page, Paragraph, Place, Signal
 
-FORMAT = 1  # rises when a reader of the old form would misread the new one; a member that is added does not raise it
+FORMAT = 1  # raised when a reader of the old format would misread the new one; an added member does not raise it
 
-# What no line may hold: half surrogates, which are not Unicode; controls; and what would break a line or an XML file.
+# Never in a line: single surrogates, which are not Unicode; control characters; what would break a line or an XML file.
 _FOREIGN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _CONTROL = re.compile(b"\xc2[\x80-\x9f]")
-_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
 class Draft(msgspec.Struct, frozen=True, array_like=True):
-    """What a worker knows of a document, as JSON in pieces."""
+    """The part of a document that a worker knows, as JSON in pieces."""
 
-    head: bytes  # members from title to signals, whose list is open
-    paragraphs: list[bytes]  # an object each
+    head: bytes  # members from title to signals; the list of signals is not closed yet
+    paragraphs: list[bytes]  # one object each
     sizes: list[int]  # UTF-8 bytes of each paragraph's text
 
 
 class Source(msgspec.Struct, frozen=True):
-    """What the driver knows of it."""
+    """The part of a document that the driver knows."""
 
     id: str  # of the response record: <urn:uuid:…>
     url: str
@@ -45,7 +45,7 @@ class Source(msgspec.Struct, frozen=True):
     scores: dict[str, float]
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _PageMembers(msgspec.Struct, frozen=True):
     title: str
     author: str
     date: str
@@ -55,7 +55,7 @@ class _Head(msgspec.Struct, frozen=True):
     signals: Sequence[Signal]
 
 
-class _Front(msgspec.Struct, frozen=True):
+class _SourceMembers(msgspec.Struct, frozen=True):
     format: int
     id: str
     url: str
@@ -66,7 +66,7 @@ class _Front(msgspec.Struct, frozen=True):
     scores: dict[str, float]
 
 
-class _Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"kind": "class"}):
+class _ParagraphMembers(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"kind": "class"}):
     text: str
     kind: str
     own: str = ""
@@ -82,10 +82,10 @@ _signals = msgspec.json.Decoder(list[Signal]).decode
 def draft(
     page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]
 ) -> Draft:
-    """`paragraphs` are those of the page that may be kept, `languages` theirs; `language` is the page's."""
+    """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the page's."""
     rows = [
-        _Row(paragraph.text, paragraph.kind, paragraph.own, paragraph.heading, "" if own == language else own)
-        for paragraph, own in zip(paragraphs, languages, strict=True)
+        _ParagraphMembers(found.text, found.kind, found.own, found.heading, "" if own == language else own)
+        for found, own in zip(paragraphs, languages, strict=True)
     ]
     encoded = _encoded(rows)
     if _foreign(encoded, [row.text for row in rows]):
@@ -96,16 +96,26 @@ def draft(
 
 
 def signals(draft: Draft) -> list[Signal]:
-    """What the page itself says of its use."""
-    return _signals(b"[" + draft.head.partition(b'"signals":[')[2] + b"]")  # no string of JSON has a bare quote in it
+    """Return the usage signals of the page itself."""
+    # A JSON string never contains an unescaped quote, so no text can look like this member.
+    return _signals(b"[" + draft.head.partition(b'"signals":[')[2] + b"]")
 
 
 def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signals: Sequence[Signal] = ()) -> bytes:
-    """The document with its end of line. `kept`: which paragraphs stay, None for all; `signals`: those of its origin."""
+    """Return the document's line. `kept`: which paragraphs stay, None for all; `signals`: those of its origin."""
     place = source.place
     origin = DocumentPlace(place.file, place.offset, place.length, source.digest)
     front = _encode(
-        _Front(FORMAT, source.id, source.url, moment(source.time), origin, source.ip, source.language, source.scores)
+        _SourceMembers(
+            format=FORMAT,
+            id=source.id,
+            url=source.url,
+            time=moment(source.time),
+            place=origin,
+            ip=source.ip,
+            language=source.language,
+            scores=source.scores,
+        )
     )
     if b":null" in front and len(finite := _finite(source.scores)) < len(source.scores):
         return line(draft, msgspec.structs.replace(source, scores=finite), kept, signals)
@@ -117,30 +127,18 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
 
 
 def read(line: bytes, place: str) -> Document:
-    """A line back as a record. `place` names it in errors: "corpus/deu/n0-00000.jsonl.gz, line 3"."""
+    """Decode a line. Errors name it by `place`, such as "corpus/deu/n0-00000.jsonl.gz, line 3"."""
     try:
         document = _decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{place}: {_problem(line, error)}") from None
     if document.format != FORMAT:
-        raise ConfigError(f"{place}: {other(document.format)}")
+        raise ConfigError(f"{place}: {unreadable(document.format)}")
     return document
 
 
-def host(url: str) -> str:
-    """The host of a canonical URL; "" where it is not one."""
-    authority = url.partition("//")[2].partition("/")[0]
-    return (
-        authority
-        if authority.endswith("]")
-        else authority.partition(":")[0]
-        if authority[:1] != "["
-        else authority.rpartition(":")[0]
-    )
-
-
 def moment(epoch: float) -> str:
-    """2026-11-15T10:44:21.123Z"""
+    """Return a time as documents write it: 2026-11-15T10:44:21.123Z."""
     second, thousandths = divmod(round(epoch * 1000), 1000)
     return f"{_second(second)}.{thousandths:03}Z"
 
@@ -150,30 +148,48 @@ def _second(epoch: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))
 
 
-@functools.lru_cache(4096)  # hosts say the same of page after page
+@functools.lru_cache(4096)  # a host sends the same signals with every page
 def _signal(signal: Signal) -> bytes:
     return _encode(_clean_signal(signal))
 
 
 def _finite(scores: dict[str, float]) -> dict[str, float]:
-    """JSON has neither infinity nor "not a number"."""
+    """Leave out infinity and NaN, which JSON does not have."""
     return {name: score for name, score in scores.items() if math.isfinite(score)}
 
 
 def _head(page: Page, signals: Sequence[Signal]) -> bytes:
-    """Without its braces, and up to the last signal."""
-    values = (page.title, page.author, page.date, page.charset, page.language, page.licence)
-    head = _encoded([_Head(*values, signals)])
-    if _foreign(head, (*values, *(signal.value for signal in signals))):
-        title, author, date, charset, declared, licence = map(_clean, values)
-        head = _encoded(
-            [_Head(title, author, date, charset, declared, licence, [_clean_signal(signal) for signal in signals])]
-        )
+    """Return the JSON without its braces, up to the last signal."""
+    members = _PageMembers(
+        title=page.title,
+        author=page.author,
+        date=page.date,
+        charset=page.charset,
+        declared=page.language,
+        licence=page.licence,
+        signals=signals,
+    )
+    head = _encoded([members])
+    texts = (page.title, page.author, page.date, page.charset, page.language, page.licence)
+    if _foreign(head, (*texts, *(signal.value for signal in signals))):
+        head = _encoded([_clean_members(members)])
     return head[0][1:-2]
 
 
-def _encoded(records: Sequence[_Row | _Head]) -> list[bytes]:
-    """Each as JSON; none of them where one has half a surrogate pair."""
+def _clean_members(members: _PageMembers) -> _PageMembers:
+    return _PageMembers(
+        title=_clean(members.title),
+        author=_clean(members.author),
+        date=_clean(members.date),
+        charset=_clean(members.charset),
+        declared=_clean(members.declared),
+        licence=_clean(members.licence),
+        signals=[_clean_signal(signal) for signal in members.signals],
+    )
+
+
+def _encoded(records: Sequence[_ParagraphMembers | _PageMembers]) -> list[bytes]:
+    """Return each record as JSON; an empty list if one of them contains a single surrogate."""
     try:
         return [_encode(record) for record in records]
     except UnicodeEncodeError:
@@ -181,11 +197,15 @@ def _encoded(records: Sequence[_Row | _Head]) -> list[bytes]:
 
 
 def _foreign(encoded: list[bytes], texts: Iterable[str]) -> bool:
-    """Whether there may be something to clean away. Told from the bytes where that is faster: in all, a fourth of isprintable()."""
+    """Return whether there may be characters to remove.
+
+    The bytes are searched where that is faster; all in all this takes a fourth of the time of isprintable().
+    """
     octets, text = b"".join(encoded), "".join(texts)
     if not encoded or b"\x7f" in octets or (b"\xc2" in octets and _CONTROL.search(octets)):
         return True
-    if b"\\" in octets and b"\\" in octets.replace(b"\\\\", b"").replace(b'\\"', b""):  # an escape of something else
+    # Look for an escape other than that of a quote or a backslash.
+    if b"\\" in octets and b"\\" in octets.replace(b"\\\\", b"").replace(b'\\"', b""):
         return True
     return "\u2028" in text or "\u2029" in text or "\ufffe" in text or "\uffff" in text
 
@@ -196,33 +216,34 @@ def _clean_signal(signal: Signal) -> Signal:
 
 
 def _clean(text: str) -> str:
-    """One line, single blanks, nothing that is not text."""
+    """Return the text on one line, with single spaces and without characters that are not text."""
     return " ".join(_FOREIGN.sub(_instead, text).split()) if _FOREIGN.search(text) else text
 
 
 def _instead(found: re.Match[str]) -> str:
     character = found[0]
-    if character in _BLANKS:
+    if character in _SPACES:
         return " "
     return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
 
 
 def _problem(line: bytes, error: Exception) -> str:
-    """Why a line is no document, and what to do."""
+    """Return why a line is not a document, and how to fix it."""
     try:
         found = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as cause:
-        return f"not a JSON document ({cause}); the file is damaged or of another kind"
+        return f"not a JSON document ({cause}); the file is damaged or has another format"
     number = found.get("format") if isinstance(found, dict) else None
     if isinstance(number, int) and not isinstance(number, bool) and number != FORMAT:
-        return other(number)
+        return unreadable(number)
     if number is None:
-        return "not a document of a Windrow corpus: it has no member 'format'; name a crawl's directory or a file of its corpus/"
-    return f"not a document as Windrow writes it ({error}); the file is damaged or was changed"
+        problem = "not a document of a Windrow corpus: it has no member 'format'"
+        return f"{problem}; name a crawl's directory or a file of its corpus/"
+    return f"not a document as Windrow writes it ({error}); the file is damaged or was edited"
 
 
-def other(number: int) -> str:
-    """What is wrong with a document of another format."""
+def unreadable(number: int) -> str:
+    """Return why this version cannot read a document of this format number."""
     if number > FORMAT:
-        return f"a document of format {number}, made by a newer Windrow; this one reads format {FORMAT}: install the newer one"
+        return f"a document of format {number}, made by a newer Windrow than this, which reads {FORMAT}; install it"
     return f"a document of format {number}, which Windrow never wrote; it reads format {FORMAT}"

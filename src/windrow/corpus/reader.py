@@ -1,4 +1,4 @@
-"""A corpus read back: the shards of a crawl, of a directory, or one file, as lines or as records."""
+"""Read a corpus back: the shards of a crawl or of a directory, or one file, as lines or as records."""
 
 import contextlib
 import heapq
@@ -10,32 +10,36 @@ from pathlib import Path
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.corpus import document, formats, shards
+from windrow.corpus import document, shards
+from windrow.corpus.stream import ByteStream
 from windrow.data import Document
 
 _SUFFIXES = (shards.SUFFIX, ".jsonl")
 
-Length = Callable[[Path], int | None]  # bytes of a file that count, because its crawl has committed them; None: all
+Length = Callable[[Path], int | None]  # bytes of a file that its crawl has committed; None: the whole file counts
 
 
-class Shard(msgspec.Struct, frozen=True):
+class ShardFile(msgspec.Struct, frozen=True):
     path: Path
-    length: int  # bytes that count
+    length: int  # bytes to read
     name: str  # relative to the corpus
 
 
-def home(path: Path) -> Path | None:
-    """The crawl's directory that a path is, or lies in."""
+def crawl_of(path: Path) -> Path | None:
+    """Return the crawl directory that a path is, or lies in."""
     return next((folder for folder in (path, *path.resolve().parents) if (folder / "crawl.toml").is_file()), None)
 
 
-def find(path: Path, length: Length | None = None) -> list[Shard]:
-    """The shards of a crawl's directory, of any other, or a single file, in order. Without `length` all bytes of all files count."""
+def find(path: Path, length: Length | None = None) -> list[ShardFile]:
+    """Return the shards of a crawl directory or of any other directory, or a single file, in order.
+
+    Without `length`, all bytes of all files count.
+    """
     root = path / shards.DIRECTORY if (path / "crawl.toml").is_file() else path
     if not path.exists():
         raise ConfigError(f"{path} does not exist; name a crawl's directory or a file of its corpus")
     if path.is_file():
-        return _counted([path], path.parent, length)
+        return _measured([path], path.parent, length)
     files = sorted(
         file
         for suffix in _SUFFIXES
@@ -45,22 +49,21 @@ def find(path: Path, length: Length | None = None) -> list[Shard]:
     if not files and root != path:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
     if not files:
-        raise ConfigError(
-            f"{path} is no crawl's directory, and there are no documents ({' or '.join(_SUFFIXES)}) in it; name another"
-        )
-    return _counted(files, root, length)
+        expected = " or ".join(_SUFFIXES)
+        raise ConfigError(f"{path} is not a crawl's directory and holds no documents ({expected}); name another")
+    return _measured(files, root, length)
 
 
-def lines(shard: Shard) -> Iterator[tuple[bytes, str, int]]:
-    """Each line, its place in words, and how many bytes of the file were read before the next."""
-    with contextlib.closing(formats.Stream(shard.path, shard.length)) as stream:
+def lines(shard: ShardFile) -> Iterator[tuple[bytes, str, int]]:
+    """Yield each line, its place for error messages, and how many bytes of the file were read so far."""
+    with contextlib.closing(ByteStream(shard.path, shard.length)) as stream:
         for number, line in enumerate(stream.parts(b""), 1):
             if not line.isspace():
                 yield line, f"{shard.path}, line {number}", stream.position
 
 
 def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:
-    """Every document, shard by shard; `ordered`: across languages in the order in which a node committed them."""
+    """Yield every document, shard by shard; `ordered`: in the order of the commits, across languages."""
     found = find(path, length)
     if not ordered:
         yield from _read(found)
@@ -69,19 +72,19 @@ def documents(path: Path, ordered: bool = False, length: Length | None = None) -
     yield from heapq.merge(*map(_read, groups), key=_order)
 
 
-def _read(found: Sequence[Shard]) -> Iterator[Document]:
+def _read(found: Sequence[ShardFile]) -> Iterator[Document]:
     for shard in found:
         for line, place, _ in lines(shard):
             yield document.read(line, place)
 
 
 def _order(found: Document) -> tuple[str, int, int]:
-    """Archive files have a node's name and a number that rises; within one, a later record lies further behind."""
+    """Sort by the archive file's node and number, which rises, then by the offset of the record in it."""
     match = re.fullmatch(r"(?:.*/)?(.*)-\d{14}-(\d+)\.warc\.gz", found.place.file)
     return (match[1], int(match[2]), found.place.offset) if match else (found.place.file, 0, found.place.offset)
 
 
-def _counted(files: Sequence[Path], root: Path, length: Length | None) -> list[Shard]:
+def _measured(files: Sequence[Path], root: Path, length: Length | None) -> list[ShardFile]:
     found = []
     for file in files:
         size = file.stat().st_size
@@ -91,5 +94,5 @@ def _counted(files: Sequence[Path], root: Path, length: Length | None) -> list[S
                 f"{file} is shorter than the {counted} bytes that its crawl committed; restore it from a copy"
             )
         if counted != 0:
-            found.append(Shard(file, size if counted is None else counted, file.relative_to(root).as_posix()))
+            found.append(ShardFile(file, size if counted is None else counted, file.relative_to(root).as_posix()))
     return found

@@ -1,7 +1,7 @@
-"""The corpus on disk: corpus/LANGUAGE/NODE-NNNNN.jsonl.gz, one document a line, one gzip member a flush.
+"""The corpus on disk: corpus/LANGUAGE/NODE-NNNNN.jsonl.gz, one document per line, one gzip member per flush.
 
-Shards keep the promises of archive.Writer: what was flushed has a length that the log can commit, a failed write leaves the file as long
-as it was and loses nothing, and a failed sync is final.
+Shards give the guarantees of archive.Writer: a flush returns the lengths that the log commits; a failed write leaves
+the file at its old length and loses nothing; a failed sync is final.
 """
 
 import errno
@@ -30,12 +30,12 @@ _OLD = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 class Shards:
     """The corpus files of one node.
 
-    append, flush, resume and close belong to one thread, the loop's. sync may run in another thread beside them, one sync at a time. Only
-    flush, sync and resume touch the disk.
+    One thread, the loop's, calls append, flush, resume and close. sync may run in another thread at the same time, one
+    sync at a time. Only flush, sync and resume touch the disk.
     """
 
     def __init__(self, directory: Path, options: Corpus, node: str) -> None:
-        """`directory` is the crawl's."""
+        """`directory`: the crawl's."""
         if not _NODE.fullmatch(node):
             raise ConfigError(
                 f"crawl.node {node!r} cannot be part of a file name; use up to 64 letters, digits, '-', '_' and '.'"
@@ -43,32 +43,34 @@ class Shards:
         self._directory = directory
         self._options = options
         self._node = node
-        self._current: dict[str, _Shard] = {}  # by language; one that is full gives way to the next
-        self._waiting: dict[str, list[bytes]] = {}  # lines by language
-        self._changed: dict[str, int] = {}  # lengths for the next flush to return
-        self._open: dict[_Shard, None] = {}  # with a descriptor, the longest unused first
-        self._lock = threading.Lock()  # for the three below, which sync takes over
-        self._unsynced: dict[_Shard, None] = {}
+        self._current: dict[str, _OpenShard] = {}  # by language; a full one is replaced by the next
+        self._waiting: dict[str, list[bytes]] = {}  # lines to write, by language
+        self._changed: dict[str, int] = {}  # lengths that the next flush returns
+        self._open: dict[_OpenShard, None] = {}  # shards with a descriptor, the longest unused first
+        self._lock = threading.Lock()  # guards the three below, which sync takes over
+        self._unsynced: dict[_OpenShard, None] = {}
         self._entries: dict[Path, None] = {}  # directories with new entries
-        self._syncing: dict[_Shard, None] = {}  # in the hands of sync: not to be closed
+        self._syncing: dict[_OpenShard, None] = {}  # sync uses them now: they must not be closed
         self._lost: OSError | None = None
 
     @property
     def buffered(self) -> int:
-        """Bytes appended and not yet written."""
+        """Return the bytes that were appended and not yet written."""
         return sum(len(line) for lines in self._waiting.values() for line in lines)
 
     def resume(self, lengths: Mapping[str, int]) -> None:
-        """Go on with each language's newest shard, where it is below shard_bytes and exactly as long as was committed. Otherwise, and
-        where this is not called, a new one is begun."""
+        """Continue each language's newest shard if it is below shard_bytes and has exactly its committed length.
+
+        Otherwise, and without this call, a new shard begins.
+        """
         for folder in sorted((self._directory / DIRECTORY).glob("*/")):
             path = self._path(folder.name, max(0, self._last(folder.name)))
             length = lengths.get(_name(path), 0)
             if length and path.exists() and path.stat().st_size == length < self._options.shard_bytes:
-                self._current[folder.name] = _Shard(path, length)
+                self._current[folder.name] = _OpenShard(path, length)
 
     def append(self, language: str, line: bytes) -> None:
-        """A document for a language's shard. A name that cannot be a directory is taken for no language."""
+        """Add a document to a language's shard. A language that cannot be a directory name counts as UNKNOWN."""
         waiting = self._waiting.get(language)
         if waiting is None:
             known = language if _LANGUAGE.fullmatch(language) else UNKNOWN
@@ -76,12 +78,12 @@ class Shards:
         waiting.append(line)
 
     def flush(self) -> dict[str, int]:
-        """Write what is buffered; the length of every shard that has changed since a flush last returned, by its relative path.
+        """Write the buffer; return the length of each shard that changed since the last flush, by its relative path.
 
-        OSError: a shard could not be written and was cut back; nothing is lost, and the next flush tries again.
+        OSError: a shard could not be written and has its old length again. Nothing is lost; the next flush tries again.
         """
         self._check()
-        self._let_go()
+        self._close_full()
         for language in sorted(self._waiting):
             shard = self._shard(language)
             self._ensure_open(shard)
@@ -94,10 +96,10 @@ class Shards:
         return changed
 
     def sync(self) -> None:
-        """Make durable what was flushed before this call.
+        """Make everything durable that was flushed before this call.
 
-        OSError: the system may have dropped what it could not store, and a second fsync would not tell. So these Shards are of no use
-        from then on; new ones begin at the lengths that were committed.
+        OSError: the system may have dropped data that it could not store, and a second fsync would report success. So
+        flush and sync of these Shards fail from then on; new Shards begin at the committed lengths.
         """
         self._check()
         with self._lock:
@@ -115,28 +117,28 @@ class Shards:
             self._syncing = {}
 
     def close(self) -> None:
-        """Let the files go as they are: whoever wants what is buffered flushes and syncs before."""
+        """Close the files without writing the buffer: flush and sync first to keep it."""
         for shard in self._open:
             shard.close()
         self._open.clear()
 
-    def _shard(self, language: str) -> "_Shard":
-        """The language's shard; a new one has a number that no file of this node had."""
+    def _shard(self, language: str) -> "_OpenShard":
+        """Return the language's shard. A new one has a number that no file of this node ever had."""
         shard = self._current.get(language)
         if shard is None or shard.length >= self._options.shard_bytes:
             number = self._last(language) if shard is None else _number(shard.path, self._node)
-            shard = self._current[language] = _Shard(self._path(language, number + 1), -1)
+            shard = self._current[language] = _OpenShard(self._path(language, number + 1), -1)
         return shard
 
     def _path(self, language: str, number: int) -> Path:
         return self._directory / DIRECTORY / language / f"{self._node}-{number:05}{SUFFIX}"
 
     def _last(self, language: str) -> int:
-        """The highest number of this node's shards of a language; a file that was moved aside (NAME.old) still counts."""
+        """Return the highest number of this node's shards of a language, files moved aside (NAME.old) included."""
         found = (self._directory / DIRECTORY / language).glob(f"{self._node}-*{SUFFIX}*")
         return max((_number(path, self._node) for path in found), default=-1)
 
-    def _ensure_open(self, shard: "_Shard") -> None:
+    def _ensure_open(self, shard: "_OpenShard") -> None:
         self._open.pop(shard, None)
         if shard.descriptor < 0:
             self._make_room()
@@ -151,7 +153,7 @@ class Shards:
         self._open[shard] = None
 
     def _make_room(self) -> None:
-        """Closes what was not used for the longest time. What is not on the disk yet is closed only if there is no other."""
+        """Close the shards that were unused the longest; unsynced ones only if there are no others."""
         while len(self._open) >= OPEN:
             with self._lock:
                 idle = [shard for shard in self._open if shard not in self._syncing]
@@ -164,37 +166,38 @@ class Shards:
                 self._sync_now(shard)
             self._close(shard)
 
-    def _let_go(self) -> None:
-        """Closes shards that are full, once they are on the disk."""
+    def _close_full(self) -> None:
+        """Close full shards that are synced."""
         with self._lock:
             busy = {*self._syncing, *self._unsynced}
         for shard in [shard for shard in self._open if shard.length >= self._options.shard_bytes and shard not in busy]:
             self._close(shard)
 
-    def _close(self, shard: "_Shard") -> None:
+    def _close(self, shard: "_OpenShard") -> None:
         shard.close()
         del self._open[shard]
 
-    def _sync_now(self, shard: "_Shard") -> None:
+    def _sync_now(self, shard: "_OpenShard") -> None:
         try:
             os.fsync(shard.descriptor)
-        except OSError as error:  # EIO whatever it was: this is not mended by another try
+        except OSError as error:  # EIO for every error: ENOSPC would mean that a retry can succeed
             self._lost = OSError(errno.EIO, error.strerror, str(shard.path))
             raise self._lost from error
 
     def _check(self) -> None:
         if self._lost is not None:
-            message = f"an earlier sync failed ({self._lost.strerror}); start again to go on from the last commit"
+            problem = f"an earlier sync failed ({self._lost.strerror})"
+            message = f"{problem}; restart the crawl to continue from the last commit"
             raise OSError(self._lost.errno, message, str(self._directory / DIRECTORY))
 
 
-class _Shard:
-    """One file, and how much of it was written."""
+class _OpenShard:
+    """One file, and how many bytes of it were written."""
 
     def __init__(self, path: Path, length: int) -> None:
         self.path = path
         self.name = _name(path)
-        self.length = length  # -1: not yet made
+        self.length = length  # -1: the file does not exist yet
         self.descriptor = -1
 
     def open(self) -> None:
@@ -209,7 +212,7 @@ class _Shard:
         self.descriptor = descriptor
 
     def write(self, data: bytes) -> None:
-        """All of it or nothing: after an error the file is again as long as before."""
+        """Write all of the data or nothing: after an error the file has its old length."""
         self.length = files.append(self.descriptor, data, self.length, self.path)
 
     def close(self) -> None:
@@ -219,7 +222,7 @@ class _Shard:
 
 
 def _name(path: Path) -> str:
-    """As the log has it: relative to the crawl's directory."""
+    """Return the path that the log uses: relative to the crawl's directory."""
     return "/".join(path.parts[-3:])
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.corpus import sentences
+from windrow.corpus.segment import sentences
 
 CASES = [
     ("eng", "Hello World.|My name is Jonas."),
@@ -11,7 +11,8 @@ CASES = [
     ("eng", "Please turn to p. 55.|See Fig. 3 and vol. 2, vol. V, no. 7, of Dr. Brown et al."),
     (
         "eng",
-        "They met Pitt, Briggs & Co. at noon.|They met Pitt, Briggs & Co.|It closed.|Martin Luther King Jr. Day is in January.",
+        "They met Pitt, Briggs & Co. at noon.|They met Pitt, Briggs & Co.|It closed.|"
+        "Martin Luther King Jr. Day is in January.",
     ),
     ("eng", "Was it No. 5?|He said no.|Then he left the gallery of modern art.|Paris came next."),
     ("eng", '"Why?" he asked.|"Because!"|She left.'),
@@ -33,7 +34,8 @@ CASES = [
     ("deu", "Am 28. 10. 1918, im 19. Jahrhundert.|Diese Art.|Was ist Art. 5 GG?"),
     (
         "deu",
-        "Es ist mehrsprachig, d. h. Sie können wählen, d.h. Der Rest bleibt.|Extras – Optionen… – Ansicht (oder ...) ist neu.",
+        "Es ist mehrsprachig, d. h. Sie können wählen, d.h. Der Rest bleibt.|"
+        "Extras – Optionen… – Ansicht (oder ...) ist neu.",
     ),
     ("deu", "Kaiser Karl V. Habsburg und Heinrich VIII. König"),
     ("ces", "Dne 28. 10. 1918 vznikla ČSR.|Karel IV. Lucemburský, např. Praha atd.|Potom č. 5."),
@@ -68,8 +70,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("language", "marked"), CASES)
-def test_sentences_end_where_a_reader_ends_them(language: str, marked: str) -> None:
-    """In the table "|" stands for the blank at an end, "+" for an end without one."""
+def test_sentences_end_where_a_human_reader_ends_them(language: str, marked: str) -> None:
+    """In the table, "|" is a sentence end with a space and "+" one without."""
     text = marked.replace("|", " ").replace("+", "")
     found = "".join(("+" if glued else "|") + sentence for sentence, glued in sentences.split(text, language))
     assert found[1:] == marked
@@ -83,7 +85,7 @@ LANGUAGES = st.sampled_from(["eng", "deu", "ces", "fra", "zho", "jpn", "hye", "k
 
 
 @given(st.text(), LANGUAGES)
-def test_sentences_put_together_are_the_text(text: str, language: str) -> None:
+def test_joined_sentences_give_the_text(text: str, language: str) -> None:
     plain = " ".join(text.split())
     assert joined(plain, language) == plain
     assert all(sentence == sentence.strip() and sentence for sentence, _ in sentences.split(plain, language))
@@ -119,7 +121,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES)), LANGUAGES)
-def test_they_are_so_for_what_looks_like_language_too(pieces: list[str], language: str) -> None:
+def test_joined_sentences_of_language_like_text_give_the_text(pieces: list[str], language: str) -> None:
     plain = " ".join("".join(pieces).split())
     assert joined(plain, language) == plain
     found = [sentence for sentence, _ in sentences.split(plain, language)]
@@ -154,7 +156,7 @@ def test_they_are_so_for_what_looks_like_language_too(pieces: list[str], languag
         "៕ល",
     ],
 )
-def test_hostile_text_takes_no_more_than_linear_time(piece: str) -> None:
+def test_hostile_text_takes_linear_time(piece: str) -> None:
     many = piece * (200_000 // len(piece))
     for text in ((many + "a").strip(), many.strip() + "a", ("a" + many).strip()):
         assert joined(text, "deu") == text

@@ -1,4 +1,4 @@
-"""Words of Thai, Lao, Khmer, Burmese, Chinese and Japanese by the dictionaries of ICU, for those who have it installed."""
+"""Words of Thai, Lao, Khmer, Burmese, Chinese and Japanese, by the dictionaries of ICU. Needs the library icu4py."""
 
 import functools
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 from windrow.config import ConfigError
 
 _LOCALES = {"tha": "th", "lao": "lo", "khm": "km", "mya": "my", "zho": "zh", "cmn": "zh", "yue": "yue", "jpn": "ja"}
-_JOINED = ("\u200b", "\u200c", "\u200d")  # without width: they stay with what is before them
+_JOINED = ("\u200b", "\u200c", "\u200d")  # zero-width: each stays with the character before it
 
 
 def check() -> None:
+    """Raise ConfigError if the library is missing."""
     _breaker()
 
 
@@ -25,7 +26,7 @@ def _breaker() -> Any:
 
 
 def cut(run: str, language: str = "") -> list[str]:
-    """The words of a run of letters; joined, they are the run. Where the language is another, the script says enough."""
+    """Return the words of a run of letters; joined, they are the run. For other languages ICU goes by the script."""
     ends = [
         end for _, end in _breaker()(run, _LOCALES.get(language, "en")).segments() if run[end : end + 1] not in _JOINED
     ]

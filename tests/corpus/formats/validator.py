@@ -1,4 +1,4 @@
-"""The rules of prevertical and vertical files, written from the description of the formats alone: what is wrong with one, line by line."""
+"""Find the errors in prevertical and vertical files. Written from the description of the formats alone."""
 
 import html
 import re
@@ -40,16 +40,16 @@ BARE = re.compile(r"&(?!(?:amp|lt|gt|quot);)|<")
 
 
 class State(msgspec.Struct):
-    open: list[str] = []  # structures, the outermost first
-    filled: bool = False  # the innermost has content
-    length: str = ""  # class of the open document
-    characters: int = 0  # of it, so far
-    glued: bool = False  # the last line was <g/>
-    tokens: int = 0  # of the open paragraph
+    open: list[str] = []  # open structures, the outermost first
+    filled: bool = False  # whether the innermost has content
+    length: str = ""  # length class of the open document
+    characters: int = 0  # of the open document so far
+    glued: bool = False  # whether the last line was <g/>
+    tokens: int = 0  # of the open paragraph so far
 
 
 def problems(text: str, vertical: bool = False) -> list[str]:
-    """`vertical`: a token a line in <s>; else a paragraph a line."""
+    """Return the errors. `vertical`: one token per line in <s>; otherwise one paragraph per line."""
     state = State()
     found = [
         f"{number}: {problem}"
@@ -62,21 +62,21 @@ def problems(text: str, vertical: bool = False) -> list[str]:
 
 
 def texts(text: str) -> Iterator[list[str]]:
-    """Of each paragraph of a vertical file, its sentences: each after the first with the blank before it, if there was one."""
+    """Yield the sentences of each paragraph of a vertical file, with the space before a sentence if there was one."""
     sentences: list[str] = []
-    blank = ""
+    space = ""
     for line in text.split("\n"):
         if line.startswith("<p"):
-            sentences, blank = [], ""
+            sentences, space = [], ""
         elif line == "</p>":
             yield sentences
         elif line == "<s>":
             sentences.append("")
         elif line == "<g/>":
-            blank = ""
+            space = ""
         elif line and not line.startswith("<"):
-            sentences[-1] += blank + html.unescape(line)
-            blank = " "
+            sentences[-1] += space + html.unescape(line)
+            space = " "
 
 
 def _line(line: str, state: State, vertical: bool) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _line(line: str, state: State, vertical: bool) -> Iterator[str]:
         yield from _closed(line[2:-1], state)
     elif line == "<g/>" and vertical:
         if state.glued or not state.tokens or state.open[1:2] != ["p"]:
-            yield "glue where there is nothing to glue"
+            yield "glue without a token before it"
         state.glued = True
     elif line.startswith("<"):
         yield from _opened(line, state, vertical)

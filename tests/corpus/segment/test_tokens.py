@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.corpus import tokens
+from windrow.corpus.segment import tokens
 
 
 def shown(text: str, language: str = "") -> str:
@@ -55,11 +55,11 @@ def joined(text: str, language: str = "") -> str:
         ("", "eng", ""),
     ],
 )
-def test_a_text_is_cut_into_words_and_signs(text: str, language: str, expected: str) -> None:
+def test_a_text_is_split_into_words_and_signs(text: str, language: str, expected: str) -> None:
     assert shown(text, language) == expected
 
 
-def test_glue_stands_where_there_was_no_blank() -> None:
+def test_glue_stands_where_there_was_no_space() -> None:
     assert tokens.lines("Ja, z.B. (so).", "deu") == [
         "Ja",
         "<g/>",
@@ -75,19 +75,19 @@ def test_glue_stands_where_there_was_no_blank() -> None:
     ]
 
 
-def test_who_cuts_words_is_told_the_run_and_its_language() -> None:
-    asked: list[tuple[str, str]] = []
+def test_a_segmenter_gets_the_run_and_its_language() -> None:
+    calls: list[tuple[str, str]] = []
 
     def cut(run: str, language: str) -> list[str]:
-        asked.append((run, language))
+        calls.append((run, language))
         return [run[:2], run[2:]]
 
     assert tokens.lines("我们在 ok ภาษา", "zho", cut) == ["我们", "<g/>", "在", "ok", "ภา", "<g/>", "ษา"]
-    assert asked == [("我们在", "zho"), ("ภาษา", "zho")]
+    assert calls == [("我们在", "zho"), ("ภาษา", "zho")]
 
 
 @given(st.text(), st.sampled_from(["eng", "fra", "deu", "zho", ""]))
-def test_tokens_joined_as_the_glue_says_give_the_text_back(text: str, language: str) -> None:
+def test_tokens_joined_by_the_glue_give_the_text(text: str, language: str) -> None:
     plain = " ".join(text.split())
     assert joined(plain, language) == plain
     assert all(token and not re.search(r"\s", token) for token, _ in tokens.tokens(plain, language))
@@ -125,7 +125,7 @@ def test_tokens_joined_as_the_glue_says_give_the_text_back(text: str, language: 
         )
     )
 )
-def test_they_do_so_for_what_looks_like_language_too(pieces: list[str]) -> None:
+def test_tokens_of_language_like_text_joined_by_the_glue_give_the_text(pieces: list[str]) -> None:
     plain = " ".join("".join(pieces).split())
     for language in ("eng", "fra", "und"):
         assert joined(plain, language) == plain
@@ -155,6 +155,6 @@ def test_they_do_so_for_what_looks_like_language_too(pieces: list[str]) -> None:
         "#के",
     ],
 )
-def test_hostile_text_takes_no_more_than_linear_time(piece: str) -> None:
+def test_hostile_text_takes_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece)) + "a"
     assert joined(text, "eng") == text

@@ -1,8 +1,9 @@
-"""Words of a text in any language, for vertical files. Joined again as the glue between them says, they give the text back.
+"""Split a text in any language into tokens, for vertical files. Joined as the glue says, the tokens give the text back.
 
-Words keep what is inside them (rock'n'roll, COVID-19, 3,14, z.B.); signs stand alone. Marks belong to the letter before them, so that Hindi
-is not torn. Where a script has no blanks between words, a word's end is a matter of dictionaries: `Cut` is who decides, and without one
-Chinese and Japanese are cut into characters, Thai, Lao, Khmer and Burmese into `clusters`, Tibetan into syllables.
+A word keeps its inner signs (rock'n'roll, COVID-19, 3,14, z.B.); other signs are tokens of their own. A mark belongs to
+the letter before it, so Hindi words stay whole. In scripts without spaces between words, only a dictionary shows where
+a word ends: a `Cut` decides. The built-in one splits Chinese and Japanese into characters, Thai, Lao, Khmer and Burmese
+into `clusters`, and Tibetan into syllables.
 """
 
 import functools
@@ -10,20 +11,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from windrow.corpus import abbreviations, clusters
-from windrow.corpus.abbreviations import Words
+from windrow import scripts
+from windrow.corpus.segment import abbreviations, clusters
+from windrow.corpus.segment.abbreviations import Words
 
 GLUE = "<g/>"
 
-_HAN = (
-    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
-)
 _TIBETAN = "\u0f40-\u0f6c\u0f71-\u0f84\u0f88-\u0fbc"
-_SOLID = _HAN + clusters.LETTERS
+_HAN = scripts.CHINESE_JAPANESE
+_SOLID = _HAN + scripts.CLUSTERED
 _RUN = re.compile(f"[{_SOLID}]")
 _IDEOGRAPHS = re.compile(f"[{_HAN}]")
-_FIRST = "\u0e00"  # before it there are none of these letters
-_TONES = "\U0001f3fb-\U0001f3ff"  # of skin, behind an emoji
+_TONES = "\U0001f3fb-\U0001f3ff"  # skin tones, after an emoji
 _ELIDING = frozenset(("fra", "ita", "cat", "oci", "cos", "frp", "lmo", "pms", "scn", "srd", "wln"))
 _ELISION = re.compile(
     r"(?:[^\W\d_]{1,2}|jusqu|lorsqu|puisqu|quoiqu|quelqu|[^\W\d_]{1,4}ll|sant|tutt|senz|cent)['’](?=[^\W_])",
@@ -33,16 +32,16 @@ _WHOLE = frozenset(("aujourd'hui", "d'accord", "presqu'île"))
 _CLITIC = re.compile(r"(?:(?<=[^\W\d_])n['’]t|['’](?:s|m|d|re|ve|ll))$", re.IGNORECASE)
 
 
-Cut = Callable[[str, str], list[str]]  # a run of letters of a script without blanks, ISO 639-3 -> its words
+Cut = Callable[[str, str], list[str]]  # a run of letters of a script without spaces, ISO 639-3 code -> its words
 
 
-def plain(run: str, language: str) -> list[str]:
-    """Words as far as the script shows them."""
+def builtin(run: str, language: str) -> list[str]:
+    """Split a run of letters without a dictionary."""
     return _characters().findall(run) if _IDEOGRAPHS.match(run) else clusters.cut(run, language)
 
 
-def tokens(text: str, language: str = "", cut: Cut = plain) -> Iterator[tuple[str, bool]]:
-    """Each token, and whether it follows the one before without a blank."""
+def tokens(text: str, language: str = "", cut: Cut = builtin) -> Iterator[tuple[str, bool]]:
+    """Yield each token, and whether it follows the one before without a space."""
     glued = False
     for line in lines(text, language, cut):
         if line is not GLUE:
@@ -50,22 +49,22 @@ def tokens(text: str, language: str = "", cut: Cut = plain) -> Iterator[tuple[st
         glued = line is GLUE
 
 
-def lines(text: str, language: str = "", cut: Cut = plain) -> list[str]:
-    """A token a line, and GLUE where there is no blank between two. No token reads like GLUE: "<" is one by itself.
+def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
+    """Return the tokens, with GLUE between two that no space separates. No token equals GLUE: "<" is always a token.
 
-    `text`: a sentence, or more; `language`: ISO 639-3, for abbreviations, l'|homme and do|n't.
+    `text`: one sentence or more; `language`: ISO 639-3, for abbreviations, l'|homme and do|n't.
     """
     apart = language == "eng" or language in _ELIDING
     words = abbreviations.of(language)
     rows = _pattern().findall(text)
     found: list[str] = []
-    for number, (blank, token, _) in enumerate(rows):
-        if not blank and found:
+    for number, (space, token, _) in enumerate(rows):
+        if not space and found:
             if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):
                 found[-1] += token
                 continue
             found.append(GLUE)
-        if token >= _FIRST and _RUN.match(token) and token[-1] != ".":
+        if token >= scripts.FIRST and _RUN.match(token) and token[-1] != ".":
             _glue(found, cut(token, language))
         elif apart and ("'" in token or "’" in token):
             _glue(found, _pieces(token, language))
@@ -81,7 +80,7 @@ def _glue(found: list[str], pieces: list[str]) -> None:
 
 
 def _shortened(word: str, following: list[tuple[str, str, str]], words: Words) -> bool:
-    """Whether a full stop makes a word an abbreviation: a known one, one before its number, or an initial before a name."""
+    """Return whether a word and its full stop are one token: an abbreviation, or an initial before a name."""
     low = word.lower()
     if low in words.shortened:
         return True
@@ -103,21 +102,24 @@ def _pieces(word: str, language: str) -> list[str]:
 
 @functools.cache
 def _pattern() -> re.Pattern[str]:
-    """The blanks before a token, and the token: the first alternative that fits. The last takes any sign, so that nothing but blanks is
-    between two tokens. What may repeat is possessive or bounded: no text takes more than linear time."""
+    """Return the pattern of a token and the spaces before it.
+
+    The first alternative that fits wins. The last one matches any sign, so only spaces stand between two tokens. Every
+    repetition is possessive or bounded, so any text takes linear time.
+    """
     marks = _marks()
     letter = rf"[^\W{_SOLID}]"
     word = rf"{letter}(?:{letter}++|[{marks}\u00ad\u200c\u200d]++)*+\u200b*+"
     end = r"[^\s<>\"“”„«».,;:!?'’…)\]}]"
     alternatives = (
-        rf"[^\W\d_{_SOLID}]++(?=[ ,;]|$)",  # most words: the others cost three times as much
+        rf"[^\W\d_{_SOLID}]++(?=[ ,;]|$)",  # most words: the other alternatives cost three times as much
         rf"(?:https?://|ftp://|www\.)[^\s<>\"“”„«»]{{0,2000}}{end}",
         rf"(?:{letter}|[.+-]){{1,64}}+@(?:[\w-]{{1,63}}+\.){{1,8}}+[^\W\d_]{{2,}}+",
         rf"(?<!\w)(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:com|org|net|edu|gov|info|eu)(?:/[^\s<>\"“”„«»]{{0,2000}}{end})?(?!\.?\w)",
         r"\d{4}-\d\d-\d\d(?!\w)",
         r"(?<![\w.,])[-+−]?\d++(?:[.,:/'’]\d++){0,8}+(?!\w)",
         rf"(?<!\w)(?:[^\W\d_{_HAN}]\.){{2,8}}+(?!\w)",
-        rf"[{clusters.LETTERS}][{clusters.LETTERS}\u200b-\u200d]*+",
+        rf"[{scripts.CLUSTERED}][{scripts.CLUSTERED}\u200b-\u200d]*+",
         rf"[{_HAN}][{_HAN}{marks}]*+",
         rf"[{_TIBETAN}]++[\u0f0b\u0f0c]*+",
         rf"{word}(?:[-‐‑·'’ʼ]{word})*+",
@@ -136,7 +138,7 @@ def _characters() -> re.Pattern[str]:
 
 @functools.cache
 def _marks() -> str:
-    """What joins the letter before it, as the inside of a character class: `re` knows no Unicode categories."""
+    """Return all combining marks as the inside of a character class: `re` has no Unicode categories."""
     ranges: list[list[int]] = []
     for code in (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)):
         if unicodedata.category(chr(code))[0] == "M":

@@ -1,18 +1,15 @@
-"""Documents as columns. pyarrow is wanted only by those who export to Parquet, so it is loaded here and not before."""
+"""Parquet: one row per document. Only this format needs pyarrow, so it is imported here, when a file is opened."""
 
 import contextlib
 import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.corpus import document as own
-from windrow.corpus import jsonl
-from windrow.data import Document
+from windrow.corpus.formats.format import FormatOptions, Item, full_text
 
-ROWS = 1000  # documents gathered before they are written
-GROUP = 64 << 20  # bytes of text after which they are written all the same
+ROWS = 1000  # documents per group of rows
+GROUP = 64 << 20  # bytes of text after which a group is written even with fewer documents
 
 
 def _arrow() -> tuple[Any, Any]:
@@ -46,8 +43,9 @@ def schema() -> Any:
     return arrow.schema(columns)
 
 
-def row(document: Document, dump: str) -> dict[str, Any]:
-    host, place = own.host(document.url), document.place
+def row(item: Item) -> dict[str, Any]:
+    document, place = item.document, item.document.place
+    host = urls.host_of(document.url)
     same = {
         name: getattr(document, name)
         for name in ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "ip")
@@ -57,8 +55,8 @@ def row(document: Document, dump: str) -> dict[str, Any]:
         "host": host,
         "domain": urls.domain(host),
         "tld": urls.tld(host),
-        "time": _moment(document.time),
-        "text": jsonl.text(document),
+        "time": _timestamp(document.time),
+        "text": full_text(document),
         "paragraphs": [
             {
                 "text": found.text,
@@ -71,7 +69,7 @@ def row(document: Document, dump: str) -> dict[str, Any]:
         ],
         "scores": list(document.scores.items()),
         "signals": [{name: getattr(found, name) for name in found.__struct_fields__} for found in document.signals],
-        "dump": dump,
+        "dump": item.dump,
         "warc_filename": place.file,
         "warc_record_offset": place.offset,
         "warc_record_length": place.length,
@@ -79,26 +77,26 @@ def row(document: Document, dump: str) -> dict[str, Any]:
     }
 
 
-def _moment(text: str) -> datetime.datetime | None:
+def _timestamp(text: str) -> datetime.datetime | None:
     try:
         return datetime.datetime.fromisoformat(text)
     except ValueError:
         return None
 
 
-class Table:
+class ParquetEncoder:
     """One file, written in groups of rows."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, stream: BinaryIO, options: FormatOptions) -> None:
         arrow, parquet = _arrow()
         self._arrow, self._schema = arrow, schema()
-        self._writer = parquet.ParquetWriter(str(path), self._schema, compression="zstd")
+        self._writer = parquet.ParquetWriter(stream, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
         self._size = 0
 
-    def add(self, document: Document, dump: str) -> int:
-        """How many bytes of text that was."""
-        found = row(document, dump)
+    def add(self, item: Item) -> int:
+        """Return the bytes of text: the compressed size is known only when the group is written."""
+        found = row(item)
         self._rows.append(found)
         size = len(found["text"].encode())
         self._size += size
@@ -114,8 +112,3 @@ class Table:
         with contextlib.closing(self._writer):
             if self._rows:
                 self._write()
-
-    def drop(self) -> None:
-        """Without the rows that wait."""
-        with contextlib.suppress(OSError, ValueError):  # ValueError: arrow's, of a file that it has given up
-            self._writer.close()

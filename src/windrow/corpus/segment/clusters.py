@@ -1,20 +1,15 @@
-"""Thai, Lao, Khmer and Burmese without a dictionary: what a reader never parts.
+"""Thai, Lao, Khmer and Burmese without a dictionary: split text into clusters that no word boundary ever divides.
 
-These scripts have no blanks between words, and where a word ends is a matter of dictionaries (see `icu`). What their spelling shows is less
-than a word: in Thai and Lao a consonant with the vowels and tones around it, in Khmer a consonant with what is stacked below and around it,
-in Burmese a syllable. A word begins and ends with one of these, so that words can be put together from them later. Writers who mark words
-with zero-width spaces are believed.
+These scripts have no spaces between words, and only a dictionary shows where a word ends (see `icu`). Their spelling
+shows smaller units: in Thai and Lao a consonant with the vowels and tones around it, in Khmer a consonant with the
+signs stacked below and around it, in Burmese a syllable. Every word begins and ends at the border of such a unit, so
+words can be joined from them later. Where a writer marks words with zero-width spaces, the text is split there.
 """
 
 import re
 
-LETTERS = (  # letters and marks, without digits and signs
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf"  # Thai, Lao
-    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"  # Burmese and its neighbours
-    "\u1780-\u17d3\u17dc\u17dd"  # Khmer
-)
-SPACE = "\u200b"  # between words, without width
-_MARKED = 24  # characters between two of them that may be a word
+SPACE = "\u200b"  # the zero-width space between words
+_MARKED = 24  # longest word, in characters, between two such spaces; a longer run is split as usual
 
 _THAI = (
     r"ก็"
@@ -32,14 +27,14 @@ _BURMESE = (
     r"[\u1000-\u102a\u103f\u1050-\u1055]"
     r"(?:[\u102b-\u1038\u103a-\u103e\u1056-\u1059\u105e-\u1060]|\u1039[\u1000-\u1021]|[\u1000-\u1021](?=\u1037?[\u103a\u1039]))*+"
 )
-_SILENT = r"(?:[ก-ฮ][ิุ]?์)*+"  # a Thai consonant that is written and not spoken
+_SILENT = r"(?:[ก-ฮ][ิุ]?์)*+"  # a Thai consonant that is written but not spoken
 _MARKS = "[\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebd\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3\u17dd\u200b-\u200d]"
-# A mark that no rule has placed stays with what is before it.
+# A mark that fits no rule stays with the character before it.
 _CLUSTER = re.compile(rf"(?:(?:{_THAI}){_SILENT}|{_LAO}|{_KHMER}|{_BURMESE}|.){_MARKS}*+", re.DOTALL)
 
 
 def cut(run: str, language: str = "") -> list[str]:
-    """The pieces of a run of these letters; joined, they are the run."""
+    """Return the clusters of a run of such letters; joined, they are the run."""
     if SPACE not in run:
         return _CLUSTER.findall(run)
     found: list[str] = []

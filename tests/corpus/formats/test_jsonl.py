@@ -6,17 +6,22 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
 from windrow.config import ConfigError
-from windrow.corpus import document, jsonl
+from windrow.corpus import document
+from windrow.corpus.formats import jsonl
+from windrow.corpus.formats.format import FormatOptions, Item
+from windrow.judge.language import codes
 
 
 def read(number: int, style: str) -> dict[str, Any]:
-    line = jsonl.line(document.read(samples.line(SAMPLES[number], number), "here"), style, "crawl")
+    raw = samples.line(SAMPLES[number], number)
+    item = Item(document.read(raw, "here"), raw, number, "crawl")
+    line = jsonl.encode(item, FormatOptions(codes.name, style=style))
     assert line.endswith(b"}\n") and line.count(b"\n") == 1
     found: dict[str, Any] = json.loads(line)
     return found
 
 
-def test_datatrove_gets_text_id_and_metadata() -> None:
+def test_the_style_datatrove_has_text_id_and_metadata() -> None:
     found = read(0, "datatrove")
     assert list(found) == ["text", "id", "metadata"]
     assert found["text"] == 'Die Mühle\nEr sagte: "Wind & Wetter" <hier>.'
@@ -38,7 +43,7 @@ def test_datatrove_gets_text_id_and_metadata() -> None:
     )
 
 
-def test_dolma_gets_source_and_times_at_the_top() -> None:
+def test_the_style_dolma_has_source_and_times_at_the_top() -> None:
     found = read(0, "dolma")
     assert list(found) == ["id", "text", "source", "added", "created", "metadata"]
     assert (found["source"], found["added"], found["created"]) == (
@@ -49,7 +54,7 @@ def test_dolma_gets_source_and_times_at_the_top() -> None:
     assert read(2, "dolma")["created"] == "2026-11-15T10:44:21.123Z"
 
 
-def test_both_can_be_read_by_both() -> None:
+def test_the_style_both_has_the_members_of_both() -> None:
     assert set(read(2, "both")) == set(read(2, "datatrove")) | set(read(2, "dolma"))
     assert read(2, "both")["metadata"]["signals"] == [
         {"source": "robots.txt", "name": "train-ai", "value": "n", "field": "content-usage"}
@@ -58,4 +63,4 @@ def test_both_can_be_read_by_both() -> None:
 
 def test_an_unknown_style_is_refused() -> None:
     with pytest.raises(ConfigError, match="both, datatrove, dolma, windrow"):
-        jsonl.check("oscar")
+        jsonl.check_style("oscar")

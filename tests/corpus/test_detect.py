@@ -4,9 +4,13 @@ from pathlib import Path
 import pytest
 
 from windrow.config import ConfigError
-from windrow.corpus import formats
+from windrow.corpus import detect, stream
+from windrow.corpus.formats import text as plain_text
 
-VERTICAL = "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n<doc>\nx\ty\n</doc>\n"
+VERTICAL = (
+    "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n"
+    "<doc>\nx\ty\n</doc>\n"
+)
 PREVERTICAL = "<doc>\n<p>\nOne line of text\n</p>\n<div>\n<p>\nand one\n</p>\n</div>\n</doc>\n"
 TEXT = "one paragraph\nof two lines\n\n\nanother\n"
 JSON = '{"text": "one\\n\\ntwo"}\n\n{"paragraphs": ["three", {"text": "four"}]}\n'
@@ -19,25 +23,25 @@ PARAGRAPHS = {
 }
 
 
-@pytest.mark.parametrize("form", SAMPLES)
+@pytest.mark.parametrize("format", SAMPLES)
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 8, 1 << 20])
 @pytest.mark.parametrize("packed", [False, True])
 def test_documents_and_paragraphs_do_not_depend_on_how_a_file_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int, packed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, chunk: int, packed: bool
 ) -> None:
-    monkeypatch.setattr(formats, "CHUNK", chunk)
-    raw = SAMPLES[form].encode()
+    monkeypatch.setattr(stream, "CHUNK", chunk)
+    raw = SAMPLES[format].encode()
     (tmp_path / "file").write_bytes(gzip.compress(raw) if packed else raw)
-    assert formats.tell(tmp_path / "file") == form
-    records = [record for record, _ in formats.read(tmp_path / "file")]
-    assert [record.paragraphs for record in records] == PARAGRAPHS[form]
+    assert detect.detect(tmp_path / "file") == format
+    records = [record for record, _ in detect.read(tmp_path / "file")]
+    assert [record.paragraphs for record in records] == PARAGRAPHS[format]
     assert b"".join(record.raw for record in records) == raw.replace(b"\n\n{", b"\n{")
 
 
-@pytest.mark.parametrize("form", SAMPLES)
-def test_a_document_is_written_without_the_paragraphs_that_go(tmp_path: Path, form: str) -> None:
-    (tmp_path / "file").write_text(SAMPLES[form])
-    record = next(record for record, _ in formats.read(tmp_path / "file") if record.strip)
+@pytest.mark.parametrize("format", SAMPLES)
+def test_a_document_is_written_without_its_removed_paragraphs(tmp_path: Path, format: str) -> None:
+    (tmp_path / "file").write_text(SAMPLES[format])
+    record = next(record for record, _ in detect.read(tmp_path / "file") if record.strip)
     assert record.strip is not None
     assert (
         record.strip([False, True])
@@ -46,12 +50,12 @@ def test_a_document_is_written_without_the_paragraphs_that_go(tmp_path: Path, fo
             "prevertical": b"<doc>\n<div>\n<p>\nand one\n</p>\n</div>\n</doc>\n",
             "text": b"another\n",
             "jsonl": b'{"text":"two"}\n',
-        }[form]
+        }[format]
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "form"),
+    ("name", "content", "format"),
     [
         ("a.vert", "<doc>\n<p>\nword\n</p>\n</doc>\n", "vertical"),
         ("a.prevert", "<doc>\n<p>\nword\n</p>\n</doc>\n", "prevertical"),
@@ -63,38 +67,36 @@ def test_a_document_is_written_without_the_paragraphs_that_go(tmp_path: Path, fo
         ("a.txt", "a < b and <p> is a tag\n", "text"),
     ],
 )
-def test_a_format_is_told_from_the_content_then_from_the_name(
-    tmp_path: Path, name: str, content: str, form: str
-) -> None:
+def test_a_format_is_detected_by_content_then_by_name(tmp_path: Path, name: str, content: str, format: str) -> None:
     (tmp_path / name).write_text(content)
-    assert formats.tell(tmp_path / name) == form
+    assert detect.detect(tmp_path / name) == format
 
 
-def test_a_document_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "MOST", 1000)
-    monkeypatch.setattr(formats, "CHUNK", 100)
+def test_a_document_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "MOST", 1000)
+    monkeypatch.setattr(stream, "CHUNK", 100)
     (tmp_path / "a.vert").write_text("<doc>\n" + "word\n" * 1000)
-    with pytest.raises(ConfigError, match=r"a\.vert, line 1: more than"):
-        list(formats.read(tmp_path / "a.vert"))
+    with pytest.raises(ConfigError, match=r"a\.vert, line 1: the document does not end within"):
+        list(detect.read(tmp_path / "a.vert"))
 
 
 def test_long_plain_text_is_cut_at_blank_lines_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(formats, "TEXT_MOST", 50)
+    monkeypatch.setattr(plain_text, "MOST", 50)
     (tmp_path / "a.txt").write_text(text := "\n\n".join(["some words on a line\nand on another"] * 9))
-    records = [record for record, _ in formats.read(tmp_path / "a.txt")]
+    records = [record for record, _ in detect.read(tmp_path / "a.txt")]
     assert [len(record.paragraphs) for record in records] == [2, 2, 2, 2, 1]
     assert b"".join(record.raw for record in records).decode() == text
 
 
-@pytest.mark.parametrize("form", ["vertical", "prevertical"])
-def test_jsonl_that_is_called_otherwise_is_refused(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("format", ["vertical", "prevertical"])
+def test_jsonl_under_another_format_is_refused(tmp_path: Path, format: str) -> None:
     (tmp_path / "a").write_text('\n{"text": "a b"}\n')
     with pytest.raises(
         ConfigError,
-        match=r"a, line 1: a JSON document, where a line of markup or a word was expected; name the format jsonl",
+        match=r"a, line 1: a JSON document, where a line of markup or a word was expected; use --format jsonl",
     ):
-        list(formats.read(tmp_path / "a", form))
+        list(detect.read(tmp_path / "a", format))
     (tmp_path / "b").write_text("{\n}\n{}a\n")
-    assert len(list(formats.read(tmp_path / "b", form))) == 1
+    assert len(list(detect.read(tmp_path / "b", format))) == 1

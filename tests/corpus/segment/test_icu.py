@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from windrow.config import ConfigError
-from windrow.corpus import icu
+from windrow.corpus.segment import icu
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,12 @@ from windrow.corpus import icu
         ("eng", "ภาษา ไทย"),
     ],
 )
-def test_words_are_those_of_a_dictionary(language: str, expected: str) -> None:
+def test_words_are_found_by_dictionary(language: str, expected: str) -> None:
     pytest.importorskip("icu4py", reason="needs icu4py")
     assert icu.cut(expected.replace(" ", ""), language) == expected.split(" ")
 
 
-def test_without_the_library_the_fix_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     icu._breaker.cache_clear()
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     with pytest.raises(ConfigError, match=r"pip install 'windrow\[words\]'"):

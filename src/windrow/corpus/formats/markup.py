@@ -1,0 +1,166 @@
+"""The common part of prevertical and vertical: a <doc> per page, a <p> per paragraph, and the attributes of both.
+
+The attributes are those of SpiderLing in its order, so that tools made for its corpora read ours.
+"""
+
+import contextlib
+import functools
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, Share
+from windrow.corpus.stream import ByteStream
+from windrow.data import Document
+
+TITLE = 300  # characters
+SNIFF = 1 << 18  # bytes among which the first line ends
+_CLASSES = (
+    (100, "0-100"),
+    (500, "100-500"),
+    (1000, "500-1k"),
+    (5000, "1k-5k"),
+    (10_000, "5k-10k"),
+    (100_000, "10k-100k"),
+    (1_000_000, "100k-1M"),
+)
+_FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # not text, and not allowed in XML
+
+Body = Callable[[str, str, FormatOptions], str]  # a paragraph's text, its language, options -> its lines
+
+
+def encode(item: Item, options: FormatOptions, body: Body) -> bytes:
+    """Return the document with its structures; empty if it has no text."""
+    document = item.document
+    filled = [(text, paragraph) for paragraph in document.paragraphs if (text := _line(paragraph.text))]
+    if not filled:
+        return b""
+    distance = _distance(document, [text for text, _ in filled], options.whole)
+    lines = [_doc(item, (sum(len(text) for text, _ in filled), distance), options)]
+    for text, paragraph in filled:
+        share = options.share(text, document.language) if options.share else None
+        own = _difference(share) if share is not None else "1.00" if paragraph.language else distance
+        inner = body(text, paragraph.language or document.language, options)
+        lines += (_p(paragraph.heading, paragraph.kind, paragraph.own, own), inner, "</p>")
+    lines.append("</doc>\n")
+    return "\n".join(lines).encode()
+
+
+def _doc(item: Item, measures: tuple[int, str], options: FormatOptions) -> str:
+    """`measures`: characters, and the difference from the language."""
+    document, (size, distance) = item.document, measures
+    attributes = [
+        ("id", str(item.number)),
+        ("title", _line(document.title)[:TITLE].rstrip()),
+        ("length", length(size)),
+        ("crawl_date", f"{document.time[:10]} {document.time[11:16]}"),
+        ("modified_date", document.date),
+        ("lang", options.names(document.language)),
+        ("lang_diff", distance),
+        ("ip", document.ip),
+        ("url", document.url),
+        ("file_type", "html"),
+        ("enc_meta", document.charset.lower()),
+        ("enc_chared", document.charset.lower().replace("-", "_")),
+    ]
+    if options.places:
+        place = document.place
+        attributes += [
+            ("warc_filename", place.file),
+            ("warc_offset", str(place.offset)),
+            ("warc_length", str(place.length)),
+        ]
+        attributes += [("digest", place.digest), ("record_id", document.id)]
+    return _tag("doc", [pair for pair in attributes if pair[0] != "modified_date" or pair[1]])
+
+
+@functools.lru_cache(1024)
+def _p(heading: bool, kind: str, own: str, distance: str) -> str:
+    attributes = [("heading", "yes")] if heading else []
+    return _tag("p", [*attributes, ("class", kind), ("cfclass", own or kind), ("langdiff", distance)])
+
+
+def length(characters: int) -> str:
+    """Return SpiderLing's class of size."""
+    return next((name for limit, name in _CLASSES if characters < limit), "1M+")
+
+
+def _distance(document: Document, texts: Sequence[str], whole: Share | None) -> str:
+    """Return SpiderLing's lang_diff: 0 for a text that is wholly in its language, where a score is 1."""
+    share = whole("\n".join(texts), document.language) if whole else None
+    return _difference(document.scores.get("language", 1.0) if share is None else share)
+
+
+def _difference(share: float) -> str:
+    return f"{min(1.0, max(0.0, 1 - share)):.2f}"
+
+
+def _tag(name: str, attributes: list[tuple[str, str]]) -> str:
+    pairs = "".join([f' {key}="{_quoted(value)}"' for key, value in attributes])
+    return f"<{name}{pairs}>"
+
+
+def escape(text: str) -> str:
+    """Use str.replace: where there is nothing to replace, it is forty times as fast as str.translate."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _quoted(text: str) -> str:
+    return escape(_line(text)).replace('"', "&quot;")
+
+
+def _line(text: str) -> str:
+    """Return the text on one line, with single spaces."""
+    return " ".join((text if text.isprintable() else _FOREIGN.sub("", text)).split())
+
+
+def read(stream: ByteStream) -> Iterator[DocumentRecord]:
+    """Yield documents, from <doc> to </doc>. Text outside of them is a document too; markup alone is not."""
+    _refuse_jsonl(stream)
+    for part in stream.parts(b"<doc"):
+        end = part.rfind(b"\n</doc>")
+        line_end = part.find(b"\n", end + 1) + 1 if end >= 0 else 0
+        for raw in (part[:line_end], part[line_end:]) if line_end else (part,):
+            if raw:
+                stream.check(raw)
+                yield _record(raw)
+
+
+def _refuse_jsonl(stream: ByteStream) -> None:
+    """Refuse jsonl that was named otherwise: each of its documents would be read as one word."""
+    first = stream.peek(SNIFF).lstrip().partition(b"\n")[0]
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+        if first[:1] == b"{" and isinstance(msgspec.json.decode(first), dict):
+            problem = "a JSON document, where a line of markup or a word was expected"
+            raise stream.error(f"{problem}; use --format jsonl, or leave --format out")
+
+
+def _record(raw: bytes) -> DocumentRecord:
+    """Split a document into segments: each is one paragraph, from <p> to </p>, or the lines between two paragraphs."""
+    segments: list[list[bytes]] = [[]]
+    for line in io.BytesIO(raw):
+        if line[:1] != b"<":
+            segments[-1].append(line)
+        elif re.match(rb"<doc[ \t>]|</doc>", line):
+            segments += [[line], []]
+        elif re.match(rb"<p[ \t>]", line):
+            segments.append([line])
+        elif line.startswith(b"</p>"):
+            segments[-1].append(line)
+            segments.append([])
+        else:
+            segments[-1].append(line)
+    texts = [b"".join(line for line in segment if line[:1] != b"<") for segment in segments]
+    paragraphs = [text for text in texts if text.strip()]
+    if not paragraphs and not re.match(rb"<doc[ \t>]", raw):
+        return DocumentRecord(raw)
+    return DocumentRecord(raw, paragraphs, functools.partial(_strip, segments, texts))
+
+
+def _strip(segments: list[list[bytes]], texts: list[bytes], kept: Sequence[bool]) -> bytes:
+    flags = iter(kept)
+    return b"".join(
+        b"".join(segment) for segment, text in zip(segments, texts, strict=True) if not text.strip() or next(flags)
+    )

@@ -1,0 +1,41 @@
+"""Plain text: paragraphs with blank lines between them."""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+
+from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, full_text
+from windrow.corpus.stream import ByteStream
+
+# Bytes read as one document: plain text does not mark where a document ends, and memory must stay bounded.
+MOST = 8 << 20
+
+
+def encode(item: Item, options: FormatOptions) -> bytes:
+    return full_text(item.document).replace("\n", "\n\n").encode() + b"\n\n"
+
+
+def read(stream: ByteStream) -> Iterator[DocumentRecord]:
+    """Yield the file as one document, or as several of about MOST bytes that end at a blank line."""
+    found: list[bytes] = []
+    size = 0
+    for line in stream.parts(b""):
+        found.append(line)
+        size += len(line)
+        if size > MOST and (not line.strip() or size > 4 * MOST):
+            yield _record(stream, b"".join(found))
+            found, size = [], 0
+    if found:
+        yield _record(stream, b"".join(found))
+
+
+def _record(stream: ByteStream, raw: bytes) -> DocumentRecord:
+    stream.check(raw)
+    paragraphs = [paragraph for paragraph in re.split(rb"\n[ \t\r]*(?=\n)", raw) if paragraph.strip()]
+    paragraphs = [paragraph.strip(b"\r\n") for paragraph in paragraphs]
+    end = b"\n\n" if raw.endswith((b"\n\n", b"\n\r\n")) else b"\n"
+    return DocumentRecord(raw, paragraphs, functools.partial(_strip, paragraphs, end))
+
+
+def _strip(paragraphs: list[bytes], end: bytes, kept: Sequence[bool]) -> bytes:
+    return b"\n\n".join(paragraph for paragraph, keep in zip(paragraphs, kept, strict=True) if keep) + end
