@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontier.conftest import Opener
+from tests.frontier.conftest import Opener, simulation
 from tests.frontier.hand import Hand, do, texts
-from tests.frontier.simulation import START, Simulation, check_politeness, options, task, world
-from windrow.data import Counts, Kind, Reason, Robots, Turn
-from windrow.frontier.local import leases
+from tests.frontier.simulation import START, check_politeness, options, task, world
+from windrow.data import Access, Counts, Kind, Lease, Reason
+from windrow.frontier.local.leases import MOST
 
 
-def hosts(turns: list[Turn]) -> list[str]:
-    return [turn.host for turn in turns]
+def hosts(leases: list[Lease]) -> list[str]:
+    return [lease.host for lease in leases]
 
 
 def seen(counts: Counts) -> int:
-    return counts.waiting + counts.in_hand + sum(counts.finished.values())
+    return counts.waiting + counts.in_flight + sum(counts.finished.values())
 
 
 # Order
@@ -42,11 +42,11 @@ def test_a_better_rank_goes_before_an_earlier_discovery(hand: Opener) -> None:
 def test_of_two_hosts_that_are_due_the_one_with_the_better_rank_is_leased_first(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2", "http://b.org/1", "http://b.org/2", "http://c.org/1")
-    for turn in crawl.pages():
-        crawl.serve(turn)
+    for lease in crawl.pages():
+        crawl.serve(lease)
     crawl.add("http://b.org/first", priority=3)
     crawl.now += 1.0
-    assert [texts(turn) for turn in crawl.pages(1)] == [["http://b.org/first"]]
+    assert [texts(lease) for lease in crawl.pages(1)] == [["http://b.org/first"]]
 
 
 def test_hosts_take_turns(hand: Opener) -> None:
@@ -58,28 +58,28 @@ def test_hosts_take_turns(hand: Opener) -> None:
 def test_a_turn_holds_several_pages_only_where_no_delay_lies_between_them(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
-    assert len(crawl.page().tasks) == leases.MOST
+    assert len(crawl.page().tasks) == MOST
     assert crawl.lease() == []
 
 
 def test_with_a_delay_a_turn_is_one_page(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://a.org/2")
-    turn = crawl.page()
-    assert (texts(turn), turn.delay) == (["http://a.org/1"], 5.0)
+    lease = crawl.page()
+    assert (texts(lease), lease.delay) == (["http://a.org/1"], 5.0)
 
 
 def test_tasks_that_were_not_tried_come_first_again(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://a.org/2", "http://a.org/3")
-    turn = crawl.page()
-    crawl.settle(turn.tasks[0])
-    crawl.release(turn, turn.tasks[1:], last=crawl.now)
-    assert do(crawl.store.counts()).in_hand == 0
+    lease = crawl.page()
+    crawl.ack(lease.tasks[0])
+    crawl.release(lease, lease.tasks[1:], last=crawl.now)
+    assert do(crawl.store.counts()).in_flight == 0
     assert texts(crawl.page()) == ["http://a.org/2", "http://a.org/3"]
 
 
-def test_a_host_may_be_leased_again_while_its_pages_are_in_hand(hand: Opener) -> None:
+def test_a_host_may_be_leased_again_while_its_pages_are_in_flight(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     first = crawl.page()
@@ -88,8 +88,8 @@ def test_a_host_may_be_leased_again_while_its_pages_are_in_hand(hand: Opener) ->
     assert texts(second) == ["http://a.org/2"]
     crawl.release(second, last=crawl.now)
     assert (crawl.lease(), crawl.again) == ([], float("inf"))
-    crawl.settle(first.tasks[0], found=[task("http://a.org/3")])
-    crawl.settle(second.tasks[0])
+    crawl.ack(first.tasks[0], links=[task("http://a.org/3")])
+    crawl.ack(second.tasks[0])
     assert texts(crawl.page()) == ["http://a.org/3"]
 
 
@@ -109,8 +109,8 @@ def test_a_url_is_admitted_once(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     assert crawl.add("http://a.org/1", "http://a.org/1") == ["http://a.org/1"]
     assert crawl.add("http://a.org/1") == []
-    [report] = crawl.serve(crawl.page(), links=["http://a.org/1", "http://a.org/2", "http://a.org/2"])
-    assert [found.url.text for found in report.found] == ["http://a.org/2"]
+    [entry] = crawl.serve(crawl.page(), links=["http://a.org/1", "http://a.org/2", "http://a.org/2"])
+    assert [link.url.text for link in entry.admitted] == ["http://a.org/2"]
 
 
 def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
@@ -119,7 +119,7 @@ def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
     page = crawl.page()
     long = "http://a.org/" + "x" * 2000
     given = task(long, priority=5, depth=70, distance=2, redirects=4, via="http://a.org/1")
-    crawl.settle(page.tasks[0], found=[given])
+    crawl.ack(page.tasks[0], links=[given])
     crawl.release(page, last=crawl.now)
     assert page.tasks == (task("http://a.org/1", priority=9, depth=3),)
     assert crawl.page().tasks == (given,)
@@ -131,7 +131,7 @@ def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_no_host_and_no_address_is_asked_too_soon(store: str, tmp_path: Path, seed: int) -> None:
     config = options(delay=[0.0, 1.0, 5.0][seed % 3], ip_delay=[0.0, 0.5, 2.0][seed % 4 % 3], checkpoint=1e9)
-    sim = Simulation(world(seed), config, tmp_path if store == "lmdb" else None, seed)
+    sim = simulation(store, tmp_path, world(seed), config, seed)
     assert asyncio.run(sim.run())
     assert len(sim.requests) > 10
     check_politeness(sim)
@@ -161,7 +161,7 @@ def test_an_address_is_leased_to_one_host_at_a_time(hand: Opener) -> None:
     assert sorted(hosts(first)) == ["a.org", "c.org", "d.org"]
     crawl.now += 10.0
     assert crawl.pages() == []
-    crawl.serve(next(turn for turn in first if turn.host == "a.org"))
+    crawl.serve(next(lease for lease in first if lease.host == "a.org"))
     assert crawl.pages() == []
     assert crawl.wait() == 0.5
     assert hosts(crawl.pages()) == ["b.org"]
@@ -188,20 +188,20 @@ def test_a_closed_host_does_not_free_the_address_that_another_host_holds(hand: O
     crawl.addresses = dict.fromkeys(["a.org", "b.org", "c.org"], "10.0.0.1")
     crawl.add("http://a.org/1", "http://a.org/2", "http://b.org/1", "http://c.org/1")
     failing = crawl.page()
-    crawl.settle(failing.tasks[0], Reason.CONNECT)
+    crawl.ack(failing.tasks[0], Reason.CONNECT)
     crawl.release(failing, failing.tasks[1:], last=crawl.now)
-    turns = crawl.pages()
-    assert sorted((turn.host, turn.closed) for turn in turns) == [("a.org", Reason.HOST_DEAD), ("b.org", None)]
-    crawl.serve(next(turn for turn in turns if turn.closed))
+    leases = crawl.pages()
+    assert sorted((lease.host, lease.closed) for lease in leases) == [("a.org", Reason.HOST_DEAD), ("b.org", None)]
+    crawl.serve(next(lease for lease in leases if lease.closed))
     assert crawl.pages() == []
 
 
 def test_the_delay_runs_from_the_end_of_the_last_request(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://a.org/2")
-    turn = crawl.page()
+    lease = crawl.page()
     crawl.now += 3.0
-    crawl.serve(turn)
+    crawl.serve(lease)
     assert crawl.pages() == []
     assert crawl.wait() == 5.0
     assert len(crawl.pages()) == 1
@@ -222,10 +222,10 @@ def test_a_crawl_delay_is_obeyed_up_to_the_longest_allowed(hand: Opener) -> None
     crawl = hand(delay=1.0, max_crawl_delay=20.0)
     crawl.delays = {"http://a.org": 7.0, "http://b.org": 500.0, "http://c.org": 0.1}
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in (1, 2)])
-    turns = crawl.pages()
-    assert [turn.delay for turn in turns] == [7.0, 20.0, 1.0]
-    for turn in turns:
-        crawl.serve(turn)
+    leases = crawl.pages()
+    assert [lease.delay for lease in leases] == [7.0, 20.0, 1.0]
+    for lease in leases:
+        crawl.serve(lease)
     waits = []
     while not waits or len(waits) < 3:
         waits.append(crawl.wait())
@@ -240,8 +240,8 @@ def test_a_host_keeps_the_longest_delay_that_one_of_its_origins_asks_for(hand: O
     crawl.serve(crawl.page())
     crawl.pages()
     assert crawl.wait() == 7.0
-    turn = crawl.page()
-    assert (texts(turn), turn.delay) == (["https://a.org/1"], 7.0)
+    lease = crawl.page()
+    assert (texts(lease), lease.delay) == (["https://a.org/1"], 7.0)
 
 
 # How many are open
@@ -250,11 +250,11 @@ def test_a_host_keeps_the_longest_delay_that_one_of_its_origins_asks_for(hand: O
 def test_only_so_many_domains_are_open_at_once(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=2)
     crawl.add(*[f"http://{host}.{domain}.org/{page}" for page in (1, 2) for domain in "abcd" for host in "xy"])
-    turns = crawl.pages()
-    assert {turn.host[2:] for turn in turns} == {"a.org", "b.org"}
-    assert len(turns) == 4
-    for turn in turns:
-        crawl.serve(turn)
+    leases = crawl.pages()
+    assert {lease.host[2:] for lease in leases} == {"a.org", "b.org"}
+    assert len(leases) == 4
+    for lease in leases:
+        crawl.serve(lease)
     assert len(crawl.crawl()) == 12
 
 
@@ -281,17 +281,17 @@ def test_a_domain_keeps_its_seats_while_no_other_waits(hand: Opener) -> None:
     crawl = hand(delay=1.0, quantum=2, open_domains=1)
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])
     kinds = []
-    while turns := crawl.lease():
-        for turn in turns:
-            kinds.append(turn.tasks[0].kind)
-            if turn.tasks[0].kind is Kind.RESOLVE:
-                crawl.resolve(turn)
-            elif turn.tasks[0].kind is Kind.ROBOTS:
-                crawl.allow(turn)
+    while leases := crawl.lease():
+        for lease in leases:
+            kinds.append(lease.tasks[0].kind)
+            if lease.tasks[0].kind is Kind.RESOLVE:
+                crawl.resolve(lease)
+            elif lease.tasks[0].file == "robots":
+                crawl.allow(lease)
             else:
-                crawl.serve(turn)
+                crawl.serve(lease)
         crawl.now += 1.0
-    assert kinds == [Kind.RESOLVE, Kind.ROBOTS] + [Kind.PAGE] * 6
+    assert kinds == [Kind.RESOLVE, Kind.FILE] + [Kind.PAGE] * 6
 
 
 def test_hosts_of_one_domain_share_its_seats(hand: Opener) -> None:
@@ -307,11 +307,11 @@ def test_a_host_that_gets_work_while_its_domain_is_open_is_opened(hand: Opener) 
     assert hosts(crawl.pages()) == ["y.a.org"]
 
 
-def test_a_host_that_gets_work_while_the_last_pages_of_its_domain_are_in_hand_is_opened(hand: Opener) -> None:
+def test_a_host_that_gets_work_while_the_last_pages_of_its_domain_are_in_flight_is_opened(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1)
     crawl.add("http://x.a.org/1")
-    turn = crawl.page()
-    crawl.settle(turn.tasks[0])
+    lease = crawl.page()
+    crawl.ack(lease.tasks[0])
     crawl.add("http://y.a.org/1")
     assert hosts(crawl.pages()) == ["y.a.org"]
 
@@ -339,7 +339,7 @@ def test_however_few_are_open_everything_ends(store: str, tmp_path: Path, seed: 
         delay=0.5, quantum=1 + seed % 3, open_domains=1 + seed % 2, open_hosts=1 + seed % 4, checkpoint=1e9
     )
     web = world(seed, hosts=10, kinds=False)
-    sim = Simulation(web, config, tmp_path if store == "lmdb" else None, seed)
+    sim = simulation(store, tmp_path, web, config, seed)
     assert asyncio.run(sim.run())
     assert {text: [Reason.OK] for text in web.reachable()} == sim.finished
     asyncio.run(sim.frontier.close())
@@ -360,9 +360,9 @@ def test_a_page_is_given_up_after_the_tries_of_its_reason(hand: Opener) -> None:
     crawl.add("http://a.org/1")
     attempts = []
     while crawl.again is not None:
-        for turn in crawl.pages():
-            attempts.append(turn.tasks[0].attempt)
-            crawl.serve(turn, Reason.SERVER_ERROR)
+        for lease in crawl.pages():
+            attempts.append(lease.tasks[0].attempt)
+            crawl.serve(lease, Reason.SERVER_ERROR)
         if crawl.again is not None:
             crawl.wait()
     assert attempts == list(range(9))
@@ -398,9 +398,9 @@ def test_a_host_that_asks_for_time_gets_it_but_never_more_than_a_day(hand: Opene
 def test_a_host_that_asks_for_time_while_it_waits_for_its_next_turn_gets_it(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
-    turn = crawl.page()
-    crawl.release(turn, last=crawl.now)
-    crawl.settle(turn.tasks[0], Reason.THROTTLED, until=crawl.now + 900.0)
+    lease = crawl.page()
+    crawl.release(lease, last=crawl.now)
+    crawl.ack(lease.tasks[0], Reason.THROTTLED, until=crawl.now + 900.0)
     crawl.pages()
     crawl.wait()
     assert crawl.pages() == []
@@ -421,9 +421,9 @@ def test_a_host_is_closed_after_its_failures_and_its_pages_end_with_the_reason(h
     crawl.add(*[f"http://a.org/{page}" for page in range(40)], "http://b.org/1")
     asked = 0
     while do(crawl.store.counts()).finished.get(Reason.HOST_DEAD, 0) < 40:
-        for turn in crawl.pages():
-            asked += turn.host == "a.org" and turn.closed is None
-            crawl.serve(turn, Reason.CONNECT if turn.host == "a.org" else Reason.OK)
+        for lease in crawl.pages():
+            asked += lease.host == "a.org" and lease.closed is None
+            crawl.serve(lease, Reason.CONNECT if lease.host == "a.org" else Reason.OK)
         crawl.wait()
     assert asked == 3
     assert do(crawl.store.counts()).finished == {Reason.HOST_DEAD: 40, Reason.OK: 1}
@@ -436,11 +436,11 @@ def test_a_closed_host_is_drained_at_once(hand: Opener) -> None:
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
     crawl.serve(crawl.page(), Reason.CONNECT)
     before = crawl.now
-    while turns := crawl.pages():
-        for turn in turns:
-            assert turn.closed is Reason.HOST_DEAD
-            assert turn.address == ""
-            crawl.serve(turn)
+    while leases := crawl.pages():
+        for lease in leases:
+            assert lease.closed is Reason.HOST_DEAD
+            assert lease.address == ""
+            crawl.serve(lease)
     assert (crawl.now, crawl.again) == (before, None)
 
 
@@ -448,9 +448,9 @@ def test_an_answer_between_failures_keeps_a_host_open(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=2)
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])
     for reason in (Reason.CONNECT, Reason.NOT_FOUND, Reason.CONNECT, Reason.OK):
-        turn = crawl.page()
-        assert turn.closed is None
-        crawl.serve(turn, reason)
+        lease = crawl.page()
+        assert lease.closed is None
+        crawl.serve(lease, reason)
     assert crawl.page().closed is None
 
 
@@ -459,8 +459,8 @@ def test_links_to_a_closed_host_are_refused(hand: Opener) -> None:
     crawl.add("http://a.org/1", "http://b.org/1")
     first, second = crawl.pages()
     crawl.serve(first, Reason.CONNECT)
-    [report] = crawl.serve(second, links=["http://a.org/1", "http://a.org/2"])
-    assert (report.found, report.refused) == ((), {"host-closed": 1})
+    [entry] = crawl.serve(second, links=["http://a.org/1", "http://a.org/2"])
+    assert (entry.admitted, entry.refused) == ((), {"host-closed": 1})
 
 
 # Addresses
@@ -469,15 +469,12 @@ def test_links_to_a_closed_host_are_refused(hand: Opener) -> None:
 def test_a_host_is_resolved_before_it_is_asked(hand: Opener) -> None:
     crawl = hand()
     crawl.add("https://a.org:8443/1")
-    turn = crawl.only()
-    assert (turn.host, turn.address, turn.tasks[0].kind) == ("a.org", "", Kind.RESOLVE)
-    crawl.resolve(turn)
-    turn = crawl.only()
-    assert (turn.address, turn.tasks[0].kind, texts(turn)) == (
-        "address of a.org",
-        Kind.ROBOTS,
-        ["https://a.org:8443/robots.txt"],
-    )
+    lease = crawl.only()
+    assert (lease.host, lease.address, lease.tasks[0].kind) == ("a.org", "", Kind.RESOLVE)
+    crawl.resolve(lease)
+    lease = crawl.only()
+    assert (lease.address, lease.tasks[0].file) == ("address of a.org", "robots")
+    assert texts(lease) == ["https://a.org:8443/robots.txt"]
 
 
 def test_an_address_is_asked_for_again_when_it_has_expired(hand: Opener) -> None:
@@ -500,8 +497,8 @@ def test_a_name_that_does_not_exist_is_tried_twice_then_its_host_is_closed(hand:
     assert crawl.lease() == []
     assert crawl.wait() == 1.0
     crawl.resolve(crawl.only(), Reason.NO_SUCH_HOST)
-    turn = crawl.only()
-    assert (turn.closed, texts(turn)) == (Reason.NO_SUCH_HOST, ["http://a.org/1", "http://a.org/2"])
+    lease = crawl.only()
+    assert (lease.closed, texts(lease)) == (Reason.NO_SUCH_HOST, ["http://a.org/1", "http://a.org/2"])
 
 
 def test_a_name_that_cannot_be_resolved_now_is_tried_again_with_growing_pauses(hand: Opener) -> None:
@@ -514,7 +511,7 @@ def test_a_name_that_cannot_be_resolved_now_is_tried_again_with_growing_pauses(h
         rests.append(crawl.wait())
     assert rests == [1.0, 2.0, 4.0, 8.0, 16.0]
     crawl.resolve(crawl.only())
-    assert crawl.only().tasks[0].kind is Kind.ROBOTS
+    assert crawl.only().tasks[0].file == "robots"
 
 
 def test_a_blocked_address_closes_its_host_at_once(hand: Opener) -> None:
@@ -533,9 +530,9 @@ def test_each_origin_of_a_host_has_a_robots_txt_of_its_own(hand: Opener) -> None
     crawl.resolve(crawl.only())
     asked = []
     while crawl.again is not None:
-        for turn in crawl.lease():
-            asked += texts(turn)
-            crawl.allow(turn) if turn.tasks[0].kind is Kind.ROBOTS else crawl.serve(turn)
+        for lease in crawl.lease():
+            asked += texts(lease)
+            crawl.allow(lease) if lease.tasks[0].file == "robots" else crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
     assert asked == [
@@ -555,11 +552,11 @@ def test_a_turn_brings_the_rules_of_its_origins(hand: Opener) -> None:
     crawl.resolve(crawl.only())
     crawl.allow(crawl.only())
     first = crawl.only()
-    assert ([rules.origin for rules in first.robots], texts(first)) == (["http://a.org"], ["http://a.org/1"])
+    assert ([origin.name for origin in first.origins], texts(first)) == (["http://a.org"], ["http://a.org/1"])
     crawl.serve(first)
     crawl.allow(crawl.only())
     second = crawl.only()
-    assert [rules.origin for rules in second.robots] == ["https://a.org", "http://a.org"]
+    assert [origin.name for origin in second.origins] == ["https://a.org", "http://a.org"]
     assert texts(second) == ["https://a.org/1", "http://a.org/2"]
 
 
@@ -578,10 +575,9 @@ def test_rules_serve_once_however_short_they_live(hand: Opener) -> None:
     crawl = hand(delay=10.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    turn = crawl.only()
-    robots = Robots("http://a.org", "", crawl.now, crawl.now)
-    crawl.settle(turn.tasks[0], robots=robots)
-    crawl.release(turn, last=crawl.now)
+    lease = crawl.only()
+    crawl.ack(lease.tasks[0], origin=crawl.origin("http://a.org", life=0.0))
+    crawl.release(lease, last=crawl.now)
     crawl.lease()
     crawl.wait()
     assert texts(crawl.only()) == ["http://a.org/1"]
@@ -592,14 +588,14 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_then_its_origin_is_close
     crawl.add("http://a.org/1", "https://a.org/1")
     crawl.resolve(crawl.only())
     tries = 0
-    while (turn := crawl.only()).tasks[0].kind is Kind.ROBOTS:
+    while (lease := crawl.only()).tasks[0].file == "robots":
         tries += 1
-        crawl.unreachable(turn)
+        crawl.unreachable(lease)
         crawl.wait()
     assert tries == 5
-    assert (texts(turn), turn.robots[0].closed) == (["http://a.org/1"], True)
-    crawl.settle(turn.tasks[0], Reason.ROBOTS_UNREACHABLE, final=True)
-    crawl.release(turn)
+    assert (texts(lease), lease.origins[0].access) == (["http://a.org/1"], Access.CLOSED)
+    crawl.ack(lease.tasks[0], Reason.ROBOTS_UNREACHABLE, final=True)
+    crawl.release(lease)
     assert texts(crawl.lease_next()) == ["https://a.org/robots.txt"]
 
 
@@ -612,10 +608,10 @@ def test_pages_of_a_closed_origin_end_at_once_however_long_their_host_rests(hand
         crawl.unreachable(crawl.only(), life=1.0)
     before = crawl.now
     ended = 0
-    while turns := crawl.lease():
-        for turn in turns:
-            assert turn.robots[0].closed
-            ended += len(crawl.serve(turn, Reason.ROBOTS_UNREACHABLE, final=True, status=0))
+    while leases := crawl.lease():
+        for lease in leases:
+            assert lease.origins[0].access is Access.CLOSED
+            ended += len(crawl.serve(lease, Reason.ROBOTS_UNREACHABLE, final=True, status=0))
     assert (ended, crawl.now, crawl.again) == (40, before, None)
 
 
@@ -626,9 +622,9 @@ def test_pages_of_an_open_origin_wait_while_those_of_a_closed_one_end(hand: Open
     for _ in range(5):
         crawl.wait()
         crawl.unreachable(crawl.only())
-    turn = crawl.only()
-    assert texts(turn) == ["http://a.org/1"]
-    crawl.serve(turn, Reason.ROBOTS_UNREACHABLE, final=True, status=0)
+    lease = crawl.only()
+    assert texts(lease) == ["http://a.org/1"]
+    crawl.serve(lease, Reason.ROBOTS_UNREACHABLE, final=True, status=0)
     assert crawl.lease() == []
     assert crawl.wait() > 0
     assert texts(crawl.only()) == ["https://a.org/robots.txt"]
@@ -638,9 +634,9 @@ def test_a_copy_from_before_holds_while_robots_txt_cannot_be_had(hand: Opener) -
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only(), ttl=1e6)
-    turn = crawl.only()
-    crawl.settle(turn.tasks[0], robots=Robots("http://a.org", "disallow: /x", crawl.now, crawl.now + 1.0))
-    crawl.release(turn, last=crawl.now)
+    lease = crawl.only()
+    crawl.ack(lease.tasks[0], origin=crawl.origin("http://a.org", life=1.0, rules="disallow: /x"))
+    crawl.release(lease, last=crawl.now)
     crawl.lease()
     crawl.wait()
     crawl.serve(crawl.only())
@@ -648,8 +644,9 @@ def test_a_copy_from_before_holds_while_robots_txt_cannot_be_had(hand: Opener) -
         crawl.wait()
         crawl.unreachable(crawl.only())
     crawl.wait()
-    turn = crawl.only()
-    assert (texts(turn), turn.robots[0].rules, turn.robots[0].closed) == (["http://a.org/2"], "disallow: /x", False)
+    lease = crawl.only()
+    [origin] = lease.origins
+    assert (texts(lease), origin.rules, origin.access) == (["http://a.org/2"], "disallow: /x", Access.STALE)
 
 
 def test_no_word_on_a_robots_txt_is_no_permission(hand: Opener) -> None:
@@ -657,27 +654,27 @@ def test_no_word_on_a_robots_txt_is_no_permission(hand: Opener) -> None:
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
     for _ in range(5):
-        turn = crawl.only()
-        assert turn.tasks[0].kind is Kind.ROBOTS
-        crawl.settle(turn.tasks[0])
-        crawl.release(turn, last=crawl.now)
-    assert crawl.only().robots[0].closed
+        lease = crawl.only()
+        assert lease.tasks[0].file == "robots"
+        crawl.ack(lease.tasks[0])
+        crawl.release(lease, last=crawl.now)
+    assert crawl.only().origins[0].access is Access.CLOSED
 
 
 def test_a_robots_txt_that_moved_is_fetched_where_it_is_while_its_origin_waits(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://b.net/robots.txt")
+    crawl.move(crawl.only(), "http://b.net/robots.txt")
     assert do(crawl.store.counts()).seen == 1
     crawl.resolve(crawl.only())
     errand = crawl.only()
     assert (errand.host, texts(errand), errand.tasks[0].via) == ("b.net", ["http://b.net/robots.txt"], "http://a.org")
     assert crawl.lease() == []
     crawl.allow(errand)
-    turn = crawl.only()
-    assert (texts(turn), [rules.origin for rules in turn.robots]) == (["http://a.org/1"], ["http://a.org"])
-    crawl.serve(turn)
+    lease = crawl.only()
+    assert (texts(lease), [origin.name for origin in lease.origins]) == (["http://a.org/1"], ["http://a.org"])
+    crawl.serve(lease)
     assert crawl.lease() == []
     assert crawl.again is None
 
@@ -686,9 +683,9 @@ def test_a_robots_txt_may_move_from_host_to_host(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://b.net/robots.txt")
+    crawl.move(crawl.only(), "http://b.net/robots.txt")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://c.com/robots.txt")
+    crawl.move(crawl.only(), "http://c.com/robots.txt")
     crawl.resolve(crawl.only())
     errand = crawl.only()
     assert (errand.host, errand.tasks[0].via, errand.tasks[0].redirects) == ("c.com", "http://a.org", 2)
@@ -701,18 +698,18 @@ def test_a_robots_txt_may_move_from_host_to_host(hand: Opener) -> None:
 def test_hosts_that_keep_each_others_robots_txt_both_get_theirs(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://b.net/1")
-    for turn in crawl.lease():
-        crawl.resolve(turn)
+    for lease in crawl.lease():
+        crawl.resolve(lease)
     first, second = crawl.lease()
-    crawl.moved(first, "http://b.net/other.txt")
-    crawl.moved(second, "http://a.org/other.txt")
+    crawl.move(first, "http://b.net/other.txt")
+    crawl.move(second, "http://a.org/other.txt")
     errands = crawl.lease()
-    assert sorted((turn.host, turn.tasks[0].via) for turn in errands) == [
+    assert sorted((lease.host, lease.tasks[0].via) for lease in errands) == [
         ("a.org", "http://b.net"),
         ("b.net", "http://a.org"),
     ]
-    for turn in errands:
-        crawl.allow(turn)
+    for lease in errands:
+        crawl.allow(lease)
     assert sorted(hosts(crawl.lease())) == ["a.org", "b.net"]
 
 
@@ -720,7 +717,7 @@ def test_a_robots_txt_may_move_within_its_host(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "https://a.org/robots.txt")
+    crawl.move(crawl.only(), "https://a.org/robots.txt")
     errand = crawl.only()
     assert (texts(errand), errand.tasks[0].via) == (["https://a.org/robots.txt"], "http://a.org")
     crawl.allow(errand)
@@ -733,7 +730,7 @@ def test_an_errand_goes_before_the_hosts_own_pages(hand: Opener) -> None:
     crawl.serve(crawl.page())
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://b.net/robots.txt")
+    crawl.move(crawl.only(), "http://b.net/robots.txt")
     assert crawl.lease() == []
     crawl.wait()
     assert crawl.only().tasks[0].via == "http://a.org"
@@ -743,12 +740,12 @@ def test_an_errand_is_run_at_a_host_that_is_not_open(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1, open_hosts=1)
     crawl.add("http://a.org/1", "http://b.net/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://b.net/robots.txt")
+    crawl.move(crawl.only(), "http://b.net/robots.txt")
     crawl.resolve(crawl.only())
     crawl.allow(crawl.only())
-    turn = crawl.only()
-    assert texts(turn) == ["http://a.org/1"]
-    crawl.serve(turn)
+    lease = crawl.only()
+    assert texts(lease) == ["http://a.org/1"]
+    crawl.serve(lease)
     finish(crawl)
     assert do(crawl.store.counts()).finished == {Reason.OK: 2}
 
@@ -759,17 +756,17 @@ def test_a_host_that_runs_errands_all_the_time_still_gets_its_own_turn(hand: Ope
     crawl.add("http://h0.org/1", "http://central.net/1", *[f"http://{name}/1" for name in names[1:]])
     asked = []
     while crawl.again is not None:
-        for turn in crawl.lease():
-            each = turn.tasks[0]
+        for lease in crawl.lease():
+            each = lease.tasks[0]
             if each.kind is Kind.RESOLVE:
-                crawl.resolve(turn)
-            elif each.kind is Kind.ROBOTS and turn.host != "central.net":
-                crawl.moved(turn, "http://central.net/robots.txt")
-            elif each.kind is Kind.ROBOTS:
-                crawl.allow(turn)
+                crawl.resolve(lease)
+            elif each.kind is Kind.FILE and lease.host != "central.net":
+                crawl.move(lease, "http://central.net/robots.txt")
+            elif each.kind is Kind.FILE:
+                crawl.allow(lease)
             else:
-                asked.append(turn.host)
-                crawl.serve(turn)
+                asked.append(lease.host)
+                crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
     assert asked == ["h0.org", "central.net", *names[1:]]
@@ -782,18 +779,18 @@ def test_an_errand_to_a_dead_host_closes_the_origin_that_asked(hand: Opener, rea
     crawl.resolve(crawl.only())
     errands = 0
     while True:
-        turn = crawl.lease_next()
-        if turn.closed is not None:
-            assert (turn.host, turn.closed, turn.tasks[0].kind) == ("b.net", reason, Kind.ROBOTS)
+        lease = crawl.lease_next()
+        if lease.closed is not None:
+            assert (lease.host, lease.closed, lease.tasks[0].file) == ("b.net", reason, "robots")
             errands += 1
-            crawl.unreachable(turn, turn.closed)
-        elif turn.tasks[0].kind is Kind.RESOLVE:
-            crawl.resolve(turn, reason)
-        elif turn.tasks[0].kind is Kind.ROBOTS:
-            crawl.moved(turn, "http://b.net/robots.txt")
+            crawl.unreachable(lease, lease.closed)
+        elif lease.tasks[0].kind is Kind.RESOLVE:
+            crawl.resolve(lease, reason)
+        elif lease.tasks[0].file == "robots":
+            crawl.move(lease, "http://b.net/robots.txt")
         else:
             break
-    assert (errands, turn.host, turn.robots[0].closed) == (5, "a.org", True)
+    assert (errands, lease.host, lease.origins[0].access) == (5, "a.org", Access.CLOSED)
 
 
 def test_an_errand_that_fails_is_an_unreachable_robots_txt(hand: Opener) -> None:
@@ -801,14 +798,14 @@ def test_an_errand_that_fails_is_an_unreachable_robots_txt(hand: Opener) -> None
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
     for _ in range(5):
-        crawl.moved(crawl.lease_next(), "http://b.net/robots.txt")
+        crawl.move(crawl.lease_next(), "http://b.net/robots.txt")
         errand = crawl.lease_next()
         if errand.tasks[0].kind is Kind.RESOLVE:
             crawl.resolve(errand)
             errand = crawl.lease_next()
         crawl.unreachable(errand, Reason.TIMEOUT)
-    turn = crawl.lease_next()
-    assert (turn.host, turn.robots[0].closed) == ("a.org", True)
+    lease = crawl.lease_next()
+    assert (lease.host, lease.origins[0].access) == ("a.org", Access.CLOSED)
 
 
 # Caps
@@ -817,9 +814,9 @@ def test_an_errand_that_fails_is_an_unreachable_robots_txt(hand: Opener) -> None
 def test_a_host_has_no_more_urls_than_its_cap(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=3)
     crawl.add("http://a.org/1")
-    [report] = crawl.serve(crawl.page(), links=[f"http://a.org/{page}" for page in range(1, 7)] + ["http://b.org/1"])
-    assert [found.url.text for found in report.found] == ["http://a.org/2", "http://a.org/3", "http://b.org/1"]
-    assert report.refused == {"host-urls": 3}
+    [entry] = crawl.serve(crawl.page(), links=[f"http://a.org/{page}" for page in range(1, 7)] + ["http://b.org/1"])
+    assert [link.url.text for link in entry.admitted] == ["http://a.org/2", "http://a.org/3", "http://b.org/1"]
+    assert entry.refused == {"host-urls": 3}
 
 
 def test_a_domain_has_no_more_urls_than_its_cap(hand: Opener) -> None:
@@ -842,23 +839,23 @@ def test_a_domain_has_no_more_hosts_than_its_cap(hand: Opener) -> None:
 def test_a_known_url_is_not_refused_but_known(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=1)
     crawl.add("http://a.org/1")
-    [report] = crawl.serve(crawl.page(), links=["http://a.org/1"])
-    assert (report.found, report.refused) == ((), {})
+    [entry] = crawl.serve(crawl.page(), links=["http://a.org/1"])
+    assert (entry.admitted, entry.refused) == ((), {})
 
 
 def test_a_link_is_counted_as_refused_each_time_it_is(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=1)
     crawl.add("http://a.org/1", "http://b.org/1")
-    for turn in crawl.pages():
-        crawl.serve(turn, links=["http://a.org/2", "http://a.org/2"])
+    for lease in crawl.pages():
+        crawl.serve(lease, links=["http://a.org/2", "http://a.org/2"])
     assert do(crawl.store.counts()).refused == {"host-urls": 4}
 
 
 def test_links_refused_by_the_driver_are_counted_too(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=1)
     crawl.add("http://a.org/1")
-    [report] = crawl.serve(crawl.page(), links=["http://a.org/2"], refused={"suffix": 3})
-    assert report.refused == {"suffix": 3, "host-urls": 1}
+    [entry] = crawl.serve(crawl.page(), links=["http://a.org/2"], refused={"suffix": 3})
+    assert entry.refused == {"suffix": 3, "host-urls": 1}
     assert do(crawl.store.counts()).refused == {"suffix": 3, "host-urls": 1}
 
 
@@ -867,10 +864,10 @@ def test_links_of_pages_that_repeat_each_other_are_ignored(hand: Opener) -> None
     crawl.add(*[f"http://a.org/{page}" for page in range(5)], "http://b.org/1")
     found = {}
     while crawl.again is not None:
-        for turn in crawl.pages():
-            page = turn.tasks[0].url.text
-            [report] = crawl.serve(turn, links=[page + "/next"] if page[-1] != "t" else [], shape=77)
-            found[page] = (len(report.found), report.refused)
+        for lease in crawl.pages():
+            page = lease.tasks[0].url.text
+            [entry] = crawl.serve(lease, links=[page + "/next"] if page[-1] != "t" else [], shape=77)
+            found[page] = (len(entry.admitted), entry.refused)
         if crawl.again is not None:
             crawl.wait()
     kept = [page for page, (links, _) in found.items() if links]
@@ -883,12 +880,12 @@ def test_pages_that_repeat_each_other_are_found_among_many_that_do_not(hand: Ope
     crawl.add(*[f"http://a.org/{page}" for page in range(300)])
     refused = 0
     other = 1000
-    while turns := crawl.pages():
-        for each in turns[0].tasks:
+    while leases := crawl.pages():
+        for each in leases[0].tasks:
             other += 1
             shape = 77 if other % 3 else other
-            refused += crawl.settle(each, found=[task("http://a.org/0")], shape=shape).refused.get("same-pages", 0)
-        crawl.release(turns[0], last=crawl.now)
+            refused += crawl.ack(each, links=[task("http://a.org/0")], shape=shape).refused.get("same-pages", 0)
+        crawl.release(leases[0], last=crawl.now)
     assert refused > 100
 
 
@@ -901,18 +898,18 @@ def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(
 ) -> None:
     async def run() -> None:
         config = options(delay=0.5, quantum=3, open_domains=3, open_hosts=4, max_host_urls=9, checkpoint=1e9)
-        sim = Simulation(world(seed), config, tmp_path if store == "lmdb" else None, seed)
+        sim = simulation(store, tmp_path, world(seed), config, seed)
         admitted: set[str] = set()
         while not await sim.run(1):
             counts = await sim.frontier.counts()
             admitted |= {each.url.text for each in sim.seeds} | {
-                each.url.text for report in sim.pending for each in report.found
+                each.url.text for entry in sim.pending for each in entry.admitted
             }
             assert counts.seen == seen(counts)
-            assert counts.in_hand <= sum(len(turn.tasks) for _, turn in sim.turns)
+            assert counts.in_flight <= sum(len(lease.tasks) for _, lease in sim.leases)
             assert dict(Counter(reason for ends in sim.finished.values() for reason in ends)) == counts.finished
         counts = await sim.frontier.counts()
-        assert (counts.waiting, counts.in_hand) == (0, 0)
+        assert (counts.waiting, counts.in_flight) == (0, 0)
         assert counts.seen == len(sim.finished)
         assert {len(ends) for ends in sim.finished.values()} == {1}
         await sim.frontier.close()
@@ -920,25 +917,25 @@ def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(
     asyncio.run(run())
 
 
-def test_a_page_that_is_settled_twice_counts_once(hand: Opener) -> None:
+def test_a_page_that_is_entry_twice_counts_once(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://a.org/2")
-    turn = crawl.page()
-    crawl.settle(turn.tasks[0])
-    again = crawl.settle(turn.tasks[0], Reason.NOT_FOUND, found=[task("http://a.org/3")])
+    lease = crawl.page()
+    crawl.ack(lease.tasks[0])
+    again = crawl.ack(lease.tasks[0], Reason.NOT_FOUND, links=[task("http://a.org/3")])
     counts = do(crawl.store.counts())
-    assert (again.found, counts.seen, counts.finished) == ((), 2, {Reason.OK: 1})
+    assert (again.admitted, counts.seen, counts.finished) == ((), 2, {Reason.OK: 1})
 
 
 def test_all_done_is_said_only_when_it_is(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     assert (crawl.lease(), crawl.again) == ([], None)
     crawl.add("http://a.org/1")
-    turn = crawl.page()
+    lease = crawl.page()
     assert (crawl.lease(), crawl.again) == ([], float("inf"))
-    crawl.release(turn, last=crawl.now)
+    crawl.release(lease, last=crawl.now)
     assert (crawl.lease(), crawl.again) == ([], float("inf"))
-    crawl.settle(turn.tasks[0], found=[task("http://b.org/1")])
+    crawl.ack(lease.tasks[0], links=[task("http://b.org/1")])
     finish(crawl)
     assert do(crawl.store.counts()).finished == {Reason.OK: 2}
     crawl.add("http://a.org/2")
@@ -961,24 +958,24 @@ def test_a_url_can_be_asked_after(hand: Opener) -> None:
     assert do(crawl.store.find(task("http://c.org/1").url)) is None
     first, second = crawl.pages()
     state = {text: do(crawl.store.find(task(text).url)) for text in ("http://a.org/1", "http://a.org/2")}
-    assert [(fate.state, fate.reason) for fate in state.values() if fate] == [("in hand", None), ("waiting", None)]
+    assert [(fate.state, fate.reason) for fate in state.values() if fate] == [("in flight", None), ("waiting", None)]
     crawl.serve(first, Reason.CONNECT)
     crawl.serve(second, links=["http://b.org/2"])
     for text, expected in {
-        "http://a.org/2": ("waiting", Reason.HOST_DEAD, 0, ""),
-        "http://b.org/1": ("finished", Reason.OK, 1, ""),
-        "http://b.org/2": ("waiting", None, 0, "http://b.org/1"),
+        "http://a.org/2": ("waiting", Reason.HOST_DEAD, ""),
+        "http://b.org/1": ("finished", Reason.OK, ""),
+        "http://b.org/2": ("waiting", None, "http://b.org/1"),
     }.items():
         fate = do(crawl.store.find(task(text).url))
         assert fate is not None
-        assert (fate.state, fate.reason, fate.frame, fate.task.via) == expected
+        assert (fate.state, fate.reason, fate.task.via) == expected
 
 
 def test_a_domain_has_an_account(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://x.a.org/1", "http://y.a.org/1")
-    for turn in crawl.pages():
-        crawl.serve(turn, downloaded=500, kept=200, links=["http://x.a.org/2"])
+    for lease in crawl.pages():
+        crawl.serve(lease, downloaded=500, kept=200, links=["http://x.a.org/2"])
     account = do(crawl.store.ledger("a.org"))
     assert account is not None
     assert (account.pages, account.downloaded, account.kept, account.admitted, account.hosts) == (2, 1000, 400, 3, 2)
@@ -987,17 +984,17 @@ def test_a_domain_has_an_account(hand: Opener) -> None:
 
 def test_the_first_to_claim_a_digest_owns_it(hand: Opener) -> None:
     crawl = hand()
-    assert do(crawl.store.claim([(5, 100), (6, 200), (5, 300)])) == [100, 200, 100]
-    assert do(crawl.store.claim([(6, 400), (5, 100), (2**64 - 1, 2**64 - 1)])) == [200, 100, 2**64 - 1]
+    assert do(crawl.store.first_seen([(5, 100), (6, 200), (5, 300)])) == [100, 200, 100]
+    assert do(crawl.store.first_seen([(6, 400), (5, 100), (2**64 - 1, 2**64 - 1)])) == [200, 100, 2**64 - 1]
 
 
 def test_the_counts_say_how_many_hosts_are_open(hand: Opener) -> None:
     crawl = hand(delay=5.0, open_domains=3)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abcde" for page in (1, 2)])
-    turns = crawl.pages(1)
+    leases = crawl.pages(1)
     counts = do(crawl.store.counts())
     assert (counts.hosts_ready, counts.hosts_waiting, counts.hosts_backlog) == (2, 0, 2)
-    crawl.serve(turns[0])
+    crawl.serve(leases[0])
     crawl.lease(0)
     counts = do(crawl.store.counts())
     assert (counts.hosts_ready, counts.hosts_waiting, counts.hosts_backlog) == (2, 1, 2)
@@ -1018,7 +1015,7 @@ def test_a_rest_that_lies_beyond_a_day_is_a_clock_that_jumped(hand: Opener) -> N
 def finish(crawl: Hand) -> None:
     """Allows and serves everything."""
     while crawl.again is not None:
-        for turn in crawl.pages():
-            crawl.serve(turn)
+        for lease in crawl.pages():
+            crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()

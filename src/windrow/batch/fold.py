@@ -11,7 +11,7 @@ import msgspec
 from windrow import log, urls
 from windrow.config import ConfigError
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Rule
+from windrow.frontier.policy.budget import YieldRule as Rule
 from windrow.log.format import Head
 
 UNITS = ("domain", "host")

@@ -11,7 +11,7 @@ from windrow.batch.fold import Folded, Outcome, Watch
 from windrow.batch.whatif import Row
 from windrow.config import ConfigError
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Rule
+from windrow.frontier.policy.budget import YieldRule as Rule
 from windrow.units import size
 
 THRESHOLDS = ("strict", "normal", "permissive")

@@ -9,7 +9,8 @@ import msgspec
 
 from windrow.config import ConfigError
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Account, Rule
+from windrow.frontier.policy.budget import YieldAccount as Account
+from windrow.frontier.policy.budget import YieldRule as Rule
 
 # The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.
 LADDER = (

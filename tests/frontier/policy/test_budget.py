@@ -11,16 +11,16 @@ from tests.frontier.simulation import START, task
 from windrow import config
 from windrow.data import Reason, Report
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Rule
-from windrow.frontier.store.base import Domain
+from windrow.frontier.policy.budget import YieldRule
+from windrow.frontier.store.rows import DomainRow
 
 
-def rule(threshold: str = "strict", **fields: object) -> Rule:
+def rule(threshold: str = "strict", **fields: object) -> YieldRule:
     return budget.rule(config.Frontier(yield_threshold=threshold, **fields))  # type: ignore[arg-type]
 
 
-def account(pages: int, downloaded: int, kept: int = 0, **fields: int) -> Domain:
-    return Domain(1, "a.org", pages=pages, downloaded=downloaded, kept=kept, **fields)
+def account(pages: int, downloaded: int, kept: int = 0, **fields: int) -> DomainRow:
+    return DomainRow(1, "a.org", pages=pages, downloaded=downloaded, kept=kept, **fields)
 
 
 def answer(downloaded: int, kept: int, **fields: int) -> Report:
@@ -30,7 +30,7 @@ def answer(downloaded: int, kept: int, **fields: int) -> Report:
 
 
 rules = st.builds(
-    Rule,
+    YieldRule,
     factor=st.sampled_from([0.0, 0.002, 0.005, 0.01, 0.5]),
     start=st.sampled_from([0.0, 1.0, 2.5]),
     grace_pages=st.integers(0, 100),
@@ -68,7 +68,7 @@ def test_the_configuration_refuses_other_words(word: str, tmp_path_factory: pyte
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), rules)
-def test_the_threshold_never_falls(one: int, other: int, rule: Rule) -> None:
+def test_the_threshold_never_falls(one: int, other: int, rule: YieldRule) -> None:
     less, more = sorted((one, other))
     assert budget.threshold(rule, less) <= budget.threshold(rule, more)
 
@@ -85,7 +85,7 @@ def test_at_ten_pages_even_no_text_at_all_is_enough() -> None:
 
 
 @given(accounts, rules)
-def test_nothing_is_retired_before_its_grace_of_pages_and_of_bytes(each: Domain, rule: Rule) -> None:
+def test_nothing_is_retired_before_its_grace_of_pages_and_of_bytes(each: DomainRow, rule: YieldRule) -> None:
     if each.pages < rule.grace_pages or each.downloaded < rule.grace_bytes:
         assert not budget.retired(each, rule)
 
@@ -96,14 +96,14 @@ def test_both_graces_have_to_be_used_up() -> None:
 
 
 @given(accounts, rules)
-def test_more_text_never_retires_what_less_did_not(each: Domain, rule: Rule) -> None:
+def test_more_text_never_retires_what_less_did_not(each: DomainRow, rule: YieldRule) -> None:
     more = msgspec.structs.replace(each, kept=2 * each.kept + 1, yields=2 * each.yields + 1)
     assert budget.retired(more, rule) <= budget.retired(each, rule)
 
 
 @given(st.floats(0.0, 1.0), st.sampled_from([0.01, 0.05, 1.0]), st.booleans())
 def test_every_domain_is_retired_at_last(share: float, factor: float, by_pages: bool) -> None:
-    strict = Rule(factor, 1.0, 8, 512 << 10, by_pages)
+    strict = YieldRule(factor, 1.0, 8, 512 << 10, by_pages)
     pages = 10 ** (2 + math.ceil(1 / factor))  # t(n) is above 1 there, and no yield is
     each = account(pages, 10_000 * pages, int(10_000 * share) * pages, yields=int(share * budget.PAGE) * pages)
     assert budget.retired(each, strict)
