@@ -1,4 +1,4 @@
-"""Fill the LMDB frontier with millions of URLs through its public verbs; print the cost per URL, and whether it is flat.
+"""Fill the LMDB frontier with millions of URLs through its public verbs; print what a URL costs, first and last.
 
     python benchmarks/frontier.py                  20 million URLs of 200,000 hosts: about 5 minutes and 5 GB of disk
     python benchmarks/frontier.py --scatter        every link leads to a random host: the worst case

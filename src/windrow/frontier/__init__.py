@@ -41,7 +41,7 @@ from windrow.data import Counts, Fate, Frame, Grant, Lease, Ledger, Receipt, Rep
 from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
-from windrow.frontier.store.rows import Position
+from windrow.frontier.store.rows import Position as Position
 
 
 class Frontier(Protocol):
