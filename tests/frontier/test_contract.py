@@ -49,27 +49,27 @@ def test_of_two_hosts_that_are_due_the_one_with_the_better_rank_is_leased_first(
     assert [texts(lease) for lease in crawl.pages(1)] == [["http://b.org/first"]]
 
 
-def test_hosts_take_turns(hand: Opener) -> None:
+def test_hosts_are_leased_in_turn(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add(*[f"http://{host}.org/{page}" for host in "abc" for page in range(3)])
     assert [text[7] for text in crawl.crawl()] == list("abcabcabc")
 
 
-def test_a_turn_holds_several_pages_only_where_no_delay_lies_between_them(hand: Opener) -> None:
+def test_a_lease_holds_several_pages_only_if_no_delay_separates_them(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
     assert len(crawl.page().tasks) == MOST
     assert crawl.lease() == []
 
 
-def test_with_a_delay_a_turn_is_one_page(hand: Opener) -> None:
+def test_with_a_delay_a_lease_is_one_page(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()
     assert (texts(lease), lease.delay) == (["http://a.org/1"], 5.0)
 
 
-def test_tasks_that_were_not_tried_come_first_again(hand: Opener) -> None:
+def test_unused_tasks_come_first_again(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://a.org/2", "http://a.org/3")
     lease = crawl.page()
@@ -93,7 +93,7 @@ def test_a_host_may_be_leased_again_while_its_pages_are_in_flight(hand: Opener) 
     assert texts(crawl.page()) == ["http://a.org/3"]
 
 
-def test_releasing_a_turn_twice_changes_nothing(hand: Opener) -> None:
+def test_releasing_a_lease_twice_changes_nothing(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2", "http://a.org/3")
     first = crawl.page()
@@ -113,7 +113,7 @@ def test_a_url_is_admitted_once(hand: Opener) -> None:
     assert [link.url.text for link in entry.admitted] == ["http://a.org/2"]
 
 
-def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
+def test_a_lease_holds_the_task_as_it_was_added(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", priority=9, depth=3)
     page = crawl.page()
@@ -129,7 +129,7 @@ def test_a_task_comes_back_as_it_was_given(hand: Opener) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_host_and_no_address_is_asked_too_soon(store: str, tmp_path: Path, seed: int) -> None:
+def test_no_host_and_no_address_gets_a_request_too_soon(store: str, tmp_path: Path, seed: int) -> None:
     config = options(delay=[0.0, 1.0, 5.0][seed % 3], ip_delay=[0.0, 0.5, 2.0][seed % 4 % 3], checkpoint=1e9)
     sim = simulation(store, tmp_path, world(seed), config, seed)
     assert asyncio.run(sim.run())
@@ -138,7 +138,7 @@ def test_no_host_and_no_address_is_asked_too_soon(store: str, tmp_path: Path, se
     asyncio.run(sim.frontier.close())
 
 
-def test_many_hosts_on_one_address_all_get_their_turn(hand: Opener) -> None:
+def test_all_of_many_hosts_on_one_address_are_leased_in_turn(hand: Opener) -> None:
     crawl = hand(delay=1.0, ip_delay=0.5)
     names = [f"h{number}.org" for number in range(40)]
     crawl.addresses = dict.fromkeys(names, "10.0.0.1")
@@ -167,7 +167,7 @@ def test_an_address_is_leased_to_one_host_at_a_time(hand: Opener) -> None:
     assert hosts(crawl.pages()) == ["b.org"]
 
 
-def test_a_resolve_turn_does_not_free_the_address_that_another_host_holds(hand: Opener) -> None:
+def test_a_resolve_lease_does_not_free_the_address_that_another_host_holds(hand: Opener) -> None:
     crawl = hand(delay=0.0, ip_delay=0.5)
     crawl.addresses = {"a.org": "10.0.0.1", "b.org": "10.0.0.1", "c.org": "10.0.0.1"}
     crawl.add("http://a.org/1", "http://c.org/1")
@@ -196,7 +196,7 @@ def test_a_closed_host_does_not_free_the_address_that_another_host_holds(hand: O
     assert crawl.pages() == []
 
 
-def test_the_delay_runs_from_the_end_of_the_last_request(hand: Opener) -> None:
+def test_the_delay_starts_at_the_end_of_the_last_request(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()
@@ -207,7 +207,7 @@ def test_the_delay_runs_from_the_end_of_the_last_request(hand: Opener) -> None:
     assert len(crawl.pages()) == 1
 
 
-def test_the_delay_holds_for_a_host_that_had_nothing_to_do_in_between(hand: Opener) -> None:
+def test_the_delay_holds_for_a_host_that_had_no_work_in_between(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://b.org/1")
     first, second = crawl.pages()
@@ -218,7 +218,7 @@ def test_the_delay_holds_for_a_host_that_had_nothing_to_do_in_between(hand: Open
     assert crawl.wait() == 4.0
 
 
-def test_a_crawl_delay_is_obeyed_up_to_the_longest_allowed(hand: Opener) -> None:
+def test_a_crawl_delay_is_obeyed_up_to_the_limit(hand: Opener) -> None:
     crawl = hand(delay=1.0, max_crawl_delay=20.0)
     crawl.delays = {"http://a.org": 7.0, "http://b.org": 500.0, "http://c.org": 0.1}
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in (1, 2)])
@@ -233,7 +233,7 @@ def test_a_crawl_delay_is_obeyed_up_to_the_longest_allowed(hand: Opener) -> None
     assert waits == [1.0, 6.0, 13.0]
 
 
-def test_a_host_keeps_the_longest_delay_that_one_of_its_origins_asks_for(hand: Opener) -> None:
+def test_a_host_keeps_the_longest_delay_that_one_of_its_origins_demands(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.delays = {"http://a.org": 7.0}
     crawl.add("http://a.org/1", "https://a.org/1", "https://a.org/2")
@@ -247,7 +247,7 @@ def test_a_host_keeps_the_longest_delay_that_one_of_its_origins_asks_for(hand: O
 # How many are open
 
 
-def test_only_so_many_domains_are_open_at_once(hand: Opener) -> None:
+def test_the_number_of_open_domains_is_limited(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=2)
     crawl.add(*[f"http://{host}.{domain}.org/{page}" for page in (1, 2) for domain in "abcd" for host in "xy"])
     leases = crawl.pages()
@@ -258,7 +258,7 @@ def test_only_so_many_domains_are_open_at_once(hand: Opener) -> None:
     assert len(crawl.crawl()) == 12
 
 
-def test_only_so_many_hosts_are_open_at_once(hand: Opener) -> None:
+def test_the_number_of_open_hosts_is_limited(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_hosts=3)
     crawl.add(*[f"http://{host}.{domain}.org/1" for domain in "ab" for host in "uvwxyz"])
     assert len(crawl.pages()) == 3
@@ -271,13 +271,13 @@ def test_new_domains_are_opened_before_more_hosts_of_open_ones(hand: Opener) -> 
 
 
 @pytest.mark.parametrize("limit", [{"open_domains": 1}, {"open_hosts": 1}])
-def test_a_domain_that_had_its_share_goes_to_the_end_of_the_line(hand: Opener, limit: dict[str, int]) -> None:
+def test_a_domain_that_had_its_share_goes_to_the_end_of_the_backlog(hand: Opener, limit: dict[str, int]) -> None:
     crawl = hand(delay=1.0, quantum=2, **limit)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in range(3)])
     assert [text[7] for text in crawl.crawl()] == list("aabbccabc")
 
 
-def test_a_domain_keeps_its_seats_while_no_other_waits(hand: Opener) -> None:
+def test_a_domain_stays_open_while_no_other_waits(hand: Opener) -> None:
     crawl = hand(delay=1.0, quantum=2, open_domains=1)
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])
     kinds = []
@@ -294,7 +294,7 @@ def test_a_domain_keeps_its_seats_while_no_other_waits(hand: Opener) -> None:
     assert kinds == [Kind.RESOLVE, Kind.FILE] + [Kind.PAGE] * 6
 
 
-def test_hosts_of_one_domain_share_its_seats(hand: Opener) -> None:
+def test_hosts_of_one_domain_are_opened_in_turn(hand: Opener) -> None:
     crawl = hand(delay=1.0, quantum=1, open_hosts=1)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xyz" for page in range(2)])
     assert [text[7] for text in crawl.crawl()] == list("xyzxyz")
@@ -316,14 +316,14 @@ def test_a_host_that_gets_work_while_the_last_pages_of_its_domain_are_in_flight_
     assert hosts(crawl.pages()) == ["y.a.org"]
 
 
-def test_a_host_that_has_to_rest_long_gives_its_seat_to_one_that_waits(hand: Opener) -> None:
+def test_a_host_that_rests_long_makes_room_for_one_that_waits(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1)
     crawl.add("http://a.org/1", "http://b.org/1")
     crawl.serve(crawl.page(), Reason.THROTTLED, until=crawl.now + 3600.0)
     assert hosts(crawl.pages()) == ["b.org"]
 
 
-def test_a_host_that_gave_up_its_seat_is_still_not_called_before_its_time(hand: Opener) -> None:
+def test_a_host_that_made_room_is_not_leased_before_its_rest_ends(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1)
     crawl.add("http://a.org/1", "http://b.org/1")
     crawl.serve(crawl.page(), Reason.THROTTLED, until=crawl.now + 3600.0)
@@ -334,7 +334,7 @@ def test_a_host_that_gave_up_its_seat_is_still_not_called_before_its_time(hand: 
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_however_few_are_open_everything_ends(store: str, tmp_path: Path, seed: int) -> None:
+def test_everything_ends_however_few_hosts_are_open(store: str, tmp_path: Path, seed: int) -> None:
     config = options(
         delay=0.5, quantum=1 + seed % 3, open_domains=1 + seed % 2, open_hosts=1 + seed % 4, checkpoint=1e9
     )
@@ -348,14 +348,14 @@ def test_however_few_are_open_everything_ends(store: str, tmp_path: Path, seed: 
 # Retry
 
 
-def test_a_page_that_is_tried_again_goes_to_the_back_and_counts_its_tries(hand: Opener) -> None:
+def test_a_retried_page_goes_behind_the_others_and_counts_its_attempts(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page(), Reason.TIMEOUT)
     assert [(each.url.text, each.attempt) for each in crawl.page().tasks] == [("http://a.org/2", 0)]
 
 
-def test_a_page_is_given_up_after_the_tries_of_its_reason(hand: Opener) -> None:
+def test_a_page_ends_after_the_retries_of_its_reason(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     attempts = []
@@ -383,7 +383,7 @@ def test_a_host_rests_twice_as_long_after_each_error_in_a_row(hand: Opener) -> N
     assert crawl.wait() == 2.0
 
 
-def test_a_host_that_asks_for_time_gets_it_but_never_more_than_a_day(hand: Opener) -> None:
+def test_a_retry_after_header_is_obeyed_for_up_to_a_day(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://b.org/1")
     first, second = crawl.pages()
@@ -395,7 +395,7 @@ def test_a_host_that_asks_for_time_gets_it_but_never_more_than_a_day(hand: Opene
     assert crawl.wait() == 86400.0 - 900.0
 
 
-def test_a_host_that_asks_for_time_while_it_waits_for_its_next_turn_gets_it(hand: Opener) -> None:
+def test_a_retry_after_header_is_obeyed_by_a_host_that_is_scheduled_already(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()
@@ -407,7 +407,7 @@ def test_a_host_that_asks_for_time_while_it_waits_for_its_next_turn_gets_it(hand
     assert crawl.now + crawl.wait() >= START + 900.0
 
 
-def test_a_throttled_host_is_asked_less_often_from_then_on(hand: Opener) -> None:
+def test_a_throttled_host_gets_fewer_requests_from_then_on(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(4)])
     crawl.serve(crawl.page(), Reason.THROTTLED)
@@ -444,7 +444,7 @@ def test_a_closed_host_is_drained_at_once(hand: Opener) -> None:
     assert (crawl.now, crawl.again) == (before, None)
 
 
-def test_an_answer_between_failures_keeps_a_host_open(hand: Opener) -> None:
+def test_a_response_between_failures_keeps_a_host_open(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=2)
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])
     for reason in (Reason.CONNECT, Reason.NOT_FOUND, Reason.CONNECT, Reason.OK):
@@ -466,7 +466,7 @@ def test_links_to_a_closed_host_are_refused(hand: Opener) -> None:
 # Addresses
 
 
-def test_a_host_is_resolved_before_it_is_asked(hand: Opener) -> None:
+def test_a_host_is_resolved_before_its_first_request(hand: Opener) -> None:
     crawl = hand()
     crawl.add("https://a.org:8443/1")
     lease = crawl.only()
@@ -477,7 +477,7 @@ def test_a_host_is_resolved_before_it_is_asked(hand: Opener) -> None:
     assert texts(lease) == ["https://a.org:8443/robots.txt"]
 
 
-def test_an_address_is_asked_for_again_when_it_has_expired(hand: Opener) -> None:
+def test_an_expired_address_is_looked_up_again(hand: Opener) -> None:
     crawl = hand(delay=5.0)
     crawl.add("http://a.org/1", "http://a.org/2", "http://a.org/3")
     crawl.resolve(crawl.only(), ttl=8.0)
@@ -490,7 +490,7 @@ def test_an_address_is_asked_for_again_when_it_has_expired(hand: Opener) -> None
     assert crawl.only().tasks[0].kind is Kind.RESOLVE
 
 
-def test_a_name_that_does_not_exist_is_tried_twice_then_its_host_is_closed(hand: Opener) -> None:
+def test_a_name_that_does_not_exist_is_looked_up_twice_before_its_host_is_closed(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only(), Reason.NO_SUCH_HOST)
@@ -501,7 +501,7 @@ def test_a_name_that_does_not_exist_is_tried_twice_then_its_host_is_closed(hand:
     assert (lease.closed, texts(lease)) == (Reason.NO_SUCH_HOST, ["http://a.org/1", "http://a.org/2"])
 
 
-def test_a_name_that_cannot_be_resolved_now_is_tried_again_with_growing_pauses(hand: Opener) -> None:
+def test_a_failed_lookup_is_repeated_with_growing_pauses(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=6)
     crawl.add("http://a.org/1")
     rests = []
@@ -546,7 +546,7 @@ def test_each_origin_of_a_host_has_a_robots_txt_of_its_own(hand: Opener) -> None
     ]
 
 
-def test_a_turn_brings_the_rules_of_its_origins(hand: Opener) -> None:
+def test_a_lease_holds_the_rules_of_its_origins(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "https://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only())
@@ -560,7 +560,7 @@ def test_a_turn_brings_the_rules_of_its_origins(hand: Opener) -> None:
     assert texts(second) == ["https://a.org/1", "http://a.org/2"]
 
 
-def test_rules_are_fetched_again_when_they_have_expired(hand: Opener) -> None:
+def test_expired_rules_are_fetched_again(hand: Opener) -> None:
     crawl = hand(delay=10.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only())
@@ -571,7 +571,7 @@ def test_rules_are_fetched_again_when_they_have_expired(hand: Opener) -> None:
     assert texts(crawl.only()) == ["http://a.org/robots.txt"]
 
 
-def test_rules_serve_once_however_short_they_live(hand: Opener) -> None:
+def test_rules_serve_once_however_soon_they_expire(hand: Opener) -> None:
     crawl = hand(delay=10.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -583,7 +583,7 @@ def test_rules_serve_once_however_short_they_live(hand: Opener) -> None:
     assert texts(crawl.only()) == ["http://a.org/1"]
 
 
-def test_a_robots_txt_that_cannot_be_had_is_tried_again_then_its_origin_is_closed(hand: Opener) -> None:
+def test_an_unavailable_robots_txt_is_retried_before_its_origin_is_closed(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "https://a.org/1")
     crawl.resolve(crawl.only())
@@ -599,7 +599,7 @@ def test_a_robots_txt_that_cannot_be_had_is_tried_again_then_its_origin_is_close
     assert texts(crawl.lease_next()) == ["https://a.org/robots.txt"]
 
 
-def test_pages_of_a_closed_origin_end_at_once_however_long_their_host_rests(hand: Opener) -> None:
+def test_pages_of_a_closed_origin_end_at_once_even_if_their_host_rests(hand: Opener) -> None:
     crawl = hand(delay=50.0)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
     crawl.resolve(crawl.only())
@@ -630,7 +630,7 @@ def test_pages_of_an_open_origin_wait_while_those_of_a_closed_one_end(hand: Open
     assert texts(crawl.only()) == ["https://a.org/robots.txt"]
 
 
-def test_a_copy_from_before_holds_while_robots_txt_cannot_be_had(hand: Opener) -> None:
+def test_a_stale_copy_holds_while_robots_txt_is_unavailable(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only(), ttl=1e6)
@@ -649,7 +649,7 @@ def test_a_copy_from_before_holds_while_robots_txt_cannot_be_had(hand: Opener) -
     assert (texts(lease), origin.rules, origin.access) == (["http://a.org/2"], "disallow: /x", Access.STALE)
 
 
-def test_no_word_on_a_robots_txt_is_no_permission(hand: Opener) -> None:
+def test_no_response_for_robots_txt_is_no_permission(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -661,7 +661,7 @@ def test_no_word_on_a_robots_txt_is_no_permission(hand: Opener) -> None:
     assert crawl.only().origins[0].access is Access.CLOSED
 
 
-def test_a_robots_txt_that_moved_is_fetched_where_it_is_while_its_origin_waits(hand: Opener) -> None:
+def test_a_moved_robots_txt_is_fetched_from_its_new_place_while_its_origin_waits(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -695,7 +695,7 @@ def test_a_robots_txt_may_move_from_host_to_host(hand: Opener) -> None:
     assert do(crawl.store.counts()).finished == {Reason.OK: 3}
 
 
-def test_hosts_that_keep_each_others_robots_txt_both_get_theirs(hand: Opener) -> None:
+def test_two_hosts_that_hold_the_robots_txt_of_each_other_both_get_theirs(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://b.net/1")
     for lease in crawl.lease():
@@ -724,7 +724,7 @@ def test_a_robots_txt_may_move_within_its_host(hand: Opener) -> None:
     assert texts(crawl.only()) == ["http://a.org/1"]
 
 
-def test_an_errand_goes_before_the_hosts_own_pages(hand: Opener) -> None:
+def test_an_errand_comes_before_the_pages_of_the_host(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://b.net/1", "http://b.net/2")
     crawl.serve(crawl.page())
@@ -750,7 +750,7 @@ def test_an_errand_is_run_at_a_host_that_is_not_open(hand: Opener) -> None:
     assert do(crawl.store.counts()).finished == {Reason.OK: 2}
 
 
-def test_a_host_that_runs_errands_all_the_time_still_gets_its_own_turn(hand: Opener) -> None:
+def test_a_host_with_many_errands_still_gets_leases_for_its_own_pages(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1, open_hosts=1)
     names = [f"h{number}.org" for number in range(6)]
     crawl.add("http://h0.org/1", "http://central.net/1", *[f"http://{name}/1" for name in names[1:]])
@@ -773,7 +773,7 @@ def test_a_host_that_runs_errands_all_the_time_still_gets_its_own_turn(hand: Ope
 
 
 @pytest.mark.parametrize("reason", [Reason.NO_SUCH_HOST, Reason.BLOCKED_ADDRESS])
-def test_an_errand_to_a_dead_host_closes_the_origin_that_asked(hand: Opener, reason: Reason) -> None:
+def test_an_errand_to_a_dead_host_closes_the_origin_that_needs_it(hand: Opener, reason: Reason) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -793,7 +793,7 @@ def test_an_errand_to_a_dead_host_closes_the_origin_that_asked(hand: Opener, rea
     assert (errands, lease.host, lease.origins[0].access) == (5, "a.org", Access.CLOSED)
 
 
-def test_an_errand_that_fails_is_an_unreachable_robots_txt(hand: Opener) -> None:
+def test_a_failed_errand_counts_as_an_unavailable_robots_txt(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=100)
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -836,14 +836,14 @@ def test_a_domain_has_no_more_hosts_than_its_cap(hand: Opener) -> None:
     assert (counts.refused, counts.hosts, counts.domains) == ({"domain-hosts": 4}, 2, 1)
 
 
-def test_a_known_url_is_not_refused_but_known(hand: Opener) -> None:
+def test_a_known_url_does_not_count_as_refused(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=1)
     crawl.add("http://a.org/1")
     [entry] = crawl.serve(crawl.page(), links=["http://a.org/1"])
     assert (entry.admitted, entry.refused) == ((), {})
 
 
-def test_a_link_is_counted_as_refused_each_time_it_is(hand: Opener) -> None:
+def test_every_refusal_of_a_link_is_counted(hand: Opener) -> None:
     crawl = hand(delay=0.0, max_host_urls=1)
     crawl.add("http://a.org/1", "http://b.org/1")
     for lease in crawl.pages():
@@ -859,7 +859,7 @@ def test_links_refused_by_the_driver_are_counted_too(hand: Opener) -> None:
     assert do(crawl.store.counts()).refused == {"suffix": 3, "host-urls": 1}
 
 
-def test_links_of_pages_that_repeat_each_other_are_ignored(hand: Opener) -> None:
+def test_links_of_repeated_pages_are_refused(hand: Opener) -> None:
     crawl = hand(delay=1.0, same_pages=3)
     crawl.add(*[f"http://a.org/{page}" for page in range(5)], "http://b.org/1")
     found = {}
@@ -875,7 +875,7 @@ def test_links_of_pages_that_repeat_each_other_are_ignored(hand: Opener) -> None
     assert found["http://a.org/4"] == (0, {"same-pages": 1})
 
 
-def test_pages_that_repeat_each_other_are_found_among_many_that_do_not(hand: Opener) -> None:
+def test_repeated_pages_are_found_among_many_others(hand: Opener) -> None:
     crawl = hand(delay=0.0, same_pages=10)
     crawl.add(*[f"http://a.org/{page}" for page in range(300)])
     refused = 0
@@ -893,9 +893,7 @@ def test_pages_that_repeat_each_other_are_found_among_many_that_do_not(hand: Ope
 
 
 @pytest.mark.parametrize("seed", range(20, 30))
-def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(
-    store: str, tmp_path: Path, seed: int
-) -> None:
+def test_every_url_ends_with_one_reason_and_the_counts_always_add_up(store: str, tmp_path: Path, seed: int) -> None:
     async def run() -> None:
         config = options(delay=0.5, quantum=3, open_domains=3, open_hosts=4, max_host_urls=9, checkpoint=1e9)
         sim = simulation(store, tmp_path, world(seed), config, seed)
@@ -917,7 +915,7 @@ def test_every_url_ends_with_one_reason_and_the_counts_add_up_at_all_times(
     asyncio.run(run())
 
 
-def test_a_page_that_is_entry_twice_counts_once(hand: Opener) -> None:
+def test_a_page_that_is_acknowledged_twice_counts_once(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()
@@ -927,7 +925,7 @@ def test_a_page_that_is_entry_twice_counts_once(hand: Opener) -> None:
     assert (again.admitted, counts.seen, counts.finished) == ((), 2, {Reason.OK: 1})
 
 
-def test_all_done_is_said_only_when_it_is(hand: Opener) -> None:
+def test_the_crawl_is_done_only_when_nothing_is_left(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     assert (crawl.lease(), crawl.again) == ([], None)
     crawl.add("http://a.org/1")
@@ -944,14 +942,14 @@ def test_all_done_is_said_only_when_it_is(hand: Opener) -> None:
     assert do(crawl.store.counts()).finished == {Reason.OK: 3}
 
 
-def test_more_that_could_be_leased_now_is_due_now(hand: Opener) -> None:
+def test_hosts_left_over_by_a_small_lease_request_are_due_now(hand: Opener) -> None:
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "http://b.org/1", "http://c.org/1")
     assert len(crawl.lease(2)) == 2
     assert crawl.again == crawl.now
 
 
-def test_a_url_can_be_asked_after(hand: Opener) -> None:
+def test_the_fate_of_a_url_can_be_found(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=1)
     crawl.add("http://a.org/1", "http://a.org/2", "http://b.org/1")
     assert do(crawl.store.find(task("http://a.org/9").url)) is None
@@ -982,7 +980,7 @@ def test_a_domain_has_an_account(hand: Opener) -> None:
     assert do(crawl.store.ledger("b.org")) is None
 
 
-def test_the_first_to_claim_a_digest_owns_it(hand: Opener) -> None:
+def test_the_first_url_with_a_fingerprint_is_remembered(hand: Opener) -> None:
     crawl = hand()
     assert do(crawl.store.first_seen([(5, 100), (6, 200), (5, 300)])) == [100, 200, 100]
     assert do(crawl.store.first_seen([(6, 400), (5, 100), (2**64 - 1, 2**64 - 1)])) == [200, 100, 2**64 - 1]
@@ -1004,7 +1002,7 @@ def test_the_counts_say_how_many_hosts_are_open(hand: Opener) -> None:
 # The clock
 
 
-def test_a_rest_that_lies_beyond_a_day_is_a_clock_that_jumped(hand: Opener) -> None:
+def test_a_rest_of_more_than_a_day_comes_from_a_clock_that_jumped(hand: Opener) -> None:
     crawl = hand(delay=1.0, open_domains=1)
     crawl.add("http://a.org/1", "http://b.org/1")
     crawl.now += 400 * 86400.0

@@ -294,7 +294,7 @@ def test_files_count_neither_as_pages_of_a_domain_nor_as_urls(wanting: Opener) -
     assert (counts.seen, counts.waiting, counts.in_flight, counts.finished) == (1, 1, 0, {})
 
 
-def test_a_file_that_the_driver_requested_by_itself_is_saved_too(hand: Opener) -> None:
+def test_a_file_that_the_driver_requested_on_its_own_is_saved_too(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()

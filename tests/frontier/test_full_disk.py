@@ -117,7 +117,7 @@ def test_a_lease_can_be_released_again(hand: Opener, full_disk: FullDisk) -> Non
     assert texts(crawl.page()) == ["http://a.org/2", "http://a.org/3"]
 
 
-def test_fingerprints_can_be_asked_for_again(hand: Opener, full_disk: FullDisk) -> None:
+def test_fingerprints_can_be_looked_up_again(hand: Opener, full_disk: FullDisk) -> None:
     crawl = hand()
     for _ in range(2):
         with full_disk():

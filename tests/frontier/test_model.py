@@ -51,7 +51,7 @@ def drawn(seed: int, **fields: object) -> tuple[World, Config]:
 
 
 @pytest.mark.parametrize("seed", range(100, 140))
-def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: int, suspend: bool) -> None:
+def test_both_stores_give_the_same_leases_counts_and_fates(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run(directory: Path | None) -> tuple[object, ...]:
         web, config = drawn(seed, checkpoint=1e9)
         sim = Simulation(web, config, directory, seed, suspend=suspend)
@@ -69,7 +69,7 @@ def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: 
 
 
 @pytest.mark.parametrize("seed", range(200, 240))
-def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Path, seed: int, suspend: bool) -> None:
+def test_a_crawl_that_is_killed_many_times_ends_like_any_other(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
@@ -89,7 +89,7 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Pa
 
 
 @pytest.mark.parametrize("seed", range(300, 330))
-def test_what_a_killed_crawl_finds_is_what_it_had_committed(tmp_path: Path, seed: int, suspend: bool) -> None:
+def test_a_killed_crawl_resumes_with_exactly_what_it_had_committed(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
@@ -114,7 +114,7 @@ def test_what_a_killed_crawl_finds_is_what_it_had_committed(tmp_path: Path, seed
 
 
 @pytest.mark.parametrize("seed", range(400, 410))
-def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int, suspend: bool) -> None:
+def test_kills_lose_no_page_of_a_working_host(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web = world(seed, hosts=8, kinds=False)

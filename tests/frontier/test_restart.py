@@ -63,7 +63,7 @@ def test_a_new_crawl_starts_at_once(state: Directory) -> None:
     assert len(crawl.pages()) == 1
 
 
-def test_after_a_stop_every_host_waits_its_delay_once_more(state: Directory) -> None:
+def test_after_a_restart_every_host_waits_for_its_delay(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1", "http://b.org/1")
     crawl.checkpoint()
@@ -73,7 +73,7 @@ def test_after_a_stop_every_host_waits_its_delay_once_more(state: Directory) -> 
     assert len(crawl.pages()) == 2
 
 
-def test_a_crawl_that_was_killed_before_its_first_checkpoint_waits_too(state: Directory) -> None:
+def test_a_crawl_killed_before_its_first_checkpoint_waits_too(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.pages()
@@ -83,7 +83,7 @@ def test_a_crawl_that_was_killed_before_its_first_checkpoint_waits_too(state: Di
     assert crawl.wait() == 5.0
 
 
-def test_a_crawl_that_is_rebuilt_from_its_log_waits_too(state: Directory) -> None:
+def test_a_crawl_rebuilt_from_its_log_waits_too(state: Directory) -> None:
     frame = Frame(1, START, (), {}, seeds=(task("http://a.org/1"),))
     crawl = state.open(START + 10.0)
     do(crawl.store.replay(frame, ("log", 1)))
@@ -91,7 +91,7 @@ def test_a_crawl_that_is_rebuilt_from_its_log_waits_too(state: Directory) -> Non
     assert crawl.wait() == 5.0
 
 
-def test_after_a_stop_every_address_waits_its_delay_once_more(tmp_path: Path, suspend: bool) -> None:
+def test_after_a_restart_every_address_waits_for_its_delay(tmp_path: Path, suspend: bool) -> None:
     state = Directory(tmp_path, suspend, delay=0.0, ip_delay=2.0)
     crawl = state.open()
     crawl.add("http://a.org/1")
@@ -114,7 +114,7 @@ def test_a_crawl_delay_outlives_the_process(state: Directory) -> None:
     assert crawl.wait() == 20.0
 
 
-def test_a_crawl_delay_learnt_after_the_restart_counts_from_the_restart(state: Directory) -> None:
+def test_a_crawl_delay_found_after_a_restart_counts_from_the_restart(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.checkpoint()
@@ -125,7 +125,7 @@ def test_a_crawl_delay_learnt_after_the_restart_counts_from_the_restart(state: D
     assert crawl.now + crawl.wait() >= START + 31.0
 
 
-def test_time_that_a_host_asked_for_outlives_the_process(state: Directory) -> None:
+def test_a_retry_after_time_outlives_the_process(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.serve(crawl.page(), Reason.THROTTLED, until=START + 900.0)
@@ -168,7 +168,7 @@ def test_pages_that_were_in_flight_wait_again(state: Directory) -> None:
     assert (counts.waiting, counts.in_flight) == (2, 0)
 
 
-def test_a_page_that_was_tried_before_the_end_keeps_its_tries_and_its_place(state: Directory) -> None:
+def test_a_retried_page_keeps_its_attempts_and_its_place_in_the_queue(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page(), Reason.TIMEOUT)
@@ -184,14 +184,14 @@ def test_a_page_that_was_tried_before_the_end_keeps_its_tries_and_its_place(stat
     assert asked == [("2", 0), ("1", 1)]
 
 
-def test_claims_outlive_the_process(state: Directory) -> None:
+def test_fingerprints_outlive_the_process(state: Directory) -> None:
     crawl = state.open()
     assert do(crawl.store.first_seen([(5, 100)])) == [100]
     crawl.checkpoint()
     assert do(state.open().store.first_seen([(5, 200)])) == [100]
 
 
-def test_a_checkpoint_says_how_far_it_got(state: Directory) -> None:
+def test_the_position_is_that_of_the_last_checkpoint(state: Directory) -> None:
     crawl = state.open()
     place = Place("warc/x", 0, 1)
     reports = [Report(seq, task("http://a.org/1"), Reason.OK, "", START, place=place) for seq in (7, 9, 8)]
@@ -204,7 +204,7 @@ def test_a_checkpoint_says_how_far_it_got(state: Directory) -> None:
     assert state.open().store.position() == Position(frame=2, seq=9, log=("00000.jsonl.gz", 99), files=files)
 
 
-def test_a_checkpoint_is_due_after_its_time(tmp_path: Path, suspend: bool) -> None:
+def test_a_checkpoint_is_due_after_its_interval(tmp_path: Path, suspend: bool) -> None:
     state = Directory(tmp_path, suspend, checkpoint=20.0)
     crawl = state.open()
     assert [crawl.store.checkpoint_due(START + seconds) for seconds in (0.0, 15.0, 19.0, 20.0)] == [
@@ -218,7 +218,7 @@ def test_a_checkpoint_is_due_after_its_time(tmp_path: Path, suspend: bool) -> No
     state.close()
 
 
-def test_what_the_log_admitted_is_admitted_whatever_the_caps_say_now(tmp_path: Path, suspend: bool) -> None:
+def test_a_replay_admits_what_the_log_admitted_whatever_the_caps_say_now(tmp_path: Path, suspend: bool) -> None:
     state = Directory(tmp_path, suspend, max_host_urls=1, max_domain_hosts=1, same_pages=1)
     crawl = state.open()
     found = tuple([task(f"http://{host}.a.org/{page}", via="http://a.org/1") for host in "xy" for page in (1, 2)])
@@ -231,7 +231,7 @@ def test_what_the_log_admitted_is_admitted_whatever_the_caps_say_now(tmp_path: P
     state.close()
 
 
-def test_a_robots_txt_that_moved_before_the_end_is_asked_for_anew(state: Directory) -> None:
+def test_after_a_restart_a_moved_robots_txt_is_requested_from_its_origin_again(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
@@ -247,7 +247,7 @@ def test_a_robots_txt_that_moved_before_the_end_is_asked_for_anew(state: Directo
 
 
 @pytest.mark.parametrize("jump", [-400 * 86400.0, -3600.0, 3600.0, 400 * 86400.0])
-def test_a_clock_that_was_wrong_before_the_restart_stops_no_host(state: Directory, jump: float) -> None:
+def test_a_wrong_clock_before_the_restart_stops_no_host(state: Directory, jump: float) -> None:
     crawl = state.open(START + jump)
     crawl.add(*[f"http://{name}.org/{page}" for name in "ab" for page in (1, 2)])
     first, second = crawl.pages()
@@ -266,7 +266,7 @@ def test_a_clock_that_was_wrong_before_the_restart_stops_no_host(state: Director
     assert crawl.now - START < 86400.0
 
 
-def test_rules_that_a_wrong_clock_made_last_are_fetched_again(state: Directory) -> None:
+def test_rules_with_an_expiry_from_a_wrong_clock_are_fetched_again(state: Directory) -> None:
     crawl = state.open(START + 400 * 86400.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page())
@@ -278,7 +278,7 @@ def test_rules_that_a_wrong_clock_made_last_are_fetched_again(state: Directory) 
     assert crawl.only().tasks[0].file == "robots"
 
 
-def test_a_clock_set_back_a_little_does_not_void_rules(state: Directory) -> None:
+def test_rules_stay_valid_if_the_clock_is_set_back_a_little(state: Directory) -> None:
     crawl = state.open(START)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only())

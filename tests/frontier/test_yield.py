@@ -52,7 +52,7 @@ def test_a_poor_domain_is_retired_and_its_urls_end_with_the_reason(hand: Opener)
     assert (counts.finished, counts.waiting, counts.seen) == ({Reason.OK: 3, Reason.LOW_YIELD: 37}, 0, 40)
 
 
-def test_a_rich_domain_goes_on(hand: Opener) -> None:
+def test_a_rich_domain_stays_open(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(8)])
     crawl.serve(crawl.page(), **RICH)
@@ -60,7 +60,7 @@ def test_a_rich_domain_goes_on(hand: Opener) -> None:
     assert crawl.closings == {}
 
 
-def test_what_is_out_must_not_be_asked_for_any_more(hand: Opener) -> None:
+def test_leased_pages_of_a_retired_domain_must_not_be_requested(hand: Opener) -> None:
     crawl = hand(**RULE, segments=False)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(5)], "http://b.org/1")
     first, _, second = crawl.pages()
@@ -72,7 +72,7 @@ def test_what_is_out_must_not_be_asked_for_any_more(hand: Opener) -> None:
     assert crawl.add("http://never.a.org/seen", "http://unknown.org/") == ["http://unknown.org/"]
 
 
-def test_every_host_of_a_retired_domain_is_closed_open_or_not(hand: Opener) -> None:
+def test_every_host_of_a_retired_domain_is_closed_whether_open_or_not(hand: Opener) -> None:
     crawl = hand(**RULE, segments=False, open_hosts=2)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "wxyz" for page in range(5)])
     ended = []
@@ -87,7 +87,7 @@ def test_every_host_of_a_retired_domain_is_closed_open_or_not(hand: Opener) -> N
     assert {closed for _, closed in ended} == {None, Reason.LOW_YIELD}
 
 
-def test_an_answer_that_comes_after_the_closing_is_booked_all_the_same(hand: Opener) -> None:
+def test_a_response_after_the_closing_is_entered_all_the_same(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(5)])
     lease = crawl.page()
@@ -110,7 +110,7 @@ def test_links_to_a_retired_domain_are_refused_and_counted(hand: Opener) -> None
     assert do(crawl.store.counts()).refused == {"low-yield": 2}
 
 
-def test_the_page_that_closes_its_domain_brings_no_more_links_to_it(hand: Opener) -> None:
+def test_links_of_the_page_that_closes_its_domain_are_refused(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(3)])
     entries = crawl.serve(crawl.page(), links=["http://a.org/next", "http://b.org/"], **POOR)
@@ -121,7 +121,7 @@ def test_the_page_that_closes_its_domain_brings_no_more_links_to_it(hand: Opener
     ]
 
 
-def test_a_page_that_failed_and_waits_to_be_tried_again_ends_too(hand: Opener) -> None:
+def test_a_page_that_waits_for_a_retry_ends_with_its_domain(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(4)])
     lease = crawl.page()
@@ -133,7 +133,7 @@ def test_a_page_that_failed_and_waits_to_be_tried_again_ends_too(hand: Opener) -
     assert (closing.closed, texts(closing), closing.tasks[0].attempt) == (Reason.LOW_YIELD, ["http://a.org/0"], 1)
 
 
-def test_however_many_wait_they_end_in_large_turns(hand: Opener) -> None:
+def test_many_waiting_pages_end_in_large_leases(hand: Opener) -> None:
     crawl = hand(**RULE)
     count = 2 * MOST_CLOSED + 10
     crawl.add(*[f"http://a.org/{page}" for page in range(count)])
@@ -146,7 +146,7 @@ def test_however_many_wait_they_end_in_large_turns(hand: Opener) -> None:
     assert sizes == [MOST_CLOSED, count - MOST - MOST_CLOSED]
 
 
-def test_a_robots_txt_that_was_moved_to_a_retired_domain_is_still_fetched_there(hand: Opener) -> None:
+def test_a_robots_txt_moved_to_a_retired_domain_is_still_fetched_there(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(4)])
     lease = crawl.page()
@@ -172,7 +172,7 @@ def test_seeds_of_a_retired_domain_are_refused(hand: Opener) -> None:
     assert do(crawl.store.counts()).refused == {"low-yield": 1}
 
 
-def test_a_url_of_a_retired_domain_that_waits_says_why_it_will_not_be_asked_for(hand: Opener) -> None:
+def test_the_fate_of_a_waiting_url_names_the_reason_that_closes_it(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/{page}" for page in range(20)])
     crawl.serve(crawl.page(), **POOR)
@@ -191,14 +191,14 @@ def test_a_ledger_has_all_sums(hand: Opener) -> None:
     assert ledger(crawl) == Ledger("a.org", 3, 1550, 200, 3, 1, None, clean=400, primary=300, yields=0.3)
 
 
-def test_where_no_text_is_taken_nothing_is_retired(hand: Opener) -> None:
+def test_without_an_extractor_nothing_is_retired(hand: Opener) -> None:
     crawl = hand(**RULE, extractor="none")
     crawl.add(*[f"http://a.org/{page}" for page in range(5)])
     crawl.serve(crawl.page(), **POOR)
     assert ledger(crawl).closed is None
 
 
-def test_a_share_of_the_primary_language_too_small_retires_a_domain(hand: Opener) -> None:
+def test_too_small_a_share_of_the_primary_language_retires_a_domain(hand: Opener) -> None:
     crawl = hand(**{**RULE, "yield_threshold": "off", "min_primary_share": 0.5})
     crawl.add(*[f"http://{name}.org/{page}" for name in "ab" for page in range(3)])
     first, second = crawl.pages()
@@ -207,7 +207,7 @@ def test_a_share_of_the_primary_language_too_small_retires_a_domain(hand: Opener
     assert [ledger(crawl, f"{name}.org").closed for name in "ab"] == [Reason.LOW_YIELD, None]
 
 
-def test_a_log_taken_in_again_closes_the_same_domains(hand: Opener, tmp_path: Path) -> None:
+def test_a_replay_of_the_log_closes_the_same_domains(hand: Opener, tmp_path: Path) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in range(4)])
     entries: list[Entry] = []
@@ -244,7 +244,7 @@ def test_a_retired_domain_stays_retired_after_a_restart(tmp_path: Path) -> None:
 # Segments
 
 
-def test_a_poor_host_is_retired_by_itself_and_its_domain_goes_on(hand: Opener) -> None:
+def test_a_poor_host_is_retired_alone_and_its_domain_stays_open(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
     rich, poor = crawl.pages()
@@ -270,9 +270,7 @@ def test_without_segments_only_the_domain_counts(hand: Opener) -> None:
 
 
 @pytest.mark.parametrize(("segments", "spared"), [(True, None), (False, Reason.LOW_YIELD)])
-def test_a_host_that_has_shown_to_be_better_outlives_its_domain(
-    hand: Opener, segments: bool, spared: Reason | None
-) -> None:
+def test_a_host_that_proved_better_outlives_its_domain(hand: Opener, segments: bool, spared: Reason | None) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000}, segments=segments)
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "wxyz" for page in range(20)])
     first, second, third, fourth = crawl.pages()
@@ -289,9 +287,7 @@ def test_a_host_that_has_shown_to_be_better_outlives_its_domain(
 
 
 @pytest.mark.parametrize(("kept", "end"), [(300, None), (0, Reason.LOW_YIELD)])
-def test_a_host_of_a_closed_domain_of_which_little_is_known_is_tried(
-    hand: Opener, kept: int, end: Reason | None
-) -> None:
+def test_an_unknown_host_of_a_closed_domain_is_tried(hand: Opener, kept: int, end: Reason | None) -> None:
     crawl = hand(**{**RULE, "grace_bytes": 20_000})
     crawl.add(*[f"http://{host}.a.org/{page}" for host in "xy" for page in range(20)])
     first, second = crawl.pages()
@@ -306,7 +302,7 @@ def test_a_host_of_a_closed_domain_of_which_little_is_known_is_tried(
     assert [(lease.host, lease.closed) for lease in crawl.pages()] == [("x.a.org", end), ("y.a.org", Reason.LOW_YIELD)]
 
 
-def test_while_nothing_was_found_anywhere_nothing_is_retired(hand: Opener) -> None:
+def test_nothing_is_retired_before_any_text_was_found(hand: Opener) -> None:
     crawl = hand(**{**RULE, "order": "yield"})
     crawl.add(*[f"http://a.org/{page}" for page in range(9)], "http://b.org/1")
     for _ in range(4):
@@ -347,7 +343,7 @@ def test_a_host_that_outlived_its_domain_is_retired_once_it_is_no_better(hand: O
     assert crawl.closed("http://x.a.org/19") is Reason.LOW_YIELD
 
 
-def test_a_part_of_a_host_is_retired_by_itself(hand: Opener) -> None:
+def test_a_part_of_a_host_is_retired_alone(hand: Opener) -> None:
     crawl = hand(**RULE)
     crawl.add(*[f"http://a.org/shop/{page}" for page in range(5)], *[f"http://a.org/forum/{page}" for page in range(5)])
     lease = crawl.page()
@@ -364,7 +360,7 @@ def test_a_part_of_a_host_is_retired_by_itself(hand: Opener) -> None:
     assert texts(crawl.page()) == ["http://a.org/forum/3", "http://a.org/forum/4", "http://a.org/forum/new"]
 
 
-def test_a_host_has_a_limited_number_of_parts_and_the_rest_is_one(hand: Opener) -> None:
+def test_the_parts_of_a_host_beyond_a_limit_share_one_account(hand: Opener) -> None:
     crawl = hand(**RULE)
     names = [f"http://a.org/{number}/" for number in range(budget.SEGMENTS + 6)]
     crawl.add(*names)
@@ -378,7 +374,7 @@ def test_a_host_has_a_limited_number_of_parts_and_the_rest_is_one(hand: Opener) 
     assert crawl.closed("http://a.org/another/x") is Reason.LOW_YIELD
 
 
-def test_parts_and_hosts_that_were_retired_stay_so_after_a_restart_and_from_the_log(tmp_path: Path) -> None:
+def test_retired_parts_and_hosts_stay_retired_after_a_restart_and_a_replay(tmp_path: Path) -> None:
     settings = options(**RULE, ip_delay=0.0)
     crawl = Hand(frontier.open(tmp_path / "first", settings, START))
     seeds = [f"http://{place}/{page}" for place in ("x.a.org/forum", "x.a.org/shop", "y.a.org") for page in range(4)]
@@ -400,7 +396,7 @@ def test_parts_and_hosts_that_were_retired_stay_so_after_a_restart_and_from_the_
 
 
 @pytest.mark.parametrize("delay", [0.0, 5.0])
-def test_a_retired_domain_needs_no_patience(hand: Opener, delay: float) -> None:
+def test_urls_of_a_retired_domain_end_at_once(hand: Opener, delay: float) -> None:
     """Its URLs end at once, however long its host has to rest."""
     crawl = hand(**{**RULE, "delay": delay})
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])

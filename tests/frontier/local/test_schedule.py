@@ -18,11 +18,11 @@ from windrow.frontier.store.rows import HostRow
         ("[2001:db8::1]", "2001:db8::1"),
     ],
 )
-def test_hosts_on_two_ports_share_an_address(address: str, ip: str) -> None:
+def test_the_port_is_no_part_of_an_address(address: str, ip: str) -> None:
     assert schedule.ip(address) == ip
 
 
-def test_addresses_that_are_due_and_free_are_forgotten_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_address_slots_that_are_due_and_free_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "ADDRESSES", 4)
     times = Schedule(ip_delay=10.0)
     for number in range(100):

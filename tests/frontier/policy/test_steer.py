@@ -45,7 +45,7 @@ def test_a_better_rank_and_more_text_are_never_worse(
     assert steer.expected(host, (domain[0] + 1000, domain[1]), account, rank) >= here
 
 
-def test_a_host_speaks_for_itself_the_more_the_more_it_gave() -> None:
+def test_the_yield_of_a_host_counts_more_the_more_it_sent() -> None:
     account = CrawlYield()
     guesses = [steer.expected((size // 2, size), (0, 10**6), account, RANK) for size in (0, 10_000, 100_000, 10**7)]
     assert guesses == sorted(guesses)
@@ -53,25 +53,25 @@ def test_a_host_speaks_for_itself_the_more_the_more_it_gave() -> None:
     assert guesses[-1] == pytest.approx(0.5, abs=0.01)
 
 
-def test_before_that_its_domain_speaks_and_before_that_the_first_pages_of_others() -> None:
+def test_a_new_host_is_expected_to_yield_like_its_domain_or_like_other_new_hosts() -> None:
     account = CrawlYield(first=YieldSums(200_000, 1_000_000))
     assert steer.expected((0, 0), (0, 0), account, RANK) == pytest.approx(205_000 / 1_100_000)
     assert steer.expected((0, 0), (9 * 10**6, 10**7), account, RANK) == pytest.approx(0.9, abs=0.01)
 
 
-def test_so_many_ranks_are_twice_the_yield() -> None:
+def test_32_ranks_earlier_mean_twice_the_yield() -> None:
     here, better = (steer.expected((10, 100), (10, 100), CrawlYield(), rank) for rank in (100 + steer.DOUBLE, 100))
     assert better == pytest.approx(2 * here)
 
 
-def test_only_the_first_pages_of_a_host_tell_of_new_ones() -> None:
+def test_only_the_first_pages_of_a_host_predict_the_yield_of_new_hosts() -> None:
     account = CrawlYield()
     for pages in range(2 * steer.FIRST):
         steer.enter(account, pages, 10, 100)
     assert (account.first.text, account.first.downloaded) == (10 * steer.FIRST, 100 * steer.FIRST)
 
 
-def test_what_the_crawl_gets_is_what_it_got_lately() -> None:
+def test_the_yield_of_the_crawl_is_that_of_its_recent_pages() -> None:
     account = CrawlYield()
     for _ in range(3000):
         steer.enter(account, 100, 90, 100)
@@ -91,7 +91,7 @@ def test_before_any_text_was_found_every_host_is_good() -> None:
 # What a frontier makes of them
 
 
-def test_a_link_has_the_rank_of_where_it_was_found_and_the_log_keeps_it(hand: Opener) -> None:
+def test_the_rank_of_a_link_depends_on_its_page_and_is_logged(hand: Opener) -> None:
     crawl = hand(**STEERED)
     crawl.add("http://a.org/1", "http://a.org/2")
     lease = crawl.page()
@@ -108,14 +108,14 @@ def test_a_link_has_the_rank_of_where_it_was_found_and_the_log_keeps_it(hand: Op
     ]
 
 
-def test_where_a_page_was_moved_to_has_the_rank_of_the_page(hand: Opener) -> None:
+def test_the_target_of_a_redirect_has_the_rank_of_its_page(hand: Opener) -> None:
     crawl = hand(**STEERED)
     crawl.add("http://a.org/1", priority=77)
     moved = crawl.ack(crawl.page().tasks[0], Reason.REDIRECT, status=301, links=[task("http://b.org/", priority=77)])
     assert [each.priority for each in moved.admitted] == [77]
 
 
-def test_in_breadth_first_order_a_link_keeps_the_rank_it_has(hand: Opener) -> None:
+def test_in_breadth_first_order_a_link_keeps_its_rank(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1")
     entry = crawl.ack(crawl.page().tasks[0], links=[task("http://a.org/2", priority=9)], **RICH)
@@ -130,14 +130,14 @@ def known(crawl: Hand, **yields: dict[str, int]) -> None:
             crawl.serve(lease, **yields[lease.host[:-4]])
 
 
-def test_of_two_hosts_the_one_that_gives_more_is_asked_first(hand: Opener) -> None:
+def test_the_host_with_the_higher_yield_is_leased_first(hand: Opener) -> None:
     crawl = hand(**STEERED)
     known(crawl, a={"downloaded": 5000, "kept": 500}, b=RICH, c={"downloaded": 5000, "kept": 2000})
     assert hosts(crawl.lease(1)) == ["b.org"]
     assert hosts(crawl.lease(1)) == ["c.org"]
 
 
-def test_a_host_of_which_little_is_known_is_asked_for_few_pages_and_no_more_until_these_have_told(hand: Opener) -> None:
+def test_a_new_host_gets_few_pages_and_no_more_until_they_are_acknowledged(hand: Opener) -> None:
     crawl = hand(**STEERED)
     crawl.add(*[f"http://a.org/{page}" for page in range(60)])
     sizes = []
@@ -167,7 +167,7 @@ def test_poor_hosts_are_tried_a_few_at_a_time_while_good_ones_have_work(hand: Op
     assert third.host not in hosts(leases)
 
 
-def test_when_the_good_ones_are_done_the_others_have_their_turn(hand: Opener) -> None:
+def test_poor_hosts_are_leased_when_the_good_ones_are_done(hand: Opener) -> None:
     crawl = hand(**STEERED, explore=1)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in range(30)])
     asked = []
@@ -179,7 +179,7 @@ def test_when_the_good_ones_are_done_the_others_have_their_turn(hand: Opener) ->
     assert asked.index("b.org") + 45 > max(place for place, name in enumerate(asked) if name == "b.org")
 
 
-def test_a_poor_host_that_turns_out_well_goes_to_the_front(hand: Opener) -> None:
+def test_a_poor_host_that_improves_goes_to_the_front(hand: Opener) -> None:
     crawl = hand(**STEERED, explore=1)
     known(crawl, a=RICH, b=POOR, c=POOR)
     first = crawl.pages()
@@ -191,7 +191,7 @@ def test_a_poor_host_that_turns_out_well_goes_to_the_front(hand: Opener) -> None
     assert hosts(crawl.lease(1)) == [trial.host]
 
 
-def test_what_cannot_wait_goes_before_any_yield(hand: Opener) -> None:
+def test_work_that_cannot_wait_comes_before_any_yield(hand: Opener) -> None:
     """A robots.txt that another origin waits for, and the URLs of a host that was closed."""
     crawl = hand(**STEERED, explore=1)
     known(crawl, a=RICH, b=POOR, c=POOR)
@@ -229,7 +229,7 @@ def test_the_same_reports_give_the_same_order(tmp_path: Path) -> None:
     assert asyncio.run(run(None)) == asyncio.run(run(None)) == asyncio.run(run(tmp_path))
 
 
-def test_where_no_text_is_taken_hosts_take_turns(hand: Opener) -> None:
+def test_without_an_extractor_hosts_are_not_ordered_by_yield(hand: Opener) -> None:
     crawl = hand(**STEERED, extractor="none")
     crawl.add(*[f"http://a.org/{page}" for page in range(40)])
     lease = crawl.page()
@@ -240,7 +240,7 @@ def test_where_no_text_is_taken_hosts_take_turns(hand: Opener) -> None:
     assert do(crawl.store.counts()).in_flight == 15
 
 
-def test_a_good_host_that_gets_work_again_need_not_stand_in_line(hand: Opener) -> None:
+def test_a_good_host_that_gets_new_work_is_opened_at_once(hand: Opener) -> None:
     crawl = hand(**STEERED, open_domains=1)
     crawl.add(*[f"http://a.org/{page}" for page in range(8)])
     for _ in range(4):

@@ -141,7 +141,7 @@ def test_a_url_too_long_to_keep_is_refused(tmp_path: Path) -> None:
     do(crawl.store.close())
 
 
-def test_counts_too_large_to_keep_stay_at_the_most(tmp_path: Path) -> None:
+def test_counts_too_large_for_a_record_are_stored_as_the_largest(tmp_path: Path) -> None:
     crawl = Hand(opened(tmp_path))
     crawl.add("http://a.org/1", depth=100_000, distance=1000, redirects=300, attempt=256)
     kept = crawl.page().tasks[0]
@@ -153,7 +153,7 @@ def full(file: int, offset: int, length: int) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_an_error_that_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error_and_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Hand(opened(tmp_path))
     crawl.add("http://a.org/1")
     crawl.checkpoint()
@@ -168,7 +168,7 @@ def test_a_full_disk_is_an_error_that_harms_nothing(tmp_path: Path, monkeypatch:
     do(store.close())
 
 
-def test_after_a_full_disk_the_same_report_can_be_entry_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_full_disk_the_same_report_can_be_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Hand(opened(tmp_path, delay=0.0))
     crawl.add("http://a.org/1")
     lease = crawl.page()
@@ -194,7 +194,7 @@ def test_a_store_can_be_opened_when_there_is_room_again(tmp_path: Path, monkeypa
     do(opened(tmp_path).close())
 
 
-def test_while_the_disk_is_full_no_turns_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_leases_are_granted_while_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Hand(opened(tmp_path, delay=0.0))
     crawl.add("http://a.org/1")
     monkeypatch.setattr(os, "posix_fallocate", full)
@@ -208,7 +208,7 @@ def test_while_the_disk_is_full_no_turns_are_given(tmp_path: Path, monkeypatch: 
     do(crawl.store.close())
 
 
-def test_blocks_are_there_before_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_allocated_before_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The map is never written beyond what was allocated: each page behind the last allocation is still empty."""
     allocated = [0]
     allocate = os.posix_fallocate
