@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.frontier.hand import Hand, do
-from tests.frontier.simulation import START, Simulation, World, options
+from tests.frontier.simulation import START, Simulation, options
 from tests.frontier.suspending import suspending
+from tests.frontier.world import World
 from windrow import frontier
 from windrow.config import Config
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontier.simulation import Simulation, World, check_politeness, durable, local, options, task, world
+from tests.frontier.simulation import Simulation, check_politeness, durable, local, options, task
+from tests.frontier.world import World, world
 from windrow.config import Config
 from windrow.data import Kind, Reason, Task
 from windrow.frontier.local import admission, rows
