@@ -1,12 +1,12 @@
-"""Fills the LMDB frontier with millions of URLs through its public verbs; prints what each costs, and whether that stays flat.
+"""Fill the LMDB frontier with millions of URLs through its public verbs; print what a URL costs, first and last.
 
-    python benchmarks/frontier.py                  20 million URLs over 200,000 hosts, some 5 minutes and 5 GB of disk
+    python benchmarks/frontier.py                  20 million URLs of 200,000 hosts: about 5 minutes and 5 GB of disk
     python benchmarks/frontier.py --scatter        every link leads to a random host: the worst case
     python benchmarks/frontier.py --urls 1000000 --json
 
-A page of one of 2,000 hosts that are being worked on is settled with 20 new links, 85 % of them to its own host; a checkpoint is made
-every 200,000 URLs. Making the URLs is not counted. Then a crawl goes on over what was filled: turns are leased, and each page is
-settled with 33 links of which one is new.
+2,000 hosts are being worked on. Each report on a page of one of them has 20 new links, 85 % of them to its own host. A
+checkpoint follows every 200,000 URLs. Making the URLs is not counted. Then a crawl continues over the filled frontier:
+it leases hosts, and the report on each page has 33 links, one of which is new.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from pathlib import Path
 from windrow import frontier, urls
 from windrow.config import Config, Fetch
 from windrow.config import Frontier as Options
-from windrow.data import Frame, Kind, Reason, Report, Robots, Task, Turn, Url
-from windrow.frontier.local.frontier import LocalFrontier
+from windrow.data import Frame, Kind, Lease, Origin, Reason, Report, Task, Url
+from windrow.frontier import DurableFrontier
 
 HOSTS = 200_000
 HOT = 2_000
@@ -36,13 +36,13 @@ START = 1_700_000_000.0
 
 
 class Web:
-    """URLs of hosts by number; each host counts the URLs that were made and the pages that were settled."""
+    """URLs of hosts by number, with counts per host of the URLs made and of the pages reported."""
 
     def __init__(self, local: float) -> None:
         self._rng = random.Random(1)
         self._local = local
         self.made = array.array("I", bytes(4 * HOSTS))
-        self.settled = array.array("I", bytes(4 * HOSTS))
+        self.reported = array.array("I", bytes(4 * HOSTS))
         self.hot = [self._rng.randrange(HOSTS) for _ in range(HOT)]
 
     def task(self, host: int, number: int, via: str = "") -> Task:
@@ -56,8 +56,8 @@ class Web:
         return self.task(host, self.made[host], via)
 
     def seeds(self) -> list[Task]:
-        """A first page for each hot host that has none to be settled."""
-        return [self.new(host) for host in dict.fromkeys(self.hot) if self.made[host] == self.settled[host]]
+        """Return a first page for each hot host that has none to be reported."""
+        return [self.new(host) for host in dict.fromkeys(self.hot) if self.made[host] == self.reported[host]]
 
     def pages(self, count: int) -> list[Report]:
         return [self._page() for _ in range(count)]
@@ -66,13 +66,13 @@ class Web:
         rng = self._rng
         place = rng.randrange(HOT)
         host = self.hot[place]
-        while self.made[host] == self.settled[host]:
+        while self.made[host] == self.reported[host]:
             place = rng.randrange(HOT)
             host = self.hot[place]
         if rng.random() < 0.01:
             self.hot[place] = rng.randrange(HOSTS)
-        self.settled[host] += 1
-        page = self.task(host, self.settled[host])
+        self.reported[host] += 1
+        page = self.task(host, self.reported[host])
         found = [
             self.new(host if rng.random() < self._local else rng.randrange(HOSTS), page.url.text) for _ in range(LINKS)
         ]
@@ -86,14 +86,14 @@ class Web:
             downloaded=20_000,
             kept=4_000,
             shape=rng.randrange(1 << 32),
-            found=tuple(found),
+            links=tuple(found),
         )
 
 
 class Fill:
-    """Settles pages until the frontier holds so many URLs, and keeps the accounts."""
+    """Reports pages until the frontier holds so many URLs, and adds up the costs."""
 
-    def __init__(self, directory: Path, store: LocalFrontier, web: Web) -> None:
+    def __init__(self, directory: Path, store: DurableFrontier, web: Web) -> None:
         self._directory = directory
         self._store = store
         self._web = web
@@ -102,12 +102,12 @@ class Fill:
         self.cpu = 0.0
         self.stalls: list[float] = []  # seconds of each checkpoint
         web.seeds()
-        web.pages(500)  # the generator's own memory is not the frontier's
-        web.made, web.settled = array.array("I", bytes(4 * HOSTS)), array.array("I", bytes(4 * HOSTS))
+        web.pages(500)  # so that the memory of the generator does not count as the frontier's
+        web.made, web.reported = array.array("I", bytes(4 * HOSTS)), array.array("I", bytes(4 * HOSTS))
         self._before = anonymous()
 
     async def until(self, goal: int) -> dict[str, float]:
-        """A row of the table: what the URLs up to this many took, and what they take up."""
+        """Continue up to so many URLs; return a row of the table: their time and their space."""
         urls_before, cpu_before = self.urls, self.cpu
         self.stalls.clear()
         while self.urls < goal:
@@ -129,10 +129,10 @@ class Fill:
         reports = self._web.pages(pages)
         start = time.process_time()
         for report in reports:
-            [settled] = await self._store.settle([report], self._frame + 1)
-            new += len(settled.found)
+            receipt = await self._store.ack([report])
+            new += len(receipt.entries[0].admitted)
         self._frame += 1
-        await self._store.commit(Frame(self._frame, START, (), {}), ("00000", self._frame))
+        await self._store.committed(Frame(self._frame, START, (), {}), ("00000", self._frame))
         self.urls += new
         now = START + self.urls / CHECKPOINT * Options().checkpoint
         if self._store.checkpoint_due(now):
@@ -143,9 +143,9 @@ class Fill:
 
 
 class Crawl:
-    """Turns over a filled frontier, in passed time: what a page costs from lease to settle."""
+    """Leases over a filled frontier, in passed time: the cost of a page from lease to ack."""
 
-    def __init__(self, store: LocalFrontier, web: Web) -> None:
+    def __init__(self, store: DurableFrontier, web: Web) -> None:
         self._store = store
         self._web = web
         self._rng = random.Random(2)
@@ -154,7 +154,7 @@ class Crawl:
         self.cpu = 0.0
 
     async def run(self, pages: int) -> float:
-        """Microseconds of CPU a page. Resolving and robots.txt are done before the clock starts."""
+        """Return microseconds of CPU per page. Lookups and robots.txt are done before the measurement."""
         for _ in range(40):
             await self._round()
         self.pages, self.cpu = 0, 0.0
@@ -165,30 +165,30 @@ class Crawl:
     async def _round(self) -> None:
         self._now += 10.0
         start = time.process_time()
-        turns, _ = await self._store.lease(256, self._now)
+        grant = await self._store.lease(256, self._now)
         self.cpu += time.process_time() - start
-        for turn in turns:
-            reports = list(self._reports(turn))  # made when they are needed, as a crawl does
+        for lease in grant.leases:
+            reports = list(self._reports(lease))  # made when they are needed, as a crawl does
             start = time.process_time()
             for report in reports:
-                await self._store.settle([report], 1 << 30)
-            await self._store.release(turn, (), self._now)
+                await self._store.ack([report])
+            await self._store.release(lease, (), self._now)
             self.cpu += time.process_time() - start
-        self.pages += sum(len(turn.tasks) for turn in turns if turn.robots)
+        self.pages += sum(len(lease.tasks) for lease in grant.leases if lease.tasks[0].kind is Kind.PAGE)
 
-    def _reports(self, turn: Turn) -> Iterator[Report]:
-        for task in turn.tasks:
+    def _reports(self, lease: Lease) -> Iterator[Report]:
+        for task in lease.tasks:
             if task.kind is Kind.RESOLVE:
                 address = f"10.{self._rng.randrange(256)}.{self._rng.randrange(256)}.{self._rng.randrange(256)}"
                 yield Report(0, task, Reason.OK, "", self._now, until=self._now + 1e9, address=address)
-            elif task.kind is Kind.ROBOTS:
-                robots = Robots(urls.origin(task.url.text), "", self._now, self._now + 86400.0)
-                yield Report(0, task, Reason.OK, "", self._now, status=200, robots=robots)
+            elif task.kind is Kind.FILE:
+                origin = Origin(urls.origin(task.url.text), self._now, self._now, self._now + 86400.0)
+                yield Report(0, task, Reason.OK, "", self._now, status=200, origin=origin)
             else:
                 yield self._page(task)
 
     def _page(self, task: Task) -> Report:
-        """The 32 known links are a site's usual ones: the same on all its pages."""
+        """Report a page. Its 32 known links are the same on all pages of its site, like those of a menu."""
         host = int(task.url.domain[4:-4]) * 2 + task.url.host.startswith("blog")
         known = [self._web.task(host, 1 + number % self._web.made[host], task.url.text) for number in range(32)]
         found = (*known, self._web.new(host, task.url.text))
@@ -202,12 +202,12 @@ class Crawl:
             downloaded=20_000,
             kept=4_000,
             shape=self._rng.randrange(1 << 32),
-            found=found,
+            links=found,
         )
 
 
 def anonymous() -> int:
-    """Bytes of memory that are this process's own and no page of a file."""
+    """Return the bytes of this process's memory that belong to no file."""
     for line in Path("/proc/self/smaps_rollup").read_text().splitlines():
         if line.startswith("Anonymous:"):
             return int(line.split()[1]) * 1024
@@ -215,11 +215,11 @@ def anonymous() -> int:
 
 
 def disk(directory: Path) -> int:
-    """Bytes of allocated blocks."""
+    """Return the bytes of allocated blocks."""
     return sum(path.stat().st_blocks * 512 for path in directory.iterdir())
 
 
-def opened(directory: Path, delay: float) -> LocalFrontier:
+def opened(directory: Path, delay: float) -> DurableFrontier:
     config = Config(frontier=Options(max_domain_hosts=0), fetch=Fetch(delay=delay, ip_delay=0.0))
     return frontier.open(directory, config, START)
 
@@ -234,7 +234,7 @@ async def measure(directory: Path, most: int, scatter: bool) -> dict[str, object
         print_row(rows[-1])
     await store.checkpoint(START)
     pages = {}
-    for name, delay in (("one page a turn", 5.0), ("16 pages a turn", 0.0)):
+    for name, delay in (("one page per lease", 5.0), ("16 pages per lease", 0.0)):
         await store.close()
         store = opened(directory, delay)
         pages[name] = await Crawl(store, web).run(20_000)
@@ -259,10 +259,10 @@ def print_row(row: dict[str, float]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--urls", type=int, default=20_000_000, help="how many (default 20,000,000)")
+    parser.add_argument("--urls", type=int, default=20_000_000, help="number of URLs (default 20,000,000)")
     parser.add_argument("--scatter", action="store_true", help="all links to random hosts")
     parser.add_argument(
-        "--directory", type=Path, help="where the state is made (default: the system's temporary directory)"
+        "--directory", type=Path, help="where to make the state (default: the system's temporary directory)"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(arguments)
@@ -277,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     print(f"flatness (CPU per URL, last row to first): {figures['flatness']:.2f}")
     for name, cost in dict(figures["page_us"]).items():  # type: ignore[call-overload]
-        print(f"a page in a crawl, {name}: {cost:.0f} µs of CPU (lease, settle 33 links of which 1 is new, release)")
+        print(f"a page in a crawl, {name}: {cost:.0f} µs of CPU (lease, ack with 33 links of which 1 is new, release)")
 
 
 if __name__ == "__main__":

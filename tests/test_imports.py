@@ -20,7 +20,7 @@ ROWS = (
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins",),
-    ("urls", "config", "files", "units", "scripts", "paths"),
+    ("urls", "config", "files", "units", "scripts", "paths", "fingerprints"),
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}

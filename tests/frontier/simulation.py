@@ -1,10 +1,13 @@
-"""A crawl without network and without clock: a random web, and a driver that leases, "fetches", settles and releases in passed time.
+"""A crawl without network and without clock: a random web, and a driver that leases, "fetches", acknowledges and
+releases in passed time.
 
-The driver does what the real one does: one request after the other in a turn, failures settled before the turn is released, pages a
-little later, a log frame every second, a checkpoint when one is due. It notes every turn and request, so that tests can ask what was
-done when. `crash` ends the process in the middle: what was not in a frame never happened.
+The driver does what the real one does: the requests of a lease one after another, failures acknowledged before the
+lease is released, pages a little later, a log frame every second, a checkpoint when one is due. It notes every lease
+and request, so that tests can check what happened when. `crash` ends the process in the middle: whatever is in no frame
+never happened. With `suspend` the frontier suspends at every call; the driver leases, releases and counts meanwhile.
 """
 
+import asyncio
 import contextlib
 import dataclasses
 import heapq
@@ -15,11 +18,14 @@ from pathlib import Path
 
 import msgspec
 
+from tests.frontier.suspending import Suspending
+from tests.frontier.world import SimulatedHost, World
 from windrow import frontier, urls
 from windrow.config import Config
-from windrow.data import Counts, Fate, Frame, Kind, Reason, Report, Robots, Task, Turn
+from windrow.data import Access, Closing, Counts, Entry, Fate, Frame, Kind, Lease, Origin, Reason, Report, Task
+from windrow.frontier import DurableFrontier
 from windrow.frontier.local.frontier import LocalFrontier
-from windrow.frontier.policy import retry
+from windrow.frontier.policy import budget, retry
 
 START = 1_700_000_000.0
 
@@ -31,7 +37,7 @@ def task(text: str, **fields: object) -> Task:
 
 
 def options(**fields: object) -> Config:
-    """A configuration from fields of its sections frontier, fetch, scope and extract, whose names do not clash."""
+    """Make a configuration from fields of its sections frontier, fetch, scope and extract, whose names do not clash."""
     config = Config()
     sections = {}
     for name in ("frontier", "fetch", "scope", "extract"):
@@ -44,77 +50,12 @@ def options(**fields: object) -> Config:
 
 
 @dataclasses.dataclass
-class Host:
-    name: str
-    address: str
-    pages: list[str]
-    delay: float = 0.0  # Crawl-delay
-    robots: str = "ok"  # "ok", "absent", "broken" (5xx), "shaky" (5xx twice), or the URL it was moved to
-    life: str = "ok"  # "ok", "dead" (refuses), "unknown" (no such name), "shaky" (each page fails once), "throttled"
-    kept: int = 0  # bytes of text in each page
-
-
-@dataclasses.dataclass
-class World:
-    hosts: dict[str, Host]
-    links: dict[str, list[str]]
-    seeds: list[str]
-
-    def reachable(self) -> set[str]:
-        """What the seeds lead to, where every page is read."""
-        found = set(self.seeds)
-        todo = list(self.seeds)
-        while todo:
-            for link in self.links.get(todo.pop(), []):
-                if link not in found:
-                    found.add(link)
-                    todo.append(link)
-        return found
-
-
-def world(seed: int, hosts: int = 8, pages: int = 12, kinds: bool = True) -> World:
-    """A random web. Without `kinds` every host is well."""
-    rng = random.Random(seed)
-    domains = [f"d{number}.org" for number in range(max(1, hosts // 2))]
-    addresses = [f"10.0.0.{number}" for number in range(max(1, hosts // 3))]
-    made: dict[str, Host] = {}
-    for number in range(hosts):
-        name = f"h{number}.{rng.choice(domains)}"
-        scheme = rng.choice(["http", "https"])
-        part = random.Random(f"{seed} {name}")
-        texts = [
-            f"{rng.choice([scheme, scheme, 'http'])}://{name}/{part.choice(['', '', 'poor/', 'rich/'])}{page}"
-            for page in range(rng.randint(1, pages))
-        ]
-        made[name] = Host(name, rng.choice(addresses), texts)
-        if kinds:
-            made[name].delay = rng.choice([0.0, 0.0, 3.0])
-            made[name].robots = rng.choice(["ok"] * 5 + ["absent", "broken", "shaky", "moved", "moved"])
-            made[name].life = rng.choice(["ok"] * 6 + ["dead", "unknown", "shaky", "throttled"])
-            made[name].kept = random.Random(f"{seed} {name}").choice([0, 5, 50, 500])
-    everything = [page for host in made.values() for page in host.pages]
-    for host in made.values():
-        if host.robots == "moved":
-            target = rng.choice(everything)
-            host.robots = (
-                urls.origin(target) + "/robots.txt" if rng.random() < 0.8 else "http://nowhere.example/robots.txt"
-            )
-    links = {}
-    for host in made.values():
-        for page in host.pages:
-            links[page] = rng.sample(host.pages, rng.randint(0, min(4, len(host.pages)))) + rng.choices(
-                everything, k=rng.randint(0, 2)
-            )
-    return World(made, links, rng.sample(everything, min(4, len(everything))))
-
-
-@dataclasses.dataclass
 class Request:
     start: float
     end: float
     task: Task
     address: str
-    lease: int
+    token: int
 
 
 @dataclasses.dataclass
@@ -127,25 +68,30 @@ class Simulation:
     seed: int = 0
     connections: int = 6
     now: float = START
+    suspend: bool = False
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
         self.requests: list[Request] = []
-        self.turns: list[tuple[float, Turn]] = []
+        self.leases: list[tuple[float, Lease]] = []
         self.finished: dict[str, list[Reason]] = {}
         self.frames: list[Frame] = []  # the log
         self.restarts: list[float] = []
         self.tries: dict[str, int] = {}
-        self.starts()
+        self.start()
 
-    def starts(self) -> None:
+    def start(self) -> None:
         store = "memory" if self.directory is None else "lmdb"
         config = dataclasses.replace(self.config, frontier=dataclasses.replace(self.config.frontier, store=store))
-        self.frontier: LocalFrontier = frontier.open(self.directory or Path("nowhere"), config, self.now)
+        self.frontier: DurableFrontier = frontier.open(self.directory or Path("nowhere"), config, self.now)
+        if self.suspend:
+            self.frontier = Suspending(self.frontier, self.seed)
         self.events: list[tuple[float, int, AsyncIterator[float]]] = []
         self.numbers = itertools.count()
-        self.holding: dict[int, Turn] = {}
-        self.pending: list[Report] = []
+        self.holding: dict[int, Lease] = {}
+        self.releasing: set[asyncio.Task[None]] = set()
+        self.closings: dict[str, Closing] = {}
+        self.pending: list[Entry] = []
         self.seeds: list[Task] = []
         self.committed = self.now
         self.done = False
@@ -155,17 +101,18 @@ class Simulation:
         return len(self.frames) + 1
 
     async def run(self, steps: int = 20_000) -> bool:
-        """Goes on for so many steps; True when the crawl is done."""
-        if not self.turns and not self.frames:
-            await self.seed_again()
+        """Continue for so many steps; return whether the crawl is done."""
+        if not self.leases and not self.frames:
+            await self.add_seeds()
         for _ in range(steps):
             if await self.step():
                 await self.commit()
+                await self.released()
                 return True
         return False
 
-    async def seed_again(self) -> None:
-        """Seeds are read at each start."""
+    async def add_seeds(self) -> None:
+        """Add the seeds, as at each start."""
         self.seeds += await self.frontier.add([task(seed) for seed in self.world.seeds])
 
     async def step(self) -> bool:
@@ -173,25 +120,33 @@ class Simulation:
             await self.commit()
         while self.events and self.events[0][0] <= self.now:
             await self.resume(heapq.heappop(self.events)[2])
-        turns, again = await self.frontier.lease(self.connections - len(self.holding), self.now)
-        for turn in turns:
-            self.grant(turn)
+        again = await self.lease()
         if again is None:
-            assert not self.holding and not self.events, "the frontier says that all is done while turns are out"
+            assert not self.holding and not self.events, "the frontier says that all is done while leases are out"
             return True
         free = len(self.holding) < self.connections
         soonest = min(again if free else float("inf"), self.events[0][0] if self.events else float("inf"))
+        if soonest == float("inf") and self.releasing:
+            await self.released()
+            return False
         assert soonest < float("inf"), "nothing is under way and nothing will become due: the crawl would hang"
         self.now = max(self.now, soonest)
         return False
 
-    def grant(self, turn: Turn) -> None:
+    async def lease(self) -> float | None:
+        grant = await self.frontier.lease(self.connections - len(self.holding), self.now)
+        self.note(grant.closings)
+        for lease in grant.leases:
+            self.grant(lease)
+        return grant.again
+
+    def grant(self, lease: Lease) -> None:
         for other in self.holding.values():
-            assert other.host != turn.host, f"two turns on {turn.host} at once"
-            assert not (turn.address and other.address == turn.address), f"two turns on {turn.address} at once"
-        self.turns.append((self.now, turn))
-        self.holding[turn.lease] = turn
-        self.push(self.now, self.hold(turn))
+            assert other.host != lease.host, f"two leases of {lease.host} at once"
+            assert not (lease.address and other.address == lease.address), f"two leases of {lease.address} at once"
+        self.leases.append((self.now, lease))
+        self.holding[lease.token] = lease
+        self.push(self.now, self.hold(lease))
 
     def push(self, time: float, process: AsyncIterator[float]) -> None:
         heapq.heappush(self.events, (time, next(self.numbers), process))
@@ -200,52 +155,55 @@ class Simulation:
         with contextlib.suppress(StopAsyncIteration):
             self.push(await anext(process), process)
 
-    async def hold(self, turn: Turn) -> AsyncIterator[float]:
-        """A turn: its tasks one after the other. Yields when it goes on."""
+    async def hold(self, lease: Lease) -> AsyncIterator[float]:
+        """Work on a lease: its tasks one after another. Yields the time at which it continues."""
         last, used = 0.0, 0
-        rules = {robots.origin: robots for robots in turn.robots}
-        for each in turn.tasks:
+        origins = {origin.name: origin for origin in lease.origins}
+        for each in lease.tasks:
             used += 1
-            if turn.closed is not None:
-                closed = (
-                    Robots(origin(each), "", self.now, self.now + 3600, closed=True)
-                    if each.kind is Kind.ROBOTS
-                    else None
-                )
-                await self.settle(Report(0, each, turn.closed, "", self.now, robots=closed))
+            if lease.closed is not None:
+                closed = self.unavailable(each, origins) if each.kind is Kind.FILE else None
+                await self.ack(Report(0, each, lease.closed, "", self.now, origin=closed))
                 continue
             if each.kind is Kind.RESOLVE:
                 yield self.now + 0.01
-                await self.settle(self.resolve(each))
+                await self.ack(self.resolve(each))
                 continue
-            if each.kind is Kind.PAGE and rules[urls.origin(each.url.text)].closed:
-                await self.settle(Report(0, each, Reason.ROBOTS_UNREACHABLE, "", self.now))
+            if each.kind is Kind.PAGE and origins[urls.origin(each.url.text)].access is Access.CLOSED:
+                await self.ack(Report(0, each, Reason.ROBOTS_UNREACHABLE, "", self.now))
                 continue
             if last:
-                yield last + turn.delay
-            if each.kind is Kind.PAGE and (why := self.frontier.closed(each.url)) is not None:
-                await self.settle(Report(0, each, why, "", self.now))
+                yield last + lease.delay
+            if each.kind is Kind.PAGE and (why := self.closed(each)) is not None:
+                await self.ack(Report(0, each, why, "", self.now))
                 continue
             if last and self.rng.random() < 0.1:
                 used -= 1
-                break  # the driver wants to stop: the rest goes back
-            request = Request(self.now, 0.0, each, turn.address, turn.lease)
+                break  # the driver wants to stop: the other tasks go back
+            request = Request(self.now, 0.0, each, lease.address, lease.token)
             self.requests.append(request)
             yield self.now + self.rng.choice([0.05, 0.2, 1.0])
             last = request.end = self.now
-            report = self.answer(each)
+            report = self.answer(each, origins)
             if report.reason is Reason.OK and each.kind is Kind.PAGE:
                 self.push(self.now + self.rng.choice([0.0, 0.3, 2.0]), self.read(report))
             else:
-                await self.settle(report)
-        del self.holding[turn.lease]
-        await self.frontier.release(turn, turn.tasks[used:], last)
+                await self.ack(report)
+        del self.holding[lease.token]
+        await self.release(lease, lease.tasks[used:], last)
 
     async def read(self, report: Report) -> AsyncIterator[float]:
-        """A page comes back from its worker."""
-        await self.settle(report)
+        """Acknowledge a page that comes back from its worker."""
+        await self.ack(report)
         return
         yield 0.0
+
+    def closed(self, each: Task) -> Reason | None:
+        closing = self.closings.get(each.url.host)
+        return budget.closes(closing, each.url.text) if closing is not None else None
+
+    def note(self, closings: tuple[Closing, ...]) -> None:
+        self.closings |= {closing.host: closing for closing in closings}
 
     def resolve(self, each: Task) -> Report:
         host = self.world.hosts.get(each.url.host)
@@ -253,74 +211,110 @@ class Simulation:
             return Report(0, each, Reason.NO_SUCH_HOST, "", self.now)
         return Report(0, each, Reason.OK, "", self.now, until=self.now + 300.0, address=host.address)
 
-    def answer(self, each: Task) -> Report:
+    def answer(self, each: Task, origins: dict[str, Origin]) -> Report:
         host = self.world.hosts[each.url.host]
         count = self.tries[each.url.text] = self.tries.get(each.url.text, 0) + 1
         if host.life == "dead":
-            return self.failure(each, Reason.CONNECT)
-        if each.kind is Kind.ROBOTS:
-            return self.answer_robots(each, host, count)
+            return self.failure(each, Reason.CONNECT, origins)
+        if each.kind is Kind.FILE:
+            return self.answer_robots(each, host, count, origins)
         if host.life == "shaky" and each.attempt < 2:
-            return self.failure(each, Reason.SERVER_ERROR if each.attempt else Reason.TIMEOUT)
+            return self.failure(each, Reason.SERVER_ERROR if each.attempt else Reason.TIMEOUT, origins)
         if host.life == "throttled" and count == 1:
-            return msgspec.structs.replace(self.failure(each, Reason.THROTTLED), until=self.now + 30.0)
-        found = tuple(
-            [task(link, depth=each.depth + 1, via=each.url.text) for link in self.world.links.get(each.url.text, ())]
-        )
+            return msgspec.structs.replace(self.failure(each, Reason.THROTTLED, origins), until=self.now + 30.0)
+        links = self.world.links.get(each.url.text, ())
+        found = tuple([task(link, depth=each.depth + 1, via=each.url.text) for link in links])
         kept = 0 if "/poor/" in each.url.text else host.kept
-        texts = {"clean": 2 * kept, "primary": kept, "kept": kept}
-        return Report(0, each, Reason.OK, "", self.now, status=200, downloaded=1000, found=found, **texts)
+        sizes = {"downloaded": 1000, "clean": 2 * kept, "primary": kept, "kept": kept}
+        return Report(0, each, Reason.OK, "", self.now, status=200, links=found, **sizes)
 
-    def failure(self, each: Task, reason: Reason) -> Report:
-        closed = Robots(origin(each), "", self.now, self.now + 3600, closed=True) if each.kind is Kind.ROBOTS else None
+    def failure(self, each: Task, reason: Reason, origins: dict[str, Origin]) -> Report:
+        closed = self.unavailable(each, origins) if each.kind is Kind.FILE else None
         final = each.kind is not Kind.PAGE or not retry.again(reason, each.attempt)
-        return Report(0, each, reason, "", self.now, final=final, robots=closed)
+        return Report(0, each, reason, "", self.now, final=final, origin=closed)
 
-    def answer_robots(self, each: Task, host: Host, count: int) -> Report:
+    def unavailable(self, each: Task, origins: dict[str, Origin]) -> Origin:
+        """Return the record of an origin whose robots.txt is unavailable: the copy from before, if there is one."""
+        known = origins.get(needed_by(each))
+        if known is not None and known.access is not Access.CLOSED:
+            return msgspec.structs.replace(known, stamp=self.now, expires=self.now + 3600, access=Access.STALE)
+        return Origin(needed_by(each), self.now, self.now, self.now + 3600, access=Access.CLOSED)
+
+    def answer_robots(self, each: Task, host: SimulatedHost, count: int, origins: dict[str, Origin]) -> Report:
         if host.robots == "broken" or (host.robots == "shaky" and count <= 2):
-            return self.failure(each, Reason.SERVER_ERROR)
+            return self.failure(each, Reason.SERVER_ERROR, origins)
         target = urls.parse(host.robots)
         if target is not None and each.redirects < 5:
-            moved = Task(target, Kind.ROBOTS, 0, redirects=each.redirects + 1, via=origin(each))
-            return Report(0, each, Reason.REDIRECT, "", self.now, status=301, found=(moved,))
-        asking = self.world.hosts[origin(each).partition("//")[2]]
-        robots = Robots(origin(each), "", self.now, self.now + 86400, delay=asking.delay)
-        return Report(
-            0, each, Reason.NOT_FOUND if host.robots == "absent" else Reason.OK, "", self.now, status=200, robots=robots
-        )
+            hops = each.redirects + 1
+            moved = Task(target, Kind.FILE, priority=0, redirects=hops, via=needed_by(each), file=each.file)
+            return Report(0, each, Reason.REDIRECT, "", self.now, status=301, links=(moved,))
+        needing = self.world.hosts[needed_by(each).partition("//")[2]]
+        origin = Origin(needed_by(each), self.now, self.now, self.now + 86400, delay=needing.delay)
+        reason = Reason.NOT_FOUND if host.robots == "absent" else Reason.OK
+        return Report(0, each, reason, "", self.now, status=200, origin=origin)
 
-    async def settle(self, report: Report) -> None:
-        [settled] = await self.frontier.settle([report], self.frame)
-        self.pending.append(settled)
+    async def ack(self, report: Report) -> None:
+        async with self.meanwhile():
+            receipt = await self.frontier.ack([report])
+        self.note(receipt.closings)
+        self.pending += receipt.entries
         if report.task.kind is Kind.PAGE and report.final:
             self.finished.setdefault(report.task.url.text, []).append(report.reason)
 
+    async def release(self, lease: Lease, unused: tuple[Task, ...], last: float) -> None:
+        """Release a lease; if the frontier suspends, continue meanwhile."""
+        coroutine = self.frontier.release(lease, unused, last)
+        if self.suspend:
+            self.releasing.add(asyncio.create_task(coroutine))
+        else:
+            await coroutine
+
+    async def released(self) -> None:
+        tasks, self.releasing = self.releasing, set()
+        await asyncio.gather(*tasks)
+
+    @contextlib.asynccontextmanager
+    async def meanwhile(self) -> AsyncIterator[None]:
+        """If the frontier suspends, lease and count while the body runs."""
+        other = asyncio.create_task(self.disturb()) if self.suspend else None
+        yield
+        if other is not None:
+            await other
+
+    async def disturb(self) -> None:
+        counts = await self.frontier.counts()
+        assert counts.seen == counts.waiting + counts.in_flight + sum(counts.finished.values())
+        if self.rng.random() < 0.5:
+            await self.lease()
+
     async def commit(self) -> None:
-        """A log frame, and a checkpoint where one is due. Links to robots.txt files are not in the log."""
-        reports = [msgspec.structs.replace(r, found=()) if r.task.kind is Kind.ROBOTS else r for r in self.pending]
-        frame = Frame(self.frame, self.now, tuple(reports), {"warc": self.frame}, tuple(self.seeds))
+        """Write a log frame, and make a checkpoint if one is due. The log does not keep where a file was moved to."""
+        entries, self.pending = tuple(map(logged, self.pending)), []
+        seeds, self.seeds = tuple(self.seeds), []
+        frame = Frame(self.frame, self.now, entries, {"warc": self.frame}, seeds)
         self.frames.append(frame)
-        self.pending, self.seeds = [], []
         self.committed = self.now
-        await self.frontier.commit(frame, ("log", frame.number))
-        if self.frontier.checkpoint_due(self.now):
-            await self.frontier.checkpoint(self.now)
+        async with self.meanwhile():
+            await self.frontier.committed(frame, ("log", frame.number))
+            if self.frontier.checkpoint_due(self.now):
+                await self.frontier.checkpoint(self.now)
 
     async def crash(self, later: float = 0.0, again: int = 1) -> None:
-        """The process dies; another starts `later`, and takes in the log, the frames each so many times."""
+        """Let the process die; another one starts `later` and takes in the log, each frame so many times."""
+        await self.released()
         await self.frontier.close()
-        for report in self.pending:
-            if report.task.kind is Kind.PAGE and report.final:
-                self.finished[report.task.url.text].remove(report.reason)
+        for entry in self.pending:
+            if entry.report.task.kind is Kind.PAGE and entry.report.final:
+                self.finished[entry.report.task.url.text].remove(entry.report.reason)
         self.finished = {text: ends for text, ends in self.finished.items() if ends}
         self.now += later
         self.restarts.append(self.now)
-        self.starts()
+        self.start()
         await self.replay(self.frontier, again)
-        await self.seed_again()
+        await self.add_seeds()
 
-    async def replay(self, store: LocalFrontier, again: int = 1) -> None:
-        start = store.meta.frame
+    async def replay(self, store: DurableFrontier, again: int = 1) -> None:
+        start = store.position().frame
         for _ in range(again):
             for frame in self.frames[start:]:
                 await store.replay(frame, ("log", frame.number))
@@ -330,16 +324,28 @@ class Simulation:
         return {page: await self.frontier.find(task(page).url) for page in sorted(pages)}
 
 
-def origin(each: Task) -> str:
-    """The origin whose rules a robots task is to find."""
+def logged(entry: Entry) -> Entry:
+    """Return an entry as the log gives it back: links that were not admitted are gone."""
+    return msgspec.structs.replace(entry, report=msgspec.structs.replace(entry.report, links=()))
+
+
+def needed_by(each: Task) -> str:
+    """Return the origin that needs a file."""
     return each.via or urls.origin(each.url.text)
 
 
-def settled(counts: Counts) -> Counts:
-    """The counts that outlive a process: what was in hand waits again."""
+def local(store: DurableFrontier) -> LocalFrontier:
+    """Return the frontier itself, unwrapped."""
+    inner = store.inner if isinstance(store, Suspending) else store
+    assert isinstance(inner, LocalFrontier)
+    return inner
+
+
+def durable(counts: Counts) -> Counts:
+    """Return the counts that outlive a process: pages that were in flight wait again."""
     return Counts(
         seen=counts.seen,
-        waiting=counts.waiting + counts.in_hand,
+        waiting=counts.waiting + counts.in_flight,
         finished=counts.finished,
         refused=counts.refused,
         hosts=counts.hosts,
@@ -348,7 +354,7 @@ def settled(counts: Counts) -> Counts:
 
 
 def check_politeness(sim: Simulation) -> None:
-    """No two requests to a host closer than its delay, none to an address closer than ip_delay, across restarts too."""
+    """Check that requests to a host keep its delay, and requests to an address ip_delay, across restarts too."""
     fetch = sim.config.fetch
     by_host: dict[str, list[Request]] = {}
     by_address: dict[str, list[Request]] = {}

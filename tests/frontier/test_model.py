@@ -1,4 +1,4 @@
-"""The stores against each other, and a crawl that is killed against one that is not: the same random crawl must come to the same end."""
+"""The stores against each other, and killed crawls against others: the same random crawl must reach the same end."""
 
 import asyncio
 import random
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontier.simulation import Simulation, World, check_politeness, options, settled, task, world
+from tests.frontier.simulation import Simulation, check_politeness, durable, local, options, task
+from tests.frontier.world import World, world
 from windrow.config import Config
 from windrow.data import Kind, Reason, Task
 from windrow.frontier.local import admission, rows
@@ -17,6 +18,12 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Next to nothing is held in memory, so that rows are let go and read back all the time."""
     monkeypatch.setattr(rows, "MOST", 2)
     monkeypatch.setattr(admission, "RECENT", 5)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "suspending"])
+def suspend(request: pytest.FixtureRequest) -> bool:
+    """Run a test over a frontier as it is, and over one that suspends at every call."""
+    return bool(request.param)
 
 
 def drawn(seed: int, **fields: object) -> tuple[World, Config]:
@@ -45,13 +52,13 @@ def drawn(seed: int, **fields: object) -> tuple[World, Config]:
 
 
 @pytest.mark.parametrize("seed", range(100, 140))
-def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: int) -> None:
+def test_both_stores_give_the_same_leases_counts_and_fates(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run(directory: Path | None) -> tuple[object, ...]:
         web, config = drawn(seed, checkpoint=1e9)
-        sim = Simulation(web, config, directory, seed)
+        sim = Simulation(web, config, directory, seed, suspend=suspend)
         assert await sim.run()
         told = (
-            sim.turns,
+            sim.leases,
             await sim.frontier.counts(),
             await sim.fates(),
             [await sim.frontier.ledger(f"d{n}.org") for n in range(6)],
@@ -63,11 +70,11 @@ def test_both_stores_give_the_same_turns_counts_and_fates(tmp_path: Path, seed: 
 
 
 @pytest.mark.parametrize("seed", range(200, 240))
-def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Path, seed: int) -> None:
+def test_a_crawl_that_is_killed_many_times_ends_like_any_other(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
-        sim = Simulation(web, config, tmp_path, seed)
+        sim = Simulation(web, config, tmp_path, seed, suspend=suspend)
         kills = 0
         while not await sim.run(rng.randint(1, 80) if kills < 12 else 20_000):
             kills += 1
@@ -75,7 +82,7 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Pa
         check_politeness(sim)
         check_closings(sim)
         counts = await sim.frontier.counts()
-        assert (counts.waiting, counts.in_hand, counts.seen) == (0, 0, len(sim.finished))
+        assert (counts.waiting, counts.in_flight, counts.seen) == (0, 0, len(sim.finished))
         assert {len(ends) for ends in sim.finished.values()} == {1}
         await sim.frontier.close()
 
@@ -83,36 +90,37 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_any_other(tmp_path: Pa
 
 
 @pytest.mark.parametrize("seed", range(300, 330))
-def test_what_a_killed_crawl_finds_is_what_it_had_committed(tmp_path: Path, seed: int) -> None:
+def test_a_killed_crawl_resumes_with_exactly_what_it_had_committed(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
-        sim = Simulation(web, config, tmp_path / "killed", seed)
+        sim = Simulation(web, config, tmp_path / "killed", seed, suspend=suspend)
         for _ in range(4):
             done = await sim.run(rng.randint(1, 120))
             await sim.commit()
-            before = settled(await sim.frontier.counts()), await states(sim), await ledgers(sim)
+            before = durable(await sim.frontier.counts()), await states(sim), await ledgers(sim)
             await sim.crash(again=rng.choice([1, 2]))
-            assert (settled(await sim.frontier.counts()), await states(sim), await ledgers(sim)) == before
+            assert (durable(await sim.frontier.counts()), await states(sim), await ledgers(sim)) == before
             if done:
                 break
         await sim.frontier.close()
-        rebuilt = Simulation(web, config, tmp_path / "rebuilt", seed)
+        rebuilt = Simulation(web, config, tmp_path / "rebuilt", seed, suspend=suspend)
         rebuilt.frames = sim.frames
         await rebuilt.replay(rebuilt.frontier)
-        await rebuilt.seed_again()
-        assert (settled(await rebuilt.frontier.counts()), await states(rebuilt), await ledgers(rebuilt)) == before
+        await rebuilt.add_seeds()
+        assert (durable(await rebuilt.frontier.counts()), await states(rebuilt), await ledgers(rebuilt)) == before
         await rebuilt.frontier.close()
 
     asyncio.run(run())
 
 
 @pytest.mark.parametrize("seed", range(400, 410))
-def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int) -> None:
+def test_kills_lose_no_page_of_a_working_host(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run() -> None:
         rng = random.Random(seed)
         web = world(seed, hosts=8, kinds=False)
-        sim = Simulation(web, options(delay=0.2, quantum=3, open_domains=2, checkpoint=3.0), tmp_path, seed)
+        config = options(delay=0.2, quantum=3, open_domains=2, checkpoint=3.0)
+        sim = Simulation(web, config, tmp_path, seed, suspend=suspend)
         while not await sim.run(rng.randint(20, 100)):
             await sim.crash()
         assert sim.finished == {text: [Reason.OK] for text in web.reachable()}
@@ -122,10 +130,10 @@ def test_well_behaved_hosts_lose_nothing_to_kills(tmp_path: Path, seed: int) -> 
 
 
 def check_closings(sim: Simulation) -> None:
-    """Once a part of a host is closed nothing is asked of it, whatever its turns that are out still hold."""
+    """Once a part of a host is closed nothing is asked of it, whatever its leases that are out still hold."""
     closed: dict[str, float] = {}
     for frame in sim.frames:
-        for report in frame.reports:
+        for report in (entry.report for entry in frame.entries):
             if report.reason is Reason.LOW_YIELD:
                 closed.setdefault(part(report.task), report.time)
     pages = [request for request in sim.requests if request.task.kind is Kind.PAGE]
@@ -143,12 +151,11 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
         if fate is not None:
             host = sim.world.hosts[task(text).url.host].name
             waiting = fate.state != "finished"
-            closed = sim.frontier.closed(fate.task.url)
+            closed = local(sim.frontier).ledgers.closed(fate.task.url)
             told[text] = (
                 host,
                 "waiting" if waiting else "finished",
                 None if waiting else fate.reason,
-                fate.frame,
                 fate.task,
                 closed,
             )
@@ -157,4 +164,4 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
 
 async def ledgers(sim: Simulation) -> list[object]:
     domains = sorted({task(page).url.domain for host in sim.world.hosts.values() for page in host.pages})
-    return [*[await sim.frontier.ledger(domain) for domain in domains], sim.frontier.meta.account]
+    return [*[await sim.frontier.ledger(domain) for domain in domains], local(sim.frontier).meta.account]

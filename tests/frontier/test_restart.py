@@ -8,22 +8,26 @@ import pytest
 
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, options, task
+from tests.frontier.suspending import suspending
 from windrow import frontier
-from windrow.data import Frame, Kind, Place, Reason, Report, Robots
+from windrow.data import Entry, Frame, Place, Reason, Report
+from windrow.frontier import Position
 
 
 class Directory:
     """A state directory that is opened again and again."""
 
-    def __init__(self, path: Path, **fields: object) -> None:
+    def __init__(self, path: Path, suspend: bool = False, **fields: object) -> None:
         self._path = path
+        self._suspend = suspend
         self._options = options(**{"delay": 5.0, "ip_delay": 0.0, **fields})
         self.hand: Hand | None = None
 
     def open(self, now: float = START) -> Hand:
         self.close()
         before = self.hand
-        self.hand = Hand(frontier.open(self._path, self._options, now), now)
+        store = frontier.open(self._path, self._options, now)
+        self.hand = Hand(suspending(store) if self._suspend else store, now)
         self.hand.frame = before.frame if before else 0
         return self.hand
 
@@ -39,9 +43,15 @@ class Directory:
         self._path = self._path.with_name(self._path.name + "-moved")
 
 
+@pytest.fixture(params=["lmdb", "suspending"])
+def suspend(request: pytest.FixtureRequest) -> bool:
+    """Run a test over a frontier as it is, and over one that suspends at every call."""
+    return bool(request.param == "suspending")
+
+
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[Directory]:
-    made = Directory(tmp_path / "state")
+def state(tmp_path: Path, suspend: bool) -> Iterator[Directory]:
+    made = Directory(tmp_path / "state", suspend)
     yield made
     if made.hand is not None and made.hand.store is not None:
         made.close()
@@ -53,7 +63,7 @@ def test_a_new_crawl_starts_at_once(state: Directory) -> None:
     assert len(crawl.pages()) == 1
 
 
-def test_after_a_stop_every_host_waits_its_delay_once_more(state: Directory) -> None:
+def test_after_a_restart_every_host_waits_for_its_delay(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1", "http://b.org/1")
     crawl.checkpoint()
@@ -63,7 +73,7 @@ def test_after_a_stop_every_host_waits_its_delay_once_more(state: Directory) -> 
     assert len(crawl.pages()) == 2
 
 
-def test_a_crawl_that_was_killed_before_its_first_checkpoint_waits_too(state: Directory) -> None:
+def test_a_crawl_killed_before_its_first_checkpoint_waits_too(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.pages()
@@ -73,7 +83,7 @@ def test_a_crawl_that_was_killed_before_its_first_checkpoint_waits_too(state: Di
     assert crawl.wait() == 5.0
 
 
-def test_a_crawl_that_is_rebuilt_from_its_log_waits_too(state: Directory) -> None:
+def test_a_crawl_rebuilt_from_its_log_waits_too(state: Directory) -> None:
     frame = Frame(1, START, (), {}, seeds=(task("http://a.org/1"),))
     crawl = state.open(START + 10.0)
     do(crawl.store.replay(frame, ("log", 1)))
@@ -81,8 +91,8 @@ def test_a_crawl_that_is_rebuilt_from_its_log_waits_too(state: Directory) -> Non
     assert crawl.wait() == 5.0
 
 
-def test_after_a_stop_every_address_waits_its_delay_once_more(tmp_path: Path) -> None:
-    state = Directory(tmp_path, delay=0.0, ip_delay=2.0)
+def test_after_a_restart_every_address_waits_for_its_delay(tmp_path: Path, suspend: bool) -> None:
+    state = Directory(tmp_path, suspend, delay=0.0, ip_delay=2.0)
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.checkpoint()
@@ -104,7 +114,7 @@ def test_a_crawl_delay_outlives_the_process(state: Directory) -> None:
     assert crawl.wait() == 20.0
 
 
-def test_a_crawl_delay_learnt_after_the_restart_counts_from_the_restart(state: Directory) -> None:
+def test_a_crawl_delay_found_after_a_restart_counts_from_the_restart(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.checkpoint()
@@ -115,7 +125,7 @@ def test_a_crawl_delay_learnt_after_the_restart_counts_from_the_restart(state: D
     assert crawl.now + crawl.wait() >= START + 31.0
 
 
-def test_time_that_a_host_asked_for_outlives_the_process(state: Directory) -> None:
+def test_a_retry_after_time_outlives_the_process(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.serve(crawl.page(), Reason.THROTTLED, until=START + 900.0)
@@ -136,29 +146,29 @@ def test_rules_outlive_the_process(state: Directory) -> None:
     assert texts(crawl.only()) == ["http://a.org/2"]
 
 
-def test_a_closed_host_stays_closed_and_is_drained_at_once(tmp_path: Path) -> None:
-    state = Directory(tmp_path, host_failures=1)
+def test_a_closed_host_stays_closed_and_is_drained_at_once(tmp_path: Path, suspend: bool) -> None:
+    state = Directory(tmp_path, suspend, host_failures=1)
     crawl = state.open()
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page(), Reason.CONNECT)
     crawl.checkpoint()
     crawl = state.open(START + 1.0)
-    turn = crawl.only()
-    assert (turn.closed, sorted(texts(turn))) == (Reason.HOST_DEAD, ["http://a.org/1", "http://a.org/2"])
+    lease = crawl.only()
+    assert (lease.closed, sorted(texts(lease))) == (Reason.HOST_DEAD, ["http://a.org/1", "http://a.org/2"])
     state.close()
 
 
-def test_pages_that_were_in_hand_wait_again(state: Directory) -> None:
+def test_pages_that_were_in_flight_wait_again(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1", "http://b.org/1")
     assert len(crawl.pages()) == 2
     crawl.checkpoint()
     crawl = state.open(START + 1.0)
     counts = do(crawl.store.counts())
-    assert (counts.waiting, counts.in_hand) == (2, 0)
+    assert (counts.waiting, counts.in_flight) == (2, 0)
 
 
-def test_a_page_that_was_tried_before_the_end_keeps_its_tries_and_its_place(state: Directory) -> None:
+def test_a_retried_page_keeps_its_attempts_and_its_place_in_the_queue(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page(), Reason.TIMEOUT)
@@ -166,36 +176,36 @@ def test_a_page_that_was_tried_before_the_end_keeps_its_tries_and_its_place(stat
     crawl = state.open(START + 1000.0)
     asked = []
     while crawl.again is not None:
-        for turn in crawl.pages():
-            asked += [(each.url.text[-1], each.attempt) for each in turn.tasks]
-            crawl.serve(turn)
+        for lease in crawl.pages():
+            asked += [(each.url.text[-1], each.attempt) for each in lease.tasks]
+            crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
     assert asked == [("2", 0), ("1", 1)]
 
 
-def test_claims_outlive_the_process(state: Directory) -> None:
+def test_fingerprints_outlive_the_process(state: Directory) -> None:
     crawl = state.open()
-    assert do(crawl.store.claim([(5, 100)])) == [100]
+    assert do(crawl.store.first_seen([(5, 100)])) == [100]
     crawl.checkpoint()
-    assert do(state.open().store.claim([(5, 200)])) == [100]
+    assert do(state.open().store.first_seen([(5, 200)])) == [100]
 
 
-def test_a_checkpoint_says_how_far_it_got(state: Directory) -> None:
+def test_the_position_is_that_of_the_last_checkpoint(state: Directory) -> None:
     crawl = state.open()
-    reports = [
-        Report(seq, task("http://a.org/1"), Reason.OK, "", START, place=Place("warc/x", 0, 1)) for seq in (7, 9, 8)
-    ]
-    do(crawl.store.commit(Frame(1, START, tuple(reports), {"warc/x": 100, "warc/y": 5}), ("00000.jsonl.gz", 77)))
-    do(crawl.store.commit(Frame(2, START, (), {"warc/x": 200}), ("00000.jsonl.gz", 99)))
+    place = Place("warc/x", 0, 1)
+    reports = [Report(seq, task("http://a.org/1"), Reason.OK, "", START, place=place) for seq in (7, 9, 8)]
+    entries = tuple(map(Entry, reports))
+    do(crawl.store.committed(Frame(1, START, entries, {"warc/x": 100, "warc/y": 5}), ("00000.jsonl.gz", 77)))
+    do(crawl.store.committed(Frame(2, START, (), {"warc/x": 200}), ("00000.jsonl.gz", 99)))
     do(crawl.store.checkpoint(START))
-    do(crawl.store.commit(Frame(3, START, (), {"warc/x": 300}), ("00001.jsonl.gz", 5)))
-    meta = state.open().store.meta
-    assert (meta.frame, meta.seq, meta.files, meta.log) == (2, 9, {"warc/x": 200, "warc/y": 5}, ("00000.jsonl.gz", 99))
+    do(crawl.store.committed(Frame(3, START, (), {"warc/x": 300}), ("00001.jsonl.gz", 5)))
+    files = {"warc/x": 200, "warc/y": 5}
+    assert state.open().store.position() == Position(frame=2, seq=9, log=("00000.jsonl.gz", 99), files=files)
 
 
-def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
-    state = Directory(tmp_path, checkpoint=20.0)
+def test_a_checkpoint_is_due_after_its_interval(tmp_path: Path, suspend: bool) -> None:
+    state = Directory(tmp_path, suspend, checkpoint=20.0)
     crawl = state.open()
     assert [crawl.store.checkpoint_due(START + seconds) for seconds in (0.0, 15.0, 19.0, 20.0)] == [
         False,
@@ -208,23 +218,24 @@ def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
     state.close()
 
 
-def test_what_the_log_admitted_is_admitted_whatever_the_caps_say_now(tmp_path: Path) -> None:
-    state = Directory(tmp_path, max_host_urls=1, max_domain_hosts=1, same_pages=1)
+def test_a_replay_admits_what_the_log_admitted_whatever_the_caps_say_now(tmp_path: Path, suspend: bool) -> None:
+    state = Directory(tmp_path, suspend, max_host_urls=1, max_domain_hosts=1, same_pages=1)
     crawl = state.open()
     found = tuple([task(f"http://{host}.a.org/{page}", via="http://a.org/1") for host in "xy" for page in (1, 2)])
-    page = Report(1, task("http://a.org/1"), Reason.OK, "", START, status=200, shape=5, found=found)
-    again = msgspec.structs.replace(page, task=found[0], found=(task("http://z.a.org/1", via=found[0].url.text),))
-    do(crawl.store.replay(Frame(1, START, (page, again), {}, seeds=(task("http://a.org/1"),)), ("log", 1)))
+    page = Report(1, task("http://a.org/1"), Reason.OK, "", START, status=200, shape=5)
+    again = msgspec.structs.replace(page, task=found[0])
+    entries = Entry(page, found), Entry(again, (task("http://z.a.org/1", via=found[0].url.text),))
+    do(crawl.store.replay(Frame(1, START, entries, {}, seeds=(task("http://a.org/1"),)), ("log", 1)))
     counts = do(crawl.store.counts())
     assert (counts.seen, counts.finished, counts.refused) == (6, {Reason.OK: 2}, {})
     state.close()
 
 
-def test_a_robots_txt_that_moved_before_the_end_is_asked_for_anew(state: Directory) -> None:
+def test_after_a_restart_a_moved_robots_txt_is_requested_from_its_origin_again(state: Directory) -> None:
     crawl = state.open()
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only())
-    crawl.moved(crawl.only(), "http://b.net/robots.txt")
+    crawl.move(crawl.only(), "http://b.net/robots.txt")
     crawl.checkpoint()
     crawl = state.open(START + 1.0)
     crawl.wait()
@@ -236,7 +247,7 @@ def test_a_robots_txt_that_moved_before_the_end_is_asked_for_anew(state: Directo
 
 
 @pytest.mark.parametrize("jump", [-400 * 86400.0, -3600.0, 3600.0, 400 * 86400.0])
-def test_a_clock_that_was_wrong_before_the_restart_stops_no_host(state: Directory, jump: float) -> None:
+def test_a_wrong_clock_before_the_restart_stops_no_host(state: Directory, jump: float) -> None:
     crawl = state.open(START + jump)
     crawl.add(*[f"http://{name}.org/{page}" for name in "ab" for page in (1, 2)])
     first, second = crawl.pages()
@@ -246,37 +257,37 @@ def test_a_clock_that_was_wrong_before_the_restart_stops_no_host(state: Director
     crawl = state.open(START)
     ended = set()
     while crawl.again is not None:
-        for turn in crawl.pages():
-            ended |= set(texts(turn))
-            crawl.serve(turn)
+        for lease in crawl.pages():
+            ended |= set(texts(lease))
+            crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
     assert len(ended) == 3
     assert crawl.now - START < 86400.0
 
 
-def test_rules_that_a_wrong_clock_made_last_are_fetched_again(state: Directory) -> None:
+def test_rules_with_an_expiry_from_a_wrong_clock_are_fetched_again(state: Directory) -> None:
     crawl = state.open(START + 400 * 86400.0)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.serve(crawl.page())
     crawl.checkpoint()
     crawl = state.open(START)
-    while not (turns := crawl.lease()):
+    while not (leases := crawl.lease()):
         crawl.wait()
-    crawl.resolve(turns[0])
-    assert crawl.only().tasks[0].kind is Kind.ROBOTS
+    crawl.resolve(leases[0])
+    assert crawl.only().tasks[0].file == "robots"
 
 
-def test_a_clock_set_back_a_little_does_not_void_rules(state: Directory) -> None:
+def test_rules_stay_valid_if_the_clock_is_set_back_a_little(state: Directory) -> None:
     crawl = state.open(START)
     crawl.add("http://a.org/1", "http://a.org/2")
     crawl.resolve(crawl.only())
-    turn = crawl.only()
-    crawl.settle(turn.tasks[0], robots=Robots("http://a.org", "", crawl.now, crawl.now + 86400.0))
-    crawl.release(turn, last=crawl.now)
+    lease = crawl.only()
+    crawl.ack(lease.tasks[0], origin=crawl.origin("http://a.org"))
+    crawl.release(lease, last=crawl.now)
     crawl.checkpoint()
     crawl = state.open(START - 3600.0)
-    while not (turns := crawl.lease()):
+    while not (leases := crawl.lease()):
         crawl.wait()
-    crawl.resolve(turns[0])
+    crawl.resolve(leases[0])
     assert texts(crawl.only()) == ["http://a.org/1"]

@@ -118,6 +118,8 @@ class Frontier:
     # Order of hosts: "yield" takes the hosts first that are expected to give the most text per byte, "breadth" each
     # in turn.
     order: Literal["yield", "breadth"] = "yield"
+    # With order "yield": the terms of a link's rank, "yield", "language" or the user's own as "package.module:name".
+    terms: Annotated[tuple[str, ...], Plugin()] = ("yield", "language")
     # With order "yield": hosts tried at once whose expected yield is below half of the present yield of the crawl.
     explore: Count = 8
     # Share of the clean text of a domain in the primary language below which the domain is retired; 0: off.

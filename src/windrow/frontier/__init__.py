@@ -1,68 +1,94 @@
-"""Which URL next.
+"""Which URL is requested next.
 
-Tasks come in (seeds, links found), turns go out, reports come back. A `Turn` is the right to talk to one host at the address it
-has; who holds it is the only one that may, so politeness is a loop with a sleep. Hosts with work stand in a line; a limited
-number of registered domains is open at a time, and only their hosts are in memory (`schedule`). Within a host the queue runs
-by rank and then in the order of discovery: breadth first. A domain that had its share goes to the end of the line.
+Tasks come in (seeds and links), leases go out, reports come back. A `Lease` is the right to send requests to one host
+at its address. Only its holder may do so, which makes politeness a loop with a sleep. Hosts with work wait in the
+backlog. A limited number of registered domains is open at a time, and only their hosts are in memory. Within a host the
+queue is ordered by rank and then by discovery: breadth first. A domain that had its share of pages goes to the end of
+the backlog.
 
-Downloads go where the text is. Each answer is entered in the ledgers of its domain, its host and its part of the host (`ledgers`); what
-gives too little text for its bytes is closed (`budget`), and of the hosts that are due those are asked first that are expected to
-give the most, while the others are tried a few at a time (`steer`).
+Requests go where the text is. Each response is entered into the ledgers of its domain, its host and its part of the
+host. A domain, host or part that gives too little text for its bytes is retired (`budget`). Of the hosts that are due,
+those with the highest expected yield are leased first, while the others are tried a few at a time (`steer`).
 
-A host is leased when it and its address are both due and unheld. A host without an address gets a resolve task first, an
-origin without rules its robots.txt; a robots.txt that moved to another host is fetched there, as an errand, while the asking
-origin waits. A closed host's tasks are handed out with the reason, so that each ends in the log like any other.
+A host is leased when the host and its address are both due and not leased. A host without an address gets a RESOLVE
+task first. An origin gets FILE tasks before its first page: robots.txt, then the files that `open` was given. A file
+that was moved to another host is fetched there, as an errand, while the origin that needs it waits. A lease of a closed
+host says so: its tasks end with that reason in the log like any others.
 
-`local` leases and settles. It is made of `admit` (what is new and fits the caps), `line` (which hosts are open), `schedule` (which of
-them is due), `turns` (what is to be done there), `ledgers` and `rows` (their accounts), over a shelf that remembers: `memory` or `lmdb`.
-What a failure means is in `retry`, what it does to its host in `health`, which links are admitted in `scope`, what a yield means in
-`budget` and `steer`; these are pure. The store is a view of the log: `replay` takes frames in again, `checkpoint` says how far it got.
+The driver learns of closings by the replies that it gets anyway: `Receipt.closings` and `Grant.closings` say what was
+closed, or opened again, of the open hosts. Each `Closing` holds the whole state of its host and replaces earlier ones;
+a lease that is granted later takes it into account already. Before each request the driver asks `budget.closes`.
 
-Every task of a turn comes back: by `settle`, or by `release` as unused. On a full disk `settle` and `checkpoint` raise OSError having
-changed nothing, and may be repeated; `lease` gives no turns; `add` may have taken in a part.
+Every task of a lease comes back: by `ack`, or by `release` as unused. `add`, `first_seen`, `ack`, `release` and
+`checkpoint` raise OSError if the disk is full; they have changed nothing then and may be repeated as they are. `lease`
+grants nothing while the disk is full. The driver calls `first_seen`, `ack`, `committed` and `checkpoint` from one task;
+`lease`, `release` and `counts` may come from others at any time, also while one of those is suspended.
+
+`local` implements the verbs. It is made of `admission` (which tasks are new and fit the caps), `backlog` (which hosts
+are open), `schedule` (which of them is due), `dispatch` (which of these gets a lease), `leases` (what a lease holds),
+`acks` (what a report changes), `origins`, `ledgers` and `rows`, over a `store` that remembers: `memory` or `lmdb`. What
+a failure means for its URL is in `policy.retry`, what it means for its host in `policy.health`, which links are
+admitted in `policy.scope`, how links are ranked in `policy.rank`; these are pure. The store is a view of the log:
+`replay` takes frames in again, and `position` says how far the store has come.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from windrow.config import Config, ConfigError
-from windrow.data import Counts, Fate, Frame, Ledger, Reason, Report, Task, Turn, Url
+from windrow.data import Counts, Fate, Frame, Grant, Lease, Ledger, Receipt, Report, Task, Url
 from windrow.frontier.local.frontier import LocalFrontier
-from windrow.frontier.store.lmdb import LmdbShelf
-from windrow.frontier.store.memory import MemoryShelf
+from windrow.frontier.store.lmdb import LmdbStore
+from windrow.frontier.store.memory import MemoryStore
+from windrow.frontier.store.rows import Position as Position
 
 
 class Frontier(Protocol):
+    """What a crawl needs of a frontier."""
+
     async def add(self, tasks: Iterable[Task]) -> list[Task]: ...  # those that were new
-    async def lease(
-        self, hosts: int, now: float
-    ) -> tuple[list[Turn], float | None]: ...  # best first; when to ask again, None: all done
-    async def release(self, turn: Turn, unused: Sequence[Task], last: float) -> None: ...
-    def reserve(self, report: Report) -> None: ...  # raises OSError where a full disk would make the next settle fail
-    async def settle(self, reports: Sequence[Report], frame: int) -> list[Report]: ...  # visible to lease at once
-    async def replay(self, frame: Frame, log: tuple[str, int]) -> None: ...
-    async def commit(self, frame: Frame, log: tuple[str, int]) -> None: ...
-    def checkpoint_due(self, now: float) -> bool: ...
-    async def checkpoint(self, now: float) -> None: ...
-    async def claim(
-        self, pairs: Sequence[tuple[int, int]]
-    ) -> list[int]: ...  # (digest, url key) -> key of the first owner
-    def closed(
-        self, url: Url
-    ) -> Reason | None: ...  # to be asked before each request: whether its host or domain was closed meanwhile
+    async def lease(self, hosts: int, now: float) -> Grant: ...
+    async def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None: ...
+    async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
+    async def ack(self, reports: Sequence[Report]) -> Receipt: ...  # visible to lease at once
     async def find(self, url: Url) -> Fate | None: ...
     async def ledger(self, domain: str) -> Ledger | None: ...
     async def counts(self) -> Counts: ...
     async def close(self) -> None: ...
 
 
-def open(directory: Path, options: Config, now: float) -> LocalFrontier:
-    """The frontier that the configuration names, as its last checkpoint left it."""
+class Durable(Protocol):
+    """What recovery and commit need of a frontier with one store beside one log."""
+
+    def position(self) -> Position: ...  # how far the store has come
+    async def replay(self, frame: Frame, log: tuple[str, int]) -> None: ...
+    async def committed(self, frame: Frame, log: tuple[str, int]) -> None: ...
+    def checkpoint_due(self, now: float) -> bool: ...
+    async def checkpoint(self, now: float) -> None: ...
+
+
+class DurableFrontier(Frontier, Durable, Protocol):
+    """A frontier that can be resumed from its store and its log."""
+
+
+def open(
+    directory: Path,
+    options: Config,
+    now: float,
+    *,
+    files: Mapping[str, str] | None = None,
+    languages: Sequence[str] = (),
+) -> DurableFrontier:
+    """Open the frontier that the configuration names, as its last checkpoint left it.
+
+    `files`: the well-known files, path by name, to request from each origin after robots.txt and before its first page.
+    `languages`: codes of the wanted languages, as they occur in URLs, for the ranks of links.
+    """
     match options.frontier.store:
         case "memory":
-            return LocalFrontier(MemoryShelf(), options, now)
+            return LocalFrontier(MemoryStore(), options, now, files, languages)
         case "lmdb":
-            return LocalFrontier(LmdbShelf(directory), options, now)
+            return LocalFrontier(LmdbStore(directory), options, now, files, languages)
         case other:
             raise ConfigError(f"unknown store {other!r} in frontier.store; use 'lmdb' or 'memory'")

@@ -3,8 +3,9 @@
 import pytest
 
 from windrow.frontier.local import schedule
-from windrow.frontier.local.schedule import Group, Schedule, Seat
-from windrow.frontier.store.base import Host
+from windrow.frontier.local.hosts import OpenDomain, OpenHost
+from windrow.frontier.local.schedule import Schedule
+from windrow.frontier.store.rows import HostRow
 
 
 @pytest.mark.parametrize(
@@ -17,23 +18,23 @@ from windrow.frontier.store.base import Host
         ("[2001:db8::1]", "2001:db8::1"),
     ],
 )
-def test_hosts_on_two_ports_share_an_address(address: str, ip: str) -> None:
+def test_the_port_is_no_part_of_an_address(address: str, ip: str) -> None:
     assert schedule.ip(address) == ip
 
 
-def test_addresses_that_are_due_and_free_are_forgotten_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_address_slots_that_are_due_and_free_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "ADDRESSES", 4)
     times = Schedule(ip_delay=10.0)
     for number in range(100):
-        seat = Seat(Host(number, f"h{number}.org", "h.org"), Group("h.org", retiring=False), 0.0)
-        seat.address = f"10.0.0.{number % 7}"
-        times.put(seat, 0.0)
+        host = OpenHost(HostRow(number, f"h{number}.org", "h.org"), OpenDomain("h.org", leaving=False), 0.0)
+        host.address = f"10.0.0.{number % 7}"
+        times.put(host, 0.0)
     asked: dict[str, float] = {}
     now, count = 1000.0, 0
     while (now := max(now, times.next(now))) < float("inf"):
-        while (seat := times.pop(now)) is not None:
-            assert now - asked.get(seat.address, -100.0) >= 10.0
-            asked[seat.address] = now
+        while (host := times.pop(now)) is not None:
+            assert now - asked.get(host.address, -100.0) >= 10.0
+            asked[host.address] = now
             count += 1
-            times.free(seat, now)
+            times.free(host, now)
     assert count == 100

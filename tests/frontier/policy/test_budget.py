@@ -11,16 +11,16 @@ from tests.frontier.simulation import START, task
 from windrow import config
 from windrow.data import Reason, Report
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Rule
-from windrow.frontier.store.base import Domain
+from windrow.frontier.policy.budget import YieldRule
+from windrow.frontier.store.rows import DomainRow
 
 
-def rule(threshold: str = "strict", **fields: object) -> Rule:
+def rule(threshold: str = "strict", **fields: object) -> YieldRule:
     return budget.rule(config.Frontier(yield_threshold=threshold, **fields))  # type: ignore[arg-type]
 
 
-def account(pages: int, downloaded: int, kept: int = 0, **fields: int) -> Domain:
-    return Domain(1, "a.org", pages=pages, downloaded=downloaded, kept=kept, **fields)
+def account(pages: int, downloaded: int, kept: int = 0, **fields: int) -> DomainRow:
+    return DomainRow(1, "a.org", pages=pages, downloaded=downloaded, kept=kept, **fields)
 
 
 def answer(downloaded: int, kept: int, **fields: int) -> Report:
@@ -30,7 +30,7 @@ def answer(downloaded: int, kept: int, **fields: int) -> Report:
 
 
 rules = st.builds(
-    Rule,
+    YieldRule,
     factor=st.sampled_from([0.0, 0.002, 0.005, 0.01, 0.5]),
     start=st.sampled_from([0.0, 1.0, 2.5]),
     grace_pages=st.integers(0, 100),
@@ -56,7 +56,9 @@ def test_the_threshold_is_chosen_by_name_or_by_two_numbers(word: str, least: flo
 
 
 @pytest.mark.parametrize("word", ["strict", "normal", "permissive", "off", "0.1,2", "[0.5, -1]", ".5, 3", "1,0"])
-def test_the_configuration_takes_what_the_rule_reads(word: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_configuration_accepts_every_threshold_that_the_rule_reads(
+    word: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     made = config.make([f"frontier.yield_threshold={word}"], tmp_path_factory.mktemp("crawl"))
     assert budget.rule(made.frontier) == rule(word)
 
@@ -68,7 +70,7 @@ def test_the_configuration_refuses_other_words(word: str, tmp_path_factory: pyte
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), rules)
-def test_the_threshold_never_falls(one: int, other: int, rule: Rule) -> None:
+def test_the_threshold_never_falls(one: int, other: int, rule: YieldRule) -> None:
     less, more = sorted((one, other))
     assert budget.threshold(rule, less) <= budget.threshold(rule, more)
 
@@ -79,31 +81,31 @@ def test_below_ten_pages_the_threshold_is_negative_and_nothing_is_retired(pages:
     assert not budget.retired(account(pages, 10**9), rule(word))
 
 
-def test_at_ten_pages_even_no_text_at_all_is_enough() -> None:
+def test_at_ten_pages_no_text_is_required() -> None:
     assert not budget.retired(account(10, 10**9), rule())
     assert budget.retired(account(11, 10**9), rule())
 
 
 @given(accounts, rules)
-def test_nothing_is_retired_before_its_grace_of_pages_and_of_bytes(each: Domain, rule: Rule) -> None:
+def test_nothing_is_retired_before_its_grace_of_pages_and_of_bytes(each: DomainRow, rule: YieldRule) -> None:
     if each.pages < rule.grace_pages or each.downloaded < rule.grace_bytes:
         assert not budget.retired(each, rule)
 
 
-def test_both_graces_have_to_be_used_up() -> None:
+def test_both_graces_must_be_used_up() -> None:
     poor = [account(7, 10**7), account(100, (512 << 10) - 1), account(8, 512 << 10)]
     assert [budget.retired(each, rule("1,0")) for each in poor] == [False, False, True]
 
 
 @given(accounts, rules)
-def test_more_text_never_retires_what_less_did_not(each: Domain, rule: Rule) -> None:
+def test_more_text_never_retires_a_domain_that_less_text_did_not(each: DomainRow, rule: YieldRule) -> None:
     more = msgspec.structs.replace(each, kept=2 * each.kept + 1, yields=2 * each.yields + 1)
     assert budget.retired(more, rule) <= budget.retired(each, rule)
 
 
 @given(st.floats(0.0, 1.0), st.sampled_from([0.01, 0.05, 1.0]), st.booleans())
-def test_every_domain_is_retired_at_last(share: float, factor: float, by_pages: bool) -> None:
-    strict = Rule(factor, 1.0, 8, 512 << 10, by_pages)
+def test_every_domain_is_retired_in_the_end(share: float, factor: float, by_pages: bool) -> None:
+    strict = YieldRule(factor, 1.0, 8, 512 << 10, by_pages)
     pages = 10 ** (2 + math.ceil(1 / factor))  # t(n) is above 1 there, and no yield is
     each = account(pages, 10_000 * pages, int(10_000 * share) * pages, yields=int(share * budget.PAGE) * pages)
     assert budget.retired(each, strict)
@@ -122,7 +124,7 @@ def test_the_two_forms_differ() -> None:
     assert budget.rate(each, rule(yield_form="pages")) == pytest.approx(0.495)
 
 
-def test_an_answer_is_booked() -> None:
+def test_a_response_is_entered_into_the_account() -> None:
     each = account(0, 0)
     budget.enter(answer(1000, 100, clean=300, primary=200), rule(), each)
     budget.enter(answer(3000, 0), rule(), each)
@@ -137,7 +139,7 @@ def test_an_answer_is_booked() -> None:
 
 
 @pytest.mark.parametrize(("text", "rate"), [("kept", 0.1), ("clean", 0.3), ("primary", 0.2)])
-def test_what_counts_as_text_can_be_chosen(text: str, rate: float) -> None:
+def test_the_text_that_counts_can_be_chosen(text: str, rate: float) -> None:
     for form in ("bytes", "pages"):
         each = account(0, 0)
         chosen = rule(yield_text=text, yield_form=form)
@@ -155,9 +157,9 @@ def test_a_domain_with_too_small_a_share_of_the_primary_language_is_retired(
     assert budget.retired(each, rule("off", min_primary_share=share)) is retired
 
 
-def test_a_domain_without_text_has_no_share_to_be_judged_by() -> None:
+def test_a_domain_without_text_is_not_retired_for_its_share() -> None:
     assert not budget.retired(account(10, 600_000), rule("off", min_primary_share=0.5))
 
 
-def test_nothing_downloaded_is_no_yield() -> None:
+def test_the_yield_is_zero_if_nothing_was_downloaded() -> None:
     assert budget.rate(account(0, 0), rule()) == budget.rate(account(0, 0), rule(yield_form="pages")) == 0.0

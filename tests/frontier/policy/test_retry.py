@@ -19,7 +19,7 @@ from windrow.frontier.policy import retry
         Reason.PARSE_CRASH,
     ],
 )
-def test_what_is_final_is_not_tried_again(reason: Reason) -> None:
+def test_a_final_outcome_is_not_retried(reason: Reason) -> None:
     assert not retry.again(reason, 0)
 
 
@@ -27,7 +27,7 @@ def test_what_is_final_is_not_tried_again(reason: Reason) -> None:
     ("reason", "tries"),
     [(Reason.TIMEOUT, 3), (Reason.SERVER_ERROR, 8), (Reason.NO_SUCH_HOST, 1), (Reason.THROTTLED, 20)],
 )
-def test_what_may_pass_is_tried_again_so_often(reason: Reason, tries: int) -> None:
+def test_a_temporary_failure_is_retried_this_many_times(reason: Reason, tries: int) -> None:
     assert [retry.again(reason, attempt) for attempt in range(tries + 2)] == [True] * tries + [False] * 2
 
 
@@ -44,15 +44,15 @@ def test_pauses_double_up_to_a_limit() -> None:
     ]
 
 
-def test_without_a_delay_pauses_begin_with_the_least() -> None:
+def test_without_a_delay_pauses_begin_at_the_backoff() -> None:
     assert retry.pause(Reason.TIMEOUT, 1, 0.0, Fetch(backoff=0.5)) == 0.5
 
 
-def test_a_host_that_forbids_rests_a_minute_at_most() -> None:
+def test_a_host_that_forbids_requests_rests_a_minute_at_most() -> None:
     assert retry.pause(Reason.FORBIDDEN, 30, 5.0, Fetch()) == 60.0
 
 
-def test_what_works_needs_no_pause() -> None:
+def test_a_success_needs_no_pause() -> None:
     assert retry.pause(Reason.OK, 3, 5.0, Fetch()) == 0.0
 
 
@@ -66,11 +66,11 @@ def test_failures_in_a_row_close_a_host() -> None:
 @pytest.mark.parametrize(
     "reason", [Reason.SERVER_ERROR, Reason.THROTTLED, Reason.FORBIDDEN, Reason.NOT_FOUND, Reason.OK]
 )
-def test_a_host_that_answers_is_never_closed_for_it(reason: Reason) -> None:
+def test_a_host_that_responds_is_never_closed_for_failures(reason: Reason) -> None:
     assert retry.closes(reason, 1000, Fetch()) is None
 
 
-def test_the_pace_slows_when_a_host_asks_for_time_and_recovers_while_all_is_well() -> None:
+def test_the_pace_slows_when_a_host_throttles_and_recovers_with_successes() -> None:
     fetch = Fetch(delay=1.0, backoff=1.0, max_crawl_delay=60.0)
     pace = 0.0
     for _ in range(3):

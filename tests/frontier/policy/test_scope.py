@@ -72,9 +72,7 @@ def test_a_link_is_refused_by_the_rule_that_says_so(text: str, rules: dict[str, 
         ("http://a.org/", {"domains": ("b.org",)}, "domain"),
     ],
 )
-def test_of_an_origin_only_the_rules_on_hosts_and_ports_are_asked(
-    text: str, rules: dict[str, object], rule: str
-) -> None:
+def test_only_rules_on_hosts_and_ports_refuse_an_origin(text: str, rules: dict[str, object], rule: str) -> None:
     url = urls.parse(text)
     assert url is not None
     assert Scope(config.Scope(**rules)).refuses_origin(url) == rule  # type: ignore[arg-type]

@@ -1,19 +1,12 @@
-"""Order by expected yield: the figures by themselves, and what a frontier makes of them."""
+"""Order by expected yield: the formulas."""
 
-import asyncio
-from pathlib import Path
-
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.frontier.conftest import Opener
-from tests.frontier.hand import Hand, do, texts
-from tests.frontier.simulation import START, Simulation, options, task, world
-from windrow.data import Kind, Reason, Report, Turn
 from windrow.frontier.policy import steer
-from windrow.frontier.policy.steer import Account, Sums
+from windrow.frontier.policy.rank import RANK
+from windrow.frontier.policy.steer import CrawlYield, YieldSums
 
 POOR = {"downloaded": 5000, "kept": 0}
 RICH = {"downloaded": 5000, "kept": 2500}
@@ -21,22 +14,15 @@ STEERED = {"order": "yield", "yield_threshold": "off", "delay": 0.0}
 
 sums = st.tuples(st.integers(0, 10**8), st.integers(0, 10**8))
 accounts = st.builds(
-    Account,
-    st.builds(Sums, st.floats(0, 1e8), st.floats(0, 1e8)),
-    st.builds(Sums, st.floats(0, 1e8), st.floats(0, 1e8)),
+    CrawlYield,
+    st.builds(YieldSums, st.floats(0, 1e8), st.floats(0, 1e8)),
+    st.builds(YieldSums, st.floats(0, 1e8), st.floats(0, 1e8)),
 )
-
-
-def hosts(turns: list[Turn]) -> list[str]:
-    return [turn.host for turn in turns]
-
-
-# The figures
 
 
 @given(sums, sums, accounts, st.integers(0, 254))
 def test_a_better_rank_and_more_text_are_never_worse(
-    host: tuple[int, int], domain: tuple[int, int], account: Account, rank: int
+    host: tuple[int, int], domain: tuple[int, int], account: CrawlYield, rank: int
 ) -> None:
     here = steer.expected(host, domain, account, rank)
     assert here >= 0
@@ -45,36 +31,34 @@ def test_a_better_rank_and_more_text_are_never_worse(
     assert steer.expected(host, (domain[0] + 1000, domain[1]), account, rank) >= here
 
 
-def test_a_host_speaks_for_itself_the_more_the_more_it_gave() -> None:
-    account = Account()
-    guesses = [
-        steer.expected((size // 2, size), (0, 10**6), account, steer.RANK) for size in (0, 10_000, 100_000, 10**7)
-    ]
+def test_the_yield_of_a_host_counts_more_the_more_it_sent() -> None:
+    account = CrawlYield()
+    guesses = [steer.expected((size // 2, size), (0, 10**6), account, RANK) for size in (0, 10_000, 100_000, 10**7)]
     assert guesses == sorted(guesses)
     assert guesses[0] < 0.01
     assert guesses[-1] == pytest.approx(0.5, abs=0.01)
 
 
-def test_before_that_its_domain_speaks_and_before_that_the_first_pages_of_others() -> None:
-    account = Account(first=Sums(200_000, 1_000_000))
-    assert steer.expected((0, 0), (0, 0), account, steer.RANK) == pytest.approx(205_000 / 1_100_000)
-    assert steer.expected((0, 0), (9 * 10**6, 10**7), account, steer.RANK) == pytest.approx(0.9, abs=0.01)
+def test_a_new_host_is_expected_to_yield_like_its_domain_or_like_other_new_hosts() -> None:
+    account = CrawlYield(first=YieldSums(200_000, 1_000_000))
+    assert steer.expected((0, 0), (0, 0), account, RANK) == pytest.approx(205_000 / 1_100_000)
+    assert steer.expected((0, 0), (9 * 10**6, 10**7), account, RANK) == pytest.approx(0.9, abs=0.01)
 
 
-def test_so_many_ranks_are_twice_the_yield() -> None:
-    here, better = (steer.expected((10, 100), (10, 100), Account(), rank) for rank in (100 + steer.DOUBLE, 100))
+def test_32_ranks_earlier_mean_twice_the_yield() -> None:
+    here, better = (steer.expected((10, 100), (10, 100), CrawlYield(), rank) for rank in (100 + steer.DOUBLE, 100))
     assert better == pytest.approx(2 * here)
 
 
-def test_only_the_first_pages_of_a_host_tell_of_new_ones() -> None:
-    account = Account()
+def test_only_the_first_pages_of_a_host_predict_the_yield_of_new_hosts() -> None:
+    account = CrawlYield()
     for pages in range(2 * steer.FIRST):
         steer.enter(account, pages, 10, 100)
     assert (account.first.text, account.first.downloaded) == (10 * steer.FIRST, 100 * steer.FIRST)
 
 
-def test_what_the_crawl_gets_is_what_it_got_lately() -> None:
-    account = Account()
+def test_the_yield_of_the_crawl_is_that_of_its_recent_pages() -> None:
+    account = CrawlYield()
     for _ in range(3000):
         steer.enter(account, 100, 90, 100)
     for _ in range(10_000):
@@ -85,180 +69,6 @@ def test_what_the_crawl_gets_is_what_it_got_lately() -> None:
 
 
 def test_before_any_text_was_found_every_host_is_good() -> None:
-    account = Account()
+    account = CrawlYield()
     steer.enter(account, 0, 0, 1000)
     assert steer.good(0.0, account)
-
-
-def test_links_of_a_page_that_was_kept_go_first() -> None:
-    page = Report(1, task("http://a.org/1"), Reason.OK, "", START, status=200, downloaded=10, kept=5)
-    poor = msgspec.structs.replace(page, reason=Reason.LANGUAGE, kept=0)
-    moved = msgspec.structs.replace(page, reason=Reason.REDIRECT, kept=0)
-    assert steer.ranks(page) == steer.KEPT
-    assert steer.ranks(poor) == steer.OTHER
-    assert steer.ranks(moved) is None
-    assert max(steer.KEPT) < steer.RANK < min(steer.OTHER)
-
-
-# What a frontier makes of them
-
-
-def test_a_link_has_the_rank_of_where_it_was_found_and_the_log_keeps_it(hand: Opener) -> None:
-    crawl = hand(**STEERED)
-    crawl.add("http://a.org/1", "http://a.org/2")
-    turn = crawl.page()
-    kept = crawl.settle(turn.tasks[0], found=[task("http://a.org/3"), task("http://b.org/1")], **RICH)
-    other = crawl.settle(
-        turn.tasks[1], Reason.LANGUAGE, status=200, found=[task("http://a.org/4"), task("http://c.org/1")], **POOR
-    )
-    assert [each.priority for each in (*kept.found, *other.found)] == [*steer.KEPT, *steer.OTHER]
-    crawl.release(turn, last=crawl.now)
-    assert sorted((each.url.text, each.priority) for turn in crawl.pages() for each in turn.tasks) == [
-        ("http://a.org/3", steer.KEPT[0]),
-        ("http://b.org/1", steer.KEPT[1]),
-        ("http://c.org/1", steer.OTHER[1]),
-    ]
-
-
-def test_where_a_page_was_moved_to_has_the_rank_of_the_page(hand: Opener) -> None:
-    crawl = hand(**STEERED)
-    crawl.add("http://a.org/1", priority=77)
-    moved = crawl.settle(crawl.page().tasks[0], Reason.REDIRECT, status=301, found=[task("http://b.org/", priority=77)])
-    assert [each.priority for each in moved.found] == [77]
-
-
-def test_in_breadth_first_order_a_link_keeps_the_rank_it_has(hand: Opener) -> None:
-    crawl = hand(delay=0.0)
-    crawl.add("http://a.org/1")
-    settled = crawl.settle(crawl.page().tasks[0], found=[task("http://a.org/2", priority=9)], **RICH)
-    assert [each.priority for each in settled.found] == [9]
-
-
-def known(crawl: Hand, **yields: dict[str, int]) -> None:
-    """So many pages of each host were answered that it is known what they give; many more wait."""
-    crawl.add(*[f"http://{name}.org/{page}" for name in yields for page in range(60)])
-    for _ in range(steer.FIRST // steer.TURN):
-        for turn in crawl.pages(len(yields)):
-            crawl.serve(turn, **yields[turn.host[:-4]])
-
-
-def test_of_two_hosts_the_one_that_gives_more_is_asked_first(hand: Opener) -> None:
-    crawl = hand(**STEERED)
-    known(crawl, a={"downloaded": 5000, "kept": 500}, b=RICH, c={"downloaded": 5000, "kept": 2000})
-    assert hosts(crawl.lease(1)) == ["b.org"]
-    assert hosts(crawl.lease(1)) == ["c.org"]
-
-
-def test_a_host_of_which_little_is_known_is_asked_for_few_pages_and_no_more_until_these_have_told(hand: Opener) -> None:
-    crawl = hand(**STEERED)
-    crawl.add(*[f"http://a.org/{page}" for page in range(60)])
-    sizes = []
-    for _ in range(6):
-        turn = crawl.page()
-        sizes.append(len(turn.tasks))
-        crawl.release(turn, last=crawl.now)
-        if len(sizes) <= steer.FIRST // steer.TURN:
-            assert (crawl.lease(), crawl.again) == ([], float("inf"))
-        for each in turn.tasks:
-            crawl.settle(each, **RICH)
-    assert sizes == [2, 2, 2, 2, 16, 16]
-
-
-def test_poor_hosts_are_tried_a_few_at_a_time_while_good_ones_have_work(hand: Opener) -> None:
-    crawl = hand(**STEERED, explore=2)
-    known(crawl, a=RICH, b=POOR, c=POOR, d=POOR, e=POOR)
-    turns = crawl.pages()
-    assert hosts(turns)[0] == "a.org"
-    assert [len(turn.tasks) for turn in turns] == [16, 2, 2]
-    assert crawl.again == float("inf")
-    crawl.release(turns[1], last=crawl.now)
-    assert crawl.lease() == []  # its pages are still out
-    for each in turns[1].tasks:
-        crawl.settle(each, **POOR)
-    [third] = crawl.lease()
-    assert third.host not in hosts(turns)
-
-
-def test_when_the_good_ones_are_done_the_others_have_their_turn(hand: Opener) -> None:
-    crawl = hand(**STEERED, explore=1)
-    crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in range(30)])
-    asked = []
-    while crawl.again is not None:
-        for turn in crawl.pages():
-            asked += [turn.host] * len(turn.tasks)
-            crawl.serve(turn, **(RICH if turn.host == "b.org" else POOR))
-    assert {name: asked.count(name) for name in set(asked)} == {"a.org": 30, "b.org": 30, "c.org": 30}
-    assert asked.index("b.org") + 45 > max(place for place, name in enumerate(asked) if name == "b.org")
-
-
-def test_a_poor_host_that_turns_out_well_goes_to_the_front(hand: Opener) -> None:
-    crawl = hand(**STEERED, explore=1)
-    known(crawl, a=RICH, b=POOR, c=POOR)
-    first = crawl.pages()
-    assert hosts(first)[0] == "a.org"
-    [trial] = first[1:]
-    for each in trial.tasks:
-        crawl.settle(each, downloaded=5000, kept=60_000)
-    crawl.release(trial, last=crawl.now)
-    assert hosts(crawl.lease(1)) == [trial.host]
-
-
-def test_what_cannot_wait_goes_before_any_yield(hand: Opener) -> None:
-    """A robots.txt that another origin waits for, and the URLs of a host that was closed."""
-    crawl = hand(**STEERED, explore=1)
-    known(crawl, a=RICH, b=POOR, c=POOR)
-    crawl.add("http://new.org/1")
-    held = crawl.lease(2)
-    assert hosts(held)[0] == "a.org"
-    crawl.release(held[1], held[1].tasks)
-    [resolving] = crawl.lease(1)
-    assert resolving.host == "new.org"
-    crawl.resolve(resolving)
-    [asking] = crawl.lease(1)
-    crawl.moved(asking, "http://b.org/robots.txt")
-    assert texts(crawl.lease(1)[0]) == ["http://b.org/robots.txt"]
-
-
-def test_poor_domains_make_room_for_others_and_good_ones_stay(hand: Opener) -> None:
-    crawl = hand(**STEERED, open_domains=2, explore=1)
-    crawl.add(*[f"http://{name}.org/{page}" for name in "abcdef" for page in range(40)])
-    asked: list[str] = []
-    while len(asked) < 60:
-        for turn in crawl.pages():
-            asked += [turn.host] * len(turn.tasks)
-            crawl.serve(turn, **(RICH if turn.host == "a.org" else POOR))
-    assert set(asked) == {f"{name}.org" for name in "abcdef"}
-    assert asked.count("a.org") == 40
-
-
-def test_the_same_reports_give_the_same_order(tmp_path: Path) -> None:
-    async def run(directory: Path | None) -> list[tuple[float, Turn]]:
-        sim = Simulation(world(7, hosts=12), options(order="yield", delay=0.0, explore=2), directory, 7)
-        assert await sim.run()
-        await sim.frontier.close()
-        return sim.turns
-
-    assert asyncio.run(run(None)) == asyncio.run(run(None)) == asyncio.run(run(tmp_path))
-
-
-def test_where_no_text_is_taken_hosts_take_turns(hand: Opener) -> None:
-    crawl = hand(**STEERED, extractor="none")
-    crawl.add(*[f"http://a.org/{page}" for page in range(40)])
-    turn = crawl.page()
-    settled = crawl.settle(turn.tasks[0], found=[task("http://b.org/", priority=128)])
-    assert len(turn.tasks) == 16
-    assert [each.priority for each in settled.found] == [128]
-    assert turn.tasks[0].kind is Kind.PAGE
-    assert do(crawl.store.counts()).in_hand == 15
-
-
-def test_a_good_host_that_gets_work_again_need_not_stand_in_line(hand: Opener) -> None:
-    crawl = hand(**STEERED, open_domains=1)
-    crawl.add(*[f"http://a.org/{page}" for page in range(8)])
-    for _ in range(4):
-        crawl.serve(crawl.page(), **RICH)
-    crawl.add(*[f"http://{name}.org/1" for name in "bcdefgh"])
-    [turn] = crawl.pages()
-    assert turn.host == "b.org"
-    crawl.serve(turn, links=["http://a.org/8", "http://i.org/1"], **RICH)
-    assert hosts(crawl.pages(1)) == ["a.org"]

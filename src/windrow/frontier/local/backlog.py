@@ -1,178 +1,184 @@
-"""The line of hosts that have work, and which of them are open.
+"""The backlog: hosts with work that are not open, and which of them are opened.
 
-Domains stand in a line on the shelf, the hosts of a domain in a line of its own, each by a ticket drawn when it got work. A
-limited number is open: has a group (a domain) or a seat (a host) in memory. What holds between any two calls:
+The store holds a backlog of domains and, per domain, a backlog of its hosts. Each is ordered by positions, which a host
+or domain gets when it gets work. A limited number of hosts and domains is open, that is in memory. Between any two
+calls these statements hold:
 
-- A host is listed while URLs of it wait, a domain while a host of it is listed.
-- A domain that is not open has a ticket behind the cursor: it will be reached. Whoever closes one draws a new ticket for it.
-- In an open domain a listed host without a seat has a ticket behind the group's cursor, and the group is among the hungry, unless
-  it is retiring: then it is closed with its last seat.
+- A host is in a backlog while URLs of it wait, a domain while one of its hosts is.
+- A domain that is not open has a position after the cursor, so it will be reached. Closing a domain gives it a new
+  position.
+- In an open domain, a host with work that is not open has a position after the domain's cursor, and the domain is
+  among the unfinished ones, unless it is leaving: then it is closed with its last open host.
 """
 
 from windrow import config
-from windrow.frontier.local.rows import Rows
-from windrow.frontier.local.schedule import Group, Seat
-from windrow.frontier.store.base import Domain, Host, Meta, Shelf
+from windrow.frontier.local.hosts import OpenDomain, OpenHost
+from windrow.frontier.local.rows import RowCache
+from windrow.frontier.store.protocol import Store
+from windrow.frontier.store.rows import DomainRow, HostRow, Meta
 
 
-class Line:
-    def __init__(self, shelf: Shelf, rows: Rows, meta: Meta, options: config.Config) -> None:
-        self._shelf = shelf
+class Backlog:
+    """Opens and closes hosts."""
+
+    def __init__(self, store: Store, rows: RowCache, meta: Meta, options: config.Config) -> None:
+        self._store = store
         self._rows = rows
         self._meta = meta
         self._options = options.frontier
-        self.start = 0.0  # epoch seconds when the crawl went on after a stop: any host may have been asked just before
-        self.seats: dict[str, Seat] = {}
-        self.groups: dict[str, Group] = {}
-        self._hungry: dict[str, Group] = {}  # groups that may have more hosts to open; an ordered set
-        self._cursor = 0  # ticket of the last domain that was opened
+        self.start = 0.0  # epoch seconds of a restart: any host may have got a request just before
+        self.hosts: dict[str, OpenHost] = {}
+        self.domains: dict[str, OpenDomain] = {}
+        self._unfinished: dict[str, OpenDomain] = {}  # may have more hosts to open; an ordered set
+        self._cursor = 0  # position of the last domain that was opened
 
-    def enter(self, host: Host) -> None:
-        """The host has work: it goes to the end of its domain's line, and the domain into the line of domains."""
+    def enter(self, host: HostRow) -> None:
+        """Put a host that got work at the end of its domain's backlog, and the domain into the backlog of domains."""
         domain = self._rows.make_domain(host.domain)
-        self._meta.listed += 1
-        domain.listed += 1
-        self._list_host(host, domain)
-        if not domain.ticket:
-            self._list_domain(domain)
+        self._meta.hosts_waiting += 1
+        domain.hosts_waiting += 1
+        self._enter_host(host, domain)
+        if not domain.position:
+            self._enter_domain(domain)
 
-    def leave(self, host: Host) -> None:
-        """The host has no more work."""
+    def leave(self, host: HostRow) -> None:
+        """Take a host without work out of the backlog, and its domain with its last host."""
         domain = self._rows.make_domain(host.domain)
-        self._shelf.unlist_host(domain.id, host.ticket)
-        host.ticket = 0
-        self._meta.listed -= 1
-        domain.listed -= 1
-        if not domain.listed:
-            self._shelf.unlist_domain(domain.ticket)
-            domain.ticket = 0
-        self._changed(host, domain)
+        self._store.leave_host(domain.id, host.position)
+        host.position = 0
+        self._meta.hosts_waiting -= 1
+        domain.hosts_waiting -= 1
+        if not domain.hosts_waiting:
+            self._store.leave_domain(domain.position)
+            domain.position = 0
+        self._note_change(host, domain)
 
-    def fill(self) -> list[Seat]:
-        """Opens hosts until as many are open as may be: first new domains, then further hosts of open ones, each in turn."""
+    def fill(self) -> list[OpenHost]:
+        """Open as many hosts as allowed: first one per new domain, then one more of each open domain in turn."""
         opened = []
-        while len(self.seats) < self._options.open_hosts:
-            group = self._open_group()
-            if group is None:
+        while len(self.hosts) < self._options.open_hosts:
+            domain = self._next_unfinished()
+            if domain is None:
                 break
-            del self._hungry[group.name]
-            seat = self._open_next(group)
-            if seat is not None:
-                self._hungry[group.name] = group
-                opened.append(seat)
-            elif not group.seats:
-                self._close_group(group)
+            del self._unfinished[domain.name]
+            host = self._open_next(domain)
+            if host is not None:
+                self._unfinished[domain.name] = domain
+                opened.append(host)
+            elif not domain.hosts:
+                self._close_domain(domain)
         return opened
 
-    def seat(self, host: Host) -> Seat:
-        """The seat of a host that is needed for another's sake; opened for that where it has none."""
-        group = self.groups.get(host.domain)
-        if group is None:
-            group = self.groups[host.domain] = Group(host.domain, retiring=True)
-        return self.seats.get(host.name) or self._open(host, group)
+    def open_for_errand(self, row: HostRow) -> OpenHost:
+        """Return the open host that an errand goes to; open it if necessary."""
+        domain = self.domains.get(row.domain)
+        if domain is None:
+            domain = self.domains[row.domain] = OpenDomain(row.domain, leaving=True)
+        return self.hosts.get(row.name) or self._open(row, domain)
 
-    def open_now(self, host: Host) -> Seat | None:
-        """Opens a host that is worth it before its turn, unless twice as many as may be are open."""
-        if len(self.seats) >= 2 * self._options.open_hosts or len(self.groups) >= 2 * self._options.open_domains:
+    def open_now(self, row: HostRow) -> OpenHost | None:
+        """Open a good host out of order, unless twice as many as allowed are open."""
+        if len(self.hosts) >= 2 * self._options.open_hosts or len(self.domains) >= 2 * self._options.open_domains:
             return None
-        group = self.groups.get(host.domain)
-        if group is None:
-            group = self._hungry[host.domain] = self.groups[host.domain] = Group(host.domain, retiring=False)
-        return None if group.retiring else self._open(host, group)
+        domain = self.domains.get(row.domain)
+        if domain is None:
+            domain = self._unfinished[row.domain] = self.domains[row.domain] = OpenDomain(row.domain, leaving=False)
+        return None if domain.leaving else self._open(row, domain)
 
-    def close(self, seat: Seat, due: float) -> None:
-        """The host leaves its seat, not to be called before it is due. Where it still has work it goes to the end of the line."""
-        host, group = seat.host, seat.group
-        del self.seats[host.name]
-        del group.seats[host.name]
-        if due > host.until:
-            host.until = due
-            self._rows.changed_hosts.add(host.name)
-        if host.ticket:
-            domain = self._rows.make_domain(host.domain)
-            self._shelf.unlist_host(domain.id, host.ticket)
-            self._list_host(host, domain)
-        if not group.seats and group.name not in self._hungry:
-            self._close_group(group)
+    def close(self, host: OpenHost, due: float) -> None:
+        """Close a host, which gets no request before it is due. If it has work it goes to the end of the backlog."""
+        row, domain = host.row, host.domain
+        del self.hosts[row.name]
+        del domain.hosts[row.name]
+        if due > row.until:
+            row.until = due
+            self._rows.changed_hosts.add(row.name)
+        if row.position:
+            owner = self._rows.make_domain(row.domain)
+            self._store.leave_host(owner.id, row.position)
+            self._enter_host(row, owner)
+        if not domain.hosts and domain.name not in self._unfinished:
+            self._close_domain(domain)
 
-    def served(self, group: Group, quantum: float) -> bool:
-        """Whether an open domain had its share of so many pages and others wait for its seats."""
-        return group.pages >= quantum and self.wanted()
+    def had_share(self, domain: OpenDomain, quantum: float) -> bool:
+        """Return whether an open domain had its share of so many pages, and others wait to be opened."""
+        return domain.pages >= quantum and self.others_wait()
 
-    def wanted(self) -> bool:
-        """Whether others wait for a seat."""
-        full = len(self.seats) >= self._options.open_hosts
-        if full and self._hungry:
+    def others_wait(self) -> bool:
+        """Return whether hosts wait that cannot be opened, because as many as allowed are open."""
+        full = len(self.hosts) >= self._options.open_hosts
+        if full and self._unfinished:
             return True
-        return (full or len(self.groups) >= self._options.open_domains) and self._next_domain() is not None
+        return (full or len(self.domains) >= self._options.open_domains) and self._next_domain() is not None
 
-    def retire(self, group: Group) -> None:
-        """The group opens no more hosts; those it has are closed by whoever owns the schedule."""
-        group.retiring = True
-        self._hungry.pop(group.name, None)
+    def stop_opening(self, domain: OpenDomain) -> None:
+        """Open no more hosts of a domain. The caller closes those that are open."""
+        domain.leaving = True
+        self._unfinished.pop(domain.name, None)
 
     def _next_domain(self) -> tuple[int, str] | None:
-        """The domain that is next in line. An open one that is met there has its turn again."""
-        while (found := self._shelf.next_domain(self._cursor)) is not None:
-            group = self.groups.get(found[1])
-            if group is None:
+        """Return the next domain of the backlog that is not open. An open one on the way gets a new share."""
+        while (found := self._store.next_domain(self._cursor)) is not None:
+            domain = self.domains.get(found[1])
+            if domain is None:
                 return found
             self._cursor = found[0]
-            group.retiring = False
-            group.pages = 0
-            self._hungry[group.name] = group
+            domain.leaving = False
+            domain.pages = 0
+            self._unfinished[domain.name] = domain
         return None
 
-    def _open_group(self) -> Group | None:
-        """A group that may open a host: that of the next domain, or the hungry one that waits longest."""
-        found = self._next_domain() if len(self.groups) < self._options.open_domains else None
+    def _next_unfinished(self) -> OpenDomain | None:
+        """Return a domain that may open a host: the next of the backlog, or the unfinished one that waits longest."""
+        found = self._next_domain() if len(self.domains) < self._options.open_domains else None
         if found is not None:
             self._cursor, name = found
-            self._hungry[name] = self.groups[name] = Group(name, retiring=False)
-            return self.groups[name]
-        return next(iter(self._hungry.values()), None)
+            self._unfinished[name] = self.domains[name] = OpenDomain(name, leaving=False)
+            return self.domains[name]
+        return next(iter(self._unfinished.values()), None)
 
-    def _open_next(self, group: Group) -> Seat | None:
-        """Opens the next host of a group; None where it has no more."""
-        domain = self._rows.make_domain(group.name)
-        while (found := self._shelf.next_host(domain.id, group.cursor)) is not None:
-            group.cursor, name = found
-            if name not in self.seats:
-                host = self._rows.host(name)
-                assert host is not None, f"the line names {name}, which has no row"
-                return self._open(host, group)
+    def _open_next(self, domain: OpenDomain) -> OpenHost | None:
+        """Open the next host of a domain; return None if it has no more."""
+        owner = self._rows.make_domain(domain.name)
+        while (found := self._store.next_host(owner.id, domain.cursor)) is not None:
+            domain.cursor, name = found
+            if name not in self.hosts:
+                row = self._rows.host(name)
+                assert row is not None, f"the backlog names {name}, which has no row"
+                return self._open(row, domain)
         return None
 
-    def _open(self, host: Host, group: Group) -> Seat:
-        seat = Seat(host, group, self.start)
-        for rank, _ in self._shelf.head(host.id, (), 1):
-            seat.rank = rank
-        self.seats[host.name] = group.seats[host.name] = seat
-        return seat
+    def _open(self, row: HostRow, domain: OpenDomain) -> OpenHost:
+        host = OpenHost(row, domain, self.start)
+        for rank, _ in self._store.head(row.id, (), 1):
+            host.rank = rank
+        self.hosts[row.name] = domain.hosts[row.name] = host
+        return host
 
-    def _close_group(self, group: Group) -> None:
-        """A domain whose seats are gone goes to the end of the line where it still has work, unless it is yet to be reached there."""
-        del self.groups[group.name]
-        domain = self._rows.domain(group.name)
-        if domain is not None and 0 < domain.ticket <= self._cursor:
-            self._shelf.unlist_domain(domain.ticket)
-            self._list_domain(domain)
+    def _close_domain(self, domain: OpenDomain) -> None:
+        """Close a domain without open hosts. If it has work, it goes to the end of the backlog, unless it is after the
+        cursor already."""
+        del self.domains[domain.name]
+        row = self._rows.domain(domain.name)
+        if row is not None and 0 < row.position <= self._cursor:
+            self._store.leave_domain(row.position)
+            self._enter_domain(row)
 
-    def _list_host(self, host: Host, domain: Domain) -> None:
-        self._meta.ticket += 1
-        host.ticket = self._meta.ticket
-        self._shelf.list_host(domain.id, host.ticket, host.name)
-        self._changed(host, domain)
-        group = self.groups.get(host.domain)
-        if group is not None and not group.retiring and host.name not in self.seats:
-            self._hungry[group.name] = group
+    def _enter_host(self, host: HostRow, domain: DomainRow) -> None:
+        self._meta.position += 1
+        host.position = self._meta.position
+        self._store.enter_host(domain.id, host.position, host.name)
+        self._note_change(host, domain)
+        opened = self.domains.get(host.domain)
+        if opened is not None and not opened.leaving and host.name not in self.hosts:
+            self._unfinished[opened.name] = opened
 
-    def _list_domain(self, domain: Domain) -> None:
-        self._meta.ticket += 1
-        domain.ticket = self._meta.ticket
-        self._shelf.list_domain(domain.ticket, domain.name)
+    def _enter_domain(self, domain: DomainRow) -> None:
+        self._meta.position += 1
+        domain.position = self._meta.position
+        self._store.enter_domain(domain.position, domain.name)
         self._rows.changed_domains.add(domain.name)
 
-    def _changed(self, host: Host, domain: Domain) -> None:
+    def _note_change(self, host: HostRow, domain: DomainRow) -> None:
         self._rows.changed_hosts.add(host.name)
         self._rows.changed_domains.add(domain.name)

@@ -1,34 +1,38 @@
-"""What an outcome says of its host: how long it rests, how fast it may be asked, whether it is closed."""
+"""The effect of an outcome on its host: how long it rests, how often it gets a request, whether it is closed."""
 
 from windrow import config
 from windrow.data import Kind, Reason, Report
 from windrow.frontier.policy import retry
-from windrow.frontier.store.base import CODES, Host
+from windrow.frontier.store.rows import CODES, HostRow
 
+ROBOTS = "robots"  # the name of robots.txt among the well-known files
 FAR = 86400.0  # seconds: no host rests longer, whatever it says or the clock does
 
 
-def delay(host: Host, fetch: config.Fetch) -> float:
-    """Seconds between two requests to a host."""
+def delay(host: HostRow, fetch: config.Fetch) -> float:
+    """Return the seconds between two requests to a host."""
     return max(fetch.delay, host.delay, host.pace)
 
 
-def rested(host: Host, now: float) -> float:
-    """When a host has had its rest. One that lies further ahead than any host may rest is a clock that jumped."""
+def rested(host: HostRow, now: float) -> float:
+    """Return when the rest of a host ends. An end later than any host may rest comes from a clock that jumped."""
     return host.until if host.until <= now + FAR else now
 
 
-def due(host: Host, last: float, now: float, fetch: config.Fetch) -> float:
-    """When a host may be called that was last asked then (0: never): after its delay and after its rest, both of which may grow."""
+def due(host: HostRow, last: float, now: float, fetch: config.Fetch) -> float:
+    """Return when a host may get its next request: after its delay and after its rest, both of which may grow.
+
+    `last` is the end of its last request, 0 if there was none.
+    """
     return max(last + delay(host, fetch) if last else 0.0, rested(host, now))
 
 
-def judge(host: Host, report: Report, fetch: config.Fetch) -> None:
-    """Takes an outcome into the host's row."""
+def judge(host: HostRow, report: Report, fetch: config.Fetch) -> None:
+    """Enter an outcome into the row of its host."""
     reason = report.reason
     if reason is Reason.OK and not (host.errors or host.failures or host.pace):
-        return  # as nearly always
-    if host.closed or not _asked(report):
+        return  # nearly always
+    if host.closed or not _concerns_host(report):
         return
     rule = retry.TABLE.get(reason, retry.FINAL)
     host.errors = host.errors + 1 if rule.pauses else 0
@@ -42,10 +46,11 @@ def judge(host: Host, report: Report, fetch: config.Fetch) -> None:
         host.closed = CODES[closed]
 
 
-def _asked(report: Report) -> bool:
-    """Whether the outcome says anything of the host: a name that resolves and a page that robots.txt closed do not."""
-    if report.reason in retry.UNASKED:
+def _concerns_host(report: Report) -> bool:
+    """Return whether the outcome says anything about the host: a resolved name and a closed origin do not."""
+    task = report.task
+    if report.reason in retry.WITHOUT_REQUEST:
         return False
-    if report.task.kind is Kind.RESOLVE:
+    if task.kind is Kind.RESOLVE:
         return report.reason is not Reason.OK
-    return report.task.kind is Kind.ROBOTS or report.reason is not Reason.ROBOTS_UNREACHABLE
+    return report.reason is not Reason.ROBOTS_UNREACHABLE or (task.kind is Kind.FILE and task.file == ROBOTS)

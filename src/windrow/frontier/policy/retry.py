@@ -1,4 +1,4 @@
-"""What a failure means for its URL and for its host: a table, and the pauses that follow from it."""
+"""The meaning of a failure for its URL and for its host: a table, and the pauses that follow from it."""
 
 import msgspec
 
@@ -6,47 +6,48 @@ from windrow import config
 from windrow.data import Reason
 
 
-class Rule(msgspec.Struct, frozen=True):
+class RetryRule(msgspec.Struct, frozen=True):
+    """A row of the table."""
+
     tries: int  # tries after the first
-    pauses: bool  # the host is left alone for a while, longer with each error in a row
+    pauses: bool  # the host gets no request for a while, longer with each error in a row
     counts: bool  # counts towards closing the host
-    longest: float = 86400.0  # seconds, a shorter limit to the pause than fetch.max_backoff
+    longest: float = 86400.0  # seconds, a limit to the pause beside fetch.max_backoff
 
 
-FINAL = Rule(0, pauses=False, counts=False)
+FINAL = RetryRule(0, pauses=False, counts=False)
 
-TABLE: dict[Reason, Rule] = {
-    Reason.THROTTLED: Rule(20, pauses=True, counts=False),  # the host works and asks for time: it gets it
-    Reason.SERVER_ERROR: Rule(8, pauses=True, counts=False),
-    Reason.TIMEOUT: Rule(3, pauses=True, counts=True),
-    Reason.CONNECT: Rule(4, pauses=True, counts=True),
-    Reason.DISCONNECT: Rule(3, pauses=True, counts=True),
-    Reason.DNS: Rule(4, pauses=True, counts=True),
-    Reason.NO_SUCH_HOST: Rule(1, pauses=True, counts=True),
-    Reason.TLS: Rule(1, pauses=True, counts=True),
-    Reason.PROTOCOL: Rule(1, pauses=True, counts=False),
-    Reason.ROBOTS_UNREACHABLE: Rule(4, pauses=True, counts=False),
-    Reason.FORBIDDEN: Rule(
-        0, pauses=True, counts=False, longest=60.0
-    ),  # a host that refuses us again and again is asked less often
+TABLE: dict[Reason, RetryRule] = {
+    Reason.THROTTLED: RetryRule(20, pauses=True, counts=False),  # the host works and wants fewer requests
+    Reason.SERVER_ERROR: RetryRule(8, pauses=True, counts=False),
+    Reason.TIMEOUT: RetryRule(3, pauses=True, counts=True),
+    Reason.CONNECT: RetryRule(4, pauses=True, counts=True),
+    Reason.DISCONNECT: RetryRule(3, pauses=True, counts=True),
+    Reason.DNS: RetryRule(4, pauses=True, counts=True),
+    Reason.NO_SUCH_HOST: RetryRule(1, pauses=True, counts=True),
+    Reason.TLS: RetryRule(1, pauses=True, counts=True),
+    Reason.PROTOCOL: RetryRule(1, pauses=True, counts=False),
+    Reason.ROBOTS_UNREACHABLE: RetryRule(4, pauses=True, counts=False),
+    # a host that refuses one request after another gets fewer of them
+    Reason.FORBIDDEN: RetryRule(0, pauses=True, counts=False, longest=60.0),
 }
 
-# Reasons that no request stands behind: they say nothing of the host's health.
-UNASKED = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE})
+# Reasons without a request behind them: they say nothing about the health of the host.
+WITHOUT_REQUEST = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE})
 
 
 def again(reason: Reason, attempt: int) -> bool:
-    """Whether a task that ended so on this attempt (0 is the first) goes back to its queue."""
+    """Return whether a task that failed for this reason on this attempt (0 is the first) goes back to its queue."""
     return attempt < TABLE.get(reason, FINAL).tries
 
 
 def pauses(reason: Reason) -> bool:
-    """Whether a host that gave this outcome is left alone for a while."""
+    """Return whether a host gets no request for a while after this outcome."""
     return TABLE.get(reason, FINAL).pauses
 
 
 def pause(reason: Reason, errors: int, delay: float, fetch: config.Fetch) -> float:
-    """Seconds a host rests after this many errors in a row, the present one included."""
+    """Return the seconds that a host rests after this many errors in a row, including the present one."""
     rule = TABLE.get(reason, FINAL)
     if errors < 1 or not rule.pauses:
         return 0.0
@@ -54,7 +55,7 @@ def pause(reason: Reason, errors: int, delay: float, fetch: config.Fetch) -> flo
 
 
 def closes(reason: Reason, failures: int, fetch: config.Fetch) -> Reason | None:
-    """The reason under which a host is closed after this many failures in a row, the present one included."""
+    """Return the reason for closing a host after this many failures in a row, including the present one."""
     if reason is Reason.NO_SUCH_HOST:
         return reason if failures > TABLE[reason].tries else None
     if reason is Reason.BLOCKED_ADDRESS:
@@ -63,7 +64,10 @@ def closes(reason: Reason, failures: int, fetch: config.Fetch) -> Reason | None:
 
 
 def pace(reason: Reason, pace: float, delay: float, fetch: config.Fetch) -> float:
-    """Seconds between requests that a host bears: doubled when it asks for time, back towards the delay while all is well."""
+    """Return the seconds between requests that a host tolerates.
+
+    They double when the host wants fewer requests, and fall back towards the delay while requests succeed.
+    """
     if reason is Reason.THROTTLED:
         return min(2.0 * max(pace, delay, fetch.backoff / 16), fetch.max_crawl_delay)
     return pace * 0.98 if pace > delay else 0.0

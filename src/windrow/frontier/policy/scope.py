@@ -1,4 +1,4 @@
-"""Which links are admitted: pure rules over one URL, in the order of their cost. A refusal is the rule's name."""
+"""Which links are admitted: pure rules over one URL, the cheapest first. A refusal is the name of a rule."""
 
 import re
 
@@ -7,7 +7,7 @@ from windrow.data import Task, Url
 
 
 class Scope:
-    """The rules of one configuration, compiled. `refuses` looks at the URL alone, so that a worker process can run it."""
+    """The rules of one configuration, compiled. `refuses` needs only the URL, so that a worker process can run it."""
 
     def __init__(self, rules: config.Scope) -> None:
         self._rules = rules
@@ -22,10 +22,10 @@ class Scope:
         self._allow = [re.compile(pattern) for pattern in rules.allow]
         self._deny = [re.compile(pattern) for pattern in rules.deny]
         self.homepages = rules.homepages
-        self._known: dict[str, str] = {}  # host -> the rule that refuses it: a page's links share few hosts
+        self._known: dict[str, str] = {}  # host -> the rule that refuses it: the links of a page share few hosts
 
     def refuses(self, url: Url) -> str:
-        """The name of the rule that refuses this URL, or an empty string."""
+        """Return the name of the rule that refuses this URL, or an empty string."""
         text = url.text
         if len(text) > self._rules.max_length:
             return "length"
@@ -37,7 +37,7 @@ class Scope:
             self._known[url.host] = rule
         if rule:
             return rule
-        start = text.find("/", 8)  # behind scheme://, canonical URLs always have a path
+        start = text.find("/", 8)  # after scheme://; a canonical URL always has a path
         if text.find(":", 8, start) > 0 and urls.port(text) not in self._rules.ports:
             return "port"
         path, mark, query = text[start:].partition("?")
@@ -46,7 +46,7 @@ class Scope:
         return self._refuses_path(path) or (self._refuses_pattern(text) if self._allow or self._deny else "")
 
     def refuses_origin(self, url: Url) -> str:
-        """The same of whatever lies there: the rules on hosts and ports."""
+        """Return the name of the rule that refuses every URL of this origin: only rules on hosts and ports apply."""
         return self._refuses_host(url) or ("" if urls.port(url.text) in self._rules.ports else "port")
 
     def _refuses_host(self, url: Url) -> str:
@@ -84,7 +84,7 @@ class Scope:
         return "deny" if any(pattern.search(text) for pattern in self._deny) else ""
 
     def follow(self, task: Task, url: Url, redirect: bool = False) -> Task | str:
-        """The task for a link of this task's page, or the name of the rule that refuses it for where it stands."""
+        """Return the task for a link on the page of this task, or the name of the rule on depth that refuses it."""
         distance = task.distance + (url.domain != task.url.domain)
         if 0 <= self._rules.max_distance < distance:
             return "distance"

@@ -1,13 +1,15 @@
-"""A shelf in LMDB and one append-only file, laid out so that 20 million URLs cost as little each as one million.
+"""A store in LMDB and one append-only file, laid out so that 20 million URLs cost as little each as one million.
 
-- `urls.dat` holds the URL texts, in the order they were found. A text's offset is the URL's reference: it orders the queue,
-  breadth first, and costs six bytes wherever a URL is meant. A retried URL is written again, behind all others.
-- The table `urls` holds for each host first the keys of its URLs, then its queue: a page's links mostly stay on its host, so the
-  pages of the tree that are touched are few and warm, however large the tree, and a link to any other host touches one, not two.
-- The map is written in place (writemap): a dirty page is a page of the file, not private memory. One write transaction stays open
-  from checkpoint to checkpoint; a crash falls back to the last checkpoint, and the log brings the rest.
-- The file is sparse and larger than its contents, see `_fit`; it is cut to its used length on close. Blocks are allocated a
-  little ahead of use (`ahead`), for in a map a full disk is not an error but the end of the process.
+- `urls.dat` holds the URL texts, in the order of their discovery. The offset of a text is the reference of its URL:
+  it orders the queue, breadth first, and takes six bytes wherever a row names a URL. A retried URL is written again,
+  behind all others.
+- The table `urls` holds, per host, first the keys of its URLs and then its queue. Most links of a page stay on its
+  host, so a web page touches few pages of the tree, and these are in memory, however large the tree is. A link to any
+  other host touches one of them, not two.
+- The map is written in place (writemap): a dirty page is a page of the file, not private memory. One write transaction
+  stays open from checkpoint to checkpoint. After a crash the store is at its last checkpoint; the log holds the rest.
+- The file is sparse and larger than its contents (see `_fit`); `close` cuts it to its used length. Its blocks are
+  allocated a little ahead of use (see `ahead`), because writing into a map on a full disk ends the process.
 """
 
 import contextlib
@@ -21,30 +23,31 @@ import lmdb
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.data import Robots, Task
+from windrow.data import Origin, Task
 from windrow.frontier.store.ahead import PAGE, Ahead
-from windrow.frontier.store.base import Domain, Host, Meta
-from windrow.frontier.store.texts import Texts
+from windrow.frontier.store.rows import VERSION, DomainRow, HostRow, Meta
+from windrow.frontier.store.texts import UrlTexts
 
-VERSION = 1
-ROOM = 1 << 30  # bytes of map for what is new until the next checkpoint; not of disk
+ROOM = 1 << 30  # bytes of the map, not of the disk, for new pages until the next checkpoint
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due
-_COMMIT = 256  # writes that a commit may need of its own, for the list of free pages
-_TABLES = ("urls", "hosts", "domains", "lines", "line", "robots", "claims", "meta")
+_COMMIT = 256  # writes that a commit itself may need, for the list of free pages
+_TABLES = ("urls", "hosts", "domains", "host_backlogs", "domain_backlog", "origins", "fingerprints", "meta")
 
-_KEY = struct.Struct(">IQ")  # twice the host, url key: what became of a URL
-_ROW = struct.Struct(">HIBI")  # reference (high, low), code, frame
-_SPOT = struct.Struct(">IBHI")  # twice the host and one, rank, reference (high, low): a place in its queue
-_TICKET = struct.Struct(">Q")
-_LINE = struct.Struct(">IQ")  # domain, ticket
+_KEY = struct.Struct(">IQ")  # twice the host id, url key: the key of a URL's row
+_ROW = struct.Struct(">HIB")  # reference (high, low), code
+_ENTRY = struct.Struct(">IBHI")  # twice the host id plus one, rank, reference (high, low): an entry of the host's queue
+_NUMBER = struct.Struct(">Q")
+_BACKLOG = struct.Struct(">IQ")  # domain id, position
 
 
-class LmdbShelf:
+class LmdbStore:
+    """Implements `Store`."""
+
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / "data.mdb"
         try:
-            # With this small a map LMDB takes the length of the data; it drops what a crash left behind it.
+            # Given so small a map, LMDB uses the length of the data and drops what a crash left behind the data.
             self._env = lmdb.open(
                 str(directory),
                 map_size=1 << 16,
@@ -55,7 +58,7 @@ class LmdbShelf:
                 readahead=False,
             )
         except lmdb.Error as error:
-            fix = f"if it is damaged, move {directory} away to have it rebuilt from log/"
+            fix = f"if it is damaged, move {directory} away: the next start rebuilds it from log/"
             raise ConfigError(f"cannot open the store: {error}; {fix}") from None
         self._ahead = Ahead(self._path)
         try:
@@ -74,118 +77,118 @@ class LmdbShelf:
         stored = self._txn.get(b"meta", db=self._tables["meta"])
         self.fresh = stored is None
         self._meta, length = _decode_meta(stored, directory) if stored else (Meta(), 0)
-        self._texts = Texts(directory / "urls.dat", length)
+        self._texts = UrlTexts(directory / "urls.dat", length)
         if self.fresh:
-            self.checkpoint(self._meta)  # whatever happens from here on, the next start knows that a crawl was here
+            self.checkpoint(self._meta)  # from here on, the next start knows that a crawl used this directory
 
     def meta(self) -> Meta:
         return self._meta
 
-    def load_host(self, name: str) -> Host | None:
+    def load_host(self, name: str) -> HostRow | None:
         row = self._txn.get(name.encode(), db=self._tables["hosts"])
-        return _read_host(name, row) if row else None
+        return _decode_host(name, row) if row else None
 
-    def save_host(self, host: Host) -> None:
-        self._put("hosts", host.name.encode(), _written_host(host))
+    def save_host(self, host: HostRow) -> None:
+        self._put("hosts", host.name.encode(), _encode_host(host))
 
-    def load_domain(self, name: str) -> Domain | None:
+    def load_domain(self, name: str) -> DomainRow | None:
         row = self._txn.get(name.encode(), db=self._tables["domains"])
-        return _read_domain(name, row) if row else None
+        return _decode_domain(name, row) if row else None
 
-    def save_domain(self, domain: Domain) -> None:
+    def save_domain(self, domain: DomainRow) -> None:
         self._put("domains", domain.name.encode(), _encode(msgspec.structs.replace(domain, name="")))
 
     def add(self, host: int, task: Task, via: int) -> int:
         ref = self._texts.length
         high, low = ref >> 32, ref & 0xFFFFFFFF
         put = self._txn.put  # key, value, dupdata, overwrite, append, db: by position, for speed
-        if not put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), True, False, False, self._urls):
+        if not put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0), True, False, False, self._urls):
             return 0
         self._texts.append(task, via)
-        put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", True, True, False, self._urls)
+        put(_ENTRY.pack(host << 1 | 1, task.priority, high, low), b"", True, True, False, self._urls)
         self._ahead.writes += 2
         return ref
 
     def requeue(self, host: int, task: Task, ref: int) -> int:
-        priority, via = self._texts.origin(ref)
-        self._txn.delete(_SPOT.pack(host << 1 | 1, priority, ref >> 32, ref & 0xFFFFFFFF), db=self._urls)
+        priority, via = self._texts.head(ref)
+        self._txn.delete(_ENTRY.pack(host << 1 | 1, priority, ref >> 32, ref & 0xFFFFFFFF), db=self._urls)
         new = self._texts.append(task, via)
         high, low = new >> 32, new & 0xFFFFFFFF
-        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0, 0), db=self._urls)
-        self._txn.put(_SPOT.pack(host << 1 | 1, task.priority, high, low), b"", db=self._urls)
+        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, 0), db=self._urls)
+        self._txn.put(_ENTRY.pack(host << 1 | 1, task.priority, high, low), b"", db=self._urls)
         self._ahead.writes += 3
         return new
 
-    def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None:
+    def finish(self, host: int, task: Task, ref: int, code: int) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
-        self._txn.delete(_SPOT.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
-        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code, frame), db=self._urls)
+        self._txn.delete(_ENTRY.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
+        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code), db=self._urls)
         self._ahead.writes += 2
 
-    def look(self, host: int, key: int) -> tuple[int, int, int] | None:
+    def find(self, host: int, key: int) -> tuple[int, int] | None:
         row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
         if row is None:
             return None
-        high, low, code, frame = _ROW.unpack(row)
-        return high << 32 | low, code, frame
+        high, low, code = _ROW.unpack(row)
+        return high << 32 | low, code
 
-    def read(self, ref: int, host: Host) -> Task:
+    def read(self, ref: int, host: HostRow) -> Task:
         return self._texts.read(ref, host)
 
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]:
-        spots: list[tuple[int, int]] = []
+        found: list[tuple[int, int]] = []
         prefix = (host << 1 | 1).to_bytes(4, "big")
         with self._txn.cursor(self._urls) as cursor:
             if cursor.set_range(prefix):
-                for spot in cursor.iternext(keys=True, values=False):
-                    if spot[:4] != prefix:
+                for entry in cursor.iternext(keys=True, values=False):
+                    if entry[:4] != prefix:
                         break
-                    ref = int.from_bytes(spot[5:], "big")
+                    ref = int.from_bytes(entry[5:], "big")
                     if ref not in skip:
-                        spots.append((spot[4], ref))
-                        if len(spots) == most:
+                        found.append((entry[4], ref))
+                        if len(found) == most:
                             break
-        return spots
+        return found
 
-    def list_host(self, domain: int, ticket: int, name: str) -> None:
-        self._put("lines", _LINE.pack(domain, ticket), name.encode())
+    def enter_host(self, domain: int, position: int, name: str) -> None:
+        self._put("host_backlogs", _BACKLOG.pack(domain, position), name.encode())
 
-    def unlist_host(self, domain: int, ticket: int) -> None:
-        self._delete("lines", _LINE.pack(domain, ticket))
+    def leave_host(self, domain: int, position: int) -> None:
+        self._delete("host_backlogs", _BACKLOG.pack(domain, position))
 
     def next_host(self, domain: int, after: int) -> tuple[int, str] | None:
-        with self._txn.cursor(self._tables["lines"]) as cursor:
-            if cursor.set_range(_LINE.pack(domain, after + 1)):
-                line, ticket = _LINE.unpack(cursor.key())
-                if line == domain:
-                    return ticket, cursor.value().decode()
+        with self._txn.cursor(self._tables["host_backlogs"]) as cursor:
+            if cursor.set_range(_BACKLOG.pack(domain, after + 1)):
+                owner, position = _BACKLOG.unpack(cursor.key())
+                if owner == domain:
+                    return position, cursor.value().decode()
         return None
 
-    def list_domain(self, ticket: int, name: str) -> None:
-        self._put("line", _TICKET.pack(ticket), name.encode())
+    def enter_domain(self, position: int, name: str) -> None:
+        self._put("domain_backlog", _NUMBER.pack(position), name.encode())
 
-    def unlist_domain(self, ticket: int) -> None:
-        self._delete("line", _TICKET.pack(ticket))
+    def leave_domain(self, position: int) -> None:
+        self._delete("domain_backlog", _NUMBER.pack(position))
 
     def next_domain(self, after: int) -> tuple[int, str] | None:
-        with self._txn.cursor(self._tables["line"]) as cursor:
-            if cursor.set_range(_TICKET.pack(after + 1)):
-                return _TICKET.unpack(cursor.key())[0], cursor.value().decode()
+        with self._txn.cursor(self._tables["domain_backlog"]) as cursor:
+            if cursor.set_range(_NUMBER.pack(after + 1)):
+                return _NUMBER.unpack(cursor.key())[0], cursor.value().decode()
         return None
 
-    def robots(self, origin: str) -> Robots | None:
-        row = self._txn.get(origin.encode(), db=self._tables["robots"])
-        return _robots.decode(row) if row else None
+    def origin(self, name: str) -> Origin | None:
+        row = self._txn.get(name.encode(), db=self._tables["origins"])
+        return _origin.decode(row) if row else None
 
-    def save_robots(self, robots: Robots) -> None:
-        self._put("robots", robots.origin.encode(), _encode(robots))
+    def save_origin(self, origin: Origin) -> None:
+        self._put("origins", origin.name.encode(), _encode(origin))
 
-    def claim(self, digest: int, key: int) -> int:
-        row = _TICKET.pack(digest)
-        if self._txn.put(row, _TICKET.pack(key), overwrite=False, db=self._tables["claims"]):
+    def first_seen(self, fingerprint: int, key: int) -> int:
+        row = _NUMBER.pack(fingerprint)
+        if self._txn.put(row, _NUMBER.pack(key), overwrite=False, db=self._tables["fingerprints"]):
             self._ahead.writes += 1
             return key
-        return int.from_bytes(self._txn.get(row, db=self._tables["claims"]) or b"", "big")
+        return int.from_bytes(self._txn.get(row, db=self._tables["fingerprints"]) or b"", "big")
 
     def reserve(self, writes: int) -> None:
         self._ahead.reserve(writes)
@@ -194,24 +197,21 @@ class LmdbShelf:
         return (self._pages() - self._pages_before) * PAGE > MANY
 
     def checkpoint(self, meta: Meta) -> None:
-        """All until now becomes what a restart finds. Blocks for the sync of the map."""
+        """Make the present state the one that a restart finds. Blocks while the map is synced."""
         self.reserve(_COMMIT)
         length = self._texts.sync()
         self._put("meta", b"meta", msgspec.json.encode((meta, length)))
         try:
             self._txn.commit()
-            self._turn_over()
+            self._free_pages()
             self._fit()
-        except (
-            lmdb.Error,
-            OSError,
-        ) as error:  # there is no transaction any more: whatever it was, only a new start helps
+        except (lmdb.Error, OSError) as error:  # no transaction is open any more: only a new start helps
             raise OSError(errno.EIO, str(error), str(self._path)) from error
         self._begin()
 
     def close(self) -> None:
-        """Ends without a checkpoint: what came after the last one is in the log."""
-        with contextlib.suppress(lmdb.Error):  # a checkpoint that failed has left none
+        """Close without a checkpoint. The log holds everything since the last one."""
+        with contextlib.suppress(lmdb.Error):  # after a failed checkpoint no transaction is open
             self._txn.abort()
         used = self._used()
         self._env.close()
@@ -223,13 +223,16 @@ class LmdbShelf:
         self._txn = self._env.begin(write=True)
         self._pages_before = self._pages()
 
-    def _turn_over(self) -> None:
-        """LMDB does not reuse the pages that the last commit freed, only those of earlier ones; a second, small one keeps it small."""
+    def _free_pages(self) -> None:
+        """Commit once more: LMDB reuses the pages that an earlier commit freed, but not those of the last one."""
         with self._env.begin(write=True) as txn:
             txn.put(b"turned over", b"", db=self._tables["meta"])
 
     def _fit(self) -> None:
-        """Between two checkpoints a page is copied at most once: a map of twice the used pages, with room for new ones, never fills."""
+        """Fit the map to the data: twice the used pages, plus room for new ones, never fills.
+
+        Between two checkpoints LMDB copies a page at most once.
+        """
         used = self._used()
         need = 2 * used + ROOM
         if self._env.info()["map_size"] < need:
@@ -240,7 +243,7 @@ class LmdbShelf:
         return int(self._env.info()["last_pgno"] + 1) * PAGE
 
     def _pages(self) -> int:
-        """Pages of all tables as they now are."""
+        """Return the number of pages of all tables, as they are now."""
         stats = [self._txn.stat(table) for table in self._tables.values()]
         return sum(stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"] for stat in stats)
 
@@ -254,18 +257,18 @@ class LmdbShelf:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_host = msgspec.msgpack.Decoder(Host)
-_domain = msgspec.msgpack.Decoder(Domain)
-_robots = msgspec.msgpack.Decoder(Robots)
+_host = msgspec.msgpack.Decoder(HostRow)
+_domain = msgspec.msgpack.Decoder(DomainRow)
+_origin = msgspec.msgpack.Decoder(Origin)
 
 
-def _written_host(host: Host) -> bytes:
-    """A host's name is its key, and the end of its name its domain: of that the length is kept."""
+def _encode_host(host: HostRow) -> bytes:
+    """Return a host's row. Its name is the key; its domain is the end of its name, so the length is enough."""
     length = len(host.domain) if host.name.endswith(host.domain) else 0
     return bytes([length]) + _encode(msgspec.structs.replace(host, name="", domain="" if length else host.domain))
 
 
-def _read_host(name: str, row: bytes) -> Host:
+def _decode_host(name: str, row: bytes) -> HostRow:
     host = _host.decode(row[1:])
     host.name = name
     if row[0]:
@@ -273,7 +276,7 @@ def _read_host(name: str, row: bytes) -> Host:
     return host
 
 
-def _read_domain(name: str, row: bytes) -> Domain:
+def _decode_domain(name: str, row: bytes) -> DomainRow:
     domain = _domain.decode(row)
     domain.name = name
     return domain
@@ -283,8 +286,8 @@ def _decode_meta(stored: bytes, directory: Path) -> tuple[Meta, int]:
     version = msgspec.json.decode(stored)[0].get("version", 0)
     if version != VERSION:
         raise ConfigError(
-            f"{directory} has state version {version}, this Windrow reads version {VERSION}; "
-            "use the Windrow that wrote it, or move the folder away to have it rebuilt from log/"
+            f"{directory} has state version {version}, but this Windrow reads version {VERSION}; "
+            "use the Windrow that wrote it, or move the directory away: the next start rebuilds it from log/"
         )
     meta, length = msgspec.json.decode(stored, type=tuple[Meta, int])
     return meta, length

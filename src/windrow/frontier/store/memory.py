@@ -1,60 +1,62 @@
-"""A shelf of dictionaries: the reference for the contract tests, and a frontier that nothing survives."""
+"""A store of dictionaries: the reference for the contract tests, and the store of a crawl that is never resumed."""
 
 import bisect
 from collections.abc import Container
 
-from windrow.data import Robots, Task
-from windrow.frontier.store.base import Domain, Host, Meta
+from windrow.data import Origin, Task
+from windrow.frontier.store.rows import DomainRow, HostRow, Meta
 
 
-class _Tickets:
-    """Names by ticket. New tickets are greater than all before."""
+class _Queue:
+    """Names by position. A new position is greater than all before."""
 
     def __init__(self) -> None:
-        self._tickets: list[int] = []
+        self._positions: list[int] = []
         self._names: dict[int, str] = {}
 
-    def add(self, ticket: int, name: str) -> None:
-        self._tickets.append(ticket)
-        self._names[ticket] = name
+    def add(self, position: int, name: str) -> None:
+        self._positions.append(position)
+        self._names[position] = name
 
-    def remove(self, ticket: int) -> None:
-        del self._names[ticket]
-        del self._tickets[bisect.bisect_left(self._tickets, ticket)]
+    def remove(self, position: int) -> None:
+        del self._names[position]
+        del self._positions[bisect.bisect_left(self._positions, position)]
 
     def next(self, after: int) -> tuple[int, str] | None:
-        place = bisect.bisect_right(self._tickets, after)
-        if place == len(self._tickets):
+        index = bisect.bisect_right(self._positions, after)
+        if index == len(self._positions):
             return None
-        return self._tickets[place], self._names[self._tickets[place]]
+        return self._positions[index], self._names[self._positions[index]]
 
 
-class MemoryShelf:
+class MemoryStore:
+    """Implements `Store`."""
+
     def __init__(self) -> None:
         self.fresh = True
-        self._hosts: dict[str, Host] = {}
-        self._domains: dict[str, Domain] = {}
-        self._rows: dict[tuple[int, int], tuple[int, int, int]] = {}  # (host, key) -> ref, code, frame
+        self._hosts: dict[str, HostRow] = {}
+        self._domains: dict[str, DomainRow] = {}
+        self._rows: dict[tuple[int, int], tuple[int, int]] = {}  # (host, key) -> ref, code
         self._tasks: list[Task | None] = [None]  # by reference
         self._queues: dict[int, list[tuple[int, int]]] = {}  # host -> sorted (rank, ref)
-        self._hosts_line: dict[int, _Tickets] = {}  # by domain
-        self._domains_line = _Tickets()
-        self._robots: dict[str, Robots] = {}
-        self._claims: dict[int, int] = {}
+        self._host_backlogs: dict[int, _Queue] = {}  # by domain
+        self._domain_backlog = _Queue()
+        self._origins: dict[str, Origin] = {}
+        self._fingerprints: dict[int, int] = {}
 
     def meta(self) -> Meta:
         return Meta()
 
-    def load_host(self, name: str) -> Host | None:
+    def load_host(self, name: str) -> HostRow | None:
         return self._hosts.get(name)
 
-    def save_host(self, host: Host) -> None:
+    def save_host(self, host: HostRow) -> None:
         self._hosts[host.name] = host
 
-    def load_domain(self, name: str) -> Domain | None:
+    def load_domain(self, name: str) -> DomainRow | None:
         return self._domains.get(name)
 
-    def save_domain(self, domain: Domain) -> None:
+    def save_domain(self, domain: DomainRow) -> None:
         self._domains[domain.name] = domain
 
     def add(self, host: int, task: Task, via: int) -> int:
@@ -65,7 +67,7 @@ class MemoryShelf:
     def _enter(self, host: int, task: Task) -> int:
         ref = len(self._tasks)
         self._tasks.append(task)
-        self._rows[host, task.url.key] = (ref, 0, 0)
+        self._rows[host, task.url.key] = (ref, 0)
         bisect.insort(self._queues.setdefault(host, []), (task.priority, ref))
         return ref
 
@@ -73,18 +75,18 @@ class MemoryShelf:
         self._leave(host, ref)
         return self._enter(host, task)
 
-    def finish(self, host: int, task: Task, ref: int, code: int, frame: int) -> None:
+    def finish(self, host: int, task: Task, ref: int, code: int) -> None:
         self._leave(host, ref)
-        self._rows[host, task.url.key] = (ref, code, frame)
+        self._rows[host, task.url.key] = (ref, code)
 
     def _leave(self, host: int, ref: int) -> None:
         queue = self._queues[host]
         del queue[bisect.bisect_left(queue, (self.task(ref).priority, ref))]
 
-    def look(self, host: int, key: int) -> tuple[int, int, int] | None:
+    def find(self, host: int, key: int) -> tuple[int, int] | None:
         return self._rows.get((host, key))
 
-    def read(self, ref: int, host: Host) -> Task:
+    def read(self, ref: int, host: HostRow) -> Task:
         return self.task(ref)
 
     def task(self, ref: int) -> Task:
@@ -93,40 +95,40 @@ class MemoryShelf:
         return task
 
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]:
-        spots = []
-        for spot in self._queues.get(host, ()):
-            if spot[1] not in skip:
-                spots.append(spot)
-                if len(spots) == most:
+        found = []
+        for entry in self._queues.get(host, ()):
+            if entry[1] not in skip:
+                found.append(entry)
+                if len(found) == most:
                     break
-        return spots
+        return found
 
-    def list_host(self, domain: int, ticket: int, name: str) -> None:
-        self._hosts_line.setdefault(domain, _Tickets()).add(ticket, name)
+    def enter_host(self, domain: int, position: int, name: str) -> None:
+        self._host_backlogs.setdefault(domain, _Queue()).add(position, name)
 
-    def unlist_host(self, domain: int, ticket: int) -> None:
-        self._hosts_line[domain].remove(ticket)
+    def leave_host(self, domain: int, position: int) -> None:
+        self._host_backlogs[domain].remove(position)
 
     def next_host(self, domain: int, after: int) -> tuple[int, str] | None:
-        return self._hosts_line.setdefault(domain, _Tickets()).next(after)
+        return self._host_backlogs.setdefault(domain, _Queue()).next(after)
 
-    def list_domain(self, ticket: int, name: str) -> None:
-        self._domains_line.add(ticket, name)
+    def enter_domain(self, position: int, name: str) -> None:
+        self._domain_backlog.add(position, name)
 
-    def unlist_domain(self, ticket: int) -> None:
-        self._domains_line.remove(ticket)
+    def leave_domain(self, position: int) -> None:
+        self._domain_backlog.remove(position)
 
     def next_domain(self, after: int) -> tuple[int, str] | None:
-        return self._domains_line.next(after)
+        return self._domain_backlog.next(after)
 
-    def robots(self, origin: str) -> Robots | None:
-        return self._robots.get(origin)
+    def origin(self, name: str) -> Origin | None:
+        return self._origins.get(name)
 
-    def save_robots(self, robots: Robots) -> None:
-        self._robots[robots.origin] = robots
+    def save_origin(self, origin: Origin) -> None:
+        self._origins[origin.name] = origin
 
-    def claim(self, digest: int, key: int) -> int:
-        return self._claims.setdefault(digest, key)
+    def first_seen(self, fingerprint: int, key: int) -> int:
+        return self._fingerprints.setdefault(fingerprint, key)
 
     def reserve(self, writes: int) -> None:
         pass

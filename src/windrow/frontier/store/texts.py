@@ -1,4 +1,4 @@
-"""`urls.dat`: the texts of all URLs in the order they were found, appended through a buffer and read by offset."""
+"""`urls.dat`: the texts of all URLs in the order of their discovery, appended through a buffer and read by offset."""
 
 import contextlib
 import os
@@ -8,32 +8,31 @@ from pathlib import Path
 from windrow import files, urls
 from windrow.config import ConfigError
 from windrow.data import Task, Url
-from windrow.frontier.store.base import Host
+from windrow.frontier.store.rows import HostRow
 
 MAGIC = b"windrow urls 1\n\0"
-_HEAD = struct.Struct(
-    ">BHBBBHIH"
-)  # priority, depth, distance, redirects, attempt, reference of the page (high, low), length
+# priority, depth, distance, redirects, attempt, reference of the page with the link (high, low), length of the text
+_HEAD = struct.Struct(">BHBBBHIH")
 _USUAL = 320  # bytes read at once: few URLs are longer
 _BUFFER = 1 << 17
 
 
-class Texts:
-    """The offset of a record is the reference of its URL."""
+class UrlTexts:
+    """Records of URLs. The offset of a record is the reference of its URL."""
 
     def __init__(self, path: Path, length: int) -> None:
-        """Opens the file as it was when it had this length; what lies behind is replayed from the log. 0: a new file."""
+        """Open the file and cut it to this length (0: a new file). The log holds what came later."""
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         if length and os.fstat(self._file).st_size < length:
             os.close(self._file)
             raise ConfigError(
-                f"{path} is shorter than the store beside it says; move {path.parent} away to have it rebuilt from log/"
+                f"{path} is shorter than data.mdb in the same directory says; "
+                f"move {path.parent} away: the next start rebuilds it from log/"
             )
         os.ftruncate(self._file, length)
         if not length:
-            # The store beside it relies on the file: after a power loss it must not be the one that is there alone.
-            files.sync_directory(path.parent)
+            files.sync_directory(path.parent)  # after a power loss data.mdb must not exist without this file
         self._buffer = bytearray(b"" if length else MAGIC)
         self._written = length
         self.length = length + len(self._buffer)
@@ -41,35 +40,37 @@ class Texts:
     def append(self, task: Task, via: int) -> int:
         text = task.url.text.encode()
         ref = self.length
-        place = (via >> 32, via & 0xFFFFFFFF, len(text))
+        rest = (via >> 32, via & 0xFFFFFFFF, len(text))
         try:
-            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, task.attempt, *place)
-        except struct.error:  # a count beyond what a record can say stays at the most it can
+            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, task.attempt, *rest)
+        except struct.error:  # a count too large for its field is stored as the largest that fits
             depth, distance = min(task.depth, 65535), min(task.distance, 255)
-            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), min(task.attempt, 255), *place)
+            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), min(task.attempt, 255), *rest)
         self._buffer += head
         self._buffer += text
         self.length = ref + _HEAD.size + len(text)
         if len(self._buffer) > _BUFFER:
-            with contextlib.suppress(
-                OSError
-            ):  # on a full disk it stays in the buffer; if that lasts, the checkpoint tells
+            with contextlib.suppress(OSError):  # the buffer keeps it on a full disk; a checkpoint reports that
                 self._flush()
         return ref
 
-    def origin(self, ref: int) -> tuple[int, int]:
-        """Priority, and the reference of the page that held the link."""
+    def head(self, ref: int) -> tuple[int, int]:
+        """Return the priority of a URL, and the reference of the page that holds the link."""
         priority, _, _, _, _, high, low, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
         return priority, high << 32 | low
 
-    def read(self, ref: int, host: Host) -> Task:
+    def read(self, ref: int, host: HostRow) -> Task:
         raw = self._bytes(ref, _USUAL)
         priority, depth, distance, redirects, attempt, high, low, length = _HEAD.unpack_from(raw)
         text = self._text(raw, ref, length)
-        url = Url(text, host.name, host.domain, urls.key(text))
-        via = self._page(high << 32 | low)
         return Task(
-            url, priority=priority, depth=depth, distance=distance, redirects=redirects, via=via, attempt=attempt
+            Url(text, host.name, host.domain, urls.key(text)),
+            priority=priority,
+            depth=depth,
+            distance=distance,
+            redirects=redirects,
+            via=self._page(high << 32 | low),
+            attempt=attempt,
         )
 
     def _page(self, ref: int) -> str:
@@ -88,14 +89,14 @@ class Texts:
         if ref >= self._written:
             start = ref - self._written
             return bytes(self._buffer[start : start + length])
-        return os.pread(self._file, length, ref)  # whole records are flushed: none lies half in the buffer
+        return os.pread(self._file, length, ref)  # only whole records are flushed: none lies partly in the buffer
 
     def _flush(self) -> None:
         self._written = files.append(self._file, self._buffer, self._written, self._path)
         self._buffer.clear()
 
     def sync(self) -> int:
-        """Makes all of it durable; returns its length."""
+        """Make all records durable; return the length of the file."""
         self._flush()
         os.fdatasync(self._file)
         return self._written

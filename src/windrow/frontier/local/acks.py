@@ -1,0 +1,203 @@
+"""Takes in reports: what became of tasks, live or from the log.
+
+The effect of a report on the store is a function of the report and of the reports before it, so a replay of the log
+gives the same store. What depends on the options of today, caps and ranks, is decided live and written into the log.
+"""
+
+import msgspec
+
+from windrow import config, urls
+from windrow.data import Closing, Entry, Kind, Report, Task
+from windrow.frontier.local import admission
+from windrow.frontier.local.admission import Admission
+from windrow.frontier.local.backlog import Backlog
+from windrow.frontier.local.dispatch import Dispatcher
+from windrow.frontier.local.hosts import OpenHost
+from windrow.frontier.local.ledgers import Ledgers
+from windrow.frontier.local.origins import Origins, needed_by
+from windrow.frontier.local.rows import RowCache
+from windrow.frontier.policy import health, rank
+from windrow.frontier.policy.health import ROBOTS
+from windrow.frontier.policy.rank import Term
+from windrow.frontier.store.protocol import Store
+from windrow.frontier.store.rows import CODES, HostRow
+
+
+class Views(msgspec.Struct, frozen=True):
+    """The parts of a frontier that a report changes."""
+
+    store: Store
+    rows: RowCache
+    backlog: Backlog
+    dispatcher: Dispatcher
+    ledgers: Ledgers
+    admission: Admission
+    origins: Origins
+
+
+class Acks:
+    """Takes in reports one by one."""
+
+    def __init__(self, views: Views, options: config.Config, terms: tuple[Term, ...]) -> None:
+        self._store = views.store
+        self._rows = views.rows
+        self._backlog = views.backlog
+        self._dispatcher = views.dispatcher
+        self._ledgers = views.ledgers
+        self._admission = views.admission
+        self._origins = views.origins
+        self._meta = views.rows.meta
+        self._fetch = options.fetch
+        self._same_pages = options.scope.same_pages
+        self._terms = terms
+        self._changed: dict[str, OpenHost] = {}  # open hosts of which something was closed or opened again
+
+    def ack(self, report: Report) -> Entry:
+        """Take in a report; return it with the links that were admitted."""
+        return self._take(report, None)
+
+    def replay(self, entry: Entry) -> None:
+        """Take in an entry of the log: the links it admitted are admitted, whatever the caps say now."""
+        self._take(entry.report, entry)
+
+    def closings(self) -> tuple[Closing, ...]:
+        """Return what was closed, or opened again, since the last call."""
+        if not self._changed:
+            return ()
+        changed, self._changed = self._changed, {}
+        return tuple(self._ledgers.closing(host) for host in changed.values())
+
+    def admit(
+        self, tasks: tuple[Task, ...], via: int, refused: dict[str, int] | None, ranks: admission.Rank | None = None
+    ) -> list[Task]:
+        """Admit tasks and put the open hosts that got work where they belong."""
+        new, hosts = self._admission.admit(tasks, via, refused, ranks)
+        for host in hosts:
+            self._dispatcher.put_back(host)
+            self._dispatcher.lift(host)
+        return new
+
+    def _take(self, report: Report, logged: Entry | None) -> Entry:
+        task = report.task
+        row = self._rows.make_host(task.url)
+        self._rows.changed_hosts.add(row.name)
+        before = row.closed, row.closed_parts
+        health.judge(row, report, self._fetch)
+        host = self._backlog.hosts.get(row.name)
+        entry = logged or Entry(report, (), report.refused)
+        if task.kind is Kind.PAGE:
+            entry = self._take_page(row, host, entry, logged is None)
+        elif task.kind is Kind.FILE:
+            self._take_file(host, report, logged is None)
+        elif host is not None and report.address:
+            host.address = report.address
+            host.address_until = report.until
+        if host is not None and (row.closed, row.closed_parts) != before:
+            self._changed[row.name] = host
+        return entry
+
+    # Pages
+
+    def _take_page(self, row: HostRow, host: OpenHost | None, entry: Entry, live: bool) -> Entry:
+        report = entry.report
+        task = report.task
+        ref = host.in_flight.pop(task.url.key, 0) if host is not None else 0
+        if not ref:
+            known = self._store.find(row.id, task.url.key)
+            if known is None or known[1]:
+                return entry  # unknown, or finished before: its links are not admitted
+            ref = known[0]
+        if report.final:
+            self._finish(row, report, ref)
+        else:
+            self._store.requeue(row.id, msgspec.structs.replace(task, attempt=task.attempt + 1), ref)
+        if report.status:
+            self._book(row, report)
+        entry = self._take_links(row, entry, ref, live)
+        if not row.waiting and row.position:
+            self._backlog.leave(row)
+        if host is not None:
+            self._dispatcher.put_back(host)
+            if report.kept:
+                self._dispatcher.lift(host)
+        return entry
+
+    def _finish(self, row: HostRow, report: Report, ref: int) -> None:
+        self._store.finish(row.id, report.task, ref, CODES[report.reason])
+        row.waiting -= 1
+        self._meta.waiting -= 1
+        name = report.reason.value
+        self._meta.finished[name] = self._meta.finished.get(name, 0) + 1
+
+    def _take_links(self, row: HostRow, entry: Entry, ref: int, live: bool) -> Entry:
+        report = entry.report
+        same = admission.count_shape(row.shapes, report.shape) if report.shape and self._same_pages else 0
+        if not live:
+            self.admit(entry.admitted, ref, None)
+        elif report.links:
+            entry = self._admit_links(report, ref, same > self._same_pages)
+        for rule, count in entry.refused.items():
+            self._meta.refused[rule] = self._meta.refused.get(rule, 0) + count
+        return entry
+
+    def _admit_links(self, report: Report, ref: int, repeated: bool) -> Entry:
+        """Admit the links of a page, unless too many pages of its host look the same."""
+        refused = dict(report.refused)
+        if repeated:
+            refused["same-pages"] = refused.get("same-pages", 0) + len(report.links)
+            return Entry(report, (), refused)
+        ranks = rank.ranker(self._terms, report) if self._ledgers.steers else None
+        return Entry(report, tuple(self.admit(report.links, ref, refused, ranks)), refused)
+
+    def _book(self, row: HostRow, report: Report) -> None:
+        """Enter a response into the ledgers. The URLs of whatever it closes end with the reason."""
+        before = row.closed
+        closed = self._ledgers.enter(row, report)
+        host = self._backlog.hosts.get(row.name)
+        if closed is not None and (domain := self._backlog.domains.get(closed.name)) is not None:
+            for other in list(domain.hosts.values()):
+                self._retire(other)
+        elif host is not None and (host.retired or row.closed != before):
+            self._retire(host)
+
+    def _retire(self, host: OpenHost) -> None:
+        before = host.retired
+        self._dispatcher.retire(host)
+        if host.retired != before:
+            self._changed[host.row.name] = host
+
+    # Well-known files
+
+    def _take_file(self, host: OpenHost | None, report: Report, live: bool) -> None:
+        """Take in a file of an origin, or the place where the file was moved."""
+        task = report.task
+        if host is not None and task in host.errands:
+            host.errands.remove(task)
+        if report.links and report.origin is None:
+            for moved in report.links if live else ():  # after a restart the origin requests the file again
+                self._start_errand(moved)
+        elif report.origin is not None or (live and task.file == ROBOTS):
+            self._learn(report)
+
+    def _start_errand(self, task: Task) -> None:
+        """Fetch a file that was moved, before anything else of the host that has it; the origin that needs it waits."""
+        needing = urls.parse(task.via + "/")
+        waiting = self._backlog.hosts.get(needing.host) if needing is not None else None
+        if waiting is not None:
+            waiting.awaited[task.via] = task.file
+        host = self._backlog.open_for_errand(self._rows.make_host(task.url))
+        host.errands.append(task)
+        self._dispatcher.hurry(host)
+
+    def _learn(self, report: Report) -> None:
+        name = report.origin.name if report.origin is not None else needed_by(report.task)
+        url = urls.parse(name + "/")
+        if url is None:
+            return
+        row = self._rows.make_host(url)
+        self._rows.changed_hosts.add(row.name)
+        host = self._backlog.hosts.get(row.name)
+        self._origins.learn(report, row, host)
+        if host is not None and name in host.awaited:
+            del host.awaited[name]
+            self._dispatcher.put_back(host)

@@ -1,0 +1,214 @@
+"""Which open host gets the next lease, and where a host goes afterwards.
+
+Hosts are ordered by expected yield if the crawl steers by yield, otherwise by the rank of their first page. With
+steering, a host that is not good gets a small lease, as a trial, and only `frontier.explore` trials run at a time.
+"""
+
+import math
+from collections.abc import Sequence
+
+from windrow import config
+from windrow.data import Kind, Lease, Task
+from windrow.frontier.local.backlog import Backlog
+from windrow.frontier.local.hosts import OpenDomain, OpenHost
+from windrow.frontier.local.leases import MOST, Leases, next_errand
+from windrow.frontier.local.ledgers import Ledgers
+from windrow.frontier.local.schedule import Schedule, by_rank
+from windrow.frontier.policy import health, steer
+
+LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one that waits
+
+
+class Dispatcher:
+    """Moves hosts between the backlog, the schedule and their leases."""
+
+    def __init__(self, backlog: Backlog, ledgers: Ledgers, leases: Leases, options: config.Config) -> None:
+        self._backlog = backlog
+        self._ledgers = ledgers
+        self._leases = leases
+        self._options = options.frontier
+        self._fetch = options.fetch
+        self._steered = ledgers.steers
+        self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
+        self._held = False  # ready hosts were held back by the last `lease`
+        self._trials = 0  # hosts on trial
+        self._now = 0.0
+
+    def wait_once(self, start: float) -> None:
+        """Let every host and address wait for its delay: before a restart any of them may have got a request."""
+        self._backlog.start = self._schedule.start = start
+
+    # Leasing
+
+    def lease(self, hosts: int, now: float) -> list[Lease]:
+        """Return up to so many leases, best first."""
+        self._now = now
+        self._fill()
+        leases: list[Lease] = []
+        self._held = False
+        while len(leases) < hosts and not self._held:
+            host = self._schedule.pop(now)
+            if host is not None:
+                lease = self._lease(host)
+                if lease is not None:
+                    leases.append(lease)
+            elif not self._fill():  # hosts that were closed on the way make room for others
+                break
+        return leases
+
+    def next(self, now: float) -> float | None:
+        """Return when the next lease may be had; infinity: after the next ack; None: nothing is left to do."""
+        if not self._backlog.hosts:
+            return None
+        again = self._schedule.next(now, self._held)
+        assert again < math.inf or self._is_busy(), "hosts are open, but none is leased, in flight or waiting for time"
+        return again
+
+    def _is_busy(self) -> bool:
+        return any(host.state == "leased" or host.in_flight for host in self._backlog.hosts.values())
+
+    def _lease(self, host: OpenHost) -> Lease | None:
+        """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""
+        good = True
+        if self._steered and (key := self._key(host)) > -math.inf:
+            good = self._ledgers.is_good(-key)
+            self._held = not good and self._trials >= self._options.explore
+            if self._held or key > host.key * 0.9:  # its yield fell by a tenth since the host became ready
+                self._schedule.free(host, 0.0)
+                self._schedule.put(host, 0.0)
+                return None
+        lease = self._leases.make(host, self._now, MOST if good and not self._is_new(host) else steer.TRIAL_PAGES)
+        if lease is None:
+            self._schedule.free(host, 0.0)
+            self.put_back(host)
+        elif not good and not host.trial:
+            host.trial = True
+            self._trials += 1
+        return lease
+
+    def _is_new(self, host: OpenHost) -> bool:
+        """Return whether too little is known of a host: it gets a few pages, and no more until their reports are in."""
+        return self._steered and (host.row.pages < steer.FIRST or host.trial)
+
+    def _key(self, host: OpenHost) -> float:
+        """Return the order of a host among the ready ones, by expected yield. Work that cannot wait comes first."""
+        if host.errands or host.ending or host.ends_pages:
+            return -math.inf
+        return -self._ledgers.expected(host.row, host.rank)
+
+    def _fill(self) -> bool:
+        opened = self._backlog.fill()
+        for host in opened:
+            host.retired = self._ledgers.retired(host.row)
+            self._schedule.put(host, 0.0 if host.ending else self._due(host))
+        return bool(opened)
+
+    def _due(self, host: OpenHost) -> float:
+        return health.due(host.row, host.last, self._now, self._fetch)
+
+    # Releasing
+
+    def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None:
+        """End a lease that is out. Unused tasks go back to the queue."""
+        host = self._backlog.hosts[lease.host]
+        self._schedule.free(host, last)
+        for task in unused:
+            if task.kind is Kind.PAGE and host.in_flight.pop(task.url.key, 0):
+                host.rank = min(host.rank, task.priority)
+        host.last = max(host.last, last)
+        if lease.closed is None and lease.tasks[0].kind is Kind.PAGE:
+            domain = host.domain
+            domain.pages += len(lease.tasks) - len(unused)
+            if not domain.leaving and self._backlog.had_share(domain, self._quantum(host)):
+                self._send_back(domain)
+        self.put_back(host)
+
+    def is_out(self, lease: Lease) -> bool:
+        """Return whether this lease was not released yet."""
+        host = self._backlog.hosts.get(lease.host)
+        return host is not None and host.token == lease.token and host.state == "leased"
+
+    def _quantum(self, host: OpenHost) -> float:
+        """Return the pages after which a domain makes room for others.
+
+        A poor domain has few; a good one stays while poor ones are open.
+        """
+        if not self._steered:
+            return self._options.quantum
+        if not self._ledgers.is_good(-host.key):  # as it was when the host became ready
+            return min(steer.TRIAL_PAGES, self._options.quantum)
+        return math.inf if self._held else self._options.quantum
+
+    def put_back(self, host: OpenHost) -> None:
+        """Put an idle host where it belongs: into the schedule, idle until its pages are acknowledged, or closed."""
+        if host.trial and not host.in_flight and host.state != "leased":
+            host.trial = False
+            self._trials -= 1
+        if host.state != "idle":
+            return
+        if host.has_more and (host.ending or host.ends_pages):
+            self._schedule.put(host, 0.0)
+        elif host.errands and next_errand(host) is not None:
+            self._schedule.put(host, self._due(host))
+        elif host.has_more and not host.awaited and not host.domain.leaving and not self._makes_room(host):
+            if not host.in_flight or not self._is_new(host):
+                self._schedule.put(host, self._due(host))
+        elif not host.in_flight and not host.awaited:
+            self._close(host)
+
+    def lift(self, host: OpenHost) -> None:
+        """Move a ready host forward if it has become better. One that has become worse is noticed when it is first."""
+        if self._steered and host.state == "ready" and self._key(host) < 1.1 * host.key:  # keys are negative
+            self._schedule.put(host, 0.0)
+
+    def hurry(self, host: OpenHost) -> None:
+        """Reorder a host that got an errand."""
+        host.rank = 0
+        if host.state in ("waiting", "ready"):
+            self._schedule.put(host, self._due(host))
+        else:
+            self.put_back(host)
+
+    def retire(self, host: OpenHost) -> None:
+        """Look again whether a host is closed, for its own yield or its domain's; its pages then end at once."""
+        host.retired = self._ledgers.retired(host.row)
+        if host.ending and host.state in ("waiting", "ready"):
+            self._schedule.put(host, 0.0)
+        elif host.ending:
+            self.put_back(host)
+
+    def _makes_room(self, host: OpenHost) -> bool:
+        """Return whether a host rests so long that others should be opened instead. Its domain then leaves."""
+        if self._due(host) <= self._now + LONG_REST or host.in_flight:
+            return False
+        if len(host.domain.hosts) > 1 or not self._backlog.others_wait():
+            return False
+        self._backlog.stop_opening(host.domain)
+        return True
+
+    def _send_back(self, domain: OpenDomain) -> None:
+        """Move a domain to the end of the backlog once its in-flight tasks are done."""
+        self._backlog.stop_opening(domain)
+        for host in list(domain.hosts.values()):
+            busy = host.in_flight or host.errands or host.awaited or host.ending or host.ends_pages
+            if host.state in ("waiting", "ready") and not busy:
+                self._close(host)
+
+    def _close(self, host: OpenHost) -> None:
+        self._schedule.drop(host)
+        self._backlog.close(host, self._due(host))
+
+    # Counting
+
+    def ready(self) -> int:
+        """Return how many open hosts are due and can have their address."""
+        hosts = self._backlog.hosts.values()
+        return sum(host.state == "ready" and not self._schedule.is_held_up(host) for host in hosts)
+
+    def scheduled(self) -> int:
+        """Return how many open hosts are due or wait until they are."""
+        return sum(host.state in ("waiting", "ready") for host in self._backlog.hosts.values())
+
+    def in_flight(self) -> int:
+        """Return how many pages are leased and not yet acknowledged."""
+        return sum(len(host.in_flight) for host in self._backlog.hosts.values())

@@ -1,0 +1,80 @@
+"""What is being worked on: open domains, open hosts and address slots. They do not outlive the process."""
+
+from collections import deque
+from typing import Literal
+
+from windrow.data import Origin, Task
+from windrow.frontier.store.rows import LOW_YIELD, HostRow
+
+State = Literal["idle", "waiting", "ready", "leased", "gone"]
+
+
+class AddressSlot:
+    """An address. At most one host holds it at a time."""
+
+    __slots__ = ("due", "entry", "held", "hosts")
+
+    def __init__(self, due: float) -> None:
+        self.due = due
+        self.held = False
+        self.entry = 0  # number of its entry in a heap of the schedule; 0: none
+        self.hosts: list[tuple[float, int, OpenHost]] = []  # its ready hosts, a heap
+
+
+class OpenDomain:
+    """An open registered domain."""
+
+    __slots__ = ("cursor", "hosts", "leaving", "name", "pages")
+
+    def __init__(self, name: str, leaving: bool) -> None:
+        self.name = name
+        self.hosts: dict[str, OpenHost] = {}
+        self.pages = 0  # leased since the domain was opened
+        self.cursor = 0  # position in its backlog of the last host that was looked at
+        self.leaving = leaving  # its hosts do what cannot wait, then they are closed
+
+
+class OpenHost:
+    """An open host."""
+
+    __slots__ = (
+        "address", "address_until", "awaited", "domain", "ends_pages", "entry", "errands", "in_flight", "key", "last",
+        "learnt", "origins", "rank", "retired", "row", "slot", "state", "token", "trial",
+    )  # fmt: skip
+
+    def __init__(self, row: HostRow, domain: OpenDomain, last: float) -> None:
+        self.row = row
+        self.domain = domain
+        self.last = last  # epoch seconds when its last request may have ended; 0: no request is known
+        self.state: State = "idle"
+        self.entry = 0  # number of its entry in a heap of the schedule; 0: none
+        self.rank = 255  # of its first page
+        self.key = 0.0  # its order among the ready hosts, least first, as it was when the host became ready
+        self.address = ""
+        self.address_until = 0.0
+        self.slot: AddressSlot | None = None  # held while the host is leased
+        self.in_flight: dict[int, int] = {}  # URL key -> reference, for pages that are leased and not yet acknowledged
+        self.origins: dict[str, Origin] = {}
+        self.learnt: set[str] = set()  # origins with a new record, which serves once, however soon it expires
+        self.ends_pages = False  # it may have pages of a closed origin, which end without a request and need not wait
+        self.errands: deque[Task] = deque()  # files of other origins that were moved to this host
+        self.awaited: dict[str, str] = {}  # own origins that wait for a file that was moved: its name
+        self.token = 0
+        self.retired = 0  # code of the reason why it ends with its domain
+        self.trial = False  # it is leased, or its pages are in flight, although other hosts are better
+
+    @property
+    def ending(self) -> int:
+        """The code of the reason why its tasks end without a request; 0 if they do not.
+
+        A host with low yield still serves errands, because other origins need them.
+        """
+        row = self.row
+        if row.closed and row.closed != LOW_YIELD:
+            return row.closed
+        return (row.closed or self.retired) if row.waiting > len(self.in_flight) else 0
+
+    @property
+    def has_more(self) -> bool:
+        """Whether pages wait that are not in flight."""
+        return self.row.waiting > len(self.in_flight)

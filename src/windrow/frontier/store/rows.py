@@ -1,0 +1,146 @@
+"""The rows that a store keeps for the frontier: hosts, domains, parts of hosts, and one row about the store itself."""
+
+import msgspec
+
+from windrow.data import Fate, Reason, Task
+from windrow.frontier.policy.steer import CrawlYield
+
+VERSION = 2  # of the layout of a store on disk
+
+REASONS = tuple(Reason)
+CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
+LOW_YIELD = CODES[Reason.LOW_YIELD]
+
+
+# There are many rows, and most of their fields have the default value. Defaults are not stored; names have one letter.
+_HOST = {
+    "id": "i",
+    "name": "n",
+    "domain": "m",
+    "position": "t",
+    "urls": "u",
+    "waiting": "w",
+    "errors": "e",
+    "failures": "f",
+    "robots_tries": "r",
+    "pace": "p",
+    "delay": "d",
+    "until": "l",
+    "closed": "c",
+    "shapes": "s",
+    "pages": "a",
+    "downloaded": "b",
+    "kept": "k",
+    "clean": "x",
+    "primary": "y",
+    "yields": "z",
+    "parts": "g",
+    "closed_parts": "v",
+}
+_DOMAIN = {
+    "id": "i",
+    "name": "n",
+    "position": "t",
+    "hosts": "h",
+    "hosts_waiting": "l",
+    "urls": "u",
+    "pages": "p",
+    "downloaded": "d",
+    "kept": "k",
+    "clean": "e",
+    "primary": "r",
+    "yields": "y",
+    "closed": "c",
+}
+
+
+class PartRow(msgspec.Struct, array_like=True):
+    """The account of a part of a host."""
+
+    pages: int = 0
+    downloaded: int = 0
+    kept: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0
+    closed: bool = False
+
+
+class HostRow(msgspec.Struct, omit_defaults=True, rename=_HOST):
+    """A host. Rows are mutable: the frontier holds the rows it works on and writes them back in bulk."""
+
+    id: int
+    name: str = ""
+    domain: str = ""
+    position: int = 0  # in the backlog of its domain; 0: not in it, because no URL waits
+    urls: int = 0  # admitted
+    waiting: int = 0  # in the queue, including those in flight
+    errors: int = 0  # of any kind, in a row
+    failures: int = 0  # in a row, of the kinds that close a host
+    robots_tries: int = 0
+    pace: float = 0.0  # seconds between requests that the host tolerates, if that is more than the delay
+    delay: float = 0.0  # Crawl-delay of its robots.txt, seconds
+    until: float = 0.0  # epoch seconds before which the host gets no request
+    closed: int = 0  # code of the reason
+    shapes: dict[int, int] = {}  # the most frequent page shapes, with their counts
+    pages: int = 0  # this and the next five are its account, like that of a domain
+    downloaded: int = 0
+    kept: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0
+    parts: dict[str, PartRow] = {}  # by first path element, see budget.segment
+    closed_parts: int = 0  # how many of them are closed
+
+
+class DomainRow(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
+    """A registered domain."""
+
+    id: int
+    name: str = ""
+    position: int = 0  # in the backlog of domains; 0: not in it
+    hosts: int = 0  # with admitted URLs
+    hosts_waiting: int = 0  # with URLs that wait
+    urls: int = 0
+    pages: int = 0  # responses
+    downloaded: int = 0  # bytes
+    kept: int = 0
+    clean: int = 0
+    primary: int = 0
+    yields: int = 0  # of its pages, summed, in millionths
+    closed: int = 0  # code of the reason
+
+
+class Meta(msgspec.Struct):
+    """What a checkpoint says about the whole store."""
+
+    version: int = VERSION
+    frame: int = 0  # the last frame of the log that the store holds
+    seq: int = 0
+    position: int = 0  # the last position given in a backlog
+    rows: int = 0  # the last id given to a host or a domain
+    hosts: int = 0  # with admitted URLs
+    domains: int = 0
+    hosts_waiting: int = 0  # with URLs that wait
+    waiting: int = 0  # URLs
+    finished: dict[str, int] = {}
+    refused: dict[str, int] = {}
+    account: CrawlYield = msgspec.field(default_factory=CrawlYield)
+    files: dict[str, int] = {}  # committed length of every archive file
+    log: tuple[str, int] = ("", 0)  # file and offset where the log continues after that frame
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far a store has come: everything up to this frame is in it."""
+
+    frame: int
+    seq: int  # the highest sequence number so far
+    log: tuple[str, int]  # file and offset where the log continues
+    files: dict[str, int]  # committed length of every archive file
+
+
+def fate(task: Task, code: int, closed: int) -> Fate:
+    """Return the fate of a URL that is not in flight, given the code in its row and the code that closes its host."""
+    if code:
+        return Fate("finished", task, REASONS[code - 1])
+    return Fate("waiting", task, REASONS[closed - 1] if closed else None)
