@@ -1,3 +1,5 @@
+"""The table of n-grams: it grows, forgets, is saved, and is rebuilt from its redo file."""
+
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -17,14 +19,14 @@ def hashes(seed: int, count: int) -> Hashes:
     return np.random.default_rng(seed).integers(0, 1 << 64, count, dtype=np.uint64)
 
 
-def filled(count: int, limit: int = 1 << 30, lot: int = 700) -> tuple[Table, Hashes]:
+def filled(count: int, limit: int = 1 << 30, batch: int = 700) -> tuple[Table, Hashes]:
     table, all_hashes = Table(limit), hashes(1, count)
-    for start in range(0, count, lot):
-        table.add(all_hashes[start : start + lot])
+    for start in range(0, count, batch):
+        table.add(all_hashes[start : start + batch])
     return table, all_hashes
 
 
-def test_what_was_added_is_found_and_nothing_else_while_the_table_doubles() -> None:
+def test_only_added_ngrams_are_found_while_the_table_doubles() -> None:
     table, worst = Table(1 << 30), 0.0
     known, foreign = hashes(1, 1_700_000), hashes(2, 20_000)
     for start in range(0, len(known), 1000):
@@ -55,13 +57,13 @@ def test_a_full_young_generation_becomes_the_old_one_and_the_old_is_forgotten() 
         max_size=8,
     )
 )
-def test_it_is_a_set(lots: list[list[int]]) -> None:
+def test_the_table_is_a_set(batches: list[list[int]]) -> None:
     table, expected = Table(16 << 20), set()
-    for lot in lots:
-        array = np.array(lot, np.uint64)
-        assert table.find(array).seen.tolist() == [number >> 16 in expected for number in lot]
+    for batch in batches:
+        array = np.array(batch, np.uint64)
+        assert table.find(array).seen.tolist() == [number >> 16 in expected for number in batch]
         table.add(array)
-        expected |= {number >> 16 for number in lot}
+        expected |= {number >> 16 for number in batch}
         assert len(table) == len(expected)
 
 
@@ -87,7 +89,7 @@ def test_a_crowded_bucket_overflows_and_loses_nothing() -> None:
 @pytest.mark.parametrize(
     ("count", "limit"), [(0, 16 << 20), (5000, 16 << 20), (760_000, 1 << 28), (1_900_000, 16 << 20)]
 )
-def test_a_saved_table_comes_back_equal_and_goes_on_equal(tmp_path: Path, count: int, limit: int) -> None:
+def test_a_saved_table_is_read_back_equal_and_stays_equal(tmp_path: Path, count: int, limit: int) -> None:
     table, _ = filled(count, limit)
     table.save(tmp_path / "table", 77)
     again, redo = tables.load(tmp_path / "table", limit)
@@ -106,7 +108,7 @@ def test_a_table_saved_with_more_room_is_read_with_less(tmp_path: Path) -> None:
 
 
 def write_redo(path: Path, table: Table, seeds: range) -> list[int]:
-    """Appends a record for each seed; the length of the file after each."""
+    """Append a record for each seed; return the length of the file after each."""
     lengths = []
     with path.open("ab") as file:
         if not file.tell():
@@ -128,7 +130,7 @@ def test_replaying_the_redo_file_gives_the_same_table_across_generations(tmp_pat
     assert (again.digest(), again.forgotten, again.take()) == (table.digest(), table.forgotten, b"")
 
 
-def test_a_snapshot_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: Path) -> None:
+def test_a_saved_table_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: Path) -> None:
     table, redo = Table(16 << 20), tmp_path / "redo"
     middle = write_redo(redo, table, range(90))[-1]
     table.save(tmp_path / "table", middle)
@@ -141,7 +143,7 @@ def test_a_snapshot_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: 
 
 
 @pytest.mark.parametrize("cut", [1, 15, 17, 40_000])
-def test_a_torn_record_does_not_exist(tmp_path: Path, cut: int) -> None:
+def test_a_record_cut_short_is_ignored(tmp_path: Path, cut: int) -> None:
     redo = tmp_path / "redo"
     first, second = write_redo(redo, Table(16 << 20), range(2))
     redo.write_bytes(redo.read_bytes()[: second - cut])
@@ -151,7 +153,7 @@ def test_a_torn_record_does_not_exist(tmp_path: Path, cut: int) -> None:
 
 
 @pytest.mark.parametrize("damage", ["foreign", "short", "flipped", "empty"])
-def test_a_damaged_table_is_refused_in_one_sentence(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_table_is_rejected_in_one_sentence(tmp_path: Path, damage: str) -> None:
     table, _ = filled(5000, 16 << 20)
     path = tmp_path / "table"
     table.save(path)
@@ -165,7 +167,7 @@ def test_a_damaged_table_is_refused_in_one_sentence(tmp_path: Path, damage: str)
         tables.load(path)
 
 
-def test_a_foreign_redo_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_redo_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "redo").write_bytes(b"something else entirely")
     with pytest.raises(ConfigError, match="not a redo file"):
         Table(16 << 20).replay(tmp_path / "redo")

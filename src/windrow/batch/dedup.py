@@ -14,8 +14,8 @@ from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import formats
 from windrow.corpus.formats import Record
-from windrow.dedup import ngrams
-from windrow.dedup.ngrams import Rule, Ruling
+from windrow.dedup import ngrams, onion
+from windrow.dedup.onion import DuplicateRule, Duplicates
 from windrow.dedup.table import Table
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
@@ -99,7 +99,7 @@ class Work:
     def __init__(self, options: Options, watch: Watch) -> None:
         dedup = options.dedup
         self.options, self.watch = options, watch
-        self.rule = Rule.of(dedup)
+        self.rule = DuplicateRule.of(dedup)
         self.table = Table(dedup.table_bytes)
         self.summary = Summary()
         self._length = Lengths()
@@ -138,14 +138,14 @@ class Work:
         self.watch(path.stat().st_size - shown)
 
     def _settle(self, records: list[Record], tokens: bool, file: BinaryIO) -> None:
-        grams = ngrams.batch_octets([record.paragraphs for record in records if record.strip], self.rule.ngram, tokens)
+        made = [ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens) for record in records if record.strip]
         if self.options.level == "document":
-            grams = [ngrams.whole(document) for document in grams]
-        rulings = iter(ngrams.settle_all(self.table, grams, self.rule))
+            made = [ngrams.joined(document) for document in made]
+        rulings = iter([onion.mark(self.table, document, self.rule) for document in made])
         self.table.take()  # no restart, so no redo file
         file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
-    def _stripped(self, record: Record, ruling: Ruling) -> bytes:
+    def _stripped(self, record: Record, ruling: Duplicates) -> bytes:
         """The document without its duplicates; empty where nothing is left."""
         summary = self.summary
         filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))

@@ -18,9 +18,9 @@ from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Place, Reason, Report, Robots
-from windrow.dedup import decide, ngrams
+from windrow.dedup import decide, onion
 from windrow.dedup.decide import Leaf, Owner, Weighed
-from windrow.dedup.ngrams import Rule
+from windrow.dedup.onion import DuplicateRule
 from windrow.dedup.table import Table
 from windrow.origin import tdmrep
 from windrow.refine import Refiner
@@ -55,8 +55,8 @@ class Rebuild:
         self._claims: dict[int, int] = {}
         self._robots: dict[str, Robots] = {}
         self.table = Table(options.dedup.table_bytes)
-        rule = Rule.of(options.dedup)
-        seen = (lambda grams: ngrams.settle(self.table, grams, rule)) if options.dedup.near_duplicates else None
+        rule = DuplicateRule.of(options.dedup)
+        seen = (lambda ngrams: onion.mark(self.table, ngrams, rule)) if options.dedup.near_duplicates else None
         self._owner = Owner(options.signals, self._claim, seen)
 
     async def _claim(self, pairs: Sequence[tuple[int, int]]) -> list[int]:

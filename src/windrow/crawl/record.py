@@ -45,7 +45,7 @@ class Keeper:
             if options.dedup.near_duplicates:
                 self._seen = Seen(directory, options.dedup, resumed.files.get(REDO, 0))
         self._owner = Owner(
-            options.signals, self._frontier.claim, self._seen.settle if self._seen is not None else None
+            options.signals, self._frontier.claim, self._seen.mark if self._seen is not None else None
         )
         commits.files = [files for files in (self._writer, self._shards, self._seen) if files is not None]
 

@@ -15,7 +15,8 @@ from windrow.config import Signals
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Reason, Report, Signal, Verdict
-from windrow.dedup.ngrams import Grams, Ruling
+from windrow.dedup.ngrams import Ngrams
+from windrow.dedup.onion import Duplicates
 from windrow.frontier.local.frontier import claims
 from windrow.judge import signals
 from windrow.origin import robots, tdmrep
@@ -26,7 +27,7 @@ NEAR = "near_duplicates"  # score: share of the words in paragraphs that were se
 Claim = Callable[
     [Sequence[tuple[int, int]]], Awaitable[list[int]]
 ]  # (digest, key of a URL) -> key of the first that claimed it
-Settle = Callable[[Grams], Ruling]  # which paragraphs were seen before; the others are from now on
+Settle = Callable[[Ngrams], Duplicates]  # which paragraphs were seen before; the others are from now on
 
 
 class Leaf(msgspec.Struct, frozen=True):
@@ -72,9 +73,9 @@ class Owner:
         copied = await self._copied(report)
         if copied:
             return _refused(report, Reason.DUPLICATE, copied)
-        if self._seen is None or leaf.refined.grams is None:
+        if self._seen is None or leaf.refined.ngrams is None:
             return Weighed(msgspec.structs.replace(report, kept=sum(draft.sizes)), draft, None, said)
-        ruling = self._seen(leaf.refined.grams)
+        ruling = self._seen(leaf.refined.ngrams)
         report = msgspec.structs.replace(report, scores={**report.scores, NEAR: round(ruling.share, 4)})
         if not ruling.left:
             return _refused(report, Reason.NEAR_DUPLICATE, f"{ruling.share:.0%} of its words were seen before")
