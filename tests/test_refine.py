@@ -72,7 +72,7 @@ def judged(body: bytes, *fields: bytes, **sections: object) -> Refined:
 
 def test_a_page_of_prose_is_a_draft_with_its_language_and_its_n_grams() -> None:
     refined = judged(PROSE, language=config.Language(accepted=("deu",)))
-    assert refined.verdict and refined.draft and refined.grams
+    assert refined.verdict and refined.draft and refined.ngrams
     assert (refined.verdict.reason, refined.verdict.language) == (Reason.OK, "deu")
     assert [json.loads(paragraph)["text"] for paragraph in refined.draft.paragraphs] == [
         f"{TEXT[0]}{TEXT[1]}",
@@ -84,7 +84,7 @@ def test_a_page_of_prose_is_a_draft_with_its_language_and_its_n_grams() -> None:
 def test_a_page_in_another_language_has_a_verdict_and_no_draft() -> None:
     refined = judged(PROSE, language=config.Language(accepted=("ces",)))
     assert refined.verdict and (refined.verdict.reason, refined.verdict.language) == (Reason.LANGUAGE, "deu")
-    assert (refined.draft, refined.grams, refined.verdict.primary) == (None, None, 0)
+    assert (refined.draft, refined.ngrams, refined.verdict.primary) == (None, None, 0)
     assert refined.verdict.clean > 0
 
 

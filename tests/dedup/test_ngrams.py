@@ -14,7 +14,7 @@ from tests.shared import shared
 from windrow.dedup import generation, hashing, ngrams, onion
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 from windrow.extract import gold, paragraphs
 
 SMALL = 16 << 20  # bytes
@@ -39,12 +39,12 @@ def reference() -> Iterator[None]:
         yield
 
 
-def agree(documents: Sequence[Ngrams], rule: DuplicateRule, limit: int = SMALL) -> Table:
+def agree(documents: Sequence[Ngrams], rule: DuplicateRule, limit: int = SMALL) -> NgramTable:
     """Run both over the same documents: equal marks, equal records for the redo file, equal tables."""
-    ours = Table(limit)
+    ours = NgramTable(limit)
     found = [(onion.mark(ours, document, rule), ours.take()) for document in documents]
     with reference():
-        theirs = Table(limit)
+        theirs = NgramTable(limit)
         assert found == [(onion.mark(theirs, document, rule), theirs.take()) for document in documents]
     assert (ours.digest(), ours.nbytes, len(ours), ours.forgotten) == (
         theirs.digest(),
@@ -170,10 +170,10 @@ def test_the_reference_computes_ngrams_longer_than_the_kernel_has_room_for() -> 
 )
 def test_bytes_that_are_not_the_ngrams_of_a_document_are_rejected(document: Ngrams) -> None:
     with pytest.raises(ValueError, match="not those of a document"):
-        onion.mark(Table(SMALL), document, DuplicateRule(1))
+        onion.mark(NgramTable(SMALL), document, DuplicateRule(1))
 
 
 def test_a_paragraph_of_eight_megabytes_is_marked() -> None:
     for text in ("a b c d " * (1 << 20), "日本" * (1 << 20), "x" * (8 << 20), " ".join(map(str, range(1 << 20)))):
-        marked = onion.mark(Table(1 << 28), ngrams.of([text]), DuplicateRule())
+        marked = onion.mark(NgramTable(1 << 28), ngrams.of([text]), DuplicateRule())
         assert marked.words == sum(marked.lengths) > 0

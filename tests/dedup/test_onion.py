@@ -12,7 +12,7 @@ from tests.dedup.onion import Onion, words
 from windrow import dedup
 from windrow.dedup import generation, hashing, ngrams, onion
 from windrow.dedup.onion import DuplicateRule
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 
 SMALL = 16 << 20  # bytes
 
@@ -36,7 +36,7 @@ document = st.lists(paragraph, max_size=6)
 
 def compare(documents: Sequence[Sequence[str]], rule: DuplicateRule) -> int:
     """Apply both rules to the same documents; return how many paragraphs were duplicates."""
-    table, exact, found = Table(SMALL), Onion(rule.ngram, rule.threshold, rule.smoothing), 0
+    table, exact, found = NgramTable(SMALL), Onion(rule.ngram, rule.threshold, rule.smoothing), 0
     for paragraphs in documents:
         marked = onion.mark(table, ngrams.of(paragraphs, rule.ngram), rule)
         expected, shares = exact.mark([words(text) for text in paragraphs])
@@ -119,13 +119,13 @@ def test_half_of_the_words_is_no_duplicate_and_one_word_more_is() -> None:
     old = "one two three four five six seven"
     rule = DuplicateRule(smoothing=0)
     for new, duplicate in (("a b c d e f g", False), ("a b c d e f", True)):
-        table = Table(SMALL)
+        table = NgramTable(SMALL)
         onion.mark(table, ngrams.of([old]), rule)
         assert onion.mark(table, ngrams.of([f"{old} {new}"]), rule).duplicate == (duplicate,)
 
 
 def test_the_ngrams_of_removed_paragraphs_are_not_remembered() -> None:
-    table = Table(SMALL)
+    table = NgramTable(SMALL)
     first = " ".join(f"first{number}" for number in range(30))
     onion.mark(table, ngrams.of([first]), DuplicateRule())
     known = len(table)
@@ -134,13 +134,13 @@ def test_the_ngrams_of_removed_paragraphs_are_not_remembered() -> None:
 
 
 def test_the_rest_of_a_document_that_is_mostly_duplicate_is_removed_and_not_remembered() -> None:
-    table = Table(SMALL)
+    table = NgramTable(SMALL)
     seen, new = (" ".join(f"{name}{number}" for number in range(30)) for name in ("seen", "new"))
     onion.mark(table, ngrams.of([seen]), DuplicateRule())
     known = len(table)
     stays = onion.mark(table, ngrams.of([seen, seen, seen, new]), DuplicateRule(whole=0.75))
     assert (stays.duplicate, stays.removed, stays.left) == ((True, True, True, False), 90, 30)
-    table = Table(SMALL)
+    table = NgramTable(SMALL)
     onion.mark(table, ngrams.of([seen]), DuplicateRule())
     removed = onion.mark(table, ngrams.of([seen, seen, seen, new]), DuplicateRule(whole=0.74))
     assert (removed.duplicate, removed.removed, removed.left, removed.share) == ((True,) * 4, 90, 0, 0.75)
@@ -150,18 +150,18 @@ def test_the_rest_of_a_document_that_is_mostly_duplicate_is_removed_and_not_reme
 
 def test_a_paragraph_repeated_within_its_document_is_a_duplicate() -> None:
     text = " ".join(f"word{number}" for number in range(40))
-    assert onion.mark(Table(SMALL), ngrams.of([text, text]), DuplicateRule()).duplicate == (False, True)
+    assert onion.mark(NgramTable(SMALL), ngrams.of([text, text]), DuplicateRule()).duplicate == (False, True)
 
 
 def test_a_short_document_is_removed_with_smoothing_and_kept_without() -> None:
     short = ngrams.of(["only a few words"])
-    assert not onion.mark(Table(SMALL), short, DuplicateRule()).left
-    assert onion.mark(Table(SMALL), short, DuplicateRule(smoothing=0)).left
+    assert not onion.mark(NgramTable(SMALL), short, DuplicateRule()).left
+    assert onion.mark(NgramTable(SMALL), short, DuplicateRule(smoothing=0)).left
 
 
 def test_a_document_without_words_has_no_duplicates() -> None:
     for paragraphs in ([], [""], ["", " "]):
-        marked = onion.mark(Table(SMALL), ngrams.of(paragraphs), DuplicateRule())
+        marked = onion.mark(NgramTable(SMALL), ngrams.of(paragraphs), DuplicateRule())
         assert (marked.words, marked.removed, marked.left) == (0, 0, 0)
 
 

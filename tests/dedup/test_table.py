@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from windrow.config import ConfigError
 from windrow.dedup import table as tables
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -19,15 +19,15 @@ def hashes(seed: int, count: int) -> Hashes:
     return np.random.default_rng(seed).integers(0, 1 << 64, count, dtype=np.uint64)
 
 
-def filled(count: int, limit: int = 1 << 30, batch: int = 700) -> tuple[Table, Hashes]:
-    table, all_hashes = Table(limit), hashes(1, count)
+def filled(count: int, limit: int = 1 << 30, batch: int = 700) -> tuple[NgramTable, Hashes]:
+    table, all_hashes = NgramTable(limit), hashes(1, count)
     for start in range(0, count, batch):
         table.add(all_hashes[start : start + batch])
     return table, all_hashes
 
 
 def test_only_added_ngrams_are_found_while_the_table_doubles() -> None:
-    table, worst = Table(1 << 30), 0.0
+    table, worst = NgramTable(1 << 30), 0.0
     known, foreign = hashes(1, 1_700_000), hashes(2, 20_000)
     for start in range(0, len(known), 1000):
         table.add(known[start : start + 1000])
@@ -58,7 +58,7 @@ def test_a_full_young_generation_becomes_the_old_one_and_the_old_is_forgotten() 
     )
 )
 def test_the_table_is_a_set(batches: list[list[int]]) -> None:
-    table, expected = Table(16 << 20), set()
+    table, expected = NgramTable(16 << 20), set()
     for batch in batches:
         array = np.array(batch, np.uint64)
         assert table.find(array).seen.tolist() == [number >> 16 in expected for number in batch]
@@ -68,7 +68,7 @@ def test_the_table_is_a_set(batches: list[list[int]]) -> None:
 
 
 def test_a_hash_whose_fingerprint_is_zero_is_found() -> None:
-    table = Table(1 << 28)
+    table = NgramTable(1 << 28)
     odd = np.array([0, 5 << 48, (7 << 48) + (1 << 47), 9 << 40], np.uint64)
     assert not table.find(odd).seen.any()
     table.add(odd)
@@ -77,7 +77,7 @@ def test_a_hash_whose_fingerprint_is_zero_is_found() -> None:
 
 
 def test_a_crowded_bucket_overflows_and_loses_nothing() -> None:
-    table = Table(1 << 28)
+    table = NgramTable(1 << 28)
     crowd = np.arange(3000, dtype=np.uint64) << np.uint64(16)
     table.add(crowd)
     assert table.find(crowd).seen.all()
@@ -107,7 +107,7 @@ def test_a_table_saved_with_more_room_is_read_with_less(tmp_path: Path) -> None:
     assert again.find(known).seen.all()
 
 
-def write_redo(path: Path, table: Table, seeds: range) -> list[int]:
+def write_redo(path: Path, table: NgramTable, seeds: range) -> list[int]:
     """Append a record for each seed; return the length of the file after each."""
     lengths = []
     with path.open("ab") as file:
@@ -122,16 +122,16 @@ def write_redo(path: Path, table: Table, seeds: range) -> list[int]:
 
 
 def test_replaying_the_redo_file_gives_the_same_table_across_generations(tmp_path: Path) -> None:
-    table, redo = Table(16 << 20), tmp_path / "redo"
+    table, redo = NgramTable(16 << 20), tmp_path / "redo"
     lengths = write_redo(redo, table, range(200))
     assert table.forgotten and table.take() == b""
-    again = Table(16 << 20)
+    again = NgramTable(16 << 20)
     assert again.replay(redo) == lengths[-1]
     assert (again.digest(), again.forgotten, again.take()) == (table.digest(), table.forgotten, b"")
 
 
 def test_a_saved_table_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: Path) -> None:
-    table, redo = Table(16 << 20), tmp_path / "redo"
+    table, redo = NgramTable(16 << 20), tmp_path / "redo"
     middle = write_redo(redo, table, range(90))[-1]
     table.save(tmp_path / "table", middle)
     end = write_redo(redo, table, range(90, 120))[-1]
@@ -145,9 +145,9 @@ def test_a_saved_table_and_the_rest_of_the_redo_file_give_the_same_table(tmp_pat
 @pytest.mark.parametrize("cut", [1, 15, 17, 40_000])
 def test_a_record_cut_short_is_ignored(tmp_path: Path, cut: int) -> None:
     redo = tmp_path / "redo"
-    first, second = write_redo(redo, Table(16 << 20), range(2))
+    first, second = write_redo(redo, NgramTable(16 << 20), range(2))
     redo.write_bytes(redo.read_bytes()[: second - cut])
-    table = Table(16 << 20)
+    table = NgramTable(16 << 20)
     assert table.replay(redo) == first
     assert table.find(hashes(0, 9000)).seen.all() and not table.find(hashes(1, 9000)).seen.any()
 
@@ -170,4 +170,4 @@ def test_a_damaged_table_is_rejected_in_one_sentence(tmp_path: Path, damage: str
 def test_a_file_that_is_no_redo_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "redo").write_bytes(b"something else entirely")
     with pytest.raises(ConfigError, match="not a redo file"):
-        Table(16 << 20).replay(tmp_path / "redo")
+        NgramTable(16 << 20).replay(tmp_path / "redo")

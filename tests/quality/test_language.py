@@ -10,8 +10,8 @@ import pytest
 
 from tests.judge import declarations
 from tests.shared import shared
-from windrow.judge.language import codes, detect, trigrams
-from windrow.judge.language.detect import Settings
+from windrow.judge.language import codes, detect, tools, trigrams
+from windrow.judge.language.detect import LanguageSettings
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]
@@ -25,7 +25,7 @@ def translations() -> Translations:
 @functools.cache
 def told() -> frozenset[str]:
     """Languages that both tools know, so that neither is asked what it cannot know."""
-    return frozenset(code for code, tools in detect.known().items() if len(tools) == 2)
+    return frozenset(code for code, names in tools.known().items() if len(names) == 2)
 
 
 def paragraphs(translations: Translations) -> dict[str, list[str]]:
@@ -78,7 +78,7 @@ def test_texts_of_a_length_are_told_as_well_as_before(length: int, translations:
         for text in ([" ".join(whole)] if length == 2000 else [one for one in whole if len(one) >= length][:8])
     ]
     assert len(texts) > (60 if length == 2000 else 400)
-    right = sum(same(code, detect.judge([text], Settings()).language) for code, text in texts)
+    right = sum(same(code, detect.detect([text], LanguageSettings()).language) for code, text in texts)
     assert right / len(texts) >= FLOORS["language"][f"characters_{length}"]
 
 
@@ -93,7 +93,7 @@ def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translat
             for one in [code] * 12 + [other] * 3
         ]
         chosen.shuffle(mixed)
-        finding = detect.judge([text for text, _ in mixed], Settings())
+        finding = detect.detect([text for text, _ in mixed], LanguageSettings())
         if same(finding.language, code):
             for (_, truth), answer in zip(mixed, finding.paragraphs, strict=True):
                 foreign, own = foreign + (truth == other), own + (truth == code)

@@ -15,8 +15,8 @@ from windrow.config import ConfigError
 from windrow.corpus import formats
 from windrow.corpus.formats import Record
 from windrow.dedup import ngrams, onion
-from windrow.dedup.onion import DuplicateRule, Duplicates
-from windrow.dedup.table import Table
+from windrow.dedup.onion import DuplicateRule, Marks
+from windrow.dedup.table import NgramTable
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
 LEVELS = ("paragraph", "document")
@@ -100,7 +100,7 @@ class Work:
         dedup = options.dedup
         self.options, self.watch = options, watch
         self.rule = DuplicateRule.of(dedup)
-        self.table = Table(dedup.table_bytes)
+        self.table = NgramTable(dedup.table_bytes)
         self.summary = Summary()
         self._length = Lengths()
 
@@ -145,7 +145,7 @@ class Work:
         self.table.take()  # no restart, so no redo file
         file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
 
-    def _stripped(self, record: Record, ruling: Duplicates) -> bytes:
+    def _stripped(self, record: Record, ruling: Marks) -> bytes:
         """The document without its duplicates; empty where nothing is left."""
         summary = self.summary
         filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))

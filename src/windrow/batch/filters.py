@@ -228,7 +228,7 @@ def _says(document: Document, text: str) -> bool:
     name, equals, value = text.partition("=")
     said = (
         *document.signals,
-        *signals.settled(document.signals),
+        *signals.effective(document.signals),
     )  # as it stands there, and as it is meant: "none" is noindex too
     return any(found.name == name and (not equals or found.value == value) for found in said)
 

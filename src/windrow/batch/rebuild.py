@@ -21,7 +21,7 @@ from windrow.data import Kind, Place, Reason, Report, Robots
 from windrow.dedup import decide, onion
 from windrow.dedup.decide import Leaf, Owner, Weighed
 from windrow.dedup.onion import DuplicateRule
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 from windrow.origin import tdmrep
 from windrow.refine import Refiner
 
@@ -54,7 +54,7 @@ class Rebuild:
         self._refiner = Refiner(options)
         self._claims: dict[int, int] = {}
         self._robots: dict[str, Robots] = {}
-        self.table = Table(options.dedup.table_bytes)
+        self.table = NgramTable(options.dedup.table_bytes)
         rule = DuplicateRule.of(options.dedup)
         seen = (lambda ngrams: onion.mark(self.table, ngrams, rule)) if options.dedup.near_duplicates else None
         self._owner = Owner(options.signals, self._claim, seen)
@@ -90,7 +90,7 @@ class Rebuild:
     async def _weigh(self, old: Report, entry: Entry) -> tuple[Report, bytes]:
         capture = entry.capture
         robots = self._robots.get(urls.origin(old.task.url.text))
-        refined = self._refiner(capture, robots.probe if robots is not None else "")
+        refined = self._refiner(capture, robots.probe if robots is not None and robots.probe != "-" else "")
         assert refined.verdict is not None
         rules, tdm = (robots.rules, tdmrep.told(robots)) if robots is not None else ("", "")
         leaf = Leaf(capture.ip, capture.time, rules, refined, tdm)

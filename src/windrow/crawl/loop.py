@@ -30,7 +30,6 @@ from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, stays_home
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
-from windrow.judge import soft404
 from windrow.log.writer import Log
 from windrow.origin import robots, tdmrep
 from windrow.origin.soft404 import Prober
@@ -41,6 +40,7 @@ _Outcome = TypeVar("_Outcome", Capture, Failure)
 
 _LAST_CALL = 20.0  # seconds that requests under way get to finish when the crawl is stopped
 _DAY = 86400.0
+_NO_SKETCH = "-"  # in place of an origin's soft-404 sketch: it was probed, and there is nothing to compare with
 _JUMP = 5.0  # seconds by which the system's clock may differ from ours before we do not believe it
 _HURRY = 0.2  # seconds after which a commit makes room for turns that wait
 _TICK = 0.001  # seconds by which the server's clock may read a delay shorter than ours
@@ -321,7 +321,7 @@ class Crawl:
         """Asks an origin for a page that cannot exist. What it answers belongs to what is known of the origin, beside its rules."""
         task = self._prober.task(entry)
         if self._refusal(task, {entry.origin: entry}) is not None:
-            return msgspec.structs.replace(entry, probe=soft404.NONE), last
+            return msgspec.structs.replace(entry, probe=_NO_SKETCH), last
         await self._rest(last + turn.delay if last else 0.0)
         if not await self._admitted(task.kind):
             return entry, last
@@ -330,15 +330,14 @@ class Crawl:
         return await self._take_probe(outcome, entry, last), last
 
     async def _take_probe(self, outcome: Capture | Failure, entry: Robots, now: float) -> Robots:
-        probe = soft404.NONE
+        probe = _NO_SKETCH
         if isinstance(outcome, Failure):
             entry = msgspec.structs.replace(entry, probe=probe)
             await self._settle(msgspec.structs.replace(page.failed(steady(outcome, now)), robots=entry), requested=True)
             return entry
         await self._read_all(entry.origin)
         if page.reason(outcome) is Reason.OK:
-            refined = await self._pool.refine(outcome, soft404.ASKED)
-            probe = refined.probe if isinstance(refined, Refined) else probe
+            probe = await self._pool.sketch(outcome) or _NO_SKETCH
         entry = msgspec.structs.replace(entry, probe=probe)
         report = page.answered(steady(outcome, now), self._scope, self._options.fetch.max_redirects)
         await self._keep(msgspec.structs.replace(report, found=(), refused={}, final=True, robots=entry), outcome)
@@ -474,7 +473,7 @@ class Crawl:
         """A page: a worker finds its links and its text, then it is kept."""
         members = self._keeper.compress(capture)
         size = len(capture.body)
-        refined = await self._pool.refine(capture, entry.probe)
+        refined = await self._pool.refine(capture, "" if entry.probe == _NO_SKETCH else entry.probe)
         self._flight.let_go(size)
         leaf = None
         if isinstance(refined, Refined):

@@ -16,7 +16,7 @@ from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Reason, Report, Signal, Verdict
 from windrow.dedup.ngrams import Ngrams
-from windrow.dedup.onion import Duplicates
+from windrow.dedup.onion import Marks
 from windrow.frontier.local.frontier import claims
 from windrow.judge import signals
 from windrow.origin import robots, tdmrep
@@ -27,7 +27,7 @@ NEAR = "near_duplicates"  # score: share of the words in paragraphs that were se
 Claim = Callable[
     [Sequence[tuple[int, int]]], Awaitable[list[int]]
 ]  # (digest, key of a URL) -> key of the first that claimed it
-Settle = Callable[[Ngrams], Duplicates]  # which paragraphs were seen before; the others are from now on
+Settle = Callable[[Ngrams], Marks]  # which paragraphs were seen before; the others are from now on
 
 
 class Leaf(msgspec.Struct, frozen=True):

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from windrow import scripts
+
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -175,14 +177,7 @@ def _octet_table() -> Hashes:
 def _lead_table() -> Octets:
     """Say by the first two octets of a character in UTF-8 whether its script has no spaces, and whether it may be a blank."""
     kinds = np.zeros(1 << 16, np.uint8)
-    for first, last in (
-        (0xE0B8, 0xE0BF),
-        (0xE180, 0xE181),
-        (0xE19E, 0xE19F),
-        (0xE380, 0xE9BF),
-        (0xEFA4, 0xEFAB),
-        (0xF0A0, 0xF0AF),
-    ):
+    for first, last in scripts.UTF8_PAIRS:
         for lead in range(first >> 8, (last >> 8) + 1):
             kinds[max(first, lead << 8 | 0x80) : min(last, lead << 8 | 0xBF) + 1] = _LETTER
     for blank in _WIDE_BLANKS:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from windrow import config
 from windrow.dedup.ngrams import Ngrams
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 
 try:
     from windrow.dedup import _ngrams
@@ -26,15 +26,19 @@ class DuplicateRule(msgspec.Struct, frozen=True):
 
     ngram: int = 7  # words
     threshold: float = 0.5  # share of a paragraph's words in seen n-grams; a duplicate has more
-    smoothing: int = 20  # words; a run of new text of at most this length next to duplicates is removed with them; 0: off
-    whole: float = 1.0  # share of a document's words in duplicates, above which all of it is removed; 1, as in onion: off
+    smoothing: int = (
+        20  # words; a run of new text of at most this length next to duplicates is removed with them; 0: off
+    )
+    whole: float = (
+        1.0  # share of a document's words in duplicates, above which all of it is removed; 1, as in onion: off
+    )
 
     @classmethod
     def of(cls, options: config.Dedup) -> "DuplicateRule":
         return cls(options.ngram, options.threshold, options.smoothing, options.max_seen)
 
 
-class Duplicates(msgspec.Struct, frozen=True, gc=False):
+class Marks(msgspec.Struct, frozen=True, gc=False):
     """The duplicate paragraphs of a document."""
 
     duplicate: tuple[bool, ...]  # by paragraph
@@ -50,7 +54,7 @@ class Duplicates(msgspec.Struct, frozen=True, gc=False):
         return self.removed / max(1, self.words)
 
 
-def mark(table: Table, document: Ngrams, rule: DuplicateRule) -> Duplicates:
+def mark(table: NgramTable, document: Ngrams, rule: DuplicateRule) -> Marks:
     """Mark the duplicate paragraphs of a document, and add the n-grams of all others to the table."""
     if _ngrams is None:
         return _mark(table, document, rule)
@@ -58,10 +62,10 @@ def mark(table: Table, document: Ngrams, rule: DuplicateRule) -> Duplicates:
     young, old = table.states()
     found = _ngrams.mark(octets, (rule.ngram, rule.threshold, rule.smoothing, rule.whole), young, old)
     table.add_new(np.frombuffer(found[6], np.uint64))
-    return Duplicates(*found[:6])
+    return Marks(*found[:6])
 
 
-def _mark(table: Table, document: Ngrams, rule: DuplicateRule) -> Duplicates:
+def _mark(table: NgramTable, document: Ngrams, rule: DuplicateRule) -> Marks:
     """The reference implementation of the kernel's `mark`."""
     lengths = np.frombuffer(document.lengths, np.int64)
     found = table.find(np.frombuffer(document.hashes, np.uint64))
@@ -77,7 +81,7 @@ def _mark(table: Table, document: Ngrams, rule: DuplicateRule) -> Duplicates:
     kept = ~np.repeat(np.array(duplicate, np.bool_), lengths)[rule.ngram - 1 :]  # by n-gram: the paragraph it ends in
     table.put(found, kept, bool(document.repeated))
     shares = tuple([part / count if part else 0.0 for count, part in zip(counts, covered, strict=True)])
-    return Duplicates(tuple(duplicate), shares, tuple(counts), words, removed, left)
+    return Marks(tuple(duplicate), shares, tuple(counts), words, removed, left)
 
 
 def _covered(lengths: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_], ngram: int) -> list[int]:

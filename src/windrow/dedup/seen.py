@@ -12,7 +12,7 @@ from windrow import files
 from windrow.config import ConfigError, Dedup
 from windrow.dedup import onion, table
 from windrow.dedup.ngrams import Ngrams
-from windrow.dedup.onion import DuplicateRule, Duplicates
+from windrow.dedup.onion import DuplicateRule, Marks
 
 DIRECTORY = "seen"
 REDO = f"{DIRECTORY}/ngrams.redo"
@@ -32,19 +32,19 @@ class Seen:
         self._file = -1
         self.table = self._load(options.table_bytes)
 
-    def _load(self, limit: int) -> table.Table:
-        known, start = table.Table(limit), 0
+    def _load(self, limit: int) -> table.NgramTable:
+        known, start = table.NgramTable(limit), 0
         copy = self._directory / COPY
         if self._length and copy.exists():
             with contextlib.suppress(ConfigError):  # damaged, or of another version: the redo file has all of it
                 known, start = table.load(copy, limit)
         if start > self._length:  # the copy includes pages that the log does not have
-            known, start = table.Table(limit), 0
+            known, start = table.NgramTable(limit), 0
         if self._length:
             known.replay(self._directory / REDO, start)
         return known
 
-    def mark(self, ngrams: Ngrams) -> Duplicates:
+    def mark(self, ngrams: Ngrams) -> Marks:
         """Mark the duplicate paragraphs of a document, and remember the n-grams of all others."""
         return onion.mark(self.table, ngrams, self._rule)
 

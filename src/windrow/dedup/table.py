@@ -32,7 +32,7 @@ class Found(NamedTuple):
     seen: Flags  # held by either
 
 
-class Table:
+class NgramTable:
     """All n-grams seen. One owner, no locks."""
 
     def __init__(self, limit: int = DEFAULT) -> None:
@@ -113,14 +113,14 @@ class Table:
         new.replace(path)
 
 
-def load(path: Path, limit: int = DEFAULT) -> tuple[Table, int]:
+def load(path: Path, limit: int = DEFAULT) -> tuple[NgramTable, int]:
     """Return a saved table, and the offset of the redo file from which to replay."""
     try:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise ValueError("another kind of file, or another version")
             redo, forgotten, generations = np.frombuffer(file.read(24), "<u8").tolist()
-            table = Table.__new__(Table)
+            table = NgramTable.__new__(NgramTable)
             table.limit, table.forgotten, table._added = limit, forgotten, []
             table.young = Generation.read(file, limit // 2)
             table.old = Generation.read(file, limit // 2) if generations else None

@@ -13,17 +13,17 @@ from typer.testing import CliRunner
 from tests.judge import declarations
 from windrow import cli
 from windrow.config import ConfigError, Language
-from windrow.judge.language import codes, detect, trigrams
-from windrow.judge.language.detect import Finding, Settings
+from windrow.judge.language import accept, codes, detect, trigrams
+from windrow.judge.language.detect import Finding, LanguageSettings
 
-PLAIN = Settings()
+PLAIN = LanguageSettings()
 LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "vi")
 
 
 @pytest.mark.parametrize("short", LANGUAGES)
 def test_a_page_and_its_paragraphs_are_in_their_language(short: str) -> None:
     texts = declarations.shipped(short)
-    found = detect.judge(texts, PLAIN)
+    found = detect.detect(texts, PLAIN)
     assert found.language == codes.parse(short)
     assert found.score > 0.7
     assert found.shares == {found.language: 1.0}
@@ -48,7 +48,7 @@ def test_foreign_paragraphs_are_found_among_the_others() -> None:
     texts = declarations.shipped("cs")[:12]
     texts[4:4] = ["Everyone has the right to freedom of peaceful assembly and association."]
     texts += ["Jeder hat das Recht auf Bildung."]
-    found = detect.judge(texts, PLAIN)
+    found = detect.detect(texts, PLAIN)
     assert found.language == "ces"
     assert [place for place, code in enumerate(found.paragraphs) if code != "ces"] == [4, len(texts) - 1]
     assert (found.paragraphs[4], found.paragraphs[-1]) == ("eng", "deu")
@@ -65,7 +65,7 @@ def test_foreign_paragraphs_are_found_far_down_a_long_page() -> None:
     }
     for place, text in foreign.items():
         texts[place:place] = [text]
-    found = detect.judge(texts, PLAIN)
+    found = detect.detect(texts, PLAIN)
     assert len(texts) > 100 and found.language == "deu"
     assert {place: code for place, code in enumerate(found.paragraphs) if code != "deu"} == {
         40: "eng",
@@ -79,11 +79,11 @@ def test_a_page_that_begins_in_another_language_is_kept_if_half_of_it_is_wanted(
         [text for text in declarations.shipped(short) if len(text) > 80][:number]
         for short, number in (("en", 12), ("de", 30))
     )
-    found = detect.judge([*english, *german], Settings(accepted=("deu",)))
+    found = detect.detect([*english, *german], LanguageSettings(accepted=("deu",)))
     assert found.paragraphs == ("eng",) * len(english) + ("deu",) * len(german)
-    assert detect.keep(found, Settings(accepted=("deu",))).dropped == len(english)
-    wanted = detect.judge([*english, *german], Settings(accepted=("fra",)))
-    assert wanted.language == "deu" and detect.keep(wanted, Settings(accepted=("fra",))).reason == "language"
+    assert accept.accept(found, LanguageSettings(accepted=("deu",))).dropped == tuple(range(len(english)))
+    wanted = detect.detect([*english, *german], LanguageSettings(accepted=("fra",)))
+    assert wanted.language == "deu" and not accept.accept(wanted, LanguageSettings(accepted=("fra",))).enough
 
 
 def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_the_page() -> None:
@@ -93,14 +93,14 @@ def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_
         "Everyone has the right to life.",
         "日本語の文章",
     ]
-    assert detect.judge(texts, PLAIN).paragraphs[-3:] == ("deu", "eng", "jpn")
+    assert detect.detect(texts, PLAIN).paragraphs[-3:] == ("deu", "eng", "jpn")
 
 
 @pytest.mark.parametrize(
     "texts", [[], [""], ["   "], ["1234 5678", "---"], ["\0\x01\x02"], ["\ud800\udfff"], ["\U0001fffe\ufdd0"]]
 )
 def test_a_page_without_words_is_of_unknown_language(texts: list[str]) -> None:
-    found = detect.judge(texts, PLAIN)
+    found = detect.detect(texts, PLAIN)
     assert (found.language, found.score) == ("und", 0.0)
     assert found.paragraphs == ("und",) * len(texts)
 
@@ -108,72 +108,40 @@ def test_a_page_without_words_is_of_unknown_language(texts: list[str]) -> None:
 @pytest.mark.parametrize("dirt", ["\0", "\x0b", "\x7f", "\x85", "\ud800", "\ufdd0", "\uffff", "\U0002fffe"])
 def test_characters_that_cld2_refuses_do_no_harm(dirt: str) -> None:
     text = dirt.join(declarations.shipped("de")[3].split(" "))
-    assert detect.judge([text, dirt], PLAIN).language == "deu"
+    assert detect.detect([text, dirt], PLAIN).language == "deu"
 
 
 def test_numbers_and_names_take_the_language_around_them() -> None:
     texts = [declarations.shipped("pl")[5], "1, 2, 3 (4–5)", declarations.shipped("pl")[6]]
-    assert set(detect.judge(texts, PLAIN).paragraphs) == {"pol"}
+    assert set(detect.detect(texts, PLAIN).paragraphs) == {"pol"}
 
 
 def test_ideographs_weigh_as_much_as_the_words_they_are() -> None:
     japanese = declarations.shipped("ja")[3][:60]
     english = "All of these are English words beside the Japanese ones, and they make a longer line."
     assert len(japanese) < len(english)
-    assert detect.judge([japanese, english], PLAIN).language == "jpn"
+    assert detect.detect([japanese, english], PLAIN).language == "jpn"
 
 
 @given(st.lists(st.text(max_size=150), max_size=6))
 def test_any_text_gets_an_answer_for_each_paragraph(texts: list[str]) -> None:
-    found = detect.judge(texts, Settings(accepted=("deu",), second=1))
+    found = detect.detect(texts, LanguageSettings(accepted=("deu",), second=1))
     assert len(found.paragraphs) == len(texts)
     assert 0 <= found.score <= 1
-    kept = detect.keep(found, Settings(accepted=("deu",)))
-    assert len(kept.paragraphs) == len(texts)
-    assert kept.dropped == len(texts) - sum(kept.paragraphs)
-
-
-MIXED = Finding("ces", 0.7, {"ces": 0.7, "slk": 0.2, "eng": 0.1}, ("ces", "slk", "ces", "eng"))
-
-
-@pytest.mark.parametrize(
-    ("accepted", "kept", "dropped"),
-    [
-        ((), (True, True, True, True), 0),
-        (("ces",), (True, False, True, False), 2),
-        (("ces", "slk"), (True, True, True, False), 1),
-        (("slk",), (False, False, False, False), 4),
-    ],
-)
-def test_a_look_alike_is_recognised_and_dropped(
-    accepted: tuple[str, ...], kept: tuple[bool, ...], dropped: int
-) -> None:
-    ruling = detect.keep(MIXED, Settings(accepted=accepted))
-    assert (ruling.paragraphs, ruling.dropped) == (kept, dropped)
-    assert bool(ruling.reason) is not any(kept)
-
-
-def test_too_small_a_share_keeps_nothing() -> None:
-    assert detect.keep(MIXED, Settings(accepted=("ces",), min_share=0.75)).reason == "language"
-    assert detect.keep(MIXED, Settings(accepted=("slk",), min_share=0.2)).paragraphs == (False, True, False, False)
-    assert detect.keep(Finding("und", 0.0, {}, ()), Settings(accepted=("ces",), min_share=0.0)).reason == "language"
-
-
-def test_a_macrolanguage_accepts_its_members() -> None:
-    found = Finding("nob", 1.0, {"nob": 0.8, "nno": 0.2}, ("nob", "nno"))
-    assert detect.keep(found, Settings(accepted=("nor",))).paragraphs == (True, True)
-    assert detect.keep(found, Settings(accepted=("nob",))).paragraphs == (True, False)
+    accepted = accept.accept(found, LanguageSettings(accepted=("deu",)))
+    assert set(accepted.dropped) <= set(range(len(texts)))
+    assert accepted.enough or len(accepted.dropped) == len(texts)
 
 
 def test_recognised_languages_are_those_thought_of_in_a_short_text() -> None:
     text = ["Kontakt"]
     answers = {
-        detect.judge(text, Settings(recognised=tuple(pair))).language
+        detect.detect(text, LanguageSettings(recognised=tuple(pair))).language
         for pair in (("ces", "deu"), ("pol", "deu"), ("deu", "eng"))
     }
     assert answers <= {"ces", "deu", "pol", "eng", "und"}
     czech = declarations.shipped("cs")[:8]
-    assert detect.judge(czech, Settings(recognised=("pol", "deu"))).language == "ces"
+    assert detect.detect(czech, LanguageSettings(recognised=("pol", "deu"))).language == "ces"
 
 
 def test_options_are_made_ready_or_refused() -> None:
@@ -181,7 +149,7 @@ def test_options_are_made_ready_or_refused() -> None:
     assert (ready.accepted, ready.recognised, ready.short) == (("ces", "slk"), ("pol", "ces", "slk"), 50)
     with pytest.raises(ConfigError, match=r"unknown language 'cz'; did you mean 'ces' \(Czech\)"):
         detect.prepare(Language(accepted=("cz",)))
-    with pytest.raises(ConfigError, match=r"no tool tells Upper Sorbian \('hsb'\)"):
+    with pytest.raises(ConfigError, match=r"no tool can detect Upper Sorbian \('hsb'\)"):
         detect.prepare(Language(accepted=("hsb",)))
 
 
@@ -196,18 +164,18 @@ def finnish(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_trained_model_speaks_for_a_language_that_no_tool_knows(finnish: Path) -> None:
     settings = detect.prepare(Language(accepted=("qaf",), models=(str(finnish),)))
     texts = [*declarations.shipped("fi")[45:], declarations.shipped("cs")[3]]
-    found = detect.judge(texts, settings)
+    found = detect.detect(texts, settings)
     assert found.language == "qaf"
     assert found.paragraphs[-1] == "ces"
     assert found.shares["qaf"] > 0.9
-    assert detect.judge(declarations.shipped("cs"), settings).language == "ces"
+    assert detect.detect(declarations.shipped("cs"), settings).language == "ces"
 
 
 def test_a_model_of_a_known_language_does_not_claim_its_neighbours(tmp_path: Path) -> None:
     trigrams.write(trigrams.train("ces", "\n".join(declarations.shipped("cs"))), tmp_path / "ces.json")
     settings = detect.prepare(Language(models=(str(tmp_path / "ces.json"),)))
     for short in LANGUAGES:
-        assert detect.judge(declarations.shipped(short)[:20], settings).language == codes.parse(short)
+        assert detect.detect(declarations.shipped(short)[:20], settings).language == codes.parse(short)
 
 
 def run(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
@@ -282,7 +250,7 @@ def test_a_mistake_ends_the_program_with_code_2(
 
 def test_the_section_is_made_ready_field_by_field() -> None:
     options = Language(accepted=("de",), recognised=("nl",), min_share=0.3, short=50, read=200, second=4)
-    assert detect.prepare(options) == Settings(
+    assert detect.prepare(options) == LanguageSettings(
         ("deu",), ("nld", "deu"), (), min_share=0.3, short=50, read=200, second=4, sort=True
     )
     assert not detect.prepare(Language()).sort

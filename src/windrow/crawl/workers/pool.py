@@ -14,13 +14,14 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 import windrow
 from windrow.config import Config, ConfigError
 from windrow.crawl.workers import wire
-from windrow.crawl.workers.wire import Answer, Lost
+from windrow.crawl.workers.wire import Answer, Lost, Sketch
 from windrow.data import Capture, Reason
 from windrow.refine import Refined, Refiner
 
@@ -49,10 +50,11 @@ _MALLOC = {
 class _Job:
     """A capture on its way."""
 
-    __slots__ = ("answer", "capture", "deaths", "probe")
+    __slots__ = ("answer", "capture", "deaths", "probe", "sketch")
 
-    def __init__(self, capture: Capture, probe: str, answer: asyncio.Future[Answer]) -> None:
+    def __init__(self, capture: Capture, sketch: str, probe: bool, answer: asyncio.Future[Answer]) -> None:
         self.capture = capture
+        self.sketch = sketch
         self.probe = probe
         self.answer = answer
         self.deaths = 0  # of workers that had it
@@ -131,11 +133,19 @@ class Pool:
         self._clock = asyncio.create_task(self._watch())
         await self._started
 
-    def refine(self, capture: Capture, probe: str = "") -> asyncio.Future[Answer]:
+    def refine(self, capture: Capture, sketch: str = "") -> asyncio.Future[Refined | Lost]:
         """To be awaited. The answer is Refined, or Lost for the page that its worker did not survive."""
-        job = _Job(capture, probe, asyncio.get_running_loop().create_future())
+        return cast("asyncio.Future[Refined | Lost]", self._submit(capture, sketch, False))
+
+    async def sketch(self, capture: Capture) -> str:
+        """Return the sketch of a soft-404 probe; "" if there is nothing to compare with, or its worker did not survive."""
+        answer = await self._submit(capture, "", True)
+        return answer.text if isinstance(answer, Sketch) else ""
+
+    def _submit(self, capture: Capture, sketch: str, probe: bool) -> asyncio.Future[Answer]:
+        job = _Job(capture, sketch, probe, asyncio.get_running_loop().create_future())
         if self._local is not None:
-            job.settle(_read(self._local, capture, probe))
+            job.settle(_read(self._local, capture, sketch, probe))
             return job.answer
         if self._error is not None:
             raise self._error
@@ -213,7 +223,7 @@ class Pool:
         return batch
 
     def _send(self, worker: _Worker) -> None:
-        pieces = wire.sent([(job.capture, job.probe) for job in worker.jobs], worker.shared)
+        pieces = wire.sent([(job.capture, job.sketch, job.probe) for job in worker.jobs], worker.shared)
         worker.silent = 0
         try:
             sent = worker.socket.sendmsg(pieces)
@@ -275,6 +285,8 @@ class Pool:
     def _settle(self, worker: _Worker, answers: list[Answer]) -> bool:
         if len(answers) > len(worker.jobs):
             return False
+        if any(isinstance(answer, Refined if job.probe else Sketch) for answer, job in zip(answers, worker.jobs)):  # noqa: B905
+            return False  # an answer of the wrong kind
         if not worker.ready:
             worker.ready = True
             self._failed_spawns = 0
@@ -349,9 +361,9 @@ def _verdict(code: int) -> Lost:
     return Lost(Reason.PARSE_CRASH, f"the worker died: {name}")
 
 
-def _read(refiner: Refiner, capture: Capture, probe: str) -> Answer:
+def _read(refiner: Refiner, capture: Capture, sketch: str, probe: bool) -> Answer:
     try:
-        return refiner(capture, probe)
+        return Sketch(refiner.sketch(capture)) if probe else refiner(capture, sketch)
     except MemoryError:
         return Lost(Reason.PARSE_MEMORY, "out of memory")
     except Exception as error:  # as in worker.py

@@ -80,12 +80,12 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
         _answer(channel, wire.received(*frame), refiner, config.workers.seconds)
 
 
-def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Refiner, seconds: float) -> None:
+def _answer(channel: _Channel, jobs: list[wire.Job], refiner: Refiner, seconds: float) -> None:
     answers: list[wire.Answer] = []
     sent = time.monotonic()
-    for capture, probe in captures:
+    for capture, sketch, probe in jobs:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        answers.append(_read(capture, probe, refiner))
+        answers.append(_read(capture, sketch, probe, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(answers)
             answers, sent = [], now
@@ -94,9 +94,9 @@ def _answer(channel: _Channel, captures: list[tuple[Capture, str]], refiner: Ref
         channel.send(answers)
 
 
-def _read(capture: Capture, probe: str, refiner: Refiner) -> wire.Answer:
+def _read(capture: Capture, sketch: str, probe: bool, refiner: Refiner) -> wire.Answer:
     try:
-        return refiner(capture, probe)
+        return wire.Sketch(refiner.sketch(capture)) if probe else refiner(capture, sketch)
     except MemoryError:
         raise
     except (

@@ -24,7 +24,13 @@ class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
     detail: str  # one line
 
 
-Answer = Refined | Lost
+class Sketch(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """The answer for a soft-404 probe."""
+
+    text: str  # "" if there is nothing to compare with
+
+
+Answer = Refined | Lost | Sketch
 
 LENGTHS = struct.Struct(
     "<II"
@@ -41,7 +47,8 @@ class _Sent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     key: int
     encoded: bool
     time: float
-    probe: str  # see judge/probes.py
+    sketch: str  # soft-404 sketch of its origin, see judge/soft404.py; "": none is known
+    probe: bool  # a soft-404 probe: a sketch of it is wanted
     head: int  # bytes
     body: int  # bytes
 
@@ -51,14 +58,18 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = None) -> list[bytes]:
-    """A frame of captures, each with its host's probe, in pieces: of each what reading it needs and no more. The bytes are put into
-    `shared` if they fit."""
+Job = tuple[Capture, str, bool]  # a capture, the soft-404 sketch of its origin, and whether it is a soft-404 probe
+
+
+def sent(jobs: Sequence[Job], shared: mmap.mmap | None = None) -> list[bytes]:
+    """Return a frame of captures in pieces: of each only the fields that reading it needs. The bytes are put into `shared` if they fit."""
     pieces, plain = [b""], []
-    for capture, probe in captures:
+    for capture, sketch, probe in jobs:
         url = capture.task.url
         sizes = len(capture.head), len(capture.body)
-        plain.append(_Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, probe, *sizes))
+        plain.append(
+            _Sent(url.text, url.host, url.domain, url.key, capture.encoded, capture.time, sketch, probe, *sizes)
+        )
         pieces += (capture.head, capture.body)
     header = encode(plain)
     size = sum(map(len, pieces))
@@ -72,17 +83,17 @@ def sent(captures: Sequence[tuple[Capture, str]], shared: mmap.mmap | None = Non
     return pieces
 
 
-def received(plain: memoryview, data: memoryview) -> list[tuple[Capture, str]]:
-    """The captures of a frame, of the exchange behind them only what reading needs, with their probes. `data` is the frame's, or the
-    shared memory."""
-    captures, at = [], 0
+def received(plain: memoryview, data: memoryview) -> list[Job]:
+    """Return the captures of a frame, with only the fields that were sent. `data` is the frame's, or the shared memory."""
+    jobs, at = [], 0
     for one in _captures.decode(plain):
         task = Task(Url(one.text, one.host, one.domain, one.key))
         middle, end = at + one.head, at + one.head + one.body
         head, body = bytes(data[at:middle]), bytes(data[middle:end])
-        captures.append((Capture(task, 200, b"", head, body, one.time, 0.0, "", "", encoded=one.encoded), one.probe))
+        capture = Capture(task, 200, b"", head, body, one.time, 0.0, "", "", encoded=one.encoded)
+        jobs.append((capture, one.sketch, one.probe))
         at = end
-    return captures
+    return jobs
 
 
 def answered(answers: Sequence[Answer], shared: memoryview, at: int) -> bytes:
