@@ -88,7 +88,7 @@ def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
 def python_sets(documents: Documents, numbers: dict[str, float]) -> list[bool]:
     before, onion = resident(), Onion()
     spent, verdicts = cpu(
-        lambda: [gone for paragraphs in documents for gone in onion.judge([text.split() for text in paragraphs])[0]]
+        lambda: [gone for paragraphs in documents for gone in onion.mark([text.split() for text in paragraphs])[0]]
     )
     numbers["sets"] = spent
     numbers["sets_resident_bytes_per_ngram"] = (resident() - before) / len(onion.seen)

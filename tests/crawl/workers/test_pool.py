@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, ConfigError, Extract
+from windrow.config import Config, ConfigError, Extract, Workers
 from windrow.crawl.workers import pool, wire
 from windrow.crawl.workers.pool import Lost, Pool, Refined
 from windrow.data import Capture, Reason, Task, Verdict
@@ -20,9 +20,9 @@ from windrow.refine import Refiner
 # A worker as it is, but for what some bodies do to it. What they do is real: the kernel ends it, or we must.
 WORKER = """
 import ctypes, os, signal, time
-from windrow.crawl import worker
+from windrow.crawl.workers import process as worker
 refine = worker.Refiner.__call__
-def misbehave(self, capture, probe=""):
+def misbehave(self, capture, sketch=""):
     body = capture.body
     if b"SPIN" in body:
         while True: pass
@@ -38,7 +38,7 @@ def misbehave(self, capture, probe=""):
         if not os.path.exists(marker):
             open(marker, "w").close()
             ctypes.string_at(0)
-    return refine(self, capture, probe)
+    return refine(self, capture, sketch)
 worker.Refiner.__call__ = misbehave
 worker.main()
 """
@@ -52,7 +52,7 @@ def capture(body: bytes, name: str = "") -> Capture:
 
 
 def options(count: int = 1, seconds: float = 5.0, megabytes: int = 1024) -> Config:
-    return Config(extract=Extract(workers=count, seconds=seconds, megabytes=megabytes, extractor="none"))
+    return Config(workers=Workers(count, seconds, megabytes), extract=Extract(extractor="none"))
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_the_limits_are_those_of_the_options() -> None:
 
 
 def test_in_this_process_a_bug_is_an_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: Refiner, capture: Capture, probe: str) -> Refined:
+    def fail(self: Refiner, capture: Capture, sketch: str) -> Refined:
         raise ValueError("a bug")
 
     monkeypatch.setattr(Refiner, "__call__", fail)
@@ -204,10 +204,10 @@ def test_who_no_longer_waits_is_no_trouble() -> None:
 
 CRAWL = """
 import asyncio, os
-from windrow.config import Config, Extract
-from windrow.crawl.workers import Pool
+from windrow.config import Config, Workers
+from windrow.crawl.workers.pool import Pool
 async def run():
-    pool = Pool(Config(extract=Extract(workers=2)))
+    pool = Pool(Config(workers=Workers(count=2)))
     await pool.start()
     with open(f"/proc/self/task/{os.getpid()}/children") as children:
         print(children.read(), flush=True)
@@ -294,7 +294,7 @@ def test_answers_too_large_for_shared_memory_come_all_the_same() -> None:
     pages = [good(1) + text.encode() for text in texts]
 
     async def run() -> list[wire.Answer]:
-        pool = Pool(Config(extract=Extract(workers=1)))
+        pool = Pool(Config(workers=Workers(count=1)))
         await pool.start()
         try:
             return list(
@@ -331,12 +331,44 @@ def test_an_answer_outside_of_the_shared_memory_makes_no_sense() -> None:
 
 
 def test_a_capture_travels_with_what_reading_needs() -> None:
-    sent = [(capture(b"<p>body", "a"), "probe"), (capture(b"", "b"), "")]
+    sent = [(capture(b"<p>body", "a"), "sketch", False), (capture(b"", "b"), "", True)]
     frame = memoryview(b"".join(wire.sent(sent)))
     plain, data = wire.LENGTHS.unpack_from(frame)
     start = wire.LENGTHS.size
     assert len(frame) == start + plain + data
     received = wire.received(frame[start : start + plain], frame[start + plain :])
-    assert [(one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in received] == [
-        (one.task.url, one.head, one.body, one.encoded, one.time, probe) for one, probe in sent
+    assert [(one.task.url, one.head, one.body, one.encoded, one.time, *rest) for one, *rest in received] == [
+        (one.task.url, one.head, one.body, one.encoded, one.time, *rest) for one, *rest in sent
     ]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_soft_404_probe_is_answered_with_a_sketch(count: int) -> None:
+    async def run() -> tuple[str, str]:
+        pool = Pool(Config(workers=Workers(count=count)))
+        await pool.start()
+        try:
+            return await pool.sketch(capture(b"<p>Sorry, there is no such page here.")), await pool.sketch(capture(b""))
+        finally:
+            await pool.close()
+
+    text, empty = asyncio.run(run())
+    assert text and empty == ""
+
+
+def test_an_answer_of_the_wrong_kind_is_not_believed() -> None:
+    async def run() -> bool:
+        pool = Pool(options())
+        await pool.start()
+        try:
+            worker = pool._workers[0]
+            waiting = pool._submit(capture(b"<p>x"), "", False)
+            pool._feed()
+            answer = wire.encode([wire.Sketch("made up")])
+            believed = pool._take(worker, wire.LENGTHS.pack(len(answer), 0) + answer)
+            waiting.cancel()
+            return believed
+        finally:
+            await pool.close()
+
+    assert asyncio.run(run()) is False

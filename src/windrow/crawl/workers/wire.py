@@ -24,7 +24,7 @@ class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
     detail: str  # one line
 
 
-class Sketch(msgspec.Struct, frozen=True, array_like=True, tag=2):
+class Sketch(msgspec.Struct, frozen=True, array_like=True, tag=2, forbid_unknown_fields=True):
     """The answer for a soft-404 probe."""
 
     text: str  # "" if there is nothing to compare with
