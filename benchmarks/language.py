@@ -4,10 +4,10 @@
     python benchmarks/language.py --web /tmp/medium          also the pages of an unpacked ../shared/web/medium.tar.xz
     python benchmarks/language.py --json
 
-Texts: the Declaration of Human Rights (../shared/conformance/udhr.tar.xz) in the languages that both tools know, whole and cut to
-120, 60 and 30 characters; then pages of 15 paragraphs of which 3 are in another language. CPU is that of this process; every tool is
-loaded first.
-Of pages without a label of their own (--web), only the CPU is shown and how often Windrow agrees with the label of that web's makers.
+Texts: the Declaration of Human Rights (../shared/conformance/udhr.tar.xz) in the languages that both tools know, whole
+and cut to 120, 60 and 30 characters; then pages of 15 paragraphs of which 3 are in another language. CPU is that of
+this process; every tool is loaded first. Of pages without a label of their own (--web), only the CPU is shown and how
+often Windrow agrees with the label of that web's makers.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def same(one: str, other: str) -> bool:
 
 
 def translations() -> dict[str, list[str]]:
-    """Paragraphs by language; variants of a translation and members of a macrolanguage that the tools do not tell are left out."""
+    """Return paragraphs by language, without variants and without languages that the tools do not distinguish."""
     both = [code for code, names in tools.known().items() if len(names) == 2]
     chosen = {}
     for name, articles in declarations.translations(SHARED / "conformance" / "udhr.tar.xz").items():
@@ -137,7 +137,7 @@ def _ranges(lines: list[str]) -> list[str]:
 
 
 def pages(web: Path, number: int) -> Iterable[tuple[str, list[str]]]:
-    """Paragraphs of a sample of pages with the label of the web's makers; links and short lines left out, as an extractor would."""
+    """Yield the label and the paragraphs of a sample of pages, without links and short lines."""
     with gzip.open(web / "pages.tsv.gz", "rt") as table:
         head, *rows = [line.rstrip("\n").split("\t") for line in table]
     for row in random.Random(11).sample(rows, min(number, len(rows))):

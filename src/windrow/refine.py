@@ -1,7 +1,7 @@
 """Capture -> Refined: extract the page, judge it, and hash its n-grams.
 
-This is everything that can be said of a page without other pages. It is pure, so a crawl runs it in worker processes and a batch job over
-archive files, with the same result. `dedup.decide` then compares the page with earlier ones.
+This is everything that can be said of a page without other pages. It is pure, so a crawl runs it in worker processes
+and a batch job over archive files, with the same result. `dedup.decide` then compares the page with earlier ones.
 """
 
 import re

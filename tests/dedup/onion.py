@@ -1,4 +1,4 @@
-"""Onion's rule a second time, slowly: exact word n-grams in plain sets, written from its description, sharing no code with the source."""
+"""Onion's rule a second time, slow and exact: n-grams in plain sets, written from its description, as an oracle."""
 
 import itertools
 import re

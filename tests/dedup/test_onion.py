@@ -1,4 +1,4 @@
-"""Onion's rule: duplicate paragraphs are marked as exact sets of n-grams mark them, by the kernel and by the reference."""
+"""Onion's rule: the kernel and the reference mark the same paragraphs as exact sets of n-grams do."""
 
 import random
 from collections.abc import Iterator, Sequence

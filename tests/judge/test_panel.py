@@ -1,4 +1,4 @@
-"""All judges together: the first rejection is the reason, the scores of all are there, and a user's judge takes part."""
+"""All judges together: the first rejection is the reason, all scores are kept, and a user's judge takes part."""
 
 import dataclasses
 

@@ -94,7 +94,8 @@ def test_content_signal_and_license_lines_of_robots_txt_are_read() -> None:
 
 
 def test_licence_links_are_read_from_headers_and_pages() -> None:
-    header = '<https://a.example/l>; rel="license", <https://a.example/x>; rel="next", <https://a.example/m>; rel="copyright license"'
+    links = (("l", "license"), ("x", "next"), ("m", "copyright license"))
+    header = ", ".join(f'<https://a.example/{target}>; rel="{relation}"' for target, relation in links)
     assert names(signals.read([("Link", header)], [])) == [
         ("license", "https://a.example/l"),
         ("license", "https://a.example/m"),

@@ -1,8 +1,10 @@
-/* The inner loops of deduplication in C. The numpy code in hashing.py, onion.py and generation.py is the reference: same input, same output.
+/* The inner loops of deduplication in C. The numpy code in hashing.py, onion.py and generation.py is the reference: the
+   same input gives the same output.
 
-   `ngrams` hashes the words of a document and its n-grams. `mark` applies onion's rule to them with the n-grams that the table holds; it
-   changes nothing and returns the n-grams to add, which `insert` adds. `split` doubles a generation, some buckets per call. Time and memory
-   are linear in the length of the document, whatever it holds: the set that finds repeats is keyed by a number that no page can know. */
+   `ngrams` hashes the words of a document and its n-grams. `mark` applies onion's rule to them with the n-grams that
+   the table holds; it changes nothing and returns the n-grams to add, which `insert` adds. `split` doubles a generation,
+   some buckets per call. Time and memory are linear in the length of the document, whatever it holds: the set that finds
+   repeats is keyed by a number that no page can know. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -115,7 +117,8 @@ end_word(Document *self, uint64_t word)
         self->hashes[self->count++] = mixed(self->rolled);
 }
 
-/* Return the octets of the wide blank that begins here, or 0: no-break space, next line, typographic spaces, the ideographic space. */
+/* Return the octets of the wide blank that begins here, or 0: no-break space, next line, typographic and ideographic
+   spaces. */
 static inline int
 wide_blank(const uint8_t *text, size_t left)
 {
@@ -124,8 +127,8 @@ wide_blank(const uint8_t *text, size_t left)
     if (left < 3)
         return 0;
     uint32_t code = (uint32_t)text[0] << 16 | (uint32_t)text[1] << 8 | text[2];
-    int blank = code == 0xE19A80 || (code >= 0xE28080 && code <= 0xE2808A) || code == 0xE280A8 || code == 0xE280A9 || code == 0xE280AF ||
-                code == 0xE2819F || code == 0xE38080;
+    int blank = code == 0xE19A80 || (code >= 0xE28080 && code <= 0xE2808A) || code == 0xE280A8 || code == 0xE280A9 ||
+                code == 0xE280AF || code == 0xE2819F || code == 0xE38080;
     return blank ? 3 : 0;
 }
 
@@ -306,7 +309,8 @@ ngrams(PyObject *Py_UNUSED(module), PyObject *arguments)
     Document self = {.power = 1, .last_power = 1};
     if (!PyArg_ParseTuple(arguments, "Oipy*:ngrams", &given, &self.ngram, &self.natural, &octets))
         return NULL;
-    PyObject *paragraphs = PySequence_Fast(given, "paragraphs are expected in a sequence"), *lengths = NULL, *result = NULL;
+    PyObject *lengths = NULL, *result = NULL;
+    PyObject *paragraphs = PySequence_Fast(given, "paragraphs are expected in a sequence");
     if (paragraphs == NULL)
         goto done;
     if (self.ngram < 1 || self.ngram > MOST_WORDS || octets.len != 256 * 8) {
@@ -327,7 +331,8 @@ ngrams(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     PyObject *again = repeated(self.hashes, self.count);
     if (again != NULL)
-        result = Py_BuildValue("Oy#N", lengths, self.hashes ? (char *)self.hashes : "", (Py_ssize_t)self.count * 8, again);
+        result = Py_BuildValue(
+            "Oy#N", lengths, self.hashes ? (char *)self.hashes : "", (Py_ssize_t)self.count * 8, again);
 done:
     PyMem_Free(self.hashes);
     Py_XDECREF(lengths);
@@ -385,7 +390,8 @@ open_generation(PyObject *state, Generation *self)
 {
     PyObject *capsule;
     long long split;
-    if (!PyArg_ParseTuple(state, "OiLOO!:generation", &capsule, &self->bits, &split, &self->sorted, &PySet_Type, &self->latest))
+    if (!PyArg_ParseTuple(
+            state, "OiLOO!:generation", &capsule, &self->bits, &split, &self->sorted, &PySet_Type, &self->latest))
         return -1;
     Buckets *buckets = PyCapsule_GetPointer(capsule, CAPSULE);
     if (buckets == NULL)
@@ -509,7 +515,8 @@ check_document(Marking *self, const Py_buffer *lengths, const Py_buffer *hashes,
     self->ngrams = (size_t)hashes->len / 8;
     int fits = self->ngram >= 1 && lengths->len % 8 == 0 && hashes->len % 8 == 0 && self->ngrams < UINT32_MAX;
     for (size_t number = 0; fits && number < self->paragraphs; number++) {
-        fits = self->lengths[number] >= 0 && self->lengths[number] <= INT64_C(1) << 40 && self->words <= INT64_C(1) << 40;
+        fits = self->lengths[number] >= 0 && self->lengths[number] <= INT64_C(1) << 40;
+        fits = fits && self->words <= INT64_C(1) << 40;
         self->words += self->lengths[number];
     }
     int64_t expected = self->words >= self->ngram ? self->words - self->ngram + 1 : 0;
@@ -539,7 +546,7 @@ cover(Marking *self)
     }
 }
 
-/* Mark each run of new paragraphs that has at most `smoothing` words and ends at duplicates or at the document's ends. */
+/* Mark each run of new paragraphs of at most `smoothing` words between duplicates or ends of the document. */
 static void
 smooth(Marking *self)
 {
@@ -607,7 +614,8 @@ duplicates(const Marking *self)
         goto done;
     for (size_t number = 0; number < self->paragraphs; number++) {
         int64_t length = self->lengths[number], covered = self->covered[number];
-        PyObject *share = PyFloat_FromDouble(covered ? (double)covered / (double)length : 0.0), *words = PyLong_FromLongLong(length);
+        PyObject *share = PyFloat_FromDouble(covered ? (double)covered / (double)length : 0.0);
+        PyObject *words = PyLong_FromLongLong(length);
         if (share == NULL || words == NULL) {
             Py_XDECREF(share);
             Py_XDECREF(words);
@@ -680,7 +688,7 @@ done:
     return result;
 }
 
-/* Add identities that are not in the generation; return their entry for the redo file, and those whose bucket was full. */
+/* Add new identities to a generation; return their entry for the redo file, and those whose bucket was full. */
 static PyObject *
 insert(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -724,7 +732,8 @@ done:
     return result;
 }
 
-/* Split one bucket in two: the first bit of a fingerprint chooses, the rest remains. No branches: the CPU would mispredict half of them. */
+/* Split one bucket in two: the first bit of a fingerprint chooses, the rest remains. No branches: the CPU would
+   mispredict half of them. */
 static void
 split_bucket(Generation *self, uint64_t bucket)
 {
@@ -785,7 +794,8 @@ inverse(uint64_t number)
 PyMODINIT_FUNC
 PyInit__ngrams(void)
 {
-    static const uint8_t blanks[] = {9, 10, 11, 12, 13, 28, 29, 30, 31, 32}, leads[] = {0xC2, 0xE0, 0xE1, 0xE2, 0xEF, 0xF0};
+    static const uint8_t blanks[] = {9, 10, 11, 12, 13, 28, 29, 30, 31, 32};
+    static const uint8_t leads[] = {0xC2, 0xE0, 0xE1, 0xE2, 0xEF, 0xF0};
     for (size_t place = 0; place < sizeof(blanks); place++)
         classes[blanks[place]] = BLANK;
     for (size_t place = 0; place < sizeof(leads); place++)

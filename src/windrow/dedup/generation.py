@@ -1,9 +1,10 @@
 """One generation of the table: a set of 48-bit hashes that grows in place.
 
-The first bits of a hash choose a bucket of 16 slots; the rest is the fingerprint, which a slot of 32 bits holds. When the set doubles, each
-bucket splits in two by the first bit of its fingerprints, so the hashes themselves need not be kept. Memory is reserved once and touched as
-the set grows. The doubling is spread over many calls, one bucket for each n-gram added, so that no single call is long. Finding, adding and
-splitting are in the C kernel `_ngrams`; the numpy code here is its reference implementation.
+The first bits of a hash choose a bucket of 16 slots; the rest is the fingerprint, which a slot of 32 bits holds. When
+the set doubles, each bucket splits in two by the first bit of its fingerprints, so the hashes themselves need not be
+kept. Memory is reserved once and touched as the set grows. The doubling is spread over many calls, one bucket for each
+n-gram added, so that no single call is long. Finding, adding and splitting are in the C kernel `_ngrams`; the numpy
+code here is its reference implementation.
 """
 
 from typing import BinaryIO
@@ -33,7 +34,7 @@ _LAST = np.arange(SLOTS - 1, SLOTS - 257, -1)  # by the fill of a bucket: its la
 
 
 class Stash:
-    """The few identities whose bucket was full: a sorted array, and a set of the latest until there are enough to merge."""
+    """The few identities whose bucket was full: a sorted array, and a set of the latest, which are merged in groups."""
 
     def __init__(self, identities: Hashes | None = None) -> None:
         self.sorted = np.zeros(0, np.uint64) if identities is None else np.sort(identities)
@@ -159,7 +160,7 @@ class Generation:
         return 1 << (self.bits + self._splitting())
 
     def _place(self, identities: Hashes) -> tuple[Buckets, Fingerprints]:
-        """Return bucket and fingerprint of each; the fingerprint 0 marks an empty slot, so 1 stands for both 0 and 1."""
+        """Return bucket and fingerprint of each. 0 marks an empty slot, so the fingerprint 1 also stands for 0."""
         rest = BITS - self.bits
         buckets = (identities >> np.uint64(rest)).view(np.int64)
         prints = identities.astype(np.uint32)
@@ -182,7 +183,7 @@ class Generation:
         return len(identities).to_bytes(4, "little") + cut.tobytes()
 
     def _insert_rows(self, identities: Hashes) -> None:
-        """Write each to the last free slot of its bucket. If two chose the same slot, the overwritten one tries again."""
+        """Write each to the last free slot of its bucket. If two chose the same slot, the lost one tries again."""
         buckets, prints = self._place(identities)
         flat = self.slots.reshape(-1)
         while len(buckets):
@@ -203,7 +204,7 @@ class Generation:
             identities, buckets, prints = identities[lost], buckets[lost], prints[lost]
 
     def _split(self, count: int) -> None:
-        """Split the next `count` buckets, from the last to the first: each moves to twice its number, which is free by then."""
+        """Split `count` buckets, from the last to the first: each moves to twice its number, which is free by then."""
         high, low = self.split, max(0, self.split - count)
         if _ngrams:
             _ngrams.split(self.state(), low)
@@ -227,7 +228,7 @@ class Generation:
         self.fill[2 * low : 2 * high] = np.count_nonzero(halves, axis=1).astype(np.uint8) | flags
 
     def _double(self) -> None:
-        """Every bucket is split: count one more bit, and put the stash into the buckets, which may have room for it now."""
+        """Finish a doubling: use one more bit, and move the stash to the buckets, which may have room for it now."""
         self.bits += 1
         self.split = 1 << self.bits
         self.fill[: self.split] &= np.uint8(OVERFLOWN - 1)

@@ -26,7 +26,8 @@ class Ngrams(msgspec.Struct, frozen=True, gc=False):
 def of(paragraphs: Sequence[str], ngram: int = 7) -> Ngrams:
     """Return the n-grams of a document.
 
-    White space separates words. In scripts without spaces (Chinese, Japanese, Thai, Lao, Tibetan, Burmese, Khmer) each letter is a word.
+    White space separates words. In scripts without spaces (Chinese, Japanese, Thai, Lao, Tibetan, Burmese, Khmer) each
+    letter is a word.
     """
     if _ngrams and ngram <= _LARGEST:
         return Ngrams(*_ngrams.ngrams(paragraphs, ngram, True, hashing.OCTETS))
@@ -34,7 +35,7 @@ def of(paragraphs: Sequence[str], ngram: int = 7) -> Ngrams:
 
 
 def of_octets(paragraphs: Sequence[bytes], ngram: int, tokens: bool) -> Ngrams:
-    """Return the same for paragraphs in UTF-8. `tokens`: each line of a paragraph is one word, as in a vertical file."""
+    """Return the same for paragraphs in UTF-8. `tokens`: each line is one word, as in a vertical file."""
     if _ngrams and ngram <= _LARGEST:
         return Ngrams(*_ngrams.ngrams(paragraphs, ngram, not tokens, hashing.OCTETS))
     return Ngrams(*hashing.ngrams(paragraphs, ngram, not tokens))

@@ -1,8 +1,9 @@
 """Near-duplicate paragraphs, by the rule of onion (Pomikálek 2011).
 
-A paragraph is a duplicate if more than half of its words lie in n-grams seen before, in an earlier document or earlier in its own. A short
-run of new paragraphs next to duplicates is removed with them. We add one rule: if most of a document is duplicate, the rest is removed too
-(`DuplicateRule.whole`), because it is a fragment without context, or spam assembled from the same sentences.
+A paragraph is a duplicate if more than half of its words lie in n-grams seen before, in an earlier document or earlier
+in its own. A short run of new paragraphs next to duplicates is removed with them. We add one rule: if most of a
+document is duplicate, the rest is removed too (`DuplicateRule.whole`), because it is a fragment without context, or
+spam assembled from the same sentences.
 """
 
 import itertools
@@ -101,7 +102,7 @@ def _covered(lengths: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_], ngram:
 
 
 def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:
-    """Mark each run of new paragraphs that has at most `limit` words and ends at duplicates or at the document's ends."""
+    """Mark each run of new paragraphs of at most `limit` words between duplicates or ends of the document."""
     start, run = 0, 0
     for place in range(len(counts) + 1):
         if place < len(counts) and not duplicate[place]:

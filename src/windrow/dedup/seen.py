@@ -1,7 +1,8 @@
 """The table of n-grams on disk: its redo file, and a copy of the whole table.
 
-A group commit appends the new n-grams to the redo file and records its length in the frame. A clean end also writes a copy of the table, so
-that the next start need not read the redo file from its beginning. The copy only saves time: without it nothing is lost.
+A group commit appends the new n-grams to the redo file and records its length in the frame. A clean end also writes a
+copy of the table, so that the next start need not read the redo file from its beginning. The copy only saves time:
+without it nothing is lost.
 """
 
 import contextlib

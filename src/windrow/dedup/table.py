@@ -1,7 +1,8 @@
 """The table of all n-grams seen: two generations, the redo records of what was added, and a saved copy.
 
-`young` takes what is new; `old` is only read. When `young` is full, it becomes `old`, and the previous `old` is forgotten. Measured: 5.9 to
-11.2 bytes per n-gram. Two different n-grams are taken for the same with a probability of n/2^48: one in three million at 10^8.
+`young` takes what is new; `old` is only read. When `young` is full, it becomes `old`, and the previous `old` is
+forgotten. Measured: 5.9 to 11.2 bytes per n-gram. Two different n-grams are taken for the same with a probability of
+n/2^48: one in three million at 10^8.
 """
 
 import os
@@ -56,7 +57,7 @@ class NgramTable:
         return Found(identities, young, young | self.old.has(identities) if self.old else young)
 
     def put(self, found: Found, kept: Flags | None = None, repeated: bool = True) -> None:
-        """Add what `find` returned (only where `kept`) and is not in the young generation. `repeated`: some may occur twice."""
+        """Add the kept n-grams that are not in the young generation. `repeated`: some may occur twice."""
         new = found.identities[~found.young if kept is None else kept > found.young]
         self.add_new(new[np.sort(np.unique(new, return_index=True)[1])] if repeated else new)
 

@@ -1,24 +1,26 @@
 """Judging: whether a page belongs in the corpus, by what can be said of it without other pages.
 
-A judge is a function `(Page, Facts) -> Ruling`. It takes the page and the facts around it (response headers, the soft-404 sketch of its
-origin, the findings of earlier judges) and returns scores by name, labels, the paragraphs to drop, and a reason if it rejects the page.
-Judges are pure: they open no file after their models are loaded, and the same page always gets the same ruling, in a crawl's workers and in
-a batch job.
+A judge is a function `(Page, Facts) -> Ruling`. It takes the page and the facts around it (response headers, the
+soft-404 sketch of its origin, the findings of earlier judges) and returns scores by name, labels, the paragraphs to
+drop, and a reason if it rejects the page. Judges are pure: they open no file after their models are loaded, and the
+same page always gets the same ruling, in a crawl's workers and in a batch job.
 
-`JUDGES` is the table of the built-in judges, in the order in which they run; each entry makes a judge from the options. `panel` runs them
-all, then the user's own ("package.module:name" in `judge.judges`), and puts the verdict together. The first judge that rejects a page gives
-the reason. The scores of all judges reach the log and the corpus under their names, whether the page is rejected or not.
+`JUDGES` is the table of the built-in judges, in the order in which they run; each entry makes a judge from the options.
+`panel` runs them all, then the user's own ("package.module:name" in `judge.judges`), and puts the verdict together. The
+first judge that rejects a page gives the reason. The scores of all judges reach the log and the corpus under their
+names, whether the page is rejected or not.
 
 - `soft404`: pages that resemble the origin's answer for a URL that cannot exist.
 - `text`: pages without main text.
 - `signals`: what authors state about the use of the page, applied by profile.
-- `language`: CLD2 for each paragraph, py3langid where CLD2 is unsure, the user's own models. Recognised and accepted languages are two
-  lists, so that a paragraph in a similar language is identified and dropped.
+- `language`: CLD2 for each paragraph, py3langid where CLD2 is unsure, the user's own models. Recognised and accepted
+  languages are two lists, so that a paragraph in a similar language is identified and dropped.
 - `quality`: running text or not.
 - `translation`: pages that say a machine translated them.
 
-The order is that of the reasons, so a soft-404 page is reported as one whatever its language is. `quality` needs the paragraphs that
-`language` keeps. Which pages are duplicates depends on other pages and is decided later, see `dedup.decide`.
+The order is that of the reasons, so a soft-404 page is reported as one whatever its language is. `quality` needs the
+paragraphs that `language` keeps. Which pages are duplicates depends on other pages and is decided later, see
+`dedup.decide`.
 """
 
 from collections.abc import Callable

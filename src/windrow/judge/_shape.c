@@ -1,4 +1,4 @@
-/* The counts of shape.py in C, in one pass over the characters as Python stores them. The Python code there is the reference. */
+/* The counts of shape.py in C, in one pass over the characters as Python stores them; the code there is the reference. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -76,8 +76,16 @@ spaces(PyObject *text)
     return found;
 }
 
-/* Of the first characters of these texts, joined by line ends: how many are of each class, the words, the different word triples. Of all
-   characters: their number, the spaces, and the characters of those texts that are long or end with one of `ends`. */
+static int
+ends_sentence(PyObject *text, Py_ssize_t length, PyObject *ends)
+{
+    if (length == 0)
+        return 0;
+    return PyUnicode_FindChar(ends, PyUnicode_READ_CHAR(text, length - 1), 0, PyUnicode_GET_LENGTH(ends), 1) >= 0;
+}
+
+/* Of the first characters of these texts, joined by line ends: how many are of each class, the words, the different word
+   triples. Of all characters: their number, the spaces, and those of texts that are long or end with one of `ends`. */
 static PyObject *
 count(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -108,7 +116,7 @@ count(PyObject *Py_UNUSED(module), PyObject *arguments)
         }
         characters += length;
         blanks += spaces(text);
-        if (length >= least || (length && PyUnicode_FindChar(ends, PyUnicode_READ_CHAR(text, length - 1), 0, PyUnicode_GET_LENGTH(ends), 1) >= 0))
+        if (length >= least || ends_sentence(text, length, ends))
             sentences += length;
     }
     if (self.word)
@@ -116,7 +124,8 @@ count(PyObject *Py_UNUSED(module), PyObject *arguments)
     const Py_ssize_t *counts = self.counts;
     if (texts != NULL)
         result = Py_BuildValue(
-            "(nnnnnn)nnnnn", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], self.words, self.triples, characters, blanks, sentences);
+            "(nnnnnn)nnnnn", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], self.words, self.triples,
+            characters, blanks, sentences);
 done:
     Py_XDECREF(texts);
     PyBuffer_Release(&classes);

@@ -103,10 +103,8 @@ def _load(reference: str) -> Judge:
     """Return the user's judge, with its rulings checked."""
     judge = plugins.load(reference, "judge.judges")
     if not callable(judge):
-        raise ConfigError(
-            f"option 'judge.judges' names {reference!r}, which is not a function; write `def {reference.rpartition(':')[2]}"
-            "(page: Page, facts: Facts) -> Ruling` there"
-        )
+        fix = "name a function (page: Page, facts: Facts) -> Ruling"
+        raise ConfigError(f"option 'judge.judges' names {reference!r}, which is not a function; {fix}")
 
     def checked(page: Page, facts: Facts) -> Ruling:
         ruling = judge(page, facts)

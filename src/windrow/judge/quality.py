@@ -1,7 +1,7 @@
 """Running text or not: scores of a page's text, and the limits that reject it.
 
-The scores follow those of other corpus builders (Gopher, C4, jusText's paragraph classes). The limits are wide on purpose; a user who wants
-only prose can narrow them in [quality].
+The scores follow those of other corpus builders (Gopher, C4, jusText's paragraph classes). The limits are wide on
+purpose; a user who wants only prose can narrow them in [quality].
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ def build(config: Config) -> Judge:
 def scores(texts: Sequence[str]) -> dict[str, float]:
     """Return the scores of a text.
 
-    Shares are from 0 to 1. Those of letters, digits and symbols are of the first characters that are not blank. In the number of
-    characters, Chinese and Japanese characters and hangul count three times.
+    Shares are from 0 to 1. Those of letters, digits and symbols are of the first characters that are not blank. In the
+    number of characters, Chinese and Japanese characters and hangul count three times.
     """
     (letters, _, digits, marks, symbols, dense), words, triples, characters, spaces, sentences = shape.count(texts)
     letters += dense

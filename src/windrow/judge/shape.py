@@ -1,4 +1,4 @@
-"""Counts of a text: characters by class, words, sentences. The C kernel `_shape` computes them; the code here is its reference."""
+"""Counts of a text: characters by class, words, sentences. Computed by the C kernel `_shape` or its reference here."""
 
 import functools
 import re
@@ -35,8 +35,9 @@ _DENSE = re.compile(f"[{scripts.DENSE}]+")
 def count(texts: Sequence[str]) -> Counts:
     """Count the characters and words of some texts.
 
-    Of the first LOOKED characters of the texts, joined by line ends: the characters by class, the words, the different word triples. Of all
-    characters: their number, the spaces, and the characters of those texts that are long or end like a sentence, unlike menus and lists.
+    Of the first LOOKED characters of the texts, joined by line ends: the characters by class, the words, the different
+    word triples. Of all characters: their number, the spaces, and the characters of those texts that are long or end
+    like a sentence, unlike menus and lists.
     """
     return _shape.count(texts, _class_table(), LOOKED, ENDS, LONG) if _shape else _count(texts)
 

@@ -1,9 +1,10 @@
-"""What authors and hosts say about the use of a page, beyond Allow and Disallow: read with its source, applied by profile.
+"""Signals: what authors and hosts state about the use of a page, beyond Allow and Disallow; applied by profile.
 
-Sources: robots meta elements and X-Robots-Tag (also for our agent alone), noai and noimageai among them; the TDM Reservation Protocol;
-Content-Usage (IETF aipref), in the header and in robots.txt; Content-Signal in robots.txt; licence links, RSL's among them; and a robots.txt
-that closes the site to the known crawlers of AI companies. Every signal is stored with the document, whatever the profile, so that a corpus
-can be filtered again when the rules change. If two signals disagree, the more restrictive one counts. This is not legal advice.
+Sources: robots meta elements and X-Robots-Tag (also for our agent alone), noai and noimageai among them; the TDM
+Reservation Protocol; Content-Usage (IETF aipref), in the header and in robots.txt; Content-Signal in robots.txt;
+licence links, RSL's among them; and a robots.txt that closes the site to the known crawlers of AI companies. Every
+signal is stored with the document, whatever the profile, so that a corpus can be filtered again when the rules change.
+If two signals disagree, the more restrictive one counts. This is not legal advice.
 """
 
 import re
@@ -163,7 +164,7 @@ def _meta(name: str, content: str, agent: str) -> list[Signal]:
 
 
 def _tagged(value: str, agent: str) -> Iterable[Signal]:
-    """Yield the directives of an X-Robots-Tag: "noindex, nofollow" is for all; after "name:" they are for that agent."""
+    """Yield the directives of an X-Robots-Tag: "noindex, nofollow" for all agents; after "name:" for that agent."""
     addressed = ""
     for part in value.split(","):
         match = _AGENT.fullmatch(part)
@@ -187,7 +188,7 @@ def _tdm(name: str, value: str, source: str) -> list[Signal]:
 
 
 def _uses(value: str, source: str, field: str) -> list[Signal]:
-    """Read a dictionary of structured fields (RFC 9651): "train-ai=n, search=y". Other values than y and n are ignored."""
+    """Read a dictionary of structured fields (RFC 9651): "train-ai=n, search=y". Only y and n count as values."""
     found: dict[str, Signal] = {}
     for part in value.lower().split(","):
         match = _MEMBER.fullmatch(part)

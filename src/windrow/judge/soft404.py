@@ -1,8 +1,9 @@
-"""Soft 404: pages that do not exist although the host answers with status 200, found by their similarity to a known one.
+"""Soft 404: "not found" pages that the host sends with status 200, found by their similarity to a known one.
 
-The crawl requests from each origin, once, a page that cannot exist. If the origin answers with status 200, a sketch of that answer is kept:
-of the hashes of all its word triples the 256 smallest. From a sketch and a page one can estimate the share of word triples that the two
-texts have in common (Broder's bottom-k sketch). A page that shares nearly all of them is the same answer again.
+The crawl requests from each origin, once, a page that cannot exist. If the origin answers with status 200, a sketch of
+that answer is kept: of the hashes of all its word triples the 256 smallest. From a sketch and a page one can estimate
+the share of word triples that the two texts have in common (Broder's bottom-k sketch). A page that shares nearly all of
+them is the same answer again.
 """
 
 import base64
@@ -54,7 +55,7 @@ def similarity(sketch: str, page: Page) -> float:
 
 
 def triples(texts: Sequence[str]) -> set[tuple[str, ...]]:
-    """Return the word triples of a text, without numbers and paths: an error page repeats the URL that was requested."""
+    """Return the word triples of a text, without numbers and paths: an error page repeats the requested URL."""
     words = [word for word in " ".join(texts).lower().split() if not _NUMBER_OR_PATH.search(word)]
     if len(words) < 3:
         return {tuple(words)} if words else set()

@@ -24,7 +24,8 @@ _NOTICES = re.compile(
     r"|maschinell(?:e|en)? übersetz|automatisch übersetzt|tradui(?:te?|re)s? automatiquement|traduction automatique"
     r"|traducid[oa]s? automáticamente|traducción automática|tradotto automaticamente|traduzione automatica"
     r"|traduzid[oa] automaticamente|tradução automática|автоматическ(?:ий|и) перев|машинный перевод"
-    r"|strojov(?:ě|ý) přelo|strojový překlad|tłumaczenie (?:maszynowe|automatyczne)|机器翻译|機器翻譯|機械翻訳|自動翻訳",
+    r"|strojov(?:ě|ý) přelo|strojový překlad|tłumaczenie (?:maszynowe|automatyczne)"
+    r"|机器翻译|機器翻譯|機械翻訳|自動翻訳",
     re.IGNORECASE,
 )
 # Every notice contains one of these; looking for them first takes a tenth of the time.

@@ -14,7 +14,7 @@ from tests.judge import declarations
 from windrow import cli
 from windrow.config import ConfigError, Language
 from windrow.judge.language import accept, codes, detect, trigrams
-from windrow.judge.language.detect import Finding, LanguageSettings
+from windrow.judge.language.detect import LanguageSettings
 
 PLAIN = LanguageSettings()
 LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "vi")

@@ -42,7 +42,7 @@ def build(config: Config) -> Judge:
 
 
 def accept(found: Finding, settings: LanguageSettings) -> Accepted:
-    """Return the paragraphs to drop; all of them if too little of the page is in an accepted language, or in no known one."""
+    """Return the paragraphs to drop: all of them if too little of the page is in an accepted language."""
     if not settings.accepted:
         return Accepted()
     wanted = {code: detect.accepts(code, settings) for code in {*found.shares, *found.paragraphs}}

@@ -1,7 +1,8 @@
 """Names for languages: ISO 639-3 inside Windrow, any usual code or name outside.
 
-`languages.tsv` in this directory has one row per language: code, two-letter code, macrolanguage, English names. It was made from the IANA
-Language Subtag Registry of 2025-08-25, which is in the public domain (CC0). A row whose second column begins with "=" is a retired code.
+`languages.tsv` in this directory has one row per language: code, two-letter code, macrolanguage, English names. It was
+made from the IANA Language Subtag Registry of 2025-08-25, which is in the public domain (CC0). A row whose second
+column begins with "=" is a retired code.
 """
 
 import difflib
@@ -25,7 +26,7 @@ class IsoLanguage(msgspec.Struct, frozen=True, gc=False):
 
 
 def parse(text: str) -> str:
-    """Return the ISO 639-3 code of a language written as code, tag or English name; raise ConfigError if it is unknown."""
+    """Return the ISO 639-3 code of a language written as code, tag or name; raise ConfigError if it is unknown."""
     code = find(text)
     if code is None:
         raise ConfigError(f"unknown language {text!r}; {_suggestion(text)}")
@@ -63,8 +64,9 @@ def short(code: str) -> str:
 def covers(wanted: str, found: str) -> bool:
     """Return whether text in the language `found` is accepted when the user wants `wanted`.
 
-    A macrolanguage covers its members ("nor" covers Bokmål and Nynorsk). A standard member covers its macrolanguage ("cmn" covers "zho"),
-    because most tools know no finer name. Indonesian does not count as Malay, and Croatian, Serbian and Bosnian are three languages.
+    A macrolanguage covers its members ("nor" covers Bokmål and Nynorsk). A standard member covers its macrolanguage
+    ("cmn" covers "zho"), because most tools know no finer name. Indonesian does not count as Malay, and Croatian,
+    Serbian and Bosnian are three languages.
     """
     if wanted == found:
         return True
@@ -104,7 +106,7 @@ def _codes() -> dict[str, str]:
 
 @functools.cache
 def _names() -> dict[str, str]:
-    """Return the code by normalised name; if two languages share a name, it belongs to the one with a two-letter code."""
+    """Return the code by normalised name. A name that two languages share belongs to the one with a two-letter code."""
     known: dict[str, str] = {}
     for language in sorted(table().values(), key=lambda one: not one.short):
         for written in language.names:
@@ -124,7 +126,7 @@ def _by_code(bare: str) -> str | None:
 
 
 def _by_tag(bare: str) -> str | None:
-    """Return the code of a language tag (RFC 5646) or a locale: that of its first part, unless a later part refines it."""
+    """Return the code of a language tag (RFC 5646) or locale: that of its first part, if no later part refines it."""
     first, *rest = re.split("[-_]", re.sub(r"[.@].*", "", bare))
     if not rest or not all(re.fullmatch("[a-z0-9]{1,8}", part) for part in rest):
         return None
@@ -145,7 +147,7 @@ def _suggestion(text: str) -> str:
 
 
 def _nearest(bare: str) -> str | None:
-    """Return the code whose name or code is most similar: common languages before rare ones, names before codes, which differ by little."""
+    """Return the most similar language: common ones before rare ones, names before codes, which are all similar."""
     short = [language for language in table().values() if language.short]
     usual = {
         **{_normalised(written): language.code for language in short for written in language.names},

@@ -1,10 +1,11 @@
 """Detect the language of a page and of each of its paragraphs, with two tools and a rule.
 
-CLD2 reads each paragraph alone. That costs little more than reading the page at once, and finds short foreign paragraphs, which otherwise
-get the language of their neighbours (of 40 to 60 characters: 99 % found instead of 71 %). Once many paragraphs agree, CLD2 reads the others
-in groups, and one by one if a group is mixed. py3langid, ten times as slow, is asked if CLD2 is unsure, and before a short paragraph is
-called foreign, unless CLD2 changes its answer when it gets the page's language as a hint: together they correct four of five such errors.
-Models trained from samples (`trigrams`) detect languages that neither tool knows.
+CLD2 reads each paragraph alone. That costs little more than reading the page at once, and finds short foreign
+paragraphs, which otherwise get the language of their neighbours (of 40 to 60 characters: 99 % found instead of 71 %).
+Once many paragraphs agree, CLD2 reads the others in groups, and one by one if a group is mixed. py3langid, ten times as
+slow, is asked if CLD2 is unsure, and before a short paragraph is called foreign, unless CLD2 changes its answer when it
+gets the page's language as a hint: together they correct four of five such errors. Models trained from samples
+(`trigrams`) detect languages that neither tool knows.
 """
 
 import functools
@@ -35,7 +36,7 @@ _FEW = 8  # the same on a page in a language that is not accepted: only whether 
 _GROUP = 4  # of the paragraphs after these, how many are read together if all so far were in one language
 _PART = 80  # characters read of each paragraph in a group
 _LEAST = 1500  # characters read per page, if it has as many: of few paragraphs, more of each is read
-# py3langid's probability from which it is believed: of 1,300 texts of 60 characters 0.1 % are lost, 0.1 % are corrected.
+# py3langid's probability from which it is believed. Of 1,300 texts of 60 characters 0.1 % are lost, and 0.1 % gained.
 _SURE = 0.5
 _BRIEF = 0.3  # the same for a line of text that CLD2 cannot place: the score says how far to trust it
 _FOREIGN = 0.7  # the same if it contradicts CLD2 on a short text, or the page around a paragraph CLD2 could not place
@@ -64,14 +65,14 @@ class Finding(msgspec.Struct, frozen=True):
     """The languages of a text."""
 
     language: str  # ISO 639-3; "und": no letters, or no known language
-    # 0 to 1: share of the text that is in the page's language by its own evidence; py3langid's probability if it decided.
+    # 0 to 1: share of the text in the page's language by its own evidence; py3langid's probability if it decided.
     score: float
     shares: dict[str, float]  # of the characters, dense ones counted three times; greatest first
     paragraphs: tuple[str, ...]  # language of each
 
 
 def prepare(options: config.Language) -> LanguageSettings:
-    """Parse the codes and load the models; raise ConfigError if a language is unknown, or if no tool or model knows it."""
+    """Parse the codes and load the models; raise ConfigError if no tool and no model knows a language."""
     models = tuple(trigrams.read(Path(path)) for path in options.models)
     accepted = tuple(dict.fromkeys(codes.parse(text) for text in options.accepted))
     recognised = [codes.parse(text) for text in options.recognised]
@@ -110,7 +111,7 @@ def detect(texts: Sequence[str], settings: LanguageSettings) -> Finding:
 
 
 def share(text: str, code: str) -> float | None:
-    """Return how much of a paragraph CLD2 finds in this language or a related one, 0 to 1; None if it is unsure or the text too short."""
+    """Return the share of a paragraph that CLD2 finds in this language or a related one; None if it cannot say."""
     if len(text) < _LINE and not _is_evidence(text, False):
         return None
     sure, _, best = tools.detect(text)
@@ -191,7 +192,7 @@ def _weights(sizes: Sequence[int], answers: Sequence[str]) -> dict[str, int]:
 
 
 def _sizes(texts: Sequence[str]) -> list[int]:
-    """Return the characters of each text; a dense one counts three times: it says as much as three letters, and pages mix both."""
+    """Return the characters of each text. A dense one counts three times: it says as much as three letters."""
     sizes = list(map(len, texts))
     for place, octets in enumerate(shape.octets(texts)):
         if 4 * octets >= 5 * sizes[place]:  # otherwise there are few dense characters, if any
@@ -225,7 +226,7 @@ def _printed(texts: Sequence[str], total: int) -> int:
 
 
 def _brief(texts: Sequence[str], weights: dict[str, int], settings: LanguageSettings) -> Answer:
-    """Return the language of a line or two: both tools are asked, and py3langid decides among the languages that it knows."""
+    """Return the language of a line or two. Both tools are asked; py3langid decides about the languages it knows."""
     best = max((code for code in weights if code != UNKNOWN), key=lambda code: weights[code], default=UNKNOWN)
     answer, probability = tools.py3langid("\n".join(texts), settings.recognised)
     yields = best == UNKNOWN or len(tools.known().get(best, ())) == 2 or not _expected(best, 0, settings)
@@ -280,6 +281,6 @@ def _checked(asked: str, answer: str, page: str, settings: LanguageSettings) -> 
 
 @functools.lru_cache(4096)
 def _related(one: str, other: str) -> bool:
-    """Return whether two languages share a macrolanguage (Croatian and Bosnian): one line of text does not distinguish them."""
+    """Return whether two languages share a macrolanguage (Croatian, Bosnian): one line does not distinguish them."""
     whole = codes.macro(one) or one
     return one == other or whole == (codes.macro(other) or other)

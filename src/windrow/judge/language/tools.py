@@ -1,4 +1,4 @@
-"""The two language detectors: CLD2, which is fast, and py3langid, which is ten times as slow and better on short text."""
+"""The two language detectors: CLD2, which is fast, and py3langid, ten times as slow and better on short text."""
 
 import copy
 import functools

@@ -1,8 +1,8 @@
 """Language models of character trigrams, trained from a sample of text: for languages that no tool distinguishes.
 
-A model gives each character its probability after the two before it, as counted in the sample. For a trigram that the sample does not have,
-it uses the bigram and the single character (Kneser and Ney 1995: of five smoothings tried, this one distinguished similar languages best and
-did not favour the smaller sample). A model file holds the counts alone.
+A model gives each character its probability after the two before it, as counted in the sample. For a trigram that the
+sample does not have, it uses the bigram and the single character (Kneser and Ney 1995: of five smoothings tried, this
+one distinguished similar languages best and did not favour the smaller sample). A model file holds the counts alone.
 """
 
 import collections
@@ -63,7 +63,7 @@ def train(name: str, text: str) -> TrigramModel:
 
 
 def classify(text: str, models: Sequence[TrigramModel]) -> tuple[str, float]:
-    """Return the most probable of these languages and its probability among them; ("und", 0) for a text without letters."""
+    """Return the most probable language and its probability among these; ("und", 0) for a text without letters."""
     plain = normalise(text)
     if not plain.strip() or not models:
         return "und", 0.0
@@ -85,7 +85,7 @@ def fits(text: str, model: TrigramModel, tolerance: float = 3.0) -> bool:
 
 
 def cost(text: str, model: TrigramModel) -> float:
-    """Return the bits per character: the fewer, the better the text fits the model. Infinite for a text without letters."""
+    """Return the bits per character: the fewer, the better the text fits. Infinite for a text without letters."""
     plain = normalise(text)
     return -_total(plain, model) / (len(plain) - 2) if len(plain) > 2 else math.inf
 
@@ -216,7 +216,7 @@ class _Probabilities(dict[str, float]):
 
 
 def _discounted(number: int, context: tuple[int, int] | None, shorter: float) -> float:
-    """Return the discounted share of a count, plus the discounted mass times the probability from the shorter context."""
+    """Return the share of a discounted count; the discounts are given to the shorter context's probability."""
     if context is None:
         return shorter
     total, kinds = context
