@@ -2,9 +2,9 @@
    same input gives the same output.
 
    `ngrams` hashes the words of a document and its n-grams. `mark` applies onion's rule to them with the n-grams that
-   the table holds; it changes nothing and returns the n-grams to add, which `insert` adds. `split` doubles a generation,
-   some buckets per call. Time and memory are linear in the length of the document, whatever it holds: the set that finds
-   repeats is keyed by a number that no page can know. */
+   the table holds; it changes nothing and returns the n-grams to add, which `insert` adds. `split` doubles a
+   generation, some buckets per call. Time and memory are linear in the length of the document, whatever it holds: the
+   set that finds repeats is keyed by a number that no page can know. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -1,4 +1,4 @@
-/* The counts of shape.py in C, in one pass over the characters as Python stores them; the code there is the reference. */
+/* The counts of shape.py in C, in one pass over the characters as Python stores them. shape.py has the reference. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -84,8 +84,9 @@ ends_sentence(PyObject *text, Py_ssize_t length, PyObject *ends)
     return PyUnicode_FindChar(ends, PyUnicode_READ_CHAR(text, length - 1), 0, PyUnicode_GET_LENGTH(ends), 1) >= 0;
 }
 
-/* Of the first characters of these texts, joined by line ends: how many are of each class, the words, the different word
-   triples. Of all characters: their number, the spaces, and those of texts that are long or end with one of `ends`. */
+/* Of the first characters of these texts, joined by line ends: how many are of each class, the words, the different
+   word triples. Of all characters: their number, the spaces, and the characters of those texts that are long or end
+   with one of `ends`. */
 static PyObject *
 count(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
