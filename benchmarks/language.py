@@ -58,12 +58,12 @@ def translations() -> dict[str, list[str]]:
     chosen = {}
     for name, articles in declarations.translations(SHARED / "conformance" / "udhr.tar.xz").items():
         code, paragraphs = codes.find(name) or "", list(itertools.chain(*articles))
-        told = (
+        distinct = (
             any(codes.covers(code, one) for one in both)
             and codes.macro(code) not in ("zho", "que")
             and code not in ("azb", "bjn", "min")
         )
-        if "_" not in name and told and len(paragraphs) > 30:
+        if "_" not in name and distinct and len(paragraphs) > 30:
             chosen[code] = paragraphs
     return chosen
 

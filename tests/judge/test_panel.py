@@ -1,6 +1,8 @@
 """All judges together: the first rejection is the reason, all scores are kept, and a user's judge takes part."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 
@@ -213,3 +215,13 @@ def test_a_users_judge_that_breaks_its_contract_is_named(name: str, message: str
 def test_a_reference_that_names_no_judge_is_reported_before_the_crawl_begins(reference: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Panel(made(judge={"judges": (reference,)}))
+
+
+def test_the_judge_of_the_documentation_works(tmp_path: Path) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "language.md").read_text("utf-8")
+    [source] = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+    (tmp_path / "shouting.py").write_text(source, "utf-8")
+    options = made(judge={"judges": (f"{tmp_path}/shouting:judge",)})
+    assert judge(page(GERMAN), options).verdict.scores["shouting"] == 0.0
+    loud = judge(page([text.replace(" ", "! ") for text in GERMAN]), options)
+    assert (loud.verdict.reason, loud.verdict.detail) == (Reason.QUALITY, "shouting")

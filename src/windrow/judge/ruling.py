@@ -1,4 +1,4 @@
-"""What a judge receives beside the page, and what it returns."""
+"""What a judge receives in addition to the page, and what it returns."""
 
 from collections.abc import Callable, Collection, Sequence
 

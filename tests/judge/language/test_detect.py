@@ -1,4 +1,4 @@
-"""The language of pages and paragraphs, what is kept of them, and the commands."""
+"""The language of pages and paragraphs, and the commands of `windrow language`."""
 
 import io
 import json
@@ -21,7 +21,7 @@ LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "
 
 
 @pytest.mark.parametrize("short", LANGUAGES)
-def test_a_page_and_its_paragraphs_are_in_their_language(short: str) -> None:
+def test_the_language_of_a_page_and_its_paragraphs_is_detected(short: str) -> None:
     texts = declarations.shipped(short)
     found = detect.detect(texts, PLAIN)
     assert found.language == codes.parse(short)
@@ -30,7 +30,7 @@ def test_a_page_and_its_paragraphs_are_in_their_language(short: str) -> None:
     assert found.paragraphs == (found.language,) * len(texts)
 
 
-def test_a_paragraph_by_itself_tells_how_much_of_it_is_in_a_language() -> None:
+def test_the_share_of_a_single_paragraph_in_a_language_is_measured() -> None:
     german = "Alle Menschen sind frei und gleich an Würde und Rechten geboren."
     english = "All human beings are born free and equal in dignity and rights."
     assert detect.share(german, "deu") == pytest.approx(0.98, abs=0.02)
@@ -74,7 +74,7 @@ def test_foreign_paragraphs_are_found_far_down_a_long_page() -> None:
     }
 
 
-def test_a_page_that_begins_in_another_language_is_kept_if_half_of_it_is_wanted() -> None:
+def test_a_page_that_begins_in_another_language_is_kept_if_half_of_it_is_accepted() -> None:
     english, german = (
         [text for text in declarations.shipped(short) if len(text) > 80][:number]
         for short, number in (("en", 12), ("de", 30))
@@ -86,7 +86,7 @@ def test_a_page_that_begins_in_another_language_is_kept_if_half_of_it_is_wanted(
     assert wanted.language == "deu" and not accept.accept(wanted, LanguageSettings(accepted=("fra",))).enough
 
 
-def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_the_page() -> None:
+def test_a_short_line_gets_the_page_language_unless_it_is_a_sentence_or_in_another_script() -> None:
     texts = [
         *declarations.shipped("de")[3:9],
         "LibreOffice Writer Guide",
@@ -99,24 +99,24 @@ def test_a_short_line_is_told_by_its_script_or_as_a_sentence_and_else_goes_with_
 @pytest.mark.parametrize(
     "texts", [[], [""], ["   "], ["1234 5678", "---"], ["\0\x01\x02"], ["\ud800\udfff"], ["\U0001fffe\ufdd0"]]
 )
-def test_a_page_without_words_is_of_unknown_language(texts: list[str]) -> None:
+def test_the_language_of_a_page_without_words_is_unknown(texts: list[str]) -> None:
     found = detect.detect(texts, PLAIN)
     assert (found.language, found.score) == ("und", 0.0)
     assert found.paragraphs == ("und",) * len(texts)
 
 
 @pytest.mark.parametrize("dirt", ["\0", "\x0b", "\x7f", "\x85", "\ud800", "\ufdd0", "\uffff", "\U0002fffe"])
-def test_characters_that_cld2_refuses_do_no_harm(dirt: str) -> None:
+def test_characters_that_cld2_rejects_do_not_prevent_detection(dirt: str) -> None:
     text = dirt.join(declarations.shipped("de")[3].split(" "))
     assert detect.detect([text, dirt], PLAIN).language == "deu"
 
 
-def test_numbers_and_names_take_the_language_around_them() -> None:
+def test_numbers_and_names_get_the_language_of_the_page() -> None:
     texts = [declarations.shipped("pl")[5], "1, 2, 3 (4–5)", declarations.shipped("pl")[6]]
     assert set(detect.detect(texts, PLAIN).paragraphs) == {"pol"}
 
 
-def test_ideographs_weigh_as_much_as_the_words_they_are() -> None:
+def test_a_japanese_character_counts_three_times() -> None:
     japanese = declarations.shipped("ja")[3][:60]
     english = "All of these are English words beside the Japanese ones, and they make a longer line."
     assert len(japanese) < len(english)
@@ -133,7 +133,7 @@ def test_any_text_gets_an_answer_for_each_paragraph(texts: list[str]) -> None:
     assert accepted.enough or len(accepted.dropped) == len(texts)
 
 
-def test_recognised_languages_are_those_thought_of_in_a_short_text() -> None:
+def test_a_short_text_is_in_a_recognised_language_and_a_long_one_may_be_in_any() -> None:
     text = ["Kontakt"]
     answers = {
         detect.detect(text, LanguageSettings(recognised=tuple(pair))).language
@@ -144,7 +144,7 @@ def test_recognised_languages_are_those_thought_of_in_a_short_text() -> None:
     assert detect.detect(czech, LanguageSettings(recognised=("pol", "deu"))).language == "ces"
 
 
-def test_options_are_made_ready_or_refused() -> None:
+def test_options_are_parsed_or_rejected() -> None:
     ready = detect.prepare(Language(accepted=("cs", "Slovak"), recognised=("pl",), short=50))
     assert (ready.accepted, ready.recognised, ready.short) == (("ces", "slk"), ("pol", "ces", "slk"), 50)
     with pytest.raises(ConfigError, match=r"unknown language 'cz'; did you mean 'ces' \(Czech\)"):
@@ -155,13 +155,13 @@ def test_options_are_made_ready_or_refused() -> None:
 
 @pytest.fixture(scope="module")
 def finnish(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A language with a code of its own and no tool: Finnish under a private name."""
+    """Return a model of a language that no tool knows: Finnish under a private code."""
     path = tmp_path_factory.mktemp("models") / "qaf.json"
     trigrams.write(trigrams.train("qaf", "\n".join(declarations.shipped("fi")[:40])), path)
     return path
 
 
-def test_a_trained_model_speaks_for_a_language_that_no_tool_knows(finnish: Path) -> None:
+def test_a_trained_model_detects_a_language_that_no_tool_knows(finnish: Path) -> None:
     settings = detect.prepare(Language(accepted=("qaf",), models=(str(finnish),)))
     texts = [*declarations.shipped("fi")[45:], declarations.shipped("cs")[3]]
     found = detect.detect(texts, settings)
@@ -171,7 +171,7 @@ def test_a_trained_model_speaks_for_a_language_that_no_tool_knows(finnish: Path)
     assert detect.detect(declarations.shipped("cs"), settings).language == "ces"
 
 
-def test_a_model_of_a_known_language_does_not_claim_its_neighbours(tmp_path: Path) -> None:
+def test_a_model_of_a_known_language_does_not_change_the_answer_for_others(tmp_path: Path) -> None:
     trigrams.write(trigrams.train("ces", "\n".join(declarations.shipped("cs"))), tmp_path / "ces.json")
     settings = detect.prepare(Language(models=(str(tmp_path / "ces.json"),)))
     for short in LANGUAGES:
@@ -179,13 +179,13 @@ def test_a_model_of_a_known_language_does_not_claim_its_neighbours(tmp_path: Pat
 
 
 def run(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
-    """The command as from a shell, with the error sentence of `main`."""
+    """Run a command as from a shell; return exit code, output and error message."""
     result = CliRunner().invoke(cli.app, ["language", *arguments], input=stdin)
     error = str(result.exception) if isinstance(result.exception, ConfigError) else ""
     return (2 if error else result.exit_code), result.stdout, error
 
 
-def test_detect_reads_files_and_standard_input(tmp_path: Path) -> None:
+def test_the_command_detect_reads_files_and_standard_input(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(declarations.shipped("fr")))
     code, out, _ = run("detect", "--json", str(tmp_path / "a.txt"), "-", stdin="\n".join(declarations.shipped("tr")))
     rows = [json.loads(line) for line in out.splitlines()]
@@ -197,7 +197,7 @@ def test_detect_reads_files_and_standard_input(tmp_path: Path) -> None:
     assert run("detect", stdin="Guten Tag, wie geht es Ihnen heute?")[1] == "-\tdeu\tGerman\t1.00\n"
 
 
-def test_a_model_is_trained_and_used_by_commands(tmp_path: Path) -> None:
+def test_commands_train_and_use_a_model(tmp_path: Path) -> None:
     sample, model = tmp_path / "sample.txt", tmp_path / "qaf.json"
     sample.write_text("\n".join(declarations.shipped("fi")[:40]))
     assert run("train", "qaf", str(sample), "-o", str(model))[0] == 0
@@ -224,7 +224,7 @@ def test_a_model_is_trained_and_used_by_commands(tmp_path: Path) -> None:
         (("list", "--model", "BINARY"), "is not a language model"),
     ],
 )
-def test_bad_input_is_one_sentence_and_changes_nothing(
+def test_bad_input_gives_one_sentence_and_writes_nothing(
     arguments: tuple[str, ...], sentence: str, tmp_path: Path
 ) -> None:
     (tmp_path / "SAMPLE").write_text("Too short to learn from.\n")
@@ -237,7 +237,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_mistake_ends_the_program_with_code_2(
+def test_an_error_ends_the_program_with_exit_code_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["windrow", "language", "train", "germn", "x", "-o", "y"])
@@ -248,7 +248,7 @@ def test_a_mistake_ends_the_program_with_code_2(
     assert capsys.readouterr().err.startswith("windrow: unknown language 'germn'")
 
 
-def test_the_section_is_made_ready_field_by_field() -> None:
+def test_every_option_of_the_section_is_used() -> None:
     options = Language(accepted=("de",), recognised=("nl",), min_share=0.3, short=50, read=200, second=4)
     assert detect.prepare(options) == LanguageSettings(
         ("deu",), ("nld", "deu"), (), min_share=0.3, short=50, read=200, second=4, sort=True
