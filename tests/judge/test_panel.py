@@ -170,6 +170,14 @@ def nobody(page: Page, facts: Facts) -> Ruling:
     return Ruling(dropped=range(len(facts.texts)))
 
 
+def beyond(page: Page, facts: Facts) -> Ruling:
+    return Ruling(dropped=[len(facts.texts)])
+
+
+def monoglot(page: Page, facts: Facts) -> Ruling:
+    return Ruling(languages=["deu"])
+
+
 def own(name: str, **sections: dict[str, object]) -> Config:
     return made(judge={"judges": (f"{__name__}:{name}",)}, **sections)
 
@@ -201,7 +209,12 @@ def test_a_score_that_json_cannot_hold_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("borrowed", "two judges give the score 'letters'"), ("nothing", r"nothing' returned NoneType, not a Ruling")],
+    [
+        ("borrowed", "two judges give the score 'letters'"),
+        ("nothing", "nothing' returned NoneType, not a Ruling"),
+        ("beyond", "beyond' drops paragraphs that `facts.texts` does not have"),
+        ("monoglot", "monoglot' must give one language for each"),
+    ],
 )
 def test_a_users_judge_that_breaks_its_contract_is_named(name: str, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):

@@ -55,13 +55,7 @@ class Panel:
         if rejection is KEPT and len(facts.dropped) == len(texts):
             rejection = Ruling(reason=Reason.QUALITY, detail="the judges dropped every paragraph")
         verdict = self._verdict(rejection, language, scores, facts)
-        if rejection is not KEPT:
-            return Judged(verdict, facts.signals)
-        if not facts.dropped:
-            return Judged(verdict, facts.signals, tuple(paragraphs), tuple(facts.languages))
-        kept = [place not in facts.dropped for place in range(len(texts))]
-        left, languages = itertools.compress(paragraphs, kept), itertools.compress(facts.languages, kept)
-        return Judged(verdict, facts.signals, tuple(left), tuple(languages))
+        return Judged(verdict, facts.signals) if rejection is not KEPT else _accepted(verdict, paragraphs, facts)
 
     def _verdict(self, rejection: Ruling, language: str, scores: dict[str, float], facts: Facts) -> Verdict:
         sizes = shape.octets(facts.texts)
@@ -78,6 +72,14 @@ class Panel:
     def _primary(self, facts: Facts) -> list[bool]:
         """Say which texts are in the first accepted language; all, if every language is accepted."""
         return [not self._first or codes.covers(self._first, code) for code in facts.languages]
+
+
+def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Judged:
+    if not facts.dropped:
+        return Judged(verdict, facts.signals, tuple(paragraphs), tuple(facts.languages))
+    kept = [place not in facts.dropped for place in range(len(paragraphs))]
+    left, languages = itertools.compress(paragraphs, kept), itertools.compress(facts.languages, kept)
+    return Judged(verdict, facts.signals, tuple(left), tuple(languages))
 
 
 def _add_scores(scores: dict[str, float], ruling: Ruling) -> None:
@@ -110,6 +112,10 @@ def _load(reference: str) -> Judge:
         ruling = judge(page, facts)
         if not isinstance(ruling, Ruling):
             raise TypeError(f"the judge {reference!r} returned {type(ruling).__name__}, not a Ruling")
+        if not set(ruling.dropped) <= set(range(len(facts.texts))):
+            raise ValueError(f"the judge {reference!r} drops paragraphs that `facts.texts` does not have")
+        if ruling.languages and len(ruling.languages) != len(facts.texts):
+            raise ValueError(f"the judge {reference!r} must give one language for each of `facts.texts`")
         if not all(map(math.isfinite, ruling.scores.values())):  # log and corpus are JSON, which has no such numbers
             finite = {name: score for name, score in ruling.scores.items() if math.isfinite(score)}
             return msgspec.structs.replace(ruling, scores=finite)

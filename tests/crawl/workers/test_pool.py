@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, ConfigError, Extract, Workers
+from windrow.config import Config, ConfigError, Extract, Judge, Workers
 from windrow.crawl.workers import pool, wire
 from windrow.crawl.workers.pool import Lost, Pool, Refined
 from windrow.data import Capture, Reason, Task, Verdict
@@ -372,3 +372,21 @@ def test_an_answer_of_the_wrong_kind_is_not_believed() -> None:
             await pool.close()
 
     assert asyncio.run(run()) is False
+
+
+def test_a_users_judge_runs_in_a_worker_process(tmp_path: Path) -> None:
+    source = "from windrow.judge import Ruling\ndef judge(page, facts):\n    return Ruling(scores={'own': 2.0})\n"
+    (tmp_path / "own_judge.py").write_text(source)
+    text = b"<p>" + b"There is an old house at the end of the village where nobody has lived for many years. " * 3
+
+    async def run() -> Refined | Lost:
+        pool = Pool(Config(workers=Workers(count=1), judge=Judge(judges=(f"{tmp_path}/own_judge:judge",))))
+        await pool.start()
+        try:
+            return await pool.refine(capture(text))
+        finally:
+            await pool.close()
+
+    answer = asyncio.run(run())
+    assert isinstance(answer, Refined) and answer.verdict is not None
+    assert answer.verdict.scores["own"] == 2.0
