@@ -1,9 +1,10 @@
-"""Near-duplicate removal: CPU per million tokens and memory per n-gram, against plain Python sets and, where it is installed, onion itself.
+"""Near-duplicate removal: CPU per million tokens and memory per n-gram, against plain Python sets and onion itself.
 
     python benchmarks/dedup.py [--tokens 3000000] [--json]
 
-The text is made here: words by Zipf's law, and a share of the paragraphs copied from earlier ones with some words changed. All peers
-read the same documents; paragraphs that they judge otherwise are counted.
+The text is made here: words by Zipf's law, and a share of the paragraphs copied from earlier ones with some words
+changed. All peers read the same documents; the paragraphs on which they disagree are counted. Onion runs if it is
+installed.
 """
 
 import argparse
@@ -26,12 +27,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.dedup.onion import Onion  # noqa: E402
 from windrow import config  # noqa: E402
 from windrow.batch import dedup  # noqa: E402
-from windrow.dedup import ngrams  # noqa: E402
-from windrow.dedup.ngrams import Rule  # noqa: E402
-from windrow.dedup.table import Table  # noqa: E402
+from windrow.dedup import ngrams, onion  # noqa: E402
+from windrow.dedup.onion import DuplicateRule  # noqa: E402
+from windrow.dedup.table import NgramTable  # noqa: E402
 
 Documents = list[list[str]]
-LOT = 16  # documents settled together
+COMMIT = 256  # documents between two records for the redo file
 
 
 def make(tokens: int, copied: float) -> Documents:
@@ -62,23 +63,23 @@ def cpu(job: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def resident() -> int:
-    """Bytes of memory in use."""
+    """Return the bytes of memory in use."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
-    """As in a crawl: hashed in a worker, a document at a time; settled by the owner, as many together as come from a worker."""
-    spent, grams = cpu(lambda: [ngrams.grams(paragraphs) for paragraphs in documents])
+    """Work as a crawl does: a worker hashes each document, the owner of the table marks its duplicates."""
+    spent, made = cpu(lambda: [ngrams.of(paragraphs) for paragraphs in documents])
     numbers["worker"] = spent
-    before, table, rule = resident(), Table(), Rule()
+    before, table, rule = resident(), NgramTable(), DuplicateRule()
 
-    def settle() -> Iterator[bool]:
-        for start in range(0, len(grams), LOT):
-            for ruling in ngrams.settle_all(table, grams[start : start + LOT], rule):
-                yield from ruling.duplicate
-            table.take()
+    def mark() -> Iterator[bool]:
+        for number, document in enumerate(made):
+            yield from onion.mark(table, document, rule).duplicate
+            if number % COMMIT == 0:
+                table.take()
 
-    numbers["owner"], verdicts = cpu(lambda: list(settle()))
+    numbers["owner"], verdicts = cpu(lambda: list(mark()))
     numbers["ngrams"] = len(table)
     numbers["table_bytes_per_ngram"] = table.nbytes / len(table)
     numbers["resident_bytes_per_ngram"] = (resident() - before) / len(table)
@@ -86,17 +87,19 @@ def windrow(documents: Documents, numbers: dict[str, float]) -> list[bool]:
 
 
 def python_sets(documents: Documents, numbers: dict[str, float]) -> list[bool]:
-    before, onion = resident(), Onion()
+    before, exact = resident(), Onion()
     spent, verdicts = cpu(
-        lambda: [gone for paragraphs in documents for gone in onion.judge([text.split() for text in paragraphs])[0]]
+        lambda: [
+            duplicate for paragraphs in documents for duplicate in exact.mark([text.split() for text in paragraphs])[0]
+        ]
     )
     numbers["sets"] = spent
-    numbers["sets_resident_bytes_per_ngram"] = (resident() - before) / len(onion.seen)
+    numbers["sets_resident_bytes_per_ngram"] = (resident() - before) / len(exact.seen)
     return list(verdicts)
 
 
 def command(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
-    """The whole of `windrow dedup`: read jsonl, judge, write jsonl."""
+    """Run all of `windrow dedup`: read jsonl, mark duplicates, write jsonl."""
     given = place / "in.jsonl"
     given.write_text(
         "".join(json.dumps({"text": "\n".join(paragraphs)}, ensure_ascii=False) + "\n" for paragraphs in documents)
@@ -108,8 +111,8 @@ def command(documents: Documents, place: Path, numbers: dict[str, float]) -> Non
     numbers["command_megabytes_per_second"] = given.stat().st_size / 1e6 / numbers["command"]
 
 
-def onion(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
-    """The tool itself over the same text as a vertical file."""
+def original(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
+    """Run onion itself over the same text as a vertical file."""
     given = place / "in.vert"
     with given.open("w") as file:
         for paragraphs in documents:
@@ -124,9 +127,8 @@ def onion(documents: Documents, place: Path, numbers: dict[str, float]) -> None:
 
 def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
     millions = tokens / 1e6
-    print(
-        f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept; CPU seconds per million tokens:"
-    )
+    print(f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept")
+    print("CPU seconds per million tokens:")
     ours = numbers["worker"] + numbers["owner"]
     for name, spent in (
         ("windrow, as in a crawl", ours),
@@ -136,17 +138,13 @@ def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
     ):
         if spent is not None:
             print(f"  {name:32} {spent / millions:7.3f}   {spent / ours:6.2f}×")
-    print(
-        f"a document: {numbers['worker'] / documents * 1e6:.0f} µs in the worker, {numbers['owner'] / documents * 1e6:.0f} µs in the owner"
-    )
+    worker, owner = (numbers[name] / documents * 1e6 for name in ("worker", "owner"))
+    print(f"per document: {worker:.0f} µs in the worker, {owner:.0f} µs in the owner")
     print(f"windrow dedup: {numbers['command_megabytes_per_second']:.1f} MB/s")
-    print(
-        f"bytes per n-gram: table {numbers['table_bytes_per_ngram']:.1f}, resident {numbers['resident_bytes_per_ngram']:.1f}; ",
-        end="",
-    )
-    print(
-        f"Python sets {numbers['sets_resident_bytes_per_ngram']:.0f} ({numbers['disagreeing']:.0f} paragraphs judged otherwise)"
-    )
+    table, held = numbers["table_bytes_per_ngram"], numbers["resident_bytes_per_ngram"]
+    print(f"bytes per n-gram: table {table:.1f}, resident {held:.1f}", end="")
+    print(f"; Python sets {numbers['sets_resident_bytes_per_ngram']:.0f}")
+    print(f"paragraphs on which the sets disagree: {numbers['disagreeing']:.0f}")
 
 
 def main() -> None:
@@ -162,7 +160,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         command(documents, Path(place), numbers)
         if shutil.which("onion"):
-            onion(documents, Path(place), numbers)
+            original(documents, Path(place), numbers)
     numbers["disagreeing"] = sum(
         ours != theirs for ours, theirs in zip(verdicts, python_sets(documents, numbers), strict=True)
     )

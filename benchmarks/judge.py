@@ -1,11 +1,11 @@
-"""The judge stage on pages of the `medium` web: CPU µs a page by part, with the C kernels and without, beside CLD2 alone on the same text.
+"""The judges on pages of the `medium` web: CPU µs per page, with and without the C kernels, against CLD2 alone.
 
     python benchmarks/judge.py --web /tmp/medium [--pages 2000] [--language deu] [--json]
 
-/tmp/medium is an unpacked ../shared/web/medium.tar.xz. Pages are drawn from all of the web, those without text among them, and read by the
-default extractor first, which is not counted. `worker` is all that is asked of a page by itself (signals, language, quality, marks of
-machine translation, the hashes of its n-grams) in one call, as a crawl makes it; the parts above it are each called alone. `owner` is
-onion's rule with the table of all n-grams, page after page. Without kernels the owner takes the pages that a worker sends together.
+/tmp/medium is an unpacked ../shared/web/medium.tar.xz. Pages are drawn from all of the web, those without text
+included, and extracted first by the default extractor, which is not counted. `worker` is everything that a worker does
+with an extracted page: all judges, the key of its text, the hashes of its n-grams; the rows above it call each part
+alone. `owner` is onion's rule with the table of all n-grams, page after page.
 """
 
 import argparse
@@ -25,15 +25,15 @@ import pycld2
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from windrow import config, extract, urls  # noqa: E402
+from windrow import config, dedup, extract, urls  # noqa: E402
 from windrow.config import Config  # noqa: E402
 from windrow.data import Capture, Page, Task  # noqa: E402
-from windrow.dedup import ngrams, table  # noqa: E402
-from windrow.dedup.ngrams import Grams, Rule  # noqa: E402
-from windrow.dedup.table import Table  # noqa: E402
-from windrow.judge import quality, shape, signals  # noqa: E402
-from windrow.judge.language import detect  # noqa: E402
-from windrow.judge.pages import Judge  # noqa: E402
+from windrow.dedup import generation, ngrams, onion  # noqa: E402
+from windrow.dedup.ngrams import Ngrams  # noqa: E402
+from windrow.dedup.onion import DuplicateRule  # noqa: E402
+from windrow.dedup.table import NgramTable  # noqa: E402
+from windrow.judge import JUDGES, Facts, shape  # noqa: E402
+from windrow.judge.panel import Panel  # noqa: E402
 
 COMMIT = 256  # pages
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -50,16 +50,17 @@ def captures(web: Path, number: int) -> Iterator[Capture]:
 
 @contextmanager
 def without_kernels() -> Iterator[None]:
-    kept = ngrams._ngrams, table._ngrams, shape._shape
-    ngrams._ngrams = table._ngrams = shape._shape = None  # type: ignore[assignment]
+    kernels = ngrams._ngrams, shape._shape
+    ngrams._ngrams = onion._ngrams = generation._ngrams = shape._shape = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        ngrams._ngrams, table._ngrams, shape._shape = kept
+        ngrams._ngrams = onion._ngrams = generation._ngrams = kernels[0]
+        shape._shape = kernels[1]
 
 
 def spent(job: Callable[[], Any], pages: int) -> float:
-    """CPU µs a page; the better of two runs, since other work on the machine only adds."""
+    """Return the CPU µs per page: the better of two runs, because other work on the machine only adds."""
     found = []
     for _ in range(2):
         start = time.process_time()
@@ -68,44 +69,42 @@ def spent(job: Callable[[], Any], pages: int) -> float:
     return min(found)
 
 
-def settle(documents: list[Grams], rule: Rule, lot: int) -> None:
-    held, pages = Table(), 0
-    for start in range(0, len(documents), lot):
-        ngrams.settle_all(held, documents[start : start + lot], rule)
-        pages += lot
-        if pages >= COMMIT:
-            held.take()
-            pages = 0
+def mark(documents: list[Ngrams], rule: DuplicateRule) -> None:
+    table = NgramTable()
+    for number, document in enumerate(documents):
+        onion.mark(table, document, rule)
+        if number % COMMIT == 0:
+            table.take()
 
 
-def measure(pages: list[Page], options: Config, lot: int) -> dict[str, float]:
-    judge, settings = Judge(options), detect.prepare(options.language)
+def measure(pages: list[Page], options: Config) -> dict[str, float]:
+    panel = Panel(options)
     texts = [[one.text for one in page.paragraphs if one.kind == "good"] for page in pages]
-    full = [(page, text) for page, text in zip(pages, texts, strict=True) if text]
-    rule = Rule(options.dedup.ngram, options.dedup.threshold, options.dedup.smoothing)
-    documents = [ruling.grams for page in pages if (ruling := judge(page, ())).grams is not None]
-    kept = [[one.text for one in judge(page, ()).paragraphs] for page in pages]
-    jobs: dict[str, Callable[[], Any]] = {
-        "signals": lambda: [
-            signals.refuses(signals.read((), page.metas, "windrow"), options.signals) for page, _ in full
-        ],
-        "language": lambda: [detect.keep(detect.judge(text, settings), settings) for _, text in full],
-        "quality": lambda: [
-            quality.judge(text, options.quality, quality.good_share(page.paragraphs)) for page, text in full
-        ],
-        "translation marks": lambda: [
-            quality.machine_translated({"lang": page.language}, page.metas, text) for page, text in full
-        ],
-        "n-grams": lambda: [ngrams.grams(text, rule.ngram) for text in kept if text],
-        "worker": lambda: [judge(page, ()) for page in pages],
-        "owner": lambda: settle([one for one in documents if one is not None], rule, lot),
-    }
-    found = {name: spent(job, len(pages)) for name, job in jobs.items()}
+    full = [(page, Facts(url="", texts=text)) for page, text in zip(pages, texts, strict=True) if text]
+    rule = DuplicateRule.of(options.dedup)
+
+    def refine(page: Page) -> Ngrams | None:
+        judged = panel(page, "")
+        if not judged.paragraphs:
+            return None
+        kept = [one.text for one in judged.paragraphs]
+        dedup.text_key(kept)
+        return ngrams.of(kept, rule.ngram)
+
+    kept = [[one.text for one in panel(page, "").paragraphs] for page in pages]
+    documents = [found for page in pages if (found := refine(page)) is not None]
+    found: dict[str, float] = {}
+    for name, build in JUDGES.items():
+        judge = build(options)
+        found[name] = spent(lambda judge=judge: [judge(*case) for case in full], len(pages))  # type: ignore[misc]
+    found["n-grams"] = spent(lambda: [ngrams.of(text, rule.ngram) for text in kept if text], len(pages))
+    found["worker"] = spent(lambda: [refine(page) for page in pages], len(pages))
+    found["owner"] = spent(lambda: mark(documents, rule), len(pages))
     return {**found, "whole": found["worker"] + found["owner"]}
 
 
 def cld2(texts: Iterable[list[str]]) -> None:
-    """What reading each page once, all of it, would cost; it tells no paragraphs apart."""
+    """Read each page once, all of it, without the language of single paragraphs."""
     for text in texts:
         if text:
             try:
@@ -118,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--web", type=Path, required=True)
     parser.add_argument("--pages", type=int, default=2000)
-    parser.add_argument("--language", default="", help="the accepted one; none: all")
+    parser.add_argument("--language", default="", help="the accepted language; default: all")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if not (given.web / "pages.tsv.gz").exists():
@@ -128,14 +127,14 @@ def main() -> None:
     read = extract.extractor(options)
     pages = [read(capture) for capture in captures(given.web, given.pages)]
     texts = [[one.text for one in page.paragraphs if one.kind == "good"] for page in pages]
-    results: dict[str, dict[str, float]] = {"kernels": measure(pages, options, 1)}
+    results: dict[str, dict[str, float]] = {"kernels": measure(pages, options)}
     with without_kernels():
-        results["without"] = measure(pages, options, 16)
+        results["without"] = measure(pages, options)
     results["cld2"] = {"whole pages": spent(lambda: cld2(texts), len(pages))}
     results["pages"] = {
         "pages": len(pages),
         "with text": sum(map(bool, texts)),
-        "characters a page": sum(len(text) for one in texts for text in one) / len(pages),
+        "characters per page": sum(len(text) for one in texts for text in one) / len(pages),
     }
     show(results, given.json)
 
@@ -145,8 +144,8 @@ def show(results: dict[str, dict[str, float]], as_json: bool) -> None:
         print(json.dumps(results, indent=1))
         return
     facts = results["pages"]
-    text = f"{facts['with text']:,.0f} with text, {facts['characters a page']:,.0f} characters a page"
-    print(f"{facts['pages']:,.0f} pages, {text}; CPU µs a page:")
+    text = f"{facts['with text']:,.0f} with text, {facts['characters per page']:,.0f} characters per page"
+    print(f"{facts['pages']:,.0f} pages, {text}; CPU µs per page:")
     print(f"  {'':20}{'kernels':>10}{'without':>10}")
     for name, value in results["kernels"].items():
         print(f"  {name:20}{value:10.1f}{results['without'][name]:10.1f}{results['without'][name] / value:8.1f}×")

@@ -4,10 +4,10 @@
     python benchmarks/language.py --web /tmp/medium          also the pages of an unpacked ../shared/web/medium.tar.xz
     python benchmarks/language.py --json
 
-Texts: the Declaration of Human Rights (../shared/conformance/udhr.tar.xz) in the languages that both tools know, whole and cut to
-120, 60 and 30 characters; then pages of 15 paragraphs of which 3 are in another language. CPU is that of this process; every tool is
-loaded first.
-Of pages without a label of their own (--web), only the CPU is shown and how often Windrow agrees with the label of that web's makers.
+Texts: the Declaration of Human Rights (../shared/conformance/udhr.tar.xz) in the languages that both tools know, whole
+and cut to 120, 60 and 30 characters; then pages of 15 paragraphs of which 3 are in another language. CPU is that of
+this process; every tool is loaded first. Of pages without a label of their own (--web), only the CPU is shown and how
+often Windrow agrees with the label of that web's makers.
 """
 
 import argparse
@@ -28,21 +28,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.judge import declarations
 from windrow.extract import decode, walk
-from windrow.judge.language import codes, detect
-from windrow.judge.language.detect import Settings
+from windrow.judge.language import codes, detect, tools
+from windrow.judge.language.detect import LanguageSettings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 Tool = Callable[[list[str]], str]
 Row = dict[str, float | str]
 
 
-def tools() -> dict[str, Tool]:
+def detectors() -> dict[str, Tool]:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    settings = Settings()
+    settings = LanguageSettings()
     for warm in (["Guten Tag"], ["x y"]):
-        detect.judge(warm, settings)
+        detect.detect(warm, settings)
     return {
-        "windrow": lambda texts: detect.judge(texts, settings).language,
+        "windrow": lambda texts: detect.detect(texts, settings).language,
         "cld2": lambda texts: codes.label(pycld2.detect("\n".join(texts))[2][0][1]),
         "py3langid": lambda texts: codes.label(identifier.classify("\n".join(texts))[0]),
     }
@@ -53,17 +53,17 @@ def same(one: str, other: str) -> bool:
 
 
 def translations() -> dict[str, list[str]]:
-    """Paragraphs by language; variants of a translation and members of a macrolanguage that the tools do not tell are left out."""
-    both = [code for code, names in detect.known().items() if len(names) == 2]
+    """Return paragraphs by language, without variants and without languages that the tools do not distinguish."""
+    both = [code for code, names in tools.known().items() if len(names) == 2]
     chosen = {}
     for name, articles in declarations.translations(SHARED / "conformance" / "udhr.tar.xz").items():
         code, paragraphs = codes.find(name) or "", list(itertools.chain(*articles))
-        told = (
+        distinct = (
             any(codes.covers(code, one) for one in both)
             and codes.macro(code) not in ("zho", "que")
             and code not in ("azb", "bjn", "min")
         )
-        if "_" not in name and told and len(paragraphs) > 30:
+        if "_" not in name and distinct and len(paragraphs) > 30:
             chosen[code] = paragraphs
     return chosen
 
@@ -99,9 +99,9 @@ def mixed(texts: dict[str, list[str]]) -> list[Row]:
         ]
         chosen.shuffle(lines)
         pages.append((code, lines))
-    settings = Settings()
+    settings = LanguageSettings()
     return [
-        _mixed("windrow", pages, lambda lines: list(detect.judge(lines, settings).paragraphs)),
+        _mixed("windrow", pages, lambda lines: list(detect.detect(lines, settings).paragraphs)),
         _mixed("cld2, ranges", pages, _ranges),
     ]
 
@@ -137,7 +137,7 @@ def _ranges(lines: list[str]) -> list[str]:
 
 
 def pages(web: Path, number: int) -> Iterable[tuple[str, list[str]]]:
-    """Paragraphs of a sample of pages with the label of the web's makers; links and short lines left out, as an extractor would."""
+    """Yield the label and the paragraphs of a sample of pages, without links and short lines."""
     with gzip.open(web / "pages.tsv.gz", "rt") as table:
         head, *rows = [line.rstrip("\n").split("\t") for line in table]
     for row in random.Random(11).sample(rows, min(number, len(rows))):
@@ -164,7 +164,7 @@ def main() -> None:
         sys.exit(
             f"there is no {SHARED}/conformance/udhr.tar.xz; this benchmark needs the shared data beside the repository"
         )
-    texts, compared = translations(), tools()
+    texts, compared = translations(), detectors()
     results: dict[str, list[Row]] = {}
     for length in (0, 120, 60, 30):
         title = f"{length} characters" if length else f"whole declarations, {len(texts)} languages"

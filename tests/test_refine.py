@@ -1,14 +1,19 @@
-"""Extract, then the rules and the judges: which links come out, what is said of the others, and what is left of the text."""
+"""Extract and judge: the links that may be followed, the refused ones by rule, and the text that remains."""
 
 import json
 
 import msgspec
 
-from windrow import config, urls
-from windrow.data import Capture, Reason, Task, Verdict
+from windrow import config, dedup, urls
+from windrow.data import Capture, Page, Reason, Task, Verdict
+from windrow.dedup import ngrams
+from windrow.judge import Facts, Ruling
 from windrow.refine import Refined, Refiner
 
-PAGE = b"<title>t</title><a href=one><a href=two.pdf><a href=http://other.test/><a href=three rel=nofollow><a href=mailto:x>"
+PAGE = (
+    b"<title>t</title><a href=one><a href=two.pdf><a href=http://other.test/>"
+    b"<a href=three rel=nofollow><a href=mailto:x>"
+)
 
 
 def capture(body: bytes, *fields: bytes) -> Capture:
@@ -32,7 +37,7 @@ def test_links_that_a_rule_refuses_are_counted_and_the_others_kept() -> None:
     assert refined.refused == {"suffix": 1, "domain": 1, "nofollow": 1}
 
 
-def test_the_same_link_is_judged_alike_on_every_page() -> None:
+def test_the_same_page_gives_the_same_result_twice() -> None:
     refiner = Refiner(config.Config(scope=config.Scope(domains=("site.test",))))
     assert refiner(capture(PAGE)) == refiner(capture(PAGE))
 
@@ -42,20 +47,20 @@ def test_a_page_marked_nofollow_keeps_no_link() -> None:
     assert (texts(refined), refined.refused) == ([], {"nofollow": 4})
 
 
-def test_only_the_crawler_that_is_addressed_obeys() -> None:
+def test_only_the_addressed_crawler_obeys_a_nofollow() -> None:
     body = b"<meta name=windrow content=nofollow><a href=x>"
     assert refine(body).refused == {"nofollow": 1}
     other = Refiner(config.Config(identity=config.Identity(name="other")))
     assert texts(other(capture(body))) == ["http://site.test/x"]
 
 
-def test_nofollow_is_not_obeyed_where_the_operator_says_so() -> None:
+def test_nofollow_is_ignored_if_the_option_says_so() -> None:
     refined = refine(PAGE, b"X-Robots-Tag: nofollow", follow_nofollow=True)
     assert texts(refined) == ["http://site.test/one", "http://other.test/", "http://site.test/three"]
     assert refined.refused == {"suffix": 1}
 
 
-def test_what_is_no_page_has_nothing_to_refuse() -> None:
+def test_an_empty_body_has_no_links_and_no_text() -> None:
     assert refine(b"") == Refined((), 0, {}, Verdict(Reason.NO_TEXT))
 
 
@@ -70,9 +75,9 @@ def judged(body: bytes, *fields: bytes, **sections: object) -> Refined:
     return Refiner(config.Config(**sections))(capture(body, *fields))  # type: ignore[arg-type]
 
 
-def test_a_page_of_prose_is_a_draft_with_its_language_and_its_n_grams() -> None:
+def test_a_page_of_prose_gives_a_draft_its_language_and_its_n_grams() -> None:
     refined = judged(PROSE, language=config.Language(accepted=("deu",)))
-    assert refined.verdict and refined.draft and refined.grams
+    assert refined.verdict and refined.draft and refined.ngrams
     assert (refined.verdict.reason, refined.verdict.language) == (Reason.OK, "deu")
     assert [json.loads(paragraph)["text"] for paragraph in refined.draft.paragraphs] == [
         f"{TEXT[0]}{TEXT[1]}",
@@ -84,11 +89,11 @@ def test_a_page_of_prose_is_a_draft_with_its_language_and_its_n_grams() -> None:
 def test_a_page_in_another_language_has_a_verdict_and_no_draft() -> None:
     refined = judged(PROSE, language=config.Language(accepted=("ces",)))
     assert refined.verdict and (refined.verdict.reason, refined.verdict.language) == (Reason.LANGUAGE, "deu")
-    assert (refined.draft, refined.grams, refined.verdict.primary) == (None, None, 0)
+    assert (refined.draft, refined.ngrams, refined.verdict.primary) == (None, None, 0)
     assert refined.verdict.clean > 0
 
 
-def test_a_header_that_reserves_the_page_is_heard() -> None:
+def test_a_header_that_reserves_the_page_rejects_it() -> None:
     refined = judged(PROSE, b"X-Robots-Tag: noindex")
     assert refined.verdict and refined.verdict.reason is Reason.OPTED_OUT
     assert judged(PROSE, b"X-Robots-Tag: noindex", signals=config.Signals(profile="record-only")).draft
@@ -99,11 +104,40 @@ def test_without_an_extractor_there_are_links_and_no_verdict() -> None:
     assert refined.links and refined.verdict is None and refined.draft is None
 
 
-def test_what_travels_between_processes_comes_back_equal() -> None:
+def test_a_result_sent_between_processes_is_equal() -> None:
     refined = judged(PROSE)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(refined), type=Refined) == refined
 
 
-def test_no_more_links_are_read_than_the_option_says() -> None:
+def test_at_most_max_links_are_read() -> None:
     body = b"".join(b"<a href=%d>" % number for number in range(20))
     assert len(Refiner(config.Config(extract=config.Extract(max_links=5)))(capture(body)).links) == 5
+
+
+def emphatic(page: Page, facts: Facts) -> Ruling:
+    """A user's judge that reads a header and the URL."""
+    return Ruling(scores={"emphatic": float(dict(facts.headers).get("X-Emphasis", 0)), "length": len(facts.url)})
+
+
+def test_a_users_judge_sees_url_and_headers_and_its_scores_reach_the_verdict() -> None:
+    refined = judged(PROSE, b"X-Emphasis: 3", judge=config.Judge(judges=(f"{__name__}:emphatic",)))
+    assert refined.verdict and refined.verdict.reason is Reason.OK
+    assert (refined.verdict.scores["emphatic"], refined.verdict.scores["length"]) == (3.0, len("http://site.test/"))
+
+
+def test_the_text_key_and_the_n_grams_are_those_of_the_kept_paragraphs() -> None:
+    refined = judged(PROSE)
+    assert refined.verdict and refined.draft
+    texts = [json.loads(paragraph)["text"] for paragraph in refined.draft.paragraphs]
+    assert (refined.verdict.digest, refined.ngrams) == (dedup.text_key(texts), ngrams.of(texts))
+    assert judged(PROSE, dedup=config.Dedup(near_duplicates=False)).ngrams is None
+    assert judged(PROSE, dedup=config.Dedup(ngram=3)).ngrams == ngrams.of(texts, 3)
+
+
+def test_a_page_similar_to_the_sketch_of_its_origin_is_a_soft_404() -> None:
+    refiner = Refiner(config.Config())
+    sketch = refiner.sketch(capture(PROSE))
+    refined = refiner(capture(PROSE), sketch)
+    assert refined.verdict and (refined.verdict.reason, refined.verdict.digest) == (Reason.SOFT_404, 0)
+    assert (refined.draft, refined.ngrams) == (None, None)
+    assert refiner.sketch(capture(b"")) == ""

@@ -1,70 +1,89 @@
-"""Capture -> Refined: extract, then all that can be said of the page by itself.
+"""Capture -> Refined: extract the page, judge it, and hash its n-grams.
 
-Pure, so that a crawl runs it in worker processes and a batch job over files, with the same result. What depends on other pages is decided
-after it, by whoever owns their order.
+This is everything that can be said of a page without other pages. It is pure, so a crawl runs it in worker processes
+and a batch job over archive files, with the same result. `dedup.decide` then compares the page with earlier ones.
 """
 
 import re
 
 import msgspec
 
-from windrow import extract
+from windrow import dedup, extract
 from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Capture, Link, Page, Reason, Url, Verdict
-from windrow.dedup.ngrams import Grams
+from windrow.dedup import ngrams
+from windrow.dedup.ngrams import Ngrams
 from windrow.frontier.policy import scope
 from windrow.judge import soft404
-from windrow.judge.pages import Judge
+from windrow.judge.panel import Judged, Panel
+from windrow.judge.ruling import Headers
 
 _REMEMBERED = 1 << 14  # links
-_TELLING = re.compile(
+# The headers that the built-in judges read.
+_RELEVANT = re.compile(
     rb"(?im)^(?:x-robots-tag|tdm-reservation|tdm-policy|content-usage|link|x-[a-z-]*translat[a-z-]*)[ \t]*:"
 )
 
 
 class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
+    """A page without regard to other pages."""
+
     links: tuple[Link, ...]  # those that may be followed, and no others
     shape: int  # see Page
     refused: dict[str, int]  # the other links, counted by the rule that refused them
-    verdict: Verdict | None = None  # None: no text was taken
-    draft: Draft | None = None  # of the document, where the verdict is OK
-    grams: Grams | None = None  # of its paragraphs, where near-duplicates are looked for
-    probe: str = ""  # of the answer for a page that cannot exist, where this is one
+    verdict: Verdict | None = None  # None: the crawl extracts no text
+    draft: Draft | None = None  # of the document, if the verdict is OK
+    ngrams: Ngrams | None = None  # of its paragraphs, if near-duplicates are to be found
 
 
 class Refiner:
-    """Holds the compiled rules and the models; the same capture always gives the same answer."""
+    """Holds the compiled rules and the models. The same capture always gives the same result."""
 
     def __init__(self, config: Config) -> None:
         self._extract = extract.extractor(config)
-        self._judge = Judge(config) if config.extract.extractor != "none" else None
-        self._soft = config.quality.soft_404
+        self._judge = Panel(config) if config.extract.extractor != "none" else None
+        self._all_headers = bool(config.judge.judges)  # a user's judge may read any of them
+        self._dedup = config.dedup
         self._obedient = not config.scope.follow_nofollow
         self._scope = scope.Scope(config.scope)
-        self._known: dict[int, str] = {}  # key -> rule: two of three links were met on another page of the site
+        self._known: dict[int, str] = {}  # key -> rule: two of three links occur on another page of the site too
 
-    def sketch(self, capture: Capture) -> str:
-        found = soft404.sketch(self._extract(capture))
-        return "" if found == soft404.NONE else found
-
-    def __call__(self, capture: Capture, probe: str = "") -> Refined:
-        """`probe`: what the host answers for a page that cannot exist, where that is known; soft404.ASKED: this is that answer."""
+    def __call__(self, capture: Capture, sketch: str = "") -> Refined:
+        """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
         page = self._extract(capture)
-        if probe == soft404.ASKED:
-            return Refined((), 0, {}, probe=soft404.sketch(page))
         links, refused = self._links(page) if page.links else ((), {})
         if self._judge is None:
-            return Refined(links, page.shape, refused)
-        ruling = self._judge(page, _headers(capture))
-        verdict, draft = soft404.judged(ruling.verdict, page, probe, self._soft) if probe else ruling.verdict, None
-        if verdict.reason is Reason.OK:
-            draft = document.draft(page, ruling.paragraphs, verdict.language, ruling.languages, ruling.signals)
-        return Refined(links, page.shape, refused, verdict, draft, ruling.grams if draft is not None else None)
+            return Refined(links=links, shape=page.shape, refused=refused)
+        judged = self._judge(page, capture.task.url.text, self._headers(capture), sketch)
+        if judged.verdict.reason is not Reason.OK:
+            return Refined(links=links, shape=page.shape, refused=refused, verdict=judged.verdict)
+        texts = [paragraph.text for paragraph in judged.paragraphs]
+        return Refined(
+            links=links,
+            shape=page.shape,
+            refused=refused,
+            verdict=msgspec.structs.replace(judged.verdict, digest=dedup.text_key(texts)),
+            draft=_draft(page, judged),
+            ngrams=ngrams.of(texts, self._dedup.ngram) if self._dedup.near_duplicates else None,
+        )
+
+    def sketch(self, capture: Capture) -> str:
+        """Return the soft-404 sketch of an origin's answer for a page that cannot exist; "" if it has no words."""
+        return soft404.sketch(self._extract(capture))
+
+    def _headers(self, capture: Capture) -> Headers:
+        """Return the response headers, or none if no judge would read them: few pages have such a header."""
+        if not self._all_headers and not _RELEVANT.search(capture.head):
+            return ()
+        lines = [line.partition(b":") for line in capture.head.split(b"\r\n")[1:]]
+        return [
+            (name.strip().decode("latin-1"), value.strip().decode("latin-1")) for name, colon, value in lines if colon
+        ]
 
     def _links(self, page: Page) -> tuple[tuple[Link, ...], dict[str, int]]:
-        """Those that may be followed, and how many others there are by rule."""
+        """Return the links that may be followed, and the number of the others by rule."""
         if page.nofollow and self._obedient:
             return (), {"nofollow": len(page.links)}
         refused: dict[str, int] = {}
@@ -89,9 +108,5 @@ class Refiner:
         return rule
 
 
-def _headers(capture: Capture) -> list[tuple[str, str]]:
-    """The headers that say something of the page's use; hardly any page has one."""
-    if not _TELLING.search(capture.head):
-        return []
-    lines = [line.partition(b":") for line in capture.head.split(b"\r\n")[1:]]
-    return [(name.strip().decode("latin-1"), value.strip().decode("latin-1")) for name, colon, value in lines if colon]
+def _draft(page: Page, judged: Judged) -> Draft:
+    return document.draft(page, judged.paragraphs, judged.verdict.language, judged.languages, judged.signals)

@@ -45,7 +45,7 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
     """Return what onion leaves."""
     onion, left = Onion(), []
     for paragraphs in documents:
-        duplicate, _ = onion.judge([words(paragraph) for paragraph in paragraphs])
+        duplicate, _ = onion.mark([words(paragraph) for paragraph in paragraphs])
         kept = [paragraph for paragraph, gone in zip(paragraphs, duplicate, strict=True) if not gone]
         if kept:
             left.append(kept)

@@ -1,4 +1,4 @@
-"""Onion's rule once more, slowly: exact word n-grams in plain sets, written from its description and sharing nothing with the source."""
+"""Onion's rule a second time, slow and exact: n-grams in plain sets, written from its description, as an oracle."""
 
 import itertools
 import re
@@ -17,29 +17,29 @@ class Onion:
         self.ngram, self.threshold, self.smoothing = ngram, threshold, smoothing
         self.seen: set[tuple[str, ...]] = set()
 
-    def judge(self, paragraphs: Sequence[Sequence[str]]) -> tuple[list[bool], list[float]]:
-        """Whether each paragraph (a list of words) is a duplicate, and its share of words seen before."""
+    def mark(self, paragraphs: Sequence[Sequence[str]]) -> tuple[list[bool], list[float]]:
+        """Return whether each paragraph (a list of words) is a duplicate, and its share of words seen before."""
         endings = self.endings(paragraphs)
         local: set[tuple[str, ...]] = set()
         duplicate, shares = [], []
         for paragraph, ends in zip(paragraphs, endings, strict=True):
-            bad: set[int] = set()
-            for place, gram in enumerate(ends):
-                if gram and (gram in local or gram in self.seen):
-                    bad.update(range(max(0, place - self.ngram + 1), place + 1))
-                if gram:
-                    local.add(gram)
-            shares.append(len(bad) / len(paragraph) if paragraph else 0.0)
+            covered: set[int] = set()
+            for place, ngram in enumerate(ends):
+                if ngram and (ngram in local or ngram in self.seen):
+                    covered.update(range(max(0, place - self.ngram + 1), place + 1))
+                if ngram:
+                    local.add(ngram)
+            shares.append(len(covered) / len(paragraph) if paragraph else 0.0)
             duplicate.append(shares[-1] > self.threshold)
         if self.smoothing:
             self.smooth(duplicate, [len(paragraph) for paragraph in paragraphs])
-        for gone, ends in zip(duplicate, endings, strict=True):
-            if not gone:
-                self.seen.update(gram for gram in ends if gram)
+        for removed, ends in zip(duplicate, endings, strict=True):
+            if not removed:
+                self.seen.update(ngram for ngram in ends if ngram)
         return duplicate, shares
 
     def endings(self, paragraphs: Sequence[Sequence[str]]) -> list[list[tuple[str, ...] | None]]:
-        """The n-gram that ends at each word; they reach over the borders of paragraphs."""
+        """Return the n-gram that ends at each word; n-grams cross the borders of paragraphs."""
         before: list[str] = []
         found: list[list[tuple[str, ...] | None]] = []
         for paragraph in paragraphs:
@@ -50,7 +50,7 @@ class Onion:
         return found
 
     def smooth(self, duplicate: list[bool], lengths: list[int]) -> None:
-        fences = [-1, *(place for place, gone in enumerate(duplicate) if gone), len(duplicate)]
+        fences = [-1, *(place for place, removed in enumerate(duplicate) if removed), len(duplicate)]
         for left, right in itertools.pairwise(fences):
             run = range(left + 1, right)
             if sum(lengths[place] for place in run) <= self.smoothing:

@@ -1,3 +1,5 @@
+"""The table of n-grams: it grows, forgets, is saved, and is rebuilt from its redo file."""
+
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 
 from windrow.config import ConfigError
 from windrow.dedup import table as tables
-from windrow.dedup.table import Table
+from windrow.dedup.table import NgramTable
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -17,15 +19,15 @@ def hashes(seed: int, count: int) -> Hashes:
     return np.random.default_rng(seed).integers(0, 1 << 64, count, dtype=np.uint64)
 
 
-def filled(count: int, limit: int = 1 << 30, lot: int = 700) -> tuple[Table, Hashes]:
-    table, all_hashes = Table(limit), hashes(1, count)
-    for start in range(0, count, lot):
-        table.add(all_hashes[start : start + lot])
+def filled(count: int, limit: int = 1 << 30, batch: int = 700) -> tuple[NgramTable, Hashes]:
+    table, all_hashes = NgramTable(limit), hashes(1, count)
+    for start in range(0, count, batch):
+        table.add(all_hashes[start : start + batch])
     return table, all_hashes
 
 
-def test_what_was_added_is_found_and_nothing_else_while_the_table_doubles() -> None:
-    table, worst = Table(1 << 30), 0.0
+def test_only_added_ngrams_are_found_while_the_table_doubles() -> None:
+    table, worst = NgramTable(1 << 30), 0.0
     known, foreign = hashes(1, 1_700_000), hashes(2, 20_000)
     for start in range(0, len(known), 1000):
         table.add(known[start : start + 1000])
@@ -55,18 +57,18 @@ def test_a_full_young_generation_becomes_the_old_one_and_the_old_is_forgotten() 
         max_size=8,
     )
 )
-def test_it_is_a_set(lots: list[list[int]]) -> None:
-    table, expected = Table(16 << 20), set()
-    for lot in lots:
-        array = np.array(lot, np.uint64)
-        assert table.find(array).seen.tolist() == [number >> 16 in expected for number in lot]
+def test_the_table_is_a_set(batches: list[list[int]]) -> None:
+    table, expected = NgramTable(16 << 20), set()
+    for batch in batches:
+        array = np.array(batch, np.uint64)
+        assert table.find(array).seen.tolist() == [number >> 16 in expected for number in batch]
         table.add(array)
-        expected |= {number >> 16 for number in lot}
+        expected |= {number >> 16 for number in batch}
         assert len(table) == len(expected)
 
 
 def test_a_hash_whose_fingerprint_is_zero_is_found() -> None:
-    table = Table(1 << 28)
+    table = NgramTable(1 << 28)
     odd = np.array([0, 5 << 48, (7 << 48) + (1 << 47), 9 << 40], np.uint64)
     assert not table.find(odd).seen.any()
     table.add(odd)
@@ -75,7 +77,7 @@ def test_a_hash_whose_fingerprint_is_zero_is_found() -> None:
 
 
 def test_a_crowded_bucket_overflows_and_loses_nothing() -> None:
-    table = Table(1 << 28)
+    table = NgramTable(1 << 28)
     crowd = np.arange(3000, dtype=np.uint64) << np.uint64(16)
     table.add(crowd)
     assert table.find(crowd).seen.all()
@@ -87,7 +89,7 @@ def test_a_crowded_bucket_overflows_and_loses_nothing() -> None:
 @pytest.mark.parametrize(
     ("count", "limit"), [(0, 16 << 20), (5000, 16 << 20), (760_000, 1 << 28), (1_900_000, 16 << 20)]
 )
-def test_a_saved_table_comes_back_equal_and_goes_on_equal(tmp_path: Path, count: int, limit: int) -> None:
+def test_a_saved_table_is_read_back_equal_and_stays_equal(tmp_path: Path, count: int, limit: int) -> None:
     table, _ = filled(count, limit)
     table.save(tmp_path / "table", 77)
     again, redo = tables.load(tmp_path / "table", limit)
@@ -105,8 +107,8 @@ def test_a_table_saved_with_more_room_is_read_with_less(tmp_path: Path) -> None:
     assert again.find(known).seen.all()
 
 
-def write_redo(path: Path, table: Table, seeds: range) -> list[int]:
-    """Appends a record for each seed; the length of the file after each."""
+def write_redo(path: Path, table: NgramTable, seeds: range) -> list[int]:
+    """Append a record for each seed; return the length of the file after each."""
     lengths = []
     with path.open("ab") as file:
         if not file.tell():
@@ -120,16 +122,16 @@ def write_redo(path: Path, table: Table, seeds: range) -> list[int]:
 
 
 def test_replaying_the_redo_file_gives_the_same_table_across_generations(tmp_path: Path) -> None:
-    table, redo = Table(16 << 20), tmp_path / "redo"
+    table, redo = NgramTable(16 << 20), tmp_path / "redo"
     lengths = write_redo(redo, table, range(200))
     assert table.forgotten and table.take() == b""
-    again = Table(16 << 20)
+    again = NgramTable(16 << 20)
     assert again.replay(redo) == lengths[-1]
     assert (again.digest(), again.forgotten, again.take()) == (table.digest(), table.forgotten, b"")
 
 
-def test_a_snapshot_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: Path) -> None:
-    table, redo = Table(16 << 20), tmp_path / "redo"
+def test_a_saved_table_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: Path) -> None:
+    table, redo = NgramTable(16 << 20), tmp_path / "redo"
     middle = write_redo(redo, table, range(90))[-1]
     table.save(tmp_path / "table", middle)
     end = write_redo(redo, table, range(90, 120))[-1]
@@ -141,17 +143,17 @@ def test_a_snapshot_and_the_rest_of_the_redo_file_give_the_same_table(tmp_path: 
 
 
 @pytest.mark.parametrize("cut", [1, 15, 17, 40_000])
-def test_a_torn_record_does_not_exist(tmp_path: Path, cut: int) -> None:
+def test_a_record_cut_short_is_ignored(tmp_path: Path, cut: int) -> None:
     redo = tmp_path / "redo"
-    first, second = write_redo(redo, Table(16 << 20), range(2))
+    first, second = write_redo(redo, NgramTable(16 << 20), range(2))
     redo.write_bytes(redo.read_bytes()[: second - cut])
-    table = Table(16 << 20)
+    table = NgramTable(16 << 20)
     assert table.replay(redo) == first
     assert table.find(hashes(0, 9000)).seen.all() and not table.find(hashes(1, 9000)).seen.any()
 
 
 @pytest.mark.parametrize("damage", ["foreign", "short", "flipped", "empty"])
-def test_a_damaged_table_is_refused_in_one_sentence(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_table_is_rejected_in_one_sentence(tmp_path: Path, damage: str) -> None:
     table, _ = filled(5000, 16 << 20)
     path = tmp_path / "table"
     table.save(path)
@@ -165,7 +167,7 @@ def test_a_damaged_table_is_refused_in_one_sentence(tmp_path: Path, damage: str)
         tables.load(path)
 
 
-def test_a_foreign_redo_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_redo_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "redo").write_bytes(b"something else entirely")
     with pytest.raises(ConfigError, match="not a redo file"):
-        Table(16 << 20).replay(tmp_path / "redo")
+        NgramTable(16 << 20).replay(tmp_path / "redo")

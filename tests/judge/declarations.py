@@ -10,13 +10,13 @@ from windrow.demo import declaration
 
 
 def shipped(language: str) -> list[str]:
-    """Paragraphs, by two-letter code."""
+    """Return the paragraphs of the translation into a language, given by its two-letter code."""
     return [paragraph for section in declaration.load(language).sections for paragraph in section.paragraphs]
 
 
 @functools.cache
 def translations(archive: Path) -> dict[str, list[list[str]]]:
-    """Articles of paragraphs by the name of the translation ("ces", "srp_latn"); the first is the preamble."""
+    """Return articles of paragraphs by the name of the translation ("ces", "srp_latn"); the first is the preamble."""
     found = {}
     with tarfile.open(archive) as tar:
         for member in tar:

@@ -1,4 +1,4 @@
-"""Signals are read from where they may stand, and weighed by profile."""
+"""Signals are read from headers, meta elements and robots.txt, and applied by profile."""
 
 import pytest
 from hypothesis import given
@@ -33,18 +33,18 @@ def names(found: tuple[Signal, ...]) -> list[tuple[str, str]]:
         ("", []),
     ],
 )
-def test_x_robots_tag_is_read_for_everybody_and_for_us(value: str, found: list[str]) -> None:
+def test_x_robots_tag_is_read_for_all_agents_and_for_ours(value: str, found: list[str]) -> None:
     assert [signal.name for signal in signals.read([("X-Robots-Tag", value)], [], "windrow")] == found
 
 
-def test_a_signal_keeps_where_it_came_from() -> None:
+def test_a_signal_keeps_its_source() -> None:
     assert signals.read([("x-robots-tag", "windrow: noai")], [("ROBOTS", "noindex")], "Windrow") == (
         Signal("header", "noai", "", "X-Robots-Tag", "windrow"),
         Signal("meta", "noindex", "", "robots"),
     )
 
 
-def test_meta_elements_are_read_for_robots_and_for_our_name_alone() -> None:
+def test_meta_elements_are_read_if_they_address_robots_or_our_agent() -> None:
     metas = [("robots", "NOAI, follow"), ("googlebot", "noindex"), ("windrow", "noarchive"), ("keywords", "noindex")]
     assert names(signals.read([], metas, "windrow")) == [("noai", ""), ("follow", ""), ("noarchive", "")]
 
@@ -66,7 +66,7 @@ def test_content_usage_is_read_as_a_structured_field(value: str, uses: list[tupl
     assert names(signals.read([("Content-Usage", value)], [])) == uses
 
 
-def test_robots_lines_count_by_their_longest_path() -> None:
+def test_of_robots_lines_the_one_with_the_longest_matching_path_counts() -> None:
     lines = [
         "content-usage: train-ai=y",
         "content-usage: /private/ train-ai=n",
@@ -94,7 +94,8 @@ def test_content_signal_and_license_lines_of_robots_txt_are_read() -> None:
 
 
 def test_licence_links_are_read_from_headers_and_pages() -> None:
-    header = '<https://a.example/l>; rel="license", <https://a.example/x>; rel="next", <https://a.example/m>; rel="copyright license"'
+    links = (("l", "license"), ("x", "next"), ("m", "copyright license"))
+    header = ", ".join(f'<https://a.example/{target}>; rel="{relation}"' for target, relation in links)
     assert names(signals.read([("Link", header)], [])) == [
         ("license", "https://a.example/l"),
         ("license", "https://a.example/m"),
@@ -104,17 +105,17 @@ def test_licence_links_are_read_from_headers_and_pages() -> None:
     )
 
 
-def test_a_tdm_reservation_is_zero_or_one_and_a_later_step_counts() -> None:
+def test_a_tdm_reservation_is_zero_or_one_and_the_later_step_counts() -> None:
     header = signals.read([("tdm-reservation", "1"), ("tdm-policy", "https://a.example/policy")], [])
     assert names(header) == [("tdm-reservation", "1"), ("tdm-policy", "https://a.example/policy")]
     assert signals.read([("tdm-reservation", "yes"), ("tdm-policy", "javascript:1")], []) == ()
     meta = signals.read([], [("tdm-reservation", "0")])
-    assert ("tdm-reservation", "0") in names(signals.settled(header + meta))
-    assert ("tdm-reservation", "0") in names(signals.settled(meta + header))
-    assert ("tdm-reservation", "1") in names(signals.settled(header))
+    assert ("tdm-reservation", "0") in names(signals.effective(header + meta))
+    assert ("tdm-reservation", "0") in names(signals.effective(meta + header))
+    assert ("tdm-reservation", "1") in names(signals.effective(header))
 
 
-def test_what_the_tdm_file_says_of_a_page_is_the_first_step() -> None:
+def test_the_tdm_file_is_the_first_step() -> None:
     said = signals.tdm_file("1", "https://a.example/p")
     assert said == (
         Signal("tdmrep.json", "tdm-reservation", "1", "tdm-reservation"),
@@ -123,7 +124,7 @@ def test_what_the_tdm_file_says_of_a_page_is_the_first_step() -> None:
     assert signals.tdm_file("0") == (Signal("tdmrep.json", "tdm-reservation", "0", "tdm-reservation"),)
     for later in (signals.read([("tdm-reservation", "0")], []), signals.read([], [("tdm-reservation", "0")])):
         for order in (said + later, later + said):
-            assert set(names(signals.settled(order))) == {
+            assert set(names(signals.effective(order))) == {
                 ("tdm-reservation", "0"),
                 ("tdm-policy", "https://a.example/p"),
             }
@@ -160,7 +161,7 @@ def test_a_profile_decides_what_a_signal_does(
     assert signals.refuses(found, RECORD) == ""
 
 
-def test_a_refusal_names_the_signal_and_its_source() -> None:
+def test_a_rejection_names_the_signal_and_its_source() -> None:
     found = signals.read([("Content-Usage", "train-ai=n")], [])
     assert signals.refuses(found, TRAINING) == "train-ai=n (header: Content-Usage)"
 
@@ -176,7 +177,7 @@ def test_blocks_of_other_ai_crawlers_count_for_training_unless_switched_off() ->
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-def test_no_header_or_meta_breaks_the_reader(value: str, content: str) -> None:
+def test_no_header_or_meta_element_makes_the_reader_fail(value: str, content: str) -> None:
     headers = [
         (name, value) for name in ("x-robots-tag", "content-usage", "tdm-reservation", "tdm-policy", "link", value)
     ]
@@ -192,7 +193,7 @@ def test_a_page_cannot_fill_the_log_with_signals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("location", "path", "fits"),
+    ("pattern", "path", "matches"),
     [
         ("/", "/a", True),
         ("/a", "/b", False),
@@ -209,11 +210,11 @@ def test_a_page_cannot_fill_the_log_with_signals() -> None:
         ("/" + "*a" * 400 + "c$", "/" + "a" * 2000, False),
     ],
 )
-def test_a_path_fits_a_location_with_stars(location: str, path: str, fits: bool) -> None:
-    assert bool(signals.robots([f"content-usage: {location} train-ai=n"], path)) is fits
+def test_a_path_matches_a_pattern_with_stars(pattern: str, path: str, matches: bool) -> None:
+    assert bool(signals.robots([f"content-usage: {pattern} train-ai=n"], path)) is matches
 
 
-def test_texts_of_a_million_characters_take_no_longer_than_linear_time() -> None:
+def test_values_of_a_million_characters_take_linear_time() -> None:
     for value in ("a" * 10**6, "," * 10**6, "<" * 10**6, '"' * 10**6, "a:" * 10**6):
         headers = [(name, value) for name in ("x-robots-tag", "content-usage", "link", "tdm-policy")]
         assert len(signals.read(headers, [("robots", value)], "windrow")) <= 64

@@ -1,4 +1,4 @@
-"""Accuracy of language detection and of trained models on the Declaration of Human Rights, held above the floors of floors.toml."""
+"""Accuracy of language detection and trained models on the Declaration of Human Rights, above the floors."""
 
 import functools
 import itertools
@@ -10,8 +10,8 @@ import pytest
 
 from tests.judge import declarations
 from tests.shared import shared
-from windrow.judge.language import codes, detect, trigrams
-from windrow.judge.language.detect import Settings
+from windrow.judge.language import codes, detect, tools, trigrams
+from windrow.judge.language.detect import LanguageSettings
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]
@@ -23,24 +23,24 @@ def translations() -> Translations:
 
 
 @functools.cache
-def told() -> frozenset[str]:
-    """Languages that both tools know, so that neither is asked what it cannot know."""
-    return frozenset(code for code, tools in detect.known().items() if len(tools) == 2)
+def known_to_both() -> frozenset[str]:
+    """Return the languages that both tools know, so that neither is asked about one that it cannot know."""
+    return frozenset(code for code, names in tools.known().items() if len(names) == 2)
 
 
 def paragraphs(translations: Translations) -> dict[str, list[str]]:
-    """The paragraphs of each translation into a language that the tools know. Variants in another script or spelling are left out."""
+    """Return the paragraphs of each translation into a known language, without variants in script or spelling."""
     known = {name: codes.find(name) or "" for name in translations if name in USUAL or "_" not in name}
     kept = {
         name: code
         for name, code in known.items()
-        if name not in MEMBERS and any(codes.covers(code, one) for one in told())
+        if name not in MEMBERS and any(codes.covers(code, one) for one in known_to_both())
     }
     return {code: list(itertools.chain(*translations[name])) for name, code in kept.items()}
 
 
 USUAL = {"deu_1996", "srp_latn", "por_PT", "ron_2006", "cmn_hans"}
-# Languages that the tools have under the name of a bigger one, or not at all in the script of the translation.
+# Languages that the tools know only under the name of a larger one, or not in the script of the translation.
 MEMBERS = {
     *(
         "azb",
@@ -71,18 +71,18 @@ def same(one: str, other: str) -> bool:
 
 
 @pytest.mark.parametrize("length", [2000, 120, 60, 30])
-def test_texts_of_a_length_are_told_as_well_as_before(length: int, translations: Translations) -> None:
+def test_the_accuracy_on_texts_of_a_length_stays_above_its_floor(length: int, translations: Translations) -> None:
     texts = [
         (code, text[:length])
         for code, whole in paragraphs(translations).items()
         for text in ([" ".join(whole)] if length == 2000 else [one for one in whole if len(one) >= length][:8])
     ]
     assert len(texts) > (60 if length == 2000 else 400)
-    right = sum(same(code, detect.judge([text], Settings()).language) for code, text in texts)
+    right = sum(same(code, detect.detect([text], LanguageSettings()).language) for code, text in texts)
     assert right / len(texts) >= FLOORS["language"][f"characters_{length}"]
 
 
-def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translations) -> None:
+def test_foreign_paragraphs_are_found_and_the_others_are_kept(translations: Translations) -> None:
     chosen = random.Random(5)
     texts = {code: [text for text in whole if len(text) >= 40] for code, whole in paragraphs(translations).items()}
     found, left, foreign, own = 0, 0, 0, 0
@@ -93,7 +93,7 @@ def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translat
             for one in [code] * 12 + [other] * 3
         ]
         chosen.shuffle(mixed)
-        finding = detect.judge([text for text, _ in mixed], Settings())
+        finding = detect.detect([text for text, _ in mixed], LanguageSettings())
         if same(finding.language, code):
             for (_, truth), answer in zip(mixed, finding.paragraphs, strict=True):
                 foreign, own = foreign + (truth == other), own + (truth == code)
@@ -106,7 +106,7 @@ def test_foreign_paragraphs_are_found_and_others_are_left(translations: Translat
     assert left / own >= FLOORS["language"]["own_left"]
 
 
-LOOK_ALIKES = [
+SIMILAR = [
     ("ces", "slk"),
     ("hrv", "srp_latn"),
     ("hrv", "srp_latn", "bos_latn"),
@@ -122,9 +122,9 @@ LOOK_ALIKES = [
 ]
 
 
-@pytest.mark.parametrize("names", LOOK_ALIKES, ids="-".join)
+@pytest.mark.parametrize("names", SIMILAR, ids="-".join)
 @pytest.mark.parametrize("length", [1000, 60])
-def test_models_of_look_alikes_tell_articles_that_they_have_not_seen(
+def test_models_of_similar_languages_distinguish_articles_that_they_were_not_trained_on(
     names: tuple[str, ...], length: int, translations: Translations
 ) -> None:
     models = [
@@ -139,5 +139,5 @@ def test_models_of_look_alikes_tell_articles_that_they_have_not_seen(
 
 
 def articles(translations: Translations, name: str, seen: bool) -> list[list[str]]:
-    """Two of three articles to learn from, the third to be asked about."""
+    """Return two of three articles to train on (`seen`), or the third to test with."""
     return [article for number, article in enumerate(translations[name]) if (number % 3 != 2) == seen]

@@ -14,9 +14,9 @@ from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import detect, stream
 from windrow.corpus.formats.format import DocumentRecord
-from windrow.dedup import ngrams
-from windrow.dedup.ngrams import Rule, Ruling
-from windrow.dedup.table import Table
+from windrow.dedup import ngrams, onion
+from windrow.dedup.onion import DuplicateRule, Marks
+from windrow.dedup.table import NgramTable
 
 BATCH = 1 << 19  # bytes of documents hashed in one go
 LEVELS = ("paragraph", "document")
@@ -96,8 +96,8 @@ class _Deduplicator:
 
     def __init__(self, options: DedupOptions, watch: Watch) -> None:
         self.options, self.watch = options, watch
-        self.rule = Rule.of(options.dedup)
-        self.table = Table(options.dedup.table_bytes)
+        self.rule = DuplicateRule.of(options.dedup)
+        self.table = NgramTable(options.dedup.table_bytes)
         self.summary = DedupSummary()
         self._length = Lengths()
 
@@ -135,30 +135,29 @@ class _Deduplicator:
         self.watch(path.stat().st_size - shown)
 
     def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
-        paragraphs = [record.paragraphs for record in records if record.strip]
-        documents = ngrams.batch_octets(paragraphs, self.rule.ngram, tokens)
+        documents = [ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens) for record in records if record.strip]
         if self.options.level == "document":
-            documents = [ngrams.whole(document) for document in documents]
-        rulings = iter(ngrams.settle_all(self.table, documents, self.rule))
+            documents = [ngrams.joined(document) for document in documents]
+        marks = iter([onion.mark(self.table, document, self.rule) for document in documents])
         self.table.take()  # discard the entries for a redo file: this command does not resume
-        file.writelines([self._stripped(record, next(rulings)) if record.strip else record.raw for record in records])
+        file.writelines([self._stripped(record, next(marks)) if record.strip else record.raw for record in records])
 
-    def _stripped(self, record: DocumentRecord, ruling: Ruling) -> bytes:
+    def _stripped(self, record: DocumentRecord, marks: Marks) -> bytes:
         """Return the document without its duplicate paragraphs; empty if none is left."""
         summary = self.summary
-        filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, ruling.lengths))
+        filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, marks.lengths))
         gone = sum(
-            1 for length, duplicate in zip(ruling.lengths, ruling.duplicate, strict=True) if length and duplicate
+            1 for length, duplicate in zip(marks.lengths, marks.duplicate, strict=True) if length and duplicate
         )
         summary.documents_in += 1
         summary.paragraphs_in += filled
-        summary.paragraphs_removed += filled if not ruling.left else gone
-        summary.tokens_in += ruling.words
-        summary.tokens_removed += ruling.words - ruling.left
-        if not ruling.left or record.strip is None:
+        summary.paragraphs_removed += filled if not marks.left else gone
+        summary.tokens_in += marks.words
+        summary.tokens_removed += marks.words - marks.left
+        if not marks.left or record.strip is None:
             return b""
         summary.documents_out += 1
-        return record.strip([not duplicate for duplicate in ruling.duplicate]) if ruling.removed else record.raw
+        return record.strip([not duplicate for duplicate in marks.duplicate]) if marks.removed else record.raw
 
 
 def options(level: str, format: str, dedup: config.Dedup) -> DedupOptions:

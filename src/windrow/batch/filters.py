@@ -164,7 +164,7 @@ def _score(text: str, option: str) -> tuple[str, float]:
 def _has(document: Document, text: str) -> bool:
     """Compare with the signals as written and with their meaning: "none" includes noindex."""
     name, equals, value = text.partition("=")
-    found = (*document.signals, *signals.settled(document.signals))
+    found = (*document.signals, *signals.effective(document.signals))
     return any(signal.name == name and (not equals or signal.value == value) for signal in found)
 
 

@@ -8,7 +8,7 @@ import msgspec
 from windrow import config
 from windrow.batch import inputs
 from windrow.config import ConfigError
-from windrow.judge.language import codes, detect, trigrams
+from windrow.judge.language import codes, detect, tools, trigrams
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -47,16 +47,16 @@ def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[s
     """Yield the language of each file. Its paragraphs are its lines."""
     settings = detect.prepare(config.Language(models=tuple(models), recognised=tuple(recognised)))
     for path in paths:
-        finding = detect.judge([line for line in inputs.text(path).splitlines() if line.strip()], settings)
+        finding = detect.detect([line for line in inputs.text(path).splitlines() if line.strip()], settings)
         yield Detected(path, codes.name(finding.language), finding)
 
 
 def known(models: Iterable[str]) -> list[Known]:
     """Return the languages that the built-in detectors and these models know, sorted by code."""
-    tools = {code: list(names) for code, names in detect.known().items()}
+    found = {code: list(names) for code, names in tools.known().items()}
     for model in (trigrams.read(Path(path)) for path in models):
-        tools.setdefault(model.name, []).append("model")
+        found.setdefault(model.name, []).append("model")
     return [
         Known(code, codes.short(code) if codes.short(code) != code else "", codes.name(code), names)
-        for code, names in sorted(tools.items())
+        for code, names in sorted(found.items())
     ]

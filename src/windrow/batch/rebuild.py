@@ -19,10 +19,10 @@ from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Kind, Origin, Place, Reason, Report
-from windrow.dedup import decide, ngrams
+from windrow.dedup import decide, onion
 from windrow.dedup.decide import Candidate, Decider, Decision
-from windrow.dedup.ngrams import Rule
-from windrow.dedup.table import Table
+from windrow.dedup.onion import DuplicateRule
+from windrow.dedup.table import NgramTable
 from windrow.refine import Refiner
 
 _FLUSH = 256  # documents between two writes
@@ -50,9 +50,9 @@ class Rebuild:
         self._refiner = Refiner(options)
         self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
         self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
-        self.table = Table(options.dedup.table_bytes)
-        rule = Rule.of(options.dedup)
-        mark = (lambda found: ngrams.settle(self.table, found, rule)) if options.dedup.near_duplicates else None
+        self.table = NgramTable(options.dedup.table_bytes)
+        rule = DuplicateRule.of(options.dedup)
+        mark = (lambda found: onion.mark(self.table, found, rule)) if options.dedup.near_duplicates else None
         self._decider = Decider(options.signals, self._first_seen, mark)
 
     async def _first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:

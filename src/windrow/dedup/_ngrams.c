@@ -1,8 +1,10 @@
-/* The inner loops of duplicates.py and table.py in C: same input and same output as the numpy code there, its twin, which says why.
+/* The inner loops of deduplication in C. The numpy code in hashing.py, onion.py and generation.py is the reference: the
+   same input gives the same output.
 
-   `grams` hashes the words of a document and its n-grams. `settle` applies onion's rule to them with what the table holds; it changes nothing
-   and gives back what is to be added, which `insert` does. `part` doubles the table, some buckets at a time. Time and memory are linear in the
-   length of the document, whatever it holds: the set that finds repeats is keyed by a number that no page can know. */
+   `ngrams` hashes the words of a document and its n-grams. `mark` applies onion's rule to them with the n-grams that
+   the table holds; it changes nothing and returns the n-grams to add, which `insert` adds. `split` doubles a
+   generation, some buckets per call. Time and memory are linear in the length of the document, whatever it holds: the
+   set that finds repeats is keyed by a number that no page can know. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 
 enum { BITS = 48, SLOTS = 16, OVERFLOWN = 0x80, MOST_WORDS = 64, PIECE = 1 << 20, POWERS = 32 };
-enum { PLAIN, BLANK, LEAD }; /* classes of octets; LEAD: perhaps the first of a blank, or of a letter that is a word */
+enum { PLAIN, BLANK, LEAD }; /* classes of octets; LEAD: may begin a wide blank, or a letter that is a word */
 enum { YOUNG = 1, SEEN = 2 };
 
 #define CAPSULE "windrow.dedup._ngrams.buckets"
@@ -19,8 +21,8 @@ enum { YOUNG = 1, SEEN = 2 };
 #define MIX UINT64_C(0xD6E8FEB86659FD93)
 
 static uint8_t classes[256];
-static uint64_t powers[POWERS]; /* of BASE_OCTET, from the first on */
-static uint64_t back_word;      /* the inverse of BASE_WORD modulo 2^64 */
+static uint64_t powers[POWERS]; /* of BASE_OCTET, from the first power on */
+static uint64_t inverse_word;      /* the inverse of BASE_WORD modulo 2^64 */
 static uint64_t secret;         /* odd */
 
 static inline uint64_t
@@ -45,9 +47,9 @@ grown(void *items, size_t *room, size_t wanted)
     return moved;
 }
 
-/* A set of the hashes of one document, by their places in it. */
+/* A set of the hashes of one document; it stores their positions in the document. */
 typedef struct {
-    uint32_t *places; /* + 1; 0: free */
+    uint32_t *places; /* position + 1; 0: free */
     int shift;
     size_t mask;
 } Set;
@@ -68,9 +70,9 @@ set_up(Set *set, size_t count)
     return 0;
 }
 
-/* Whether an equal one of these hashes is there; if not, this one is now. */
+/* Return 1 if the set holds an equal hash; else add this one and return 0. */
 static inline int
-met(Set *set, const uint64_t *hashes, size_t place)
+seen_or_add(Set *set, const uint64_t *hashes, size_t place)
 {
     size_t slot = (size_t)((hashes[place] * secret) >> set->shift);
     while (set->places[slot]) {
@@ -83,16 +85,16 @@ met(Set *set, const uint64_t *hashes, size_t place)
 }
 
 typedef struct {
-    const uint64_t *octets; /* a random number for each octet */
-    int natural;            /* words parted by any blank; else by line ends alone */
+    const uint64_t *octets; /* one random number per octet */
+    int natural;            /* any blank separates words; otherwise only line ends do */
     int ngram;
     uint64_t *hashes;
     size_t count, room;
     int64_t words;              /* of the paragraph */
     uint64_t rolled, last_power; /* the polynomial over the last words; BASE_WORD to the power of ngram - 1 */
     uint64_t ring[MOST_WORDS];  /* the last words */
-    int place, full;            /* in the ring */
-    uint64_t power;             /* while it is not full: BASE_WORD to the power of `place` */
+    int place, full;            /* in the ring: next position, and whether all of it is used */
+    uint64_t power;             /* while the ring is not full: BASE_WORD to the power of `place` */
 } Document;
 
 static inline void
@@ -101,7 +103,7 @@ end_word(Document *self, uint64_t word)
     word = mixed(word);
     self->words++;
     if (self->full)
-        self->rolled = (self->rolled - self->ring[self->place]) * back_word + word * self->last_power;
+        self->rolled = (self->rolled - self->ring[self->place]) * inverse_word + word * self->last_power;
     else {
         self->rolled += word * self->power;
         self->power *= BASE_WORD;
@@ -115,7 +117,8 @@ end_word(Document *self, uint64_t word)
         self->hashes[self->count++] = mixed(self->rolled);
 }
 
-/* Octets of the blank that begins here, 0 for none: no-break space and next line, those of typography, the ideographic one. */
+/* Return the octets of the wide blank that begins here, or 0: no-break space, next line, typographic and ideographic
+   spaces. */
 static inline int
 wide_blank(const uint8_t *text, size_t left)
 {
@@ -124,12 +127,12 @@ wide_blank(const uint8_t *text, size_t left)
     if (left < 3)
         return 0;
     uint32_t code = (uint32_t)text[0] << 16 | (uint32_t)text[1] << 8 | text[2];
-    int blank = code == 0xE19A80 || (code >= 0xE28080 && code <= 0xE2808A) || code == 0xE280A8 || code == 0xE280A9 || code == 0xE280AF ||
-                code == 0xE2819F || code == 0xE38080;
+    int blank = code == 0xE19A80 || (code >= 0xE28080 && code <= 0xE2808A) || code == 0xE280A8 || code == 0xE280A9 ||
+                code == 0xE280AF || code == 0xE2819F || code == 0xE38080;
     return blank ? 3 : 0;
 }
 
-/* Octets of the letter that begins here, if its script is written without spaces; else 0. */
+/* Return the octets of the letter that begins here if its script has no spaces between words, or 0. */
 static inline int
 letter(const uint8_t *text, size_t left)
 {
@@ -147,7 +150,7 @@ letter(const uint8_t *text, size_t left)
     return first == 0xF0 && second >= 0xA0 && second <= 0xAF ? 4 : 0;
 }
 
-/* The words of a run of octets, at most PIECE. Blanks and what follows a letter of those scripts are looked for at every octet. */
+/* Read the words of a run of at most PIECE octets. Every octet may begin a blank, or follow a letter that is a word. */
 static void
 read_words(Document *self, const uint8_t *text, size_t length)
 {
@@ -157,7 +160,7 @@ read_words(Document *self, const uint8_t *text, size_t length)
     int inside = 0, power = 0;
     uint64_t word = 0, beyond = 0;
     while (place < length) {
-        if (pending == 0 && inside) /* nearly always */
+        if (pending == 0 && inside) /* the common case */
             while (place < length && power < POWERS && classes[text[place]] == PLAIN)
                 word += octets[text[place++]] * powers[power++];
         if (place == length)
@@ -200,7 +203,7 @@ read_words(Document *self, const uint8_t *text, size_t length)
         end_word(self, word);
 }
 
-/* The words of a vertical file's paragraph: its lines. */
+/* Read the words of a paragraph of a vertical file: its lines. */
 static void
 read_lines(Document *self, const uint8_t *text, size_t length)
 {
@@ -217,7 +220,7 @@ read_lines(Document *self, const uint8_t *text, size_t length)
     }
 }
 
-/* Where to cut what is longer than PIECE: between words where a space or a line end lies there, never within a character. */
+/* Return where to cut a text longer than PIECE: at a space or line end if there is one, never within a character. */
 static size_t
 cut(const uint8_t *text, size_t length, int natural)
 {
@@ -252,7 +255,7 @@ read_paragraph(Document *self, const uint8_t *text, size_t length)
     return 0;
 }
 
-/* A str in UTF-8, which it keeps for others that need it, or bytes as they are. */
+/* Read a str as UTF-8 (Python caches the encoding for later callers), or bytes as they are. */
 static int
 read_object(Document *self, PyObject *paragraph)
 {
@@ -264,7 +267,7 @@ read_object(Document *self, PyObject *paragraph)
         return read_paragraph(self, (const uint8_t *)text, (size_t)length);
     if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
         return -1;
-    PyErr_Clear(); /* half of a surrogate pair */
+    PyErr_Clear(); /* it holds half of a surrogate pair */
     PyObject *octets = PyUnicode_AsEncodedString(paragraph, "utf-8", "surrogatepass");
     if (octets == NULL)
         return -1;
@@ -285,7 +288,7 @@ repeated(const uint64_t *hashes, size_t count)
     if (set_up(&set, count) < 0)
         return NULL;
     for (size_t place = 0; place < count; place++)
-        if (met(&set, hashes, place)) {
+        if (seen_or_add(&set, hashes, place)) {
             if (flags == NULL) {
                 flags = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
                 if (flags == NULL)
@@ -299,14 +302,15 @@ repeated(const uint64_t *hashes, size_t count)
 }
 
 static PyObject *
-grams(PyObject *Py_UNUSED(module), PyObject *arguments)
+ngrams(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *given;
     Py_buffer octets;
     Document self = {.power = 1, .last_power = 1};
-    if (!PyArg_ParseTuple(arguments, "Oipy*:grams", &given, &self.ngram, &self.natural, &octets))
+    if (!PyArg_ParseTuple(arguments, "Oipy*:ngrams", &given, &self.ngram, &self.natural, &octets))
         return NULL;
-    PyObject *paragraphs = PySequence_Fast(given, "paragraphs are expected in a sequence"), *lengths = NULL, *result = NULL;
+    PyObject *lengths = NULL, *result = NULL;
+    PyObject *paragraphs = PySequence_Fast(given, "paragraphs are expected in a sequence");
     if (paragraphs == NULL)
         goto done;
     if (self.ngram < 1 || self.ngram > MOST_WORDS || octets.len != 256 * 8) {
@@ -327,7 +331,8 @@ grams(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     PyObject *again = repeated(self.hashes, self.count);
     if (again != NULL)
-        result = Py_BuildValue("Oy#N", lengths, self.hashes ? (char *)self.hashes : "", (Py_ssize_t)self.count * 8, again);
+        result = Py_BuildValue(
+            "Oy#N", lengths, self.hashes ? (char *)self.hashes : "", (Py_ssize_t)self.count * 8, again);
 done:
     PyMem_Free(self.hashes);
     Py_XDECREF(lengths);
@@ -345,12 +350,12 @@ typedef struct {
     uint8_t *fill;
     int bits;
     uint64_t split;
-    PyObject *sorted, *latest; /* of the stash: an array, and a set for those added last */
-    Py_buffer stash;           /* of `sorted`, once it was needed */
+    PyObject *sorted, *latest; /* of the stash: an array, and a set of the latest */
+    Py_buffer stash;           /* view of `sorted`, opened when first needed */
 } Generation;
 
 static void
-let_go(PyObject *capsule)
+release(PyObject *capsule)
 {
     Buckets *buckets = PyCapsule_GetPointer(capsule, CAPSULE);
     PyBuffer_Release(&buckets->slots);
@@ -370,7 +375,7 @@ hold(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     if (buckets->slots.len != buckets->fill.len * SLOTS * 4)
         PyErr_SetString(PyExc_ValueError, "a bucket has 16 slots of 4 bytes");
-    PyObject *capsule = PyErr_Occurred() ? NULL : PyCapsule_New(buckets, CAPSULE, let_go);
+    PyObject *capsule = PyErr_Occurred() ? NULL : PyCapsule_New(buckets, CAPSULE, release);
     if (capsule == NULL) {
         PyBuffer_Release(&buckets->slots);
         PyBuffer_Release(&buckets->fill);
@@ -379,13 +384,14 @@ hold(PyObject *Py_UNUSED(module), PyObject *arguments)
     return capsule;
 }
 
-/* From (buckets, bits, split, sorted, latest). */
+/* Open the state (buckets, bits, split, sorted, latest) that Generation.state returns. */
 static int
 open_generation(PyObject *state, Generation *self)
 {
     PyObject *capsule;
     long long split;
-    if (!PyArg_ParseTuple(state, "OiLOO!:generation", &capsule, &self->bits, &split, &self->sorted, &PySet_Type, &self->latest))
+    if (!PyArg_ParseTuple(
+            state, "OiLOO!:generation", &capsule, &self->bits, &split, &self->sorted, &PySet_Type, &self->latest))
         return -1;
     Buckets *buckets = PyCapsule_GetPointer(capsule, CAPSULE);
     if (buckets == NULL)
@@ -422,7 +428,7 @@ holds(const uint32_t *slots, uint32_t print)
     return (int)found;
 }
 
-/* Whether the stash has it; -1: an error. */
+/* Return whether the stash holds the identity; -1: an error. */
 static int
 stashed(Generation *self, uint64_t identity)
 {
@@ -463,7 +469,7 @@ has(Generation *self, uint64_t identity)
     return self->fill[bucket] >= OVERFLOWN ? stashed(self, identity) : 0;
 }
 
-enum { AHEAD = 12 }; /* look-ups for which memory is asked in advance */
+enum { AHEAD = 12 }; /* look-ups whose memory is prefetched */
 
 static int
 look_up(Generation *self, const uint64_t *hashes, size_t count, uint8_t *flags, uint8_t flag)
@@ -487,49 +493,50 @@ look_up(Generation *self, const uint64_t *hashes, size_t count, uint8_t *flags, 
 typedef struct {
     const int64_t *lengths;
     const uint64_t *hashes;
-    const uint8_t *repeated; /* NULL: none is */
-    size_t paragraphs, grams;
+    const uint8_t *repeated; /* NULL: none */
+    size_t paragraphs, ngrams;
     int64_t words;
     int ngram, smoothing;
     double whole;
     int64_t removed, left; /* words */
     double threshold;
-    uint8_t *flags;     /* of each n-gram */
-    uint8_t *duplicate; /* of each paragraph */
-    int64_t *covered;   /* words of each paragraph */
-} Case;
+    uint8_t *flags;     /* per n-gram */
+    uint8_t *duplicate; /* per paragraph */
+    int64_t *covered;   /* words per paragraph */
+} Marking;
 
 static int
-check_case(Case *self, const Py_buffer *lengths, const Py_buffer *hashes, const Py_buffer *again)
+check_document(Marking *self, const Py_buffer *lengths, const Py_buffer *hashes, const Py_buffer *again)
 {
     self->lengths = lengths->buf;
     self->hashes = hashes->buf;
     self->repeated = again->len ? again->buf : NULL;
     self->paragraphs = (size_t)lengths->len / 8;
-    self->grams = (size_t)hashes->len / 8;
-    int fits = self->ngram >= 1 && lengths->len % 8 == 0 && hashes->len % 8 == 0 && self->grams < UINT32_MAX;
+    self->ngrams = (size_t)hashes->len / 8;
+    int fits = self->ngram >= 1 && lengths->len % 8 == 0 && hashes->len % 8 == 0 && self->ngrams < UINT32_MAX;
     for (size_t number = 0; fits && number < self->paragraphs; number++) {
-        fits = self->lengths[number] >= 0 && self->lengths[number] <= INT64_C(1) << 40 && self->words <= INT64_C(1) << 40;
+        fits = self->lengths[number] >= 0 && self->lengths[number] <= INT64_C(1) << 40;
+        fits = fits && self->words <= INT64_C(1) << 40;
         self->words += self->lengths[number];
     }
     int64_t expected = self->words >= self->ngram ? self->words - self->ngram + 1 : 0;
-    if (fits && expected == (int64_t)self->grams && (again->len == 0 || (size_t)again->len == self->grams))
+    if (fits && expected == (int64_t)self->ngrams && (again->len == 0 || (size_t)again->len == self->ngrams))
         return 0;
     PyErr_SetString(PyExc_ValueError, "the n-grams are not those of a document");
     return -1;
 }
 
-/* Words that lie in a seen n-gram which ends in the same paragraph. */
+/* Count the words of each paragraph that lie in a seen n-gram which ends in the same paragraph. */
 static void
-cover(Case *self)
+cover(Marking *self)
 {
     int64_t start = 0, before = self->ngram - 1;
     for (size_t number = 0; number < self->paragraphs; number++) {
         int64_t end = start + self->lengths[number], reached = start, covered = 0;
         for (int64_t word = start > before ? start : before; word < end; word++) {
-            int64_t gram = word - before;
-            if ((self->flags[gram] & SEEN) || (self->repeated != NULL && self->repeated[gram])) {
-                covered += word + 1 - (gram > reached ? gram : reached);
+            int64_t ngram = word - before;
+            if ((self->flags[ngram] & SEEN) || (self->repeated != NULL && self->repeated[ngram])) {
+                covered += word + 1 - (ngram > reached ? ngram : reached);
                 reached = word + 1;
             }
         }
@@ -539,8 +546,9 @@ cover(Case *self)
     }
 }
 
+/* Mark each run of new paragraphs of at most `smoothing` words between duplicates or ends of the document. */
 static void
-smooth(Case *self)
+smooth(Marking *self)
 {
     size_t start = 0;
     int64_t run = 0;
@@ -556,9 +564,9 @@ smooth(Case *self)
     }
 }
 
-/* Counts the words of duplicates; where they are too many, all goes. */
+/* Count the words of duplicates; if they exceed the share `whole`, remove the whole document. */
 static void
-weigh(Case *self)
+sum_up(Marking *self)
 {
     self->removed = 0;
     for (size_t number = 0; number < self->paragraphs; number++)
@@ -570,14 +578,14 @@ weigh(Case *self)
     }
 }
 
-/* The identities that the paragraphs left bring into the young generation, each once, in order. */
+/* Return the identities that the remaining paragraphs add to the young generation, each once, in order. */
 static PyObject *
-fresh(const Case *self)
+fresh(const Marking *self)
 {
     Set set = {0};
     size_t found = 0;
-    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)self->grams * 8);
-    if (result == NULL || (self->repeated != NULL && set_up(&set, self->grams) < 0)) {
+    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)self->ngrams * 8);
+    if (result == NULL || (self->repeated != NULL && set_up(&set, self->ngrams) < 0)) {
         Py_XDECREF(result);
         return NULL;
     }
@@ -588,7 +596,7 @@ fresh(const Case *self)
         for (int64_t word = start > before ? start : before; !self->duplicate[number] && word < end; word++)
             if (!(self->flags[word - before] & YOUNG)) {
                 identities[found] = self->hashes[word - before] >> (64 - BITS);
-                found += set.places == NULL || !met(&set, identities, found);
+                found += set.places == NULL || !seen_or_add(&set, identities, found);
             }
         start = end;
     }
@@ -598,7 +606,7 @@ fresh(const Case *self)
 }
 
 static PyObject *
-ruling(const Case *self)
+duplicates(const Marking *self)
 {
     PyObject *added = fresh(self), *duplicate = PyTuple_New((Py_ssize_t)self->paragraphs), *result = NULL;
     PyObject *shares = PyTuple_New((Py_ssize_t)self->paragraphs), *lengths = PyTuple_New((Py_ssize_t)self->paragraphs);
@@ -606,7 +614,8 @@ ruling(const Case *self)
         goto done;
     for (size_t number = 0; number < self->paragraphs; number++) {
         int64_t length = self->lengths[number], covered = self->covered[number];
-        PyObject *share = PyFloat_FromDouble(covered ? (double)covered / (double)length : 0.0), *words = PyLong_FromLongLong(length);
+        PyObject *share = PyFloat_FromDouble(covered ? (double)covered / (double)length : 0.0);
+        PyObject *words = PyLong_FromLongLong(length);
         if (share == NULL || words == NULL) {
             Py_XDECREF(share);
             Py_XDECREF(words);
@@ -627,15 +636,15 @@ done:
 }
 
 static PyObject *
-settle(PyObject *Py_UNUSED(module), PyObject *arguments)
+mark(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     Py_buffer lengths, hashes, again;
     PyObject *states[2], *result = NULL;
     Generation generations[2] = {{0}};
-    Case self = {0};
+    Marking self = {0};
     if (!PyArg_ParseTuple(
             arguments,
-            "(y*y*y*)(idid)OO:settle",
+            "(y*y*y*)(idid)OO:mark",
             &lengths,
             &hashes,
             &again,
@@ -646,28 +655,28 @@ settle(PyObject *Py_UNUSED(module), PyObject *arguments)
             &states[0],
             &states[1]))
         return NULL;
-    if (check_case(&self, &lengths, &hashes, &again) < 0)
+    if (check_document(&self, &lengths, &hashes, &again) < 0)
         goto done;
-    self.covered = PyMem_Malloc(self.paragraphs * 9 + self.grams + 1);
+    self.covered = PyMem_Malloc(self.paragraphs * 9 + self.ngrams + 1);
     if (self.covered == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     self.duplicate = (uint8_t *)(self.covered + self.paragraphs);
     self.flags = self.duplicate + self.paragraphs;
-    memset(self.flags, 0, self.grams);
+    memset(self.flags, 0, self.ngrams);
     for (int old = 0; old < 2; old++)
         if (states[old] != Py_None) {
             uint8_t flag = old ? SEEN : SEEN | YOUNG;
             if (open_generation(states[old], &generations[old]) < 0 ||
-                look_up(&generations[old], self.hashes, self.grams, self.flags, flag) < 0)
+                look_up(&generations[old], self.hashes, self.ngrams, self.flags, flag) < 0)
                 goto done;
         }
     cover(&self);
     if (self.smoothing)
         smooth(&self);
-    weigh(&self);
-    result = ruling(&self);
+    sum_up(&self);
+    result = duplicates(&self);
 done:
     for (int old = 0; old < 2; old++)
         if (generations[old].stash.obj != NULL)
@@ -679,7 +688,7 @@ done:
     return result;
 }
 
-/* Adds identities that are not in it; gives their entry for the redo file, and those whose bucket was full. */
+/* Add new identities to a generation; return their entry for the redo file, and those whose bucket was full. */
 static PyObject *
 insert(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -711,7 +720,7 @@ insert(PyObject *Py_UNUSED(module), PyObject *arguments)
             *fill |= OVERFLOWN;
             memcpy(PyBytes_AS_STRING(rest) + 8 * left++, &identity, 8);
         }
-        else if (!holds(slots, print)) /* one fingerprint stands for 0 and 1 */
+        else if (!holds(slots, print)) /* the fingerprint 1 stands for 0 and 1 */
             slots[SLOTS - 1 - (*fill)++] = print;
     }
     if (_PyBytes_Resize(&rest, (Py_ssize_t)left * 8) == 0)
@@ -723,9 +732,10 @@ done:
     return result;
 }
 
-/* Parts one bucket into two others: the fingerprints without their first bit, which chooses. No branches: half of them would be guessed wrong. */
+/* Split one bucket in two: the first bit of a fingerprint chooses, the rest remains. No branches: the CPU would
+   mispredict half of them. */
 static void
-part_bucket(Generation *self, uint64_t bucket)
+split_bucket(Generation *self, uint64_t bucket)
 {
     uint32_t from[SLOTS], *to = self->slots + 2 * bucket * SLOTS;
     const int shift = BITS - self->bits - 1;
@@ -743,14 +753,14 @@ part_bucket(Generation *self, uint64_t bucket)
     self->fill[2 * bucket + 1] = (uint8_t)(used >> 8) | flag;
 }
 
-/* Parts the buckets from `low` up to the first that is parted. */
+/* Split the buckets from `low` up to the first that is already split. */
 static PyObject *
-part(PyObject *Py_UNUSED(module), PyObject *arguments)
+split(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *state;
     long long low;
     Generation self = {0};
-    if (!PyArg_ParseTuple(arguments, "OL:part", &state, &low) || open_generation(state, &self) < 0)
+    if (!PyArg_ParseTuple(arguments, "OL:split", &state, &low) || open_generation(state, &self) < 0)
         return NULL;
     Buckets *buckets = PyCapsule_GetPointer(PyTuple_GET_ITEM(state, 0), CAPSULE);
     if (buckets == NULL)
@@ -760,18 +770,18 @@ part(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     }
     for (uint64_t bucket = self.split; bucket-- > (uint64_t)low;)
-        part_bucket(&self, bucket);
+        split_bucket(&self, bucket);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
-    {"grams", grams, METH_VARARGS, NULL},   {"hold", hold, METH_VARARGS, NULL}, {"settle", settle, METH_VARARGS, NULL},
-    {"insert", insert, METH_VARARGS, NULL}, {"part", part, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+    {"ngrams", ngrams, METH_VARARGS, NULL}, {"hold", hold, METH_VARARGS, NULL},   {"mark", mark, METH_VARARGS, NULL},
+    {"insert", insert, METH_VARARGS, NULL}, {"split", split, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_ngrams", .m_size = 0, .m_methods = methods};
 
-/* The inverse of an odd number modulo 2^64: each step doubles the bits that are right. */
+/* Return the inverse of an odd number modulo 2^64: each step doubles the number of correct bits. */
 static uint64_t
 inverse(uint64_t number)
 {
@@ -784,7 +794,8 @@ inverse(uint64_t number)
 PyMODINIT_FUNC
 PyInit__ngrams(void)
 {
-    static const uint8_t blanks[] = {9, 10, 11, 12, 13, 28, 29, 30, 31, 32}, leads[] = {0xC2, 0xE0, 0xE1, 0xE2, 0xEF, 0xF0};
+    static const uint8_t blanks[] = {9, 10, 11, 12, 13, 28, 29, 30, 31, 32};
+    static const uint8_t leads[] = {0xC2, 0xE0, 0xE1, 0xE2, 0xEF, 0xF0};
     for (size_t place = 0; place < sizeof(blanks); place++)
         classes[blanks[place]] = BLANK;
     for (size_t place = 0; place < sizeof(leads); place++)
@@ -793,8 +804,8 @@ PyInit__ngrams(void)
     powers[0] = BASE_OCTET;
     for (int place = 1; place < POWERS; place++)
         powers[place] = powers[place - 1] * BASE_OCTET;
-    back_word = inverse(BASE_WORD);
-    PyObject *name = PyUnicode_FromString("windrow.dedup._ngrams"); /* its hash differs from run to run */
+    inverse_word = inverse(BASE_WORD);
+    PyObject *name = PyUnicode_FromString("windrow.dedup._ngrams"); /* Python's hash of it differs from run to run */
     if (name == NULL)
         return NULL;
     secret = mixed((uint64_t)PyObject_Hash(name) ^ BASE_OCTET) | 1;

@@ -17,8 +17,8 @@ from windrow.config import Signals
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Origin, Place, Reason, Signal, Url, Verdict
-from windrow.dedup.ngrams import Grams as Ngrams
-from windrow.dedup.ngrams import Ruling as Marks
+from windrow.dedup.ngrams import Ngrams
+from windrow.dedup.onion import Marks
 from windrow.judge import signals
 from windrow.origin import robots
 from windrow.refine import Refined
@@ -84,9 +84,9 @@ class Decider:
         if copy:
             return replace(decision, reason=Reason.DUPLICATE, detail=copy, text=verdict.digest)
         document_of = {"draft": draft, "signals": said, "text": verdict.digest}
-        if self._mark is None or candidate.refined.grams is None:
+        if self._mark is None or candidate.refined.ngrams is None:
             return replace(decision, kept=sum(draft.sizes), **document_of)
-        marks = self._mark(candidate.refined.grams)
+        marks = self._mark(candidate.refined.ngrams)
         decision = replace(decision, scores={**verdict.scores, NEAR: round(marks.share, 4)})
         if not marks.left:
             detail = f"{marks.share:.0%} of its words are in near-duplicate paragraphs"

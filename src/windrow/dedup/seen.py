@@ -1,7 +1,8 @@
-"""The n-grams that a crawl has seen, kept across restarts: the table in memory, its redo file, and a copy of the table.
+"""The table of n-grams on disk: its redo file, and a copy of the whole table.
 
-What a commit adds to the table goes into the redo file; its length is in the frame. A clean end also writes the whole table, so
-that the next start need not read the redo file from its beginning. The copy is a convenience: without it nothing is lost but time.
+A group commit appends the new n-grams to the redo file and records its length in the frame. A clean end also writes a
+copy of the table, so that the next start need not read the redo file from its beginning. The copy only saves time:
+without it nothing is lost.
 """
 
 import contextlib
@@ -10,8 +11,9 @@ from pathlib import Path
 
 from windrow import files
 from windrow.config import ConfigError, Dedup
-from windrow.dedup import ngrams, table
-from windrow.dedup.ngrams import Grams, Rule, Ruling
+from windrow.dedup import onion, table
+from windrow.dedup.ngrams import Ngrams
+from windrow.dedup.onion import DuplicateRule, Marks
 
 DIRECTORY = "seen"
 REDO = f"{DIRECTORY}/ngrams.redo"
@@ -19,35 +21,36 @@ COPY = f"{DIRECTORY}/ngrams.table"
 
 
 class Seen:
-    """One owner, which asks in the order of `seq`."""
+    """The durable table. Its one owner calls `mark` in the order of `seq`."""
 
     def __init__(self, directory: Path, options: Dedup, committed: int) -> None:
-        """`committed`: bytes of the redo file that count; it has been cut to them."""
+        """`committed`: bytes of the redo file that count; the file has been cut to this length."""
         self._directory = directory
-        self._rule = Rule.of(options)
+        self._rule = DuplicateRule.of(options)
         self._length = committed
         self._synced = committed
         self._unwritten = b""
         self._file = -1
         self.table = self._load(options.table_bytes)
 
-    def _load(self, limit: int) -> table.Table:
-        known, start = table.Table(limit), 0
+    def _load(self, limit: int) -> table.NgramTable:
+        known, start = table.NgramTable(limit), 0
         copy = self._directory / COPY
         if self._length and copy.exists():
             with contextlib.suppress(ConfigError):  # damaged, or of another version: the redo file has all of it
                 known, start = table.load(copy, limit)
-        if start > self._length:  # it knows of pages that the log does not
-            known, start = table.Table(limit), 0
+        if start > self._length:  # the copy includes pages that the log does not have
+            known, start = table.NgramTable(limit), 0
         if self._length:
             known.replay(self._directory / REDO, start)
         return known
 
-    def settle(self, grams: Grams) -> Ruling:
-        """Which paragraphs of a document were seen before; the others are seen from now on."""
-        return ngrams.settle(self.table, grams, self._rule)
+    def mark(self, ngrams: Ngrams) -> Marks:
+        """Mark the duplicate paragraphs of a document, and remember the n-grams of all others."""
+        return onion.mark(self.table, ngrams, self._rule)
 
     def flush(self) -> dict[str, int]:
+        """Write what was added since the last call; return the new length of the redo file, by its path."""
         self._unwritten += self.table.take()
         if not self._unwritten:
             return {}
@@ -72,7 +75,7 @@ class Seen:
             self._synced = reached
 
     def save(self) -> None:
-        """A copy of the table, at a clean end: everything in it is committed. Where there is no room for it there is none."""
+        """Write a copy of the table at a clean end, when all of it is committed. On a full disk, leave no copy."""
         if self._length:
             try:
                 self.table.save(self._directory / COPY, self._length)

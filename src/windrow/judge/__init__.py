@@ -1,16 +1,42 @@
-"""Judging: what a page's text is worth to the corpus, and why not.
+"""Judging: whether a page belongs in the corpus, by what can be said of it without other pages.
 
-In come the paragraphs of a `Page` and facts beside it (headers, meta elements, the host's robots.txt signals, the text of its probe);
-out go numbers by name, a refusal by name, and which paragraphs to keep. All of it is plain functions: nothing here opens a file after
-its models are loaded, and the same text always gets the same answer, in a crawl's workers and in a batch job.
+A judge is a function `(Page, Facts) -> Ruling`. It takes the page and the facts around it (response headers, the
+soft-404 sketch of its origin, the findings of earlier judges) and returns scores by name, labels, the paragraphs to
+drop, and a reason if it rejects the page. Judges are pure: they open no file after their models are loaded, and the
+same page always gets the same ruling, in a crawl's workers and in a batch job.
 
-- `pages`: all of them in their order, for one page: its verdict, and what it leaves for the corpus.
-- `language`: CLD2 on each paragraph, py3langid where it is unsure, models of one's own (`trigrams`); `codes` names the languages.
-  Recognised and accepted languages are two lists, so that a look-alike is known for what it is and dropped.
-- `quality`: running text or not; machine translations by their marks; "not found" pages by likeness to a probe.
-- `signals`: what authors ask for, read into records with their source, enforced by profile.
-- `duplicates`: what stands in the corpus already. It alone depends on other pages: the workers make hashes, and one owner per node asks
-  and fills the `table` of all that was seen, in the order of the pages, and saves it.
+`JUDGES` is the table of the built-in judges, in the order in which they run; each entry makes a judge from the options.
+`panel` runs them all, then the user's own ("package.module:name" in `judge.judges`), and puts the verdict together. The
+first judge that rejects a page gives the reason. The scores of all judges reach the log and the corpus under their
+names, whether the page is rejected or not.
 
-What a judge finds goes into the log and the corpus under its own name, refused or not.
+- `soft404`: pages that resemble the origin's answer for a URL that cannot exist.
+- `text`: pages without main text.
+- `signals`: what authors state about the use of the page, applied by profile.
+- `language`: CLD2 for each paragraph, py3langid where CLD2 is unsure, the user's own models. Recognised and accepted
+  languages are two lists, so that a paragraph in a similar language is identified and dropped.
+- `quality`: running text or not.
+- `translation`: pages that say a machine translated them.
+
+The order is that of the reasons, so a soft-404 page is reported as one whatever its language is. `quality` needs the
+paragraphs that `language` keeps. Which pages are duplicates depends on other pages and is decided later, see
+`dedup.decide`.
 """
+
+from collections.abc import Callable
+
+from windrow.config import Config
+from windrow.judge import quality, signals, soft404, text, translation
+from windrow.judge.language import accept
+from windrow.judge.ruling import Facts, Judge, Ruling
+
+__all__ = ["JUDGES", "Facts", "Judge", "Ruling"]
+
+JUDGES: dict[str, Callable[[Config], Judge]] = {
+    "soft404": soft404.build,
+    "text": text.build,
+    "signals": signals.build,
+    "language": accept.build,
+    "quality": quality.build,
+    "translation": translation.build,
+}

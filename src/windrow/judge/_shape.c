@@ -1,18 +1,18 @@
-/* What shape.py counts of a text, in C: same numbers as its twin there, in one pass over the characters as Python stores them. */
+/* The counts of shape.py in C, in one pass over the characters as Python stores them. shape.py has the reference. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { CLASSES = 8, MOST = 4000, SLOTS = 4096 }; /* MOST: characters looked at, of which less than half begin a word */
+enum { CLASSES = 8, MOST = 4000, SLOTS = 4096 }; /* MOST: characters counted; fewer than half of them begin a word */
 
 typedef struct {
-    const uint8_t *classes; /* of characters; those beyond are of the first */
+    const uint8_t *classes; /* of the first `known` characters; the others have class 0 */
     size_t known;
     Py_ssize_t counts[CLASSES], words, triples;
-    uint64_t word, before, last; /* hashes: of the word that is being read, 0 between words; of the two before it */
-    uint64_t slots[SLOTS];       /* of the word triples that were met */
+    uint64_t word, before, last; /* hashes: of the current word (0 between words), and of the two before it */
+    uint64_t slots[SLOTS];       /* a set of the word triples so far */
 } Shape;
 
 static void
@@ -33,7 +33,7 @@ end_word(Shape *self)
 }
 
 static inline __attribute__((always_inline)) void
-look(Shape *self, int kind, const void *data, Py_ssize_t length)
+count_kind(Shape *self, int kind, const void *data, Py_ssize_t length)
 {
     for (Py_ssize_t place = 0; place < length; place++) {
         Py_UCS4 letter = PyUnicode_READ(kind, data, place);
@@ -46,18 +46,18 @@ look(Shape *self, int kind, const void *data, Py_ssize_t length)
 }
 
 static void
-look_any(Shape *self, PyObject *text, Py_ssize_t length)
+count_characters(Shape *self, PyObject *text, Py_ssize_t length)
 {
     const void *data = PyUnicode_DATA(text);
     switch (PyUnicode_KIND(text)) {
     case PyUnicode_1BYTE_KIND:
-        look(self, PyUnicode_1BYTE_KIND, data, length);
+        count_kind(self, PyUnicode_1BYTE_KIND, data, length);
         break;
     case PyUnicode_2BYTE_KIND:
-        look(self, PyUnicode_2BYTE_KIND, data, length);
+        count_kind(self, PyUnicode_2BYTE_KIND, data, length);
         break;
     default:
-        look(self, PyUnicode_4BYTE_KIND, data, length);
+        count_kind(self, PyUnicode_4BYTE_KIND, data, length);
     }
 }
 
@@ -76,8 +76,17 @@ spaces(PyObject *text)
     return found;
 }
 
-/* Of these texts, joined by line ends: how many of the first characters are of each class, how many words and different triples of words
-   they have; and of all of them: characters, spaces, and characters of those texts that are long or end with one of `ends`. */
+static int
+ends_sentence(PyObject *text, Py_ssize_t length, PyObject *ends)
+{
+    if (length == 0)
+        return 0;
+    return PyUnicode_FindChar(ends, PyUnicode_READ_CHAR(text, length - 1), 0, PyUnicode_GET_LENGTH(ends), 1) >= 0;
+}
+
+/* Of the first characters of these texts, joined by line ends: how many are of each class, the words, the different
+   word triples. Of all characters: their number, the spaces, and the characters of those texts that are long or end
+   with one of `ends`. */
 static PyObject *
 count(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -87,7 +96,7 @@ count(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "Oy*iUi:count", &given, &classes, &looked, &ends, &least))
         return NULL;
     Shape self = {.classes = classes.buf, .known = (size_t)classes.len};
-    Py_ssize_t left = looked < MOST ? looked : MOST, characters = 0, blanks = 0, told = 0;
+    Py_ssize_t left = looked < MOST ? looked : MOST, characters = 0, blanks = 0, sentences = 0;
     PyObject *texts = PySequence_Fast(given, "texts are expected in a sequence"), *result = NULL;
     for (Py_ssize_t number = 0; texts != NULL && number < PySequence_Fast_GET_SIZE(texts); number++) {
         PyObject *text = PySequence_Fast_GET_ITEM(texts, number);
@@ -98,32 +107,33 @@ count(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_ssize_t length = PyUnicode_GET_LENGTH(text);
         if (left > 0) {
             Py_ssize_t part = length < left ? length : left;
-            look_any(&self, text, part);
+            count_characters(&self, text, part);
             left -= part;
             if (left > 0 && number + 1 < PySequence_Fast_GET_SIZE(texts)) {
                 const char end = '\n';
-                look(&self, PyUnicode_1BYTE_KIND, &end, 1);
+                count_kind(&self, PyUnicode_1BYTE_KIND, &end, 1);
                 left--;
             }
         }
         characters += length;
         blanks += spaces(text);
-        if (length >= least || (length && PyUnicode_FindChar(ends, PyUnicode_READ_CHAR(text, length - 1), 0, PyUnicode_GET_LENGTH(ends), 1) >= 0))
-            told += length;
+        if (length >= least || ends_sentence(text, length, ends))
+            sentences += length;
     }
     if (self.word)
         end_word(&self);
     const Py_ssize_t *counts = self.counts;
     if (texts != NULL)
         result = Py_BuildValue(
-            "(nnnnnn)nnnnn", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], self.words, self.triples, characters, blanks, told);
+            "(nnnnnn)nnnnn", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], self.words, self.triples,
+            characters, blanks, sentences);
 done:
     Py_XDECREF(texts);
     PyBuffer_Release(&classes);
     return result;
 }
 
-/* The length of each text in UTF-8. */
+/* Return the length of each text in UTF-8. */
 static PyObject *
 octets(PyObject *Py_UNUSED(module), PyObject *given)
 {
@@ -135,7 +145,7 @@ octets(PyObject *Py_UNUSED(module), PyObject *given)
         if (PyUnicode_AsUTF8AndSize(text, &length) != NULL)
             size = PyLong_FromSsize_t(length);
         else {
-            PyErr_Clear(); /* half of a surrogate pair */
+            PyErr_Clear(); /* it holds half of a surrogate pair */
             PyObject *written = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
             size = written == NULL ? NULL : PyLong_FromSsize_t(PyBytes_GET_SIZE(written));
             Py_XDECREF(written);

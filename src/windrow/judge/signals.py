@@ -1,9 +1,10 @@
-"""What authors and hosts say about the use of a page, beyond Allow and Disallow: read, kept with its source, weighed by profile.
+"""Signals: what authors and hosts state about the use of a page, beyond Allow and Disallow; applied by profile.
 
-Sources: robots meta elements and X-Robots-Tag (also for our agent alone), noai and noimageai among them; the TDM Reservation Protocol;
-Content-Usage (IETF aipref), in the header and in robots.txt; Content-Signal in robots.txt; licence links, RSL's among them; and robots.txt
-that closes a page to the known crawlers of AI companies. Signals are stored with the document whatever the profile, so that a corpus can be
-filtered again when the rules change. Where two say different things, the more restrictive one counts. This is not legal advice.
+Sources: robots meta elements and X-Robots-Tag (also for our agent alone), noai and noimageai among them; the TDM
+Reservation Protocol; Content-Usage (IETF aipref), in the header and in robots.txt; Content-Signal in robots.txt;
+licence links, RSL's among them; and a robots.txt that closes the site to the known crawlers of AI companies. Every
+signal is stored with the document, whatever the profile, so that a corpus can be filtered again when the rules change.
+If two signals disagree, the more restrictive one counts. This is not legal advice.
 """
 
 import re
@@ -11,8 +12,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from windrow.config import Signals
-from windrow.data import Signal
+from windrow import paths
+from windrow.config import Config, Signals
+from windrow.data import Page, Reason, Signal
+from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
 
 Pair = tuple[str, str]  # name, value
 
@@ -25,21 +28,36 @@ _AGENT = re.compile(r"\s*([A-Za-z0-9_*.-]+)\s*:(.*)", re.DOTALL)
 _MEMBER = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*(?:=\s*(\?[01]|[^;,\s]+))?\s*(?:;[^,]*)?\s*")
 _LICENSE = re.compile(r";\s*rel\s*=\s*(?:\"(?:[^\"]*\s)?license(?:\s[^\"]*)?\"|license(?:[\s;]|$))", re.IGNORECASE)
 _LENGTH = 2000  # characters of a value that are read
-_COUNT = 64  # signals kept of one page
+_COUNT = 64  # signals kept per page
 
-# aipref's "train-ai", its drafts' wider names, Cloudflare's "ai-train": training is among the uses each of them means.
+# aipref's "train-ai", its drafts' wider names, Cloudflare's "ai-train": each of them includes training.
 _TRAINING = {"train-ai", "ai-train", "train-genai", "genai", "ai", "tdm", "bots", "all", "*"}
 _NO = frozenset(("n", "no", "?0"))
 _YES = frozenset(("y", "yes", "?1"))
-_REFUSED = {  # profile -> signals that keep a page out, by name and value
+_REFUSED = {  # profile -> signals that reject a page, by name and value
     "record-only": frozenset[Pair](),
     "research": frozenset({("noindex", ""), ("noai", "")}),
     "training": frozenset({("noindex", ""), ("noai", ""), ("tdm-reservation", "1"), ("train-ai", "n")}),
 }
 
 
+def build(config: Config) -> Judge:
+    agent, options = config.identity.name, config.signals
+
+    def judge(page: Page, facts: Facts) -> Ruling:
+        found = read(facts.headers, page.metas, agent) if facts.headers or page.metas else ()
+        if page.licence or page.licences:
+            found += licences((page.licence, *page.licences))
+        if not found:
+            return KEPT
+        refused = refuses(found, options)
+        return Ruling(reason=Reason.OPTED_OUT if refused else Reason.OK, detail=refused, signals=found)
+
+    return judge
+
+
 def read(headers: Iterable[Pair], metas: Iterable[Pair], agent: str = "") -> tuple[Signal, ...]:
-    """The signals of a response's headers and a page's meta elements, for everybody and for this agent."""
+    """Return the signals of response headers and meta elements that address every agent or this one."""
     found: list[Signal] = []
     for name, value in headers:
         found += _header(name.strip().lower(), value[:_LENGTH], agent.lower())
@@ -49,16 +67,20 @@ def read(headers: Iterable[Pair], metas: Iterable[Pair], agent: str = "") -> tup
 
 
 def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
-    """The signals of robots.txt lines such as "content-usage: /a train-ai=n"; of those whose path fits, the longest count."""
+    """Return the signals of robots.txt lines such as "content-usage: /a train-ai=n".
+
+    Of the lines whose pattern matches the path, those with the longest pattern count.
+    """
+    canonical = paths.canonical(path)
     usages: list[tuple[int, Signal]] = []
     found: list[Signal] = []
     for line in lines:
         field, _, value = line.partition(":")
         name, value = field.strip().lower(), value.strip()[:_LENGTH]
         if name in ("content-usage", "content-signal", "content-signals"):
-            scope, rest = _scope(value)
-            if _located(scope, path):
-                usages += [(len(scope), signal) for signal in _uses(rest, "robots.txt", name)]
+            pattern, rest = _pattern(value)
+            if paths.PathPattern(paths.canonical_pattern(pattern)).matches(canonical):
+                usages += [(len(pattern), signal) for signal in _uses(rest, "robots.txt", name)]
         elif name == "license" and value:
             found.append(Signal("robots.txt", "license", value, name))
         elif name == "ai-agents":
@@ -70,39 +92,41 @@ def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
 
 
 def licences(targets: Iterable[str]) -> tuple[Signal, ...]:
-    """The targets of rel=license links, absolute."""
+    """Return the signals of rel=license links, given their absolute targets."""
     return _unique(Signal("meta", "license", target[:_LENGTH], "rel=license") for target in targets if target)
 
 
 def tdm_file(reservation: str, policy: str = "") -> tuple[Signal, ...]:
-    """What an origin's tdmrep.json says of a page."""
-    return tuple(
-        _tdm("tdm-reservation", reservation, "tdmrep.json") + _tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json")
-    )
+    """Return the signals of the tdmrep.json rule that matches a page."""
+    reserved = _tdm("tdm-reservation", reservation, "tdmrep.json")
+    return (*reserved, *_tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json"))
 
 
 def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
-    """robots.txt closes the site to these crawlers of AI companies, though not to us."""
+    """Return the signal that robots.txt closes the site to these crawlers of AI companies, though not to us."""
     return (Signal("robots.txt", "ai-agents", " ".join(sorted(blocked))[:_LENGTH], "disallow"),) if blocked else ()
 
 
 def refuses(signals: Iterable[Signal], options: Signals) -> str:
-    """What keeps a page out of the corpus under this profile, as "name=value (field)"; "" where nothing does."""
+    """Return the signal that rejects a page under this profile, as "name=value (source: field)"; "" if none does."""
     refused = set(_REFUSED[options.profile])
     if options.profile == "training" and options.honour_peer_ai_blocks:
         refused.add(("ai-agents", ""))
-    for signal in settled(signals):
+    for signal in effective(signals):
         name = "train-ai" if signal.name in _TRAINING else signal.name
         if (name, signal.value) in refused or (name, "") in refused:
             return describe(signal)
     return ""
 
 
-def settled(signals: Iterable[Signal]) -> tuple[Signal, ...]:
-    """Each name once: for TDM the later step (file, header, meta), else the more restrictive statement. "none" is noindex and nofollow."""
+def effective(signals: Iterable[Signal]) -> tuple[Signal, ...]:
+    """Return one signal per name: for TDM that of the later step (file, header, meta), else the more restrictive one.
+
+    "none" stands for noindex and nofollow.
+    """
     steps = {"header": 1, "meta": 2}
     chosen: dict[str, Signal] = {}
-    for signal in _spelt_out(signals):
+    for signal in _expanded(signals):
         other = chosen.get(signal.name)
         if signal.name.startswith("tdm-"):
             if other is None or steps.get(signal.source, 0) >= steps.get(other.source, 0):
@@ -131,24 +155,24 @@ def _header(name: str, value: str, agent: str) -> list[Signal]:
 
 def _meta(name: str, content: str, agent: str) -> list[Signal]:
     if name in ("robots", agent) and name:
-        meant = "" if name == "robots" else name
+        addressed = "" if name == "robots" else name
         words = (word for word in re.split(r"[,\s]+", content.lower()) if word)
-        return [Signal("meta", *_valued(word), name, meant) for word in words if _valued(word)[0] in _DIRECTIVES]
+        return [Signal("meta", *_valued(word), name, addressed) for word in words if _valued(word)[0] in _DIRECTIVES]
     if name in ("tdm-reservation", "tdm-policy"):
         return _tdm(name, content, "meta")
     return []
 
 
 def _tagged(value: str, agent: str) -> Iterable[Signal]:
-    """`noindex, nofollow` is for all; behind `name:` everything is for that agent."""
-    meant = ""
+    """Yield the directives of an X-Robots-Tag: "noindex, nofollow" for all agents; after "name:" for that agent."""
+    addressed = ""
     for part in value.split(","):
         match = _AGENT.fullmatch(part)
         if match and match[1].lower() not in _VALUED:
-            meant, part = match[1].lower().replace("*", ""), match[2]
+            addressed, part = match[1].lower().replace("*", ""), match[2]
         name, content = _valued(part.strip().lower())
-        if name in _DIRECTIVES and meant in ("", agent):
-            yield Signal("header", name, content, "X-Robots-Tag", meant)
+        if name in _DIRECTIVES and addressed in ("", agent):
+            yield Signal("header", name, content, "X-Robots-Tag", addressed)
 
 
 def _valued(word: str) -> Pair:
@@ -157,55 +181,36 @@ def _valued(word: str) -> Pair:
 
 
 def _tdm(name: str, value: str, source: str) -> list[Signal]:
-    """A reservation is 0 or 1 and anything else unset; a policy is a URL."""
+    """Return a TDM signal: a reservation is 0 or 1, a policy is a URL; anything else is ignored."""
     bare = value.strip()
     fits = bare in ("0", "1") if name == "tdm-reservation" else bare.startswith(("http://", "https://", "/"))
     return [Signal(source, name, bare, name)] if fits else []
 
 
 def _uses(value: str, source: str, field: str) -> list[Signal]:
-    """A dictionary of structured fields (RFC 9651): "train-ai=n, search=y". What is not y or n says nothing."""
+    """Read a dictionary of structured fields (RFC 9651): "train-ai=n, search=y". Only y and n count as values."""
     found: dict[str, Signal] = {}
     for part in value.lower().split(","):
         match = _MEMBER.fullmatch(part)
         said = "" if not match else "n" if match[2] in _NO else "y" if match[2] in _YES else ""
         if match and said:
-            found[match[1]] = Signal(source, match[1], said, field)  # a key given twice: the last counts
+            found[match[1]] = Signal(source, match[1], said, field)  # of a repeated key the last value counts
     return list(found.values())
 
 
-def _scope(value: str) -> Pair:
-    """The path in front of a usage, "/" where there is none."""
+def _pattern(value: str) -> Pair:
+    """Split a usage into its path pattern, "/" if there is none, and the rest."""
     first, _, rest = value.partition(" ")
     return (first, rest) if first.startswith(("/", "*")) and rest else ("/", value)
 
 
-def _located(location: str, path: str) -> bool:
-    """Robots-like: a prefix, "*" for anything, "$" for the end. Piece by piece: many stars would take a regex for ever."""
-    first, *rest = location.removesuffix("$").split("*")
-    if not rest:
-        return path == first if location.endswith("$") else path.startswith(first)
-    place = len(first) if path.startswith(first) else -1
-    for piece in rest[:-1]:
-        place = place if place < 0 else _after(path, piece, place)
-    if location.endswith("$"):
-        return 0 <= place <= len(path) - len(rest[-1]) and path.endswith(rest[-1])
-    return place >= 0 and _after(path, rest[-1], place) >= 0
-
-
-def _after(path: str, piece: str, place: int) -> int:
-    """Where the piece ends that comes first after this place; -1 where there is none."""
-    found = path.find(piece, place)
-    return found + len(piece) if found >= 0 else -1
-
-
 def _linked(value: str) -> list[str]:
-    """Targets of a Link header whose relation is license."""
+    """Return the targets of a Link header whose relation is license."""
     parts = re.findall(r"<([^<>]*)>((?:[^,\"]|\"[^\"]*\")*)", value)
     return [target.strip() for target, rest in parts if _LICENSE.search(rest)]
 
 
-def _spelt_out(signals: Iterable[Signal]) -> Iterable[Signal]:
+def _expanded(signals: Iterable[Signal]) -> Iterable[Signal]:
     for signal in signals:
         yield signal
         if signal.name == "none":

@@ -1,61 +1,67 @@
-"""Pages that are not there although the host says 200: known by their likeness to its answer for a page that cannot exist.
+"""Soft 404: "not found" pages that the host sends with status 200, found by their similarity to a known one.
 
-An origin that has given some pages is asked once for such a page. If it answers with status 200, the answer's text is kept as a sketch: of
-all its word triples the few with the smallest hashes, by which the share of triples that two texts have in common can be reckoned (Broder's
-bottom-k sketch). A page with nearly the same triples is the same answer again. `quality.likeness` is the exact measure.
+The crawl requests from each origin, once, a page that cannot exist. If the origin answers with status 200, a sketch of
+that answer is kept: of the hashes of all its word triples the 256 smallest. From a sketch and a page one can estimate
+the share of word triples that the two texts have in common (Broder's bottom-k sketch). A page that shares nearly all of
+them is the same answer again.
 """
 
 import base64
+import re
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-import msgspec
+from windrow.config import Config
+from windrow.data import Page, Reason
+from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
 
-from windrow.data import Page, Reason, Verdict
-from windrow.judge import quality
-
-ASKED = "?"  # in place of a sketch: make one of this page
-NONE = "-"  # the origin was asked, and says honestly that there is no such page, or says nothing by which it could be known
 SCORE = "soft_404"
 
-_SIZE = 256  # hashes in a sketch: likeness is right to some .03
+_SIZE = 256  # hashes in a sketch: the error of the similarity is about .03
+_NUMBER_OR_PATH = re.compile(r"[\d/]")
+
+
+def build(config: Config) -> Judge:
+    threshold = config.quality.soft_404
+
+    def judge(page: Page, facts: Facts) -> Ruling:
+        if not facts.sketch or not threshold:
+            return KEPT
+        score = round(similarity(facts.sketch, page), 4)
+        if score < threshold:
+            return Ruling(scores={SCORE: score})
+        detail = f"{score:.0%} similar to the host's answer for a page that cannot exist"
+        return Ruling(scores={SCORE: score}, reason=Reason.SOFT_404, detail=detail)
+
+    return judge
 
 
 def sketch(page: Page) -> str:
-    """A page's whole visible text, to be compared with; NONE where there is none."""
+    """Return the sketch of a page's whole visible text; "" if it has no words."""
     hashes = sorted(_hashes(page))[:_SIZE]
-    return base64.b85encode(struct.pack(f">{len(hashes)}I", *hashes)).decode() if hashes else NONE
+    return base64.b85encode(struct.pack(f">{len(hashes)}I", *hashes)).decode()
 
 
-def likeness(sketch: str, page: Page) -> float:
-    """About the share of word triples that both have among those of either."""
+def similarity(sketch: str, page: Page) -> float:
+    """Estimate the share of word triples that both texts have, among those that either has."""
     data = base64.b85decode(sketch)
     known = set(struct.unpack(f">{len(data) // 4}I", data))
     own = _hashes(page)
     either = known | own
-    if (
-        len(known) == _SIZE
-    ):  # there may be more that the sketch does not have: only the smallest of either are known of both
+    if len(known) == _SIZE:  # the sketched text may have more: only the smallest hashes of the union are known for both
         either = set(sorted(either)[:_SIZE])
     return len(known & own & either) / len(either) if either else 0.0
 
 
-def judged(verdict: Verdict, page: Page, probe: str, threshold: float) -> Verdict:
-    """The verdict on a page of a host whose answer for what is not there is known."""
-    if probe == NONE or not threshold:
-        return verdict
-    score = round(likeness(probe, page), 4)
-    verdict = msgspec.structs.replace(verdict, scores={**verdict.scores, SCORE: score})
-    if score < threshold:
-        return verdict
-    detail = f"{score:.0%} like the host's answer for a page that cannot exist"
-    return msgspec.structs.replace(verdict, reason=Reason.SOFT_404, detail=detail, digest=0)
+def triples(texts: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return the word triples of a text, without numbers and paths: an error page repeats the requested URL."""
+    words = [word for word in " ".join(texts).lower().split() if not _NUMBER_OR_PATH.search(word)]
+    if len(words) < 3:
+        return {tuple(words)} if words else set()
+    return set(zip(words, words[1:], words[2:], strict=False))
 
 
 def _hashes(page: Page) -> set[int]:
-    return {zlib.crc32("\0".join(triple).encode("utf-8", "replace")) for triple in _triples(page)}
-
-
-def _triples(page: Page) -> Iterable[tuple[str, ...]]:
-    return quality.triples([paragraph.text for paragraph in page.paragraphs])
+    found = triples([paragraph.text for paragraph in page.paragraphs])
+    return {zlib.crc32("\0".join(triple).encode("utf-8", "replace")) for triple in found}

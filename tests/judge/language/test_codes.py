@@ -1,4 +1,4 @@
-"""Every way to write a language leads to one code, and a wrong one to a suggestion."""
+"""Every usual way to write a language gives one code; an unknown one gives an error with a suggestion."""
 
 import pytest
 
@@ -52,7 +52,7 @@ from windrow.judge.language import codes
         ("und", "und"),
     ],
 )
-def test_a_language_is_known_by_each_of_its_names(text: str, code: str) -> None:
+def test_each_name_of_a_language_gives_its_code(text: str, code: str) -> None:
     assert codes.parse(text) == code
 
 
@@ -68,7 +68,7 @@ def test_a_language_is_known_by_each_of_its_names(text: str, code: str) -> None:
         ("xx", "'xho' (Xhosa)"),
     ],
 )
-def test_an_unknown_language_brings_the_nearest_one(text: str, suggested: str) -> None:
+def test_the_error_for_an_unknown_language_names_the_nearest_one(text: str, suggested: str) -> None:
     with pytest.raises(ConfigError) as raised:
         codes.parse(text)
     assert repr(text) in str(raised.value)
@@ -79,7 +79,7 @@ def test_an_unknown_language_brings_the_nearest_one(text: str, suggested: str) -
     "text",
     ["", "x", "123", "ces ces ces", "qua1", "quz z", "ces-", "-cs", "cs--CZ", "zz", "q\u00e4a", "\0", "cs-\ud800"],
 )
-def test_what_is_no_language_is_refused(text: str) -> None:
+def test_a_text_that_names_no_language_is_rejected(text: str) -> None:
     assert codes.find(text) is None
     with pytest.raises(ConfigError):
         codes.parse(text)
@@ -111,7 +111,7 @@ def test_what_is_no_language_is_refused(text: str) -> None:
         ("", "ces", False),
     ],
 )
-def test_macrolanguages_cover_what_people_mean_by_them(wanted: str, found: str, covered: bool) -> None:
+def test_a_macrolanguage_covers_the_languages_that_people_mean_by_it(wanted: str, found: str, covered: bool) -> None:
     assert codes.covers(wanted, found) is covered
 
 
@@ -119,11 +119,11 @@ def test_macrolanguages_cover_what_people_mean_by_them(wanted: str, found: str, 
     ("label", "code"),
     [("no", "nob"), ("zh-Hant", "zho"), ("iw", "heb"), ("un", "und"), ("zxx", "und"), ("xx-Goth", "got")],
 )
-def test_the_labels_of_the_tools_are_read(label: str, code: str) -> None:
+def test_the_labels_of_the_tools_give_codes(label: str, code: str) -> None:
     assert codes.label(label) == code
 
 
-def test_the_table_is_whole() -> None:
+def test_the_table_of_languages_is_complete() -> None:
     table = codes.table()
     assert len(table) > 7900
     assert sum(bool(language.short) for language in table.values()) == 184
@@ -132,6 +132,6 @@ def test_the_table_is_whole() -> None:
     assert len({language.short for language in table.values() if language.short}) == 184
 
 
-def test_names_and_short_codes() -> None:
+def test_a_code_gives_its_name_and_its_two_letter_code() -> None:
     assert (codes.name("ces"), codes.short("ces"), codes.short("hsb")) == ("Czech", "cs", "hsb")
     assert (codes.name("und"), codes.name("qaa"), codes.short("qaa")) == ("unknown", "qaa", "qaa")

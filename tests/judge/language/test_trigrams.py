@@ -1,4 +1,4 @@
-"""Models trained from a sample tell languages apart, and a model file is read back or refused."""
+"""Models trained from samples distinguish languages; a model file is read back, or rejected if it is damaged."""
 
 import math
 import re
@@ -10,21 +10,21 @@ import pytest
 from tests.judge import declarations
 from windrow.config import ConfigError
 from windrow.judge.language import trigrams
-from windrow.judge.language.trigrams import Model
+from windrow.judge.language.trigrams import TrigramModel
 
 
-def model(language: str, share: int = 2) -> Model:
-    """Trained on the first half of the Declaration, or another part of it."""
+def model(language: str, share: int = 2) -> TrigramModel:
+    """Return a model trained on the first half of the Declaration, or on another part of it."""
     paragraphs = declarations.shipped(language)
     return trigrams.train(language, "\n".join(paragraphs[: len(paragraphs) // share]))
 
 
 @pytest.fixture(scope="module")
-def models() -> list[Model]:
+def models() -> list[TrigramModel]:
     return [model(language) for language in ("cs", "pl", "de", "en", "fr", "es", "fi", "tr", "vi", "ru", "ar")]
 
 
-def test_each_language_knows_its_own_second_half(models: list[Model]) -> None:
+def test_each_model_recognises_the_second_half_of_its_text(models: list[TrigramModel]) -> None:
     for language in ("cs", "pl", "de", "en", "fr", "es", "fi", "tr", "vi", "ru", "ar"):
         paragraphs = declarations.shipped(language)
         for paragraph in paragraphs[len(paragraphs) // 2 :]:
@@ -32,12 +32,12 @@ def test_each_language_knows_its_own_second_half(models: list[Model]) -> None:
                 assert trigrams.classify(paragraph, models)[0] == language, paragraph
 
 
-def test_the_order_of_the_models_and_the_case_of_the_text_change_nothing(models: list[Model]) -> None:
+def test_the_order_of_the_models_and_the_case_of_the_text_change_nothing(models: list[TrigramModel]) -> None:
     text = declarations.shipped("cs")[-1]
     assert trigrams.classify(text, models) == pytest.approx(trigrams.classify(text.upper(), models[::-1]))
 
 
-def test_longer_text_makes_surer(models: list[Model]) -> None:
+def test_a_longer_text_gives_a_higher_probability(models: list[TrigramModel]) -> None:
     text = " ".join(declarations.shipped("pl")[-6:])
     scores = [trigrams.classify(text[:length], models)[1] for length in (20, 80, 320)]
     assert scores == sorted(scores)
@@ -46,21 +46,21 @@ def test_longer_text_makes_surer(models: list[Model]) -> None:
 
 
 def test_the_probabilities_of_all_next_characters_add_up_to_no_more_than_one() -> None:
-    table = trigrams._Table(model("cs").trigrams)
+    table = trigrams._Probabilities(model("cs").trigrams)
     letters = sorted({gram[2] for gram in model("cs").trigrams})
     for context in ("pr", " s", "ě ", "zz", "qq"):
         total = math.fsum(2 ** table[context + letter] for letter in letters)
         assert 0.9 < total <= 1.0 + 1e-9
 
 
-def test_text_without_letters_is_of_no_language(models: list[Model]) -> None:
+def test_a_text_without_letters_is_in_no_language(models: list[TrigramModel]) -> None:
     for text in ("", "   ", "12 34 -- !!", "\n"):
         assert trigrams.classify(text, models) == ("und", 0.0)
         assert not trigrams.fits(text, models[0])
         assert trigrams.cost(text, models[0]) == math.inf
 
 
-def test_a_text_fits_its_own_model_and_not_a_foreign_one(models: list[Model]) -> None:
+def test_a_text_fits_its_own_model_and_no_other(models: list[TrigramModel]) -> None:
     czech = next(one for one in models if one.name == "cs")
     own = [paragraph for paragraph in declarations.shipped("cs")[30:] if len(paragraph) > 60]
     assert sum(trigrams.fits(paragraph, czech) for paragraph in own) >= 0.95 * len(own)
@@ -76,7 +76,7 @@ def test_the_difference_is_one_minus_the_cosine_of_the_counts() -> None:
     assert trigrams.difference("xyz", made) == trigrams.difference("", made) == trigrams.difference("12", made) == 1.0
 
 
-def test_a_sample_too_short_to_learn_from_is_refused() -> None:
+def test_a_sample_too_short_to_train_on_is_rejected() -> None:
     with pytest.raises(ConfigError, match=r"the sample for 'hsb' has 9 letters; a model needs at least 2,000"):
         trigrams.train("hsb", "Dobry dźeń! 1234567890\n" + 5000 * "- ")
 
@@ -93,7 +93,7 @@ def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_missing_model_says_how_to_make_one(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_model_says_how_to_train_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="windrow language train"):
         trigrams.read(tmp_path / "none.json")
 
@@ -111,12 +111,12 @@ def broken() -> dict[str, bytes]:
         "no language": re.sub(rb'"name":"[^"]*"', b'"name":"zzzz"', whole),
         "a count of nothing": whole.replace(b'"trigrams":{', b'"trigrams":{"xyz":0,'),
         "a count of four": whole.replace(b'"trigrams":{', b'"trigrams":{"wxyz":1,'),
-        "no counts": b'{"format":"windrow trigrams","version":1,"name":"deu","letters":1,"bits":1,"spread":1,"trigrams":{}}',
+        "no counts": msgspec.json.encode(msgspec.structs.replace(model("de"), trigrams={})),
     }
 
 
 @pytest.mark.parametrize("name", sorted(broken()))
-def test_a_broken_model_file_is_refused_in_a_sentence_that_names_it(name: str, tmp_path: Path) -> None:
+def test_a_damaged_model_file_is_rejected_in_a_sentence_that_names_it(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(broken()[name])
     with pytest.raises(ConfigError, match=r"model\.json"):

@@ -18,7 +18,7 @@ from windrow import config
 from windrow.config import ConfigError
 from windrow.data import Report
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import Account, Rule
+from windrow.frontier.policy.budget import YieldAccount, YieldRule
 
 THRESHOLDS = ("strict", "normal", "permissive")
 # The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.
@@ -41,7 +41,7 @@ LADDER = (
 )
 
 
-class Judged(Account, Protocol):
+class Judged(YieldAccount, Protocol):
     """An account that remembers which rules have retired it."""
 
     retired: int  # bit n: rule n
@@ -95,7 +95,7 @@ class Question(msgspec.Struct, frozen=True):
     ladder: tuple[float, ...] = LADDER
     unit: str = "domain"
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[YieldRule]:
         """Return one rule per threshold; all else is as in the crawl's own options."""
         own = budget.rule(self.options)
         found = []
@@ -108,7 +108,7 @@ class Question(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct):
     """What one rule would have done."""
 
-    rule: Rule
+    rule: YieldRule
     retired: int = 0  # domains
     pages: int = 0  # not requested
     downloaded: int = 0  # bytes of these
@@ -146,7 +146,7 @@ class WhatIf:
                 outcome.downloaded += page.downloaded
                 outcome.kept += page.kept
 
-    def tables(self, accounts: Collection[Account], notes: Sequence[str] = ()) -> WhatIfTables:
+    def tables(self, accounts: Collection[YieldAccount], notes: Sequence[str] = ()) -> WhatIfTables:
         """Return both tables, after the last page."""
         rule, asked = self._own, self.question
         rows = zip(self.outcomes, asked.thresholds, strict=True)
@@ -163,7 +163,7 @@ class WhatIf:
         )
 
 
-def _row(outcome: Outcome, threshold: str, accounts: Collection[Account]) -> RuleRow:
+def _row(outcome: Outcome, threshold: str, accounts: Collection[YieldAccount]) -> RuleRow:
     downloaded = sum(account.downloaded for account in accounts) - outcome.downloaded
     kept = sum(account.kept for account in accounts) - outcome.kept
     return RuleRow(
@@ -181,7 +181,7 @@ def _row(outcome: Outcome, threshold: str, accounts: Collection[Account]) -> Rul
     )
 
 
-def ladder(accounts: Iterable[Account], steps: Sequence[float], rule: Rule) -> list[LadderRow]:
+def ladder(accounts: Iterable[YieldAccount], steps: Sequence[float], rule: YieldRule) -> list[LadderRow]:
     """Return one row per threshold. The rule says which yield a domain has; a row's own is that of all its bytes."""
     sizes = ((budget.rate(account, rule), account.downloaded, account.kept) for account in accounts)
     ranked = sorted(sizes, reverse=True)

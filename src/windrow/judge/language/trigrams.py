@@ -1,8 +1,8 @@
-"""Language models of character trigrams, trained from a sample of text: for languages and look-alikes that no tool tells apart.
+"""Language models of character trigrams, trained from a sample of text: for languages that no tool distinguishes.
 
-A model gives each character its probability after the two before it, as seen in the sample; where a trigram was not seen, the
-bigram and the single character speak (Kneser and Ney 1995: of five smoothings tried, the one that told look-alikes best and did not
-favour the smaller sample). What a model has learnt is the counts alone; that is what a file holds.
+A model gives each character its probability after the two before it, as counted in the sample. For a trigram that the
+sample does not have, it uses the bigram and the single character (Kneser and Ney 1995: of five smoothings tried, this
+one distinguished similar languages best and did not favour the smaller sample). A model file holds the counts alone.
 """
 
 import collections
@@ -20,55 +20,62 @@ from windrow.judge.language import codes
 
 VERSION = 1
 FORMAT = "windrow trigrams"
-LEAST = 2000  # letters of a sample; below, models of close languages are not told apart
-_CHUNK = 100  # characters of a piece on which a model is tried out while it is trained
+LEAST = 2000  # letters of a sample; with fewer, models do not distinguish similar languages
+_CHUNK = 100  # characters of a piece on which training tests the model
 _FOLDS = 5
-_ALPHABET = 2000  # characters that might come; a letter never seen has this share of what is left
-_DISCOUNT = 0.75  # taken from every count that was seen, for those that were not
-_LIMIT = 1 << 17  # trigrams not in the sample whose probability is remembered
+_ALPHABET = 2000  # possible characters: a letter not in the sample gets this share of the remaining probability
+_DISCOUNT = 0.75  # taken from every count in the sample, for trigrams that are not in it
+_LIMIT = 1 << 17  # probabilities that are cached
 _OTHER = re.compile(r"[\W\d_]+")
 
 Counts = dict[str, int]
 
 
-class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """As in a file."""
+class TrigramModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A model, as its file holds it."""
 
     format: str
     version: int
     name: str  # of the language: ISO 639-3
     letters: int  # of the sample
-    bits: float  # per character, of text like the sample that was held out
-    spread: float  # standard deviation of that between pieces of 100 characters
+    bits: float  # per character, of held-out parts of the sample
+    spread: float  # standard deviation of these bits between pieces of 100 characters
     trigrams: Counts
 
 
-def train(name: str, text: str) -> Model:
-    """Learns from running text; the more the better, from 2,000 letters on."""
+def train(name: str, text: str) -> TrigramModel:
+    """Train a model on running text of at least 2,000 letters; more is better."""
     plain = normalise(text)
     letters = len(plain) - plain.count(" ")
     if letters < LEAST:
-        raise ConfigError(
-            f"the sample for '{name}' has {letters:,} letters; a model needs at least {LEAST:,}: add text in this language"
-        )
-    bits, spread = _tried(name, plain)
-    return Model(FORMAT, VERSION, name, letters, round(bits, 4), round(spread, 4), dict(sorted(count(plain).items())))
+        need = f"a model needs at least {LEAST:,}: add text in this language"
+        raise ConfigError(f"the sample for '{name}' has {letters:,} letters; {need}")
+    bits, spread = _held_out(plain)
+    return TrigramModel(
+        format=FORMAT,
+        version=VERSION,
+        name=name,
+        letters=letters,
+        bits=round(bits, 4),
+        spread=round(spread, 4),
+        trigrams=dict(sorted(count(plain).items())),
+    )
 
 
-def classify(text: str, models: Sequence[Model]) -> tuple[str, float]:
-    """The likeliest of these languages and its probability among them; ("und", 0) for a text without letters."""
+def classify(text: str, models: Sequence[TrigramModel]) -> tuple[str, float]:
+    """Return the most probable language and its probability among these; ("und", 0) for a text without letters."""
     plain = normalise(text)
     if not plain.strip() or not models:
         return "und", 0.0
     scores = {model.name: _total(plain, model) for model in models}
     best = max(scores, key=lambda name: scores[name])
-    # characters depend on one another: their bits are tempered by the root of the length, or every answer would be certain
+    # Characters depend on one another. Without division by the root of the length every answer would be certain.
     temper = math.sqrt(len(plain))
     return best, 1 / sum(2 ** ((score - scores[best]) / temper) for score in scores.values())
 
 
-def fits(text: str, model: Model, tolerance: float = 3.0) -> bool:
-    """Whether a text may be of this language at all, seen from the pieces of the sample: no more than so many deviations worse."""
+def fits(text: str, model: TrigramModel, tolerance: float = 3.0) -> bool:
+    """Return whether a text may be in this language: at most `tolerance` standard deviations worse than the sample."""
     plain = normalise(text)
     length = len(plain) - 2
     if length < 1:
@@ -77,23 +84,26 @@ def fits(text: str, model: Model, tolerance: float = 3.0) -> bool:
     return cost(text, model) <= model.bits + tolerance * deviation
 
 
-def cost(text: str, model: Model) -> float:
-    """Bits per character; the fewer, the better the model knows the text. Infinite where there are no letters."""
+def cost(text: str, model: TrigramModel) -> float:
+    """Return the bits per character: the fewer, the better the text fits. Infinite for a text without letters."""
     plain = normalise(text)
     return -_total(plain, model) / (len(plain) - 2) if len(plain) > 2 else math.inf
 
 
-def difference(text: str, model: Model) -> float:
-    """1 minus the cosine of the counts of trigrams in text and sample: SpiderLing's measure. 0 for the sample, 1 without a common one."""
+def difference(text: str, model: TrigramModel) -> float:
+    """Return SpiderLing's measure: 1 minus the cosine of the trigram counts of text and sample.
+
+    0 for the sample itself, 1 for a text without a common trigram.
+    """
     found = count(normalise(text))
     known = model.trigrams
-    product = sum(number * known.get(gram, 0) for gram, number in found.items())
+    product = sum(number * known.get(trigram, 0) for trigram, number in found.items())
     size = math.sqrt(sum(number * number for number in found.values())) * _size(_Key(model))
     return max(0.0, 1 - product / size) if size else 1.0
 
 
 def normalise(text: str) -> str:
-    """Lower case, letters only, one blank around each word."""
+    """Return the text in lower case, letters only, with one blank before and after each word."""
     return " " + _OTHER.sub(" ", unicodedata.normalize("NFC", text).lower()).strip() + " " if text.strip() else ""
 
 
@@ -101,39 +111,39 @@ def count(plain: str) -> Counts:
     return dict(collections.Counter(map("".join, zip(plain, plain[1:], plain[2:], strict=False))))
 
 
-def write(model: Model, path: Path) -> None:
+def write(model: TrigramModel, path: Path) -> None:
     path.write_bytes(msgspec.json.encode(model) + b"\n")
 
 
-def read(path: Path) -> Model:
+def read(path: Path) -> TrigramModel:
     try:
-        model = msgspec.json.decode(path.read_bytes(), type=Model)
+        model = msgspec.json.decode(path.read_bytes(), type=TrigramModel)
     except FileNotFoundError:
         raise ConfigError(
-            f"there is no model {path}; make one with: windrow language train NAME SAMPLE -o {path}"
+            f"there is no model {path}; train one with: windrow language train NAME SAMPLE -o {path}"
         ) from None
     except OSError as error:
         raise ConfigError(f"cannot read the model {path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not a language model ({error}); make one with: windrow language train") from None
+        raise ConfigError(f"{path} is not a language model ({error}); train one with: windrow language train") from None
     if model.format != FORMAT or model.version != VERSION:
         raise ConfigError(
-            f"{path} is a model of format {model.format!r} version {model.version}, not {VERSION}; train it again"
+            f"{path} has format {model.format!r} version {model.version}, not version {VERSION}; train the model again"
         )
     if codes.find(model.name) is None:
-        raise ConfigError(f"{path} is a model of {model.name!r}, which is no language; train it again")
-    if not model.trigrams or min(model.trigrams.values()) < 1 or any(len(gram) != 3 for gram in model.trigrams):
-        raise ConfigError(f"{path} holds counts that are no counts of trigrams; train it again")
+        raise ConfigError(f"{path} is a model of {model.name!r}, which is not a language code; train the model again")
+    if not model.trigrams or min(model.trigrams.values()) < 1 or any(len(text) != 3 for text in model.trigrams):
+        raise ConfigError(f"{path} holds something other than counts of trigrams; train the model again")
     return model
 
 
-def _tried(name: str, plain: str) -> tuple[float, float]:
-    """Mean and standard deviation of the bits per character over pieces that the model has not seen."""
+def _held_out(plain: str) -> tuple[float, float]:
+    """Return mean and standard deviation of the bits per character, over pieces that the model was not trained on."""
     pieces = [plain[start : start + _CHUNK] for start in range(0, len(plain) - _CHUNK // 2, _CHUNK)]
     found = []
     for fold in range(_FOLDS):
         rest = _merged(count(piece) for number, piece in enumerate(pieces) if number % _FOLDS != fold)
-        table = _Table(rest)
+        table = _Probabilities(rest)
         found += [-_sum(piece, table) / max(1, len(piece) - 2) for piece in pieces[fold::_FOLDS]]
     mean = math.fsum(found) / len(found)
     return mean, math.sqrt(math.fsum((bits - mean) ** 2 for bits in found) / max(1, len(found) - 1))
@@ -146,21 +156,21 @@ def _merged(parts: Iterable[Counts]) -> Counts:
     return dict(whole)
 
 
-def _total(plain: str, model: Model) -> float:
-    """Logarithm (base 2) of the text's probability."""
-    return _sum(plain, _table(_Key(model)))
+def _total(plain: str, model: TrigramModel) -> float:
+    """Return the logarithm (base 2) of the text's probability."""
+    return _sum(plain, _probabilities(_Key(model)))
 
 
-def _sum(plain: str, table: "_Table") -> float:
-    return math.fsum([table[gram] for gram in map("".join, zip(plain, plain[1:], plain[2:], strict=False))])
+def _sum(plain: str, table: "_Probabilities") -> float:
+    return math.fsum([table[trigram] for trigram in map("".join, zip(plain, plain[1:], plain[2:], strict=False))])
 
 
 class _Key:
-    """A model by its identity: hashing its counts each time would cost more than using them."""
+    """A model as a key by identity: hashing its counts on each call would cost more than using them."""
 
     __slots__ = ("model",)
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TrigramModel) -> None:
         self.model = model
 
     def __hash__(self) -> int:
@@ -176,47 +186,47 @@ def _size(key: _Key) -> float:
 
 
 @functools.lru_cache(64)
-def _table(key: _Key) -> "_Table":
-    return _Table(key.model.trigrams)
+def _probabilities(key: _Key) -> "_Probabilities":
+    return _Probabilities(key.model.trigrams)
 
 
-class _Table(dict[str, float]):
-    """Trigram -> logarithm of the probability of its last character; what was not seen is worked out when asked for."""
+class _Probabilities(dict[str, float]):
+    """Trigram -> logarithm of the probability of its last character, computed when first used."""
 
     def __init__(self, trigrams: Counts) -> None:
         super().__init__()
         self._trigrams = trigrams
-        self._bigrams = collections.Counter(gram[1:] for gram in trigrams)  # in how many trigrams, not how often
-        self._singles = collections.Counter(gram[1] for gram in self._bigrams)
+        self._bigrams = collections.Counter(trigram[1:] for trigram in trigrams)  # in how many trigrams, not how often
+        self._singles = collections.Counter(bigram[1] for bigram in self._bigrams)
         self._after_two = _contexts(trigrams, 2)
         self._after_one = _contexts(self._bigrams, 1)
         self._kinds = len(self._bigrams)
 
-    def __missing__(self, gram: str) -> float:
-        found = math.log2(self._probability(gram))
+    def __missing__(self, trigram: str) -> float:
+        found = math.log2(self._probability(trigram))
         if len(self) < _LIMIT:
-            self[gram] = found
+            self[trigram] = found
         return found
 
-    def _probability(self, gram: str) -> float:
+    def _probability(self, trigram: str) -> float:
         letters = len(self._singles)
-        one = (self._singles[gram[2]] + letters / _ALPHABET) / (self._kinds + letters)
-        two = _discounted(self._bigrams[gram[1:]], self._after_one.get(gram[1]), one)
-        return _discounted(self._trigrams.get(gram, 0), self._after_two.get(gram[:2]), two)
+        one = (self._singles[trigram[2]] + letters / _ALPHABET) / (self._kinds + letters)
+        two = _discounted(self._bigrams[trigram[1:]], self._after_one.get(trigram[1]), one)
+        return _discounted(self._trigrams.get(trigram, 0), self._after_two.get(trigram[:2]), two)
 
 
 def _discounted(number: int, context: tuple[int, int] | None, shorter: float) -> float:
-    """What is taken from every count goes to the shorter context's opinion."""
+    """Return the share of a discounted count; the discounts are given to the shorter context's probability."""
     if context is None:
         return shorter
     total, kinds = context
     return (max(number - _DISCOUNT, 0.0) + _DISCOUNT * kinds * shorter) / total
 
 
-def _contexts(grams: Mapping[str, int], length: int) -> dict[str, tuple[int, int]]:
-    """How often each context was seen, and how many different characters came after it."""
+def _contexts(counts: Mapping[str, int], length: int) -> dict[str, tuple[int, int]]:
+    """Return how often each context occurs, and how many different characters follow it."""
     found: dict[str, tuple[int, int]] = {}
-    for gram, number in grams.items():
-        total, kinds = found.get(gram[:length], (0, 0))
-        found[gram[:length]] = (total + number, kinds + 1)
+    for text, number in counts.items():
+        total, kinds = found.get(text[:length], (0, 0))
+        found[text[:length]] = (total + number, kinds + 1)
     return found

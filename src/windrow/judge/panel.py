@@ -1,0 +1,124 @@
+"""Run every judge over a page: the first rejection is the reason, the scores of all are kept."""
+
+import itertools
+import math
+
+import msgspec
+
+from windrow import plugins
+from windrow.config import Config, ConfigError
+from windrow.data import Page, Paragraph, Reason, Signal, Verdict
+from windrow.judge import JUDGES, shape
+from windrow.judge.language import codes
+from windrow.judge.ruling import KEPT, Facts, Headers, Judge, Ruling
+
+_WITHOUT_TEXT = ("soft404", "text", "signals")  # the judges of a page without main text; the others need text
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """The verdict on a page, and what remains for the corpus: nothing if the page is rejected."""
+
+    verdict: Verdict  # without the digest of the text
+    signals: tuple[Signal, ...] = ()
+    paragraphs: tuple[Paragraph, ...] = ()  # the good ones that no judge dropped
+    languages: tuple[str, ...] = ()  # ISO 639-3 code of each of them
+
+
+class Panel:
+    """All judges of a crawl, made from its options."""
+
+    def __init__(self, config: Config) -> None:
+        built = {name: build(config) for name, build in JUDGES.items()}
+        self._judges = (*built.values(), *map(_load, config.judge.judges))
+        self._without_text = tuple(built[name] for name in _WITHOUT_TEXT)
+        self._stop_early = config.judge.stop_early
+        self._first = codes.parse(config.language.accepted[0]) if config.language.accepted else ""
+
+    def __call__(self, page: Page, url: str, headers: Headers = (), sketch: str = "") -> Judged:
+        """Judge a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
+        paragraphs = [paragraph for paragraph in page.paragraphs if paragraph.kind == "good"]
+        texts = [paragraph.text for paragraph in paragraphs]
+        facts = Facts(url=url, headers=headers, sketch=sketch, texts=texts)
+        scores: dict[str, float] = {}
+        rejection, language = KEPT, ""
+        for judge in self._judges if texts else self._without_text:
+            ruling = judge(page, facts)
+            if ruling is KEPT:
+                continue
+            _add_scores(scores, ruling)
+            facts = _with_findings(facts, ruling)
+            language = ruling.language or language
+            if rejection is KEPT and ruling.reason is not Reason.OK:
+                rejection = ruling
+                if self._stop_early:
+                    break
+        if rejection is KEPT and len(facts.dropped) == len(texts):
+            rejection = Ruling(reason=Reason.QUALITY, detail="the judges dropped every paragraph")
+        verdict = self._verdict(rejection, language, scores, facts)
+        return Judged(verdict, facts.signals) if rejection is not KEPT else _accepted(verdict, paragraphs, facts)
+
+    def _verdict(self, rejection: Ruling, language: str, scores: dict[str, float], facts: Facts) -> Verdict:
+        sizes = shape.octets(facts.texts)
+        rounded = {name: round(float(score), 4) for name, score in scores.items()}
+        return Verdict(
+            reason=rejection.reason,
+            detail=rejection.detail,
+            language=language,
+            scores=rounded,
+            clean=sum(sizes),
+            primary=sum(itertools.compress(sizes, self._primary(facts))),
+        )
+
+    def _primary(self, facts: Facts) -> list[bool]:
+        """Say which texts are in the first accepted language; all, if every language is accepted."""
+        return [not self._first or codes.covers(self._first, code) for code in facts.languages]
+
+
+def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Judged:
+    if not facts.dropped:
+        return Judged(verdict, facts.signals, tuple(paragraphs), tuple(facts.languages))
+    kept = [place not in facts.dropped for place in range(len(paragraphs))]
+    left, languages = itertools.compress(paragraphs, kept), itertools.compress(facts.languages, kept)
+    return Judged(verdict, facts.signals, tuple(left), tuple(languages))
+
+
+def _add_scores(scores: dict[str, float], ruling: Ruling) -> None:
+    if not scores.keys().isdisjoint(ruling.scores):
+        twice = min(scores.keys() & ruling.scores.keys())
+        raise ValueError(f"two judges give the score {twice!r}; give the scores of your own judge other names")
+    scores.update(ruling.scores)
+
+
+def _with_findings(facts: Facts, ruling: Ruling) -> Facts:
+    """Return the facts for the judges that follow."""
+    if not (ruling.dropped or ruling.languages or ruling.signals):
+        return facts
+    return msgspec.structs.replace(
+        facts,
+        dropped=facts.dropped | frozenset(ruling.dropped) if ruling.dropped else facts.dropped,
+        languages=ruling.languages or facts.languages,
+        signals=facts.signals + ruling.signals,
+    )
+
+
+def _load(reference: str) -> Judge:
+    """Return the user's judge, with its rulings checked."""
+    judge = plugins.load(reference, "judge.judges")
+    if not callable(judge):
+        fix = "name a function (page: Page, facts: Facts) -> Ruling"
+        raise ConfigError(f"option 'judge.judges' names {reference!r}, which is not a function; {fix}")
+
+    def checked(page: Page, facts: Facts) -> Ruling:
+        ruling = judge(page, facts)
+        if not isinstance(ruling, Ruling):
+            raise TypeError(f"the judge {reference!r} returned {type(ruling).__name__}, not a Ruling")
+        if not set(ruling.dropped) <= set(range(len(facts.texts))):
+            raise ValueError(f"the judge {reference!r} drops paragraphs that `facts.texts` does not have")
+        if ruling.languages and len(ruling.languages) != len(facts.texts):
+            raise ValueError(f"the judge {reference!r} must give one language for each of `facts.texts`")
+        if not all(map(math.isfinite, ruling.scores.values())):  # log and corpus are JSON, which has no such numbers
+            finite = {name: score for name, score in ruling.scores.items() if math.isfinite(score)}
+            return msgspec.structs.replace(ruling, scores=finite)
+        return ruling
+
+    return checked

@@ -1,0 +1,46 @@
+"""What a judge receives in addition to the page, and what it returns."""
+
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+
+from windrow.data import Page, Reason, Signal
+
+Headers = Sequence[tuple[str, str]]
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a page beyond the page itself: its response, its origin, and the findings of earlier judges."""
+
+    url: str
+    headers: Headers = ()  # names and values of the response headers
+    sketch: str = ""  # of the page that its origin sends for a URL that cannot exist, see soft404; "": none is known
+    texts: Sequence[str] = ()  # the main text: the page's good paragraphs, in order
+    dropped: frozenset[int] = frozenset()  # positions in `texts` of the paragraphs that earlier judges dropped
+    languages: Sequence[str] = ()  # ISO 639-3 code of each of `texts`; empty before the language is known
+    signals: tuple[Signal, ...] = ()  # that the page itself states
+
+    @property
+    def kept(self) -> Sequence[str]:
+        """The texts that no earlier judge dropped."""
+        if not self.dropped:
+            return self.texts
+        return [text for place, text in enumerate(self.texts) if place not in self.dropped]
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What one judge says of a page. By default it says nothing and keeps the page."""
+
+    scores: dict[str, float] = {}  # by name; they are written to log and corpus
+    reason: Reason = Reason.OK  # why the page is rejected; OK: this judge keeps it
+    detail: str = ""  # one line for people, with the reason
+    dropped: Collection[int] = ()  # positions in `Facts.texts` of paragraphs that do not go into the corpus
+    # Labels: what the page is, in words.
+    language: str = ""  # of the page, ISO 639-3
+    languages: Sequence[str] = ()  # of each of `Facts.texts`
+    signals: tuple[Signal, ...] = ()
+
+
+Judge = Callable[[Page, Facts], Ruling]
+
+KEPT = Ruling()

@@ -1,0 +1,15 @@
+"""Reject pages without main text."""
+
+from windrow.config import Config
+from windrow.data import Page, Reason
+from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+
+_NO_TEXT = Ruling(reason=Reason.NO_TEXT)
+
+
+def build(config: Config) -> Judge:
+    return _judge
+
+
+def _judge(page: Page, facts: Facts) -> Ruling:
+    return KEPT if facts.texts else _NO_TEXT

@@ -1,0 +1,48 @@
+"""Which paragraphs are kept, by their language."""
+
+import pytest
+
+from windrow.config import Config, Language
+from windrow.data import Page, Reason
+from windrow.judge import Facts
+from windrow.judge.language import accept
+from windrow.judge.language.detect import Finding, LanguageSettings
+
+MIXED = Finding("ces", 0.7, {"ces": 0.7, "slk": 0.2, "eng": 0.1}, ("ces", "slk", "ces", "eng"))
+GERMAN = "Alle Menschen sind frei und gleich an Würde und Rechten geboren."
+ENGLISH = "All human beings are born free and equal in dignity and rights."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "dropped"),
+    [((), ()), (("ces",), (1, 3)), (("ces", "slk"), (3,)), (("slk",), (0, 1, 2, 3))],
+)
+def test_a_paragraph_in_a_similar_language_is_recognised_and_dropped(
+    accepted: tuple[str, ...], dropped: tuple[int, ...]
+) -> None:
+    found = accept.accept(MIXED, LanguageSettings(accepted=accepted))
+    assert found.dropped == dropped
+    assert found.enough is (len(dropped) < 4)
+
+
+def test_a_page_with_too_small_a_share_in_accepted_languages_is_dropped_whole() -> None:
+    assert not accept.accept(MIXED, LanguageSettings(accepted=("ces",), min_share=0.75)).enough
+    assert accept.accept(MIXED, LanguageSettings(accepted=("slk",), min_share=0.2)).dropped == (0, 2, 3)
+    unknown = Finding("und", 0.0, {}, ())
+    assert not accept.accept(unknown, LanguageSettings(accepted=("ces",), min_share=0.0)).enough
+
+
+def test_a_macrolanguage_accepts_its_members() -> None:
+    found = Finding("nob", 1.0, {"nob": 0.8, "nno": 0.2}, ("nob", "nno"))
+    assert accept.accept(found, LanguageSettings(accepted=("nor",))).dropped == ()
+    assert accept.accept(found, LanguageSettings(accepted=("nob",))).dropped == (1,)
+
+
+def test_the_judge_labels_the_page_and_drops_foreign_paragraphs() -> None:
+    facts = Facts(url="", texts=[GERMAN, GERMAN, ENGLISH])
+    ruling = accept.build(Config(language=Language(accepted=("deu",))))(Page(), facts)
+    assert (ruling.reason, ruling.language, tuple(ruling.languages)) == (Reason.OK, "deu", ("deu", "deu", "eng"))
+    assert (tuple(ruling.dropped), ruling.scores["foreign"]) == ((2,), 1)
+    rejected = accept.build(Config(language=Language(accepted=("ces",))))(Page(), facts)
+    assert (rejected.reason, rejected.detail) == (Reason.LANGUAGE, "deu, 0% in the accepted languages")
+    assert (tuple(rejected.dropped), rejected.scores["foreign"]) == ((), 3)
