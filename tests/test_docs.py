@@ -1,4 +1,4 @@
-"""Check the documents against the code: each link, command and option that a page shows exists, each Reason is described."""
+"""Check that the documents are true: each link, command and option exists, each Reason is described."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
 
 
 def listed_reasons(text: str) -> list[str]:
-    """Return the names in the list that begins with "Reasons:"; the prose after its full stop may name reasons again."""
+    """Return the names in the list after "Reasons:"; the prose behind its full stop may name reasons again."""
     found = re.search(r"^Reasons:((?:\s+`[a-z0-9-]+`,?)+)", text, re.MULTILINE)
     assert found, f"{REASONS} has no list that begins with: Reasons: `ok`, …"
     return re.findall(r"`([^`]+)`", found[1])

@@ -1,4 +1,4 @@
-"""Build what is published and install it where there is no compiler: the wheel brings its kernels, the sdist does without."""
+"""Build what is published and install it without a compiler: the wheel brings its kernels, the sdist has none."""
 
 import os
 import re
