@@ -54,7 +54,7 @@ slow: $(VENV)/installed-dev $(VENV)/system
 wheel: $(VENV)/installed-dev
 	rm -rf build/wheel
 	$(PIP) wheel --no-deps --wheel-dir build/wheel .
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel --quiet repair --wheel-dir dist build/wheel/*.whl
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 	@ls dist/*.whl
 
 # Build the C kernels in place, after a change of a C file.
