@@ -4,8 +4,8 @@
     assert result.code == crashing.DEAD
 
 A process that has imported everything waits for orders and forks for each of them, so that a run does not pay for
-Python's imports. In the child, `Disk` replaces the functions that touch the disk: it counts the calls and fails as planned.
-`launch` starts the real command instead, for tests that send signals.
+Python's imports. In the child, `Disk` replaces the functions that touch the disk: it counts the calls and fails as
+planned. `launch` starts the real command instead, for tests that send signals.
 """
 
 import atexit
