@@ -1,14 +1,10 @@
 """Set what holds for every test: the examples of Hypothesis, the marker `slow`, the check on the kernels."""
 
-import importlib
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
 
 from tests import slow
-
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+from windrow import kernels
 
 # Examples are the same on every machine, and a slow machine is no failure: tests never judge by the clock.
 settings.register_profile("windrow", derandomize=True, deadline=None)
@@ -26,9 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     expected = config.getoption("--expect-kernels")
-    built = [name for name in kernels() if importable(name)]
-    if expected and built != (kernels() if expected == "all" else []):
-        raise pytest.UsageError(f"--expect-kernels {expected}: these kernels are built: {', '.join(built) or 'none'}")
+    if expected and len(kernels.missing()) != (0 if expected == "all" else len(kernels.KERNELS)):
+        raise pytest.UsageError(f"--expect-kernels {expected}: not built are {', '.join(kernels.missing()) or 'none'}")
     if config.getoption("--write-slow") and not hasattr(config, "workerinput"):  # the main process sees all reports
         config.pluginmanager.register(slow.Stopwatch())
 
@@ -38,17 +33,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if slow.name(item.nodeid) in names:
             item.add_marker(pytest.mark.slow)
-
-
-def kernels() -> list[str]:
-    """Return the module names of the C kernels, built or not."""
-    sources = sorted((SOURCE / "windrow").rglob("_*.c"))
-    return [".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in sources]
-
-
-def importable(name: str) -> bool:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
