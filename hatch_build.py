@@ -1,7 +1,7 @@
 """Build the C kernels. Without a compiler the package is complete too: it uses the slower reference implementations.
 
-The build hook of hatchling runs this for each wheel and each editable install. `python hatch_build.py [ROOT]` builds the
-kernels in place, for example after a change of a C file. CC and CFLAGS of the environment are honoured, as in every build.
+The build hook of hatchling runs this for each wheel and each editable install. `python hatch_build.py [ROOT]` builds
+the kernels in place, for example after a change of a C file. CC and CFLAGS of the environment are used, as usual.
 """
 
 import os

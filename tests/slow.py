@@ -1,7 +1,7 @@
-"""The tests that `make quick` leaves out: tests/slow.txt lists each test that took more than `LIMIT` when last measured.
+"""The tests that `make quick` leaves out: tests/slow.txt lists those that took more than `LIMIT` when last measured.
 
-The list is measured (`make slow`), not written by hand. A name is that of a function: if one of its cases is slow, all are.
-A case is measured with its fixtures, so the first test of a file pays for the servers that the file shares.
+The list is measured (`make slow`), not written by hand. A name is that of a function: if one of its cases is slow, all
+are. A case is measured with its fixtures, so the first test of a file pays for the servers that the file shares.
 """
 
 from collections import defaultdict
