@@ -1,11 +1,16 @@
-# Each target works alone on a fresh Debian or Ubuntu with Python: it makes .venv, installs what it needs and does its job.
+# Each target works alone on a fresh Debian or Ubuntu with Python: it makes .venv and installs what it needs.
 # Another interpreter: make test PYTHON=python3.12
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# One process per core, at most eight: the tests start servers and crawls of their own. The tests of one file stay in one
+# process, so that the servers and finished crawls that they share are made once.
+PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --durations 15
+# The tests that reach a C kernel.
+KERNEL_TESTS := tests/extract tests/judge tests/dedup tests/test_refine.py
 
-.PHONY: demo test test-long bench format clean
+.PHONY: demo test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
 
 demo: $(VENV)/installed
 	$(BIN)/windrow demo
@@ -14,10 +19,49 @@ test: $(VENV)/installed-dev $(VENV)/system
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
+	$(MAKE) test-reference
+
+quick: $(VENV)/installed-dev $(VENV)/system
+	$(PYTEST) -m 'not long and not slow'
 
 test-long: $(VENV)/installed-dev $(VENV)/system
 	$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=1200
+	$(MAKE) test-sanitize
+
+# The kernels' tests on a copy of the tree without kernels: the reference implementations must give the same.
+test-reference: $(VENV)/installed-dev
+	$(call copy-tree,build/reference)
+	cd build/reference && PYTHONPATH=.:src ../../$(PYTEST) --expect-kernels none -m 'not long and not slow' $(KERNEL_TESTS)
+
+# The same tests and the hostile pages on a copy whose kernels are built with AddressSanitizer and UBSan. Both stop at
+# the first error. CPython itself leaks at exit, so leaks are not checked. PYTHONMALLOC shows them every block.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -UNDEBUG -g -O1
+SANITIZED = PYTHONPATH=.:src PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:log_path=$$PWD/sanitizer \
+  UBSAN_OPTIONS=print_stacktrace=1:log_path=$$PWD/sanitizer \
+  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+  ../../$(PYTEST) --expect-kernels all -o faulthandler_timeout=1200
+test-sanitize: $(VENV)/installed-dev
+	$(call copy-tree,build/sanitize)
+	CC=gcc CFLAGS='$(SANITIZE)' $(BIN)/python hatch_build.py build/sanitize
+	cd build/sanitize && { $(SANITIZED) $(KERNEL_TESTS) || { cat sanitizer.*; exit 1; }; }
+	cd build/sanitize && { $(SANITIZED) -m long -k 'not without and not reference' tests/extract/test_hostile.py \
+	  || { cat sanitizer.*; exit 1; }; }
+
+# Measure every test and rewrite tests/slow.txt, the list of those that `make quick` leaves out.
+slow: $(VENV)/installed-dev $(VENV)/system
+	$(PYTEST) --write-slow
+
+# A manylinux wheel with kernels, in dist/. It installs without a compiler. auditwheel chooses the platform tag.
+wheel: $(VENV)/installed-dev
+	rm -rf build/wheel
+	$(PIP) wheel --no-deps --wheel-dir build/wheel .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+	@ls dist/*.whl
+
+# Build the C kernels in place, after a change of a C file.
+kernels: $(BIN)/python
+	$(BIN)/python hatch_build.py
 
 bench:
 	@sed -n '/^## Commands/,/^## /p' benchmarks/README.md | sed '/^## /d'
@@ -27,11 +71,19 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) build
 
-# A half-made environment (Debian's python3 without python3-venv leaves one) is thrown away, so that the next run starts afresh.
+# copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data.
+define copy-tree
+	rm -rf $(1) && mkdir -p $(1) && ln -sfn ../../shared build/shared
+	cp -R src tests tools docs benchmarks *.md *.toml *.txt *.py Makefile $(1)
+	find $(1) -name '*.so' -delete
+endef
+
+# A half-made environment (Debian's python3 without python3-venv leaves one) is removed, so that the next run can succeed.
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Windrow needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Windrow needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || sh .ci/system $(notdir $(PYTHON))-venv
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 2; }
 
@@ -43,7 +95,7 @@ $(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
-# nginx serves the shared webs; without it (and without root) the tests that want it are skipped.
+# nginx serves the shared webs; without it (and without root) the tests that need it are skipped.
 $(VENV)/system: $(BIN)/python
 	@command -v nginx >/dev/null || sh .ci/system nginx-light || echo "no nginx: the tests on the shared webs are skipped"
 	@touch $@

@@ -1,5 +1,10 @@
-"""Builds the C kernels where there is a compiler. Without one the package is whole too: twins in Python stand in."""
+"""Build the C kernels. Without a compiler the package is complete too: it uses the slower reference implementations.
 
+The build hook of hatchling runs this for each wheel and each editable install. `python hatch_build.py [ROOT]` builds
+the kernels in place, for example after a change of a C file. CC and CFLAGS of the environment are used, as usual.
+"""
+
+import os
 import shlex
 import shutil
 import subprocess
@@ -9,7 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ModuleNotFoundError:  # run as a script: hatchling is installed only in the environment of a build
+    BuildHookInterface = object
 
 SOURCES = (
     Path("src/windrow/extract/_walk.c"),
@@ -19,16 +27,15 @@ SOURCES = (
 )
 
 
-class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there at build time only
+class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling has no place in our environment
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        for source in (Path(self.root) / name for name in SOURCES):
-            target = source.with_name(source.stem + (sysconfig.get_config_var("EXT_SUFFIX") or ".so"))
+        for source, target in targets(Path(self.root)):
             problem = compile_kernel(source, target)
             if problem:
                 self.app.display_warning(
-                    f"The C kernel {source.name} was not built, its slower twin in Python will be used: {problem}"
+                    f"The C kernel {source.name} was not built; its slower reference is used instead: {problem}"
                 )
                 continue
             build_data["pure_python"] = False
@@ -36,15 +43,23 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
             build_data["artifacts"].append(target.relative_to(self.root).as_posix())
 
 
+def targets(root: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield each C file with the path of its extension module."""
+    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
+    for name in SOURCES:
+        yield root / name, (root / name).with_name(name.stem + suffix)
+
+
 def compile_kernel(source: Path, target: Path) -> str:
-    """Why it could not be done; empty when it was."""
+    """Return why the kernel could not be built; an empty string if it was built."""
     problem = "there is no C compiler"
     target.unlink(missing_ok=True)
     for compiler in compilers():
         linking = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
-        # No fused multiplication: the twins round after each operation.
-        options = ["-O3", "-DNDEBUG", "-fPIC", "-ffp-contract=off", *linking, f"-I{sysconfig.get_path('include')}"]
-        command = [*compiler, *options, str(source), "-o", str(target)]
+        # No fused multiplication: the reference implementations round after each operation.
+        options = ["-O3", "-DNDEBUG", "-fPIC", "-ffp-contract=off", *shlex.split(os.environ.get("CFLAGS", ""))]
+        include = f"-I{sysconfig.get_path('include')}"
+        command = [*compiler, *options, *linking, include, str(source), "-o", str(target)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         except OSError as error:
@@ -57,8 +72,20 @@ def compile_kernel(source: Path, target: Path) -> str:
 
 
 def compilers() -> Iterator[list[str]]:
-    """The one Python was built with, then those that are usual."""
-    for command in (sysconfig.get_config_var("CC") or "", "cc", "gcc", "clang"):
+    """Yield the user's compiler, the one that built Python, then the usual ones; only those that are installed."""
+    for command in (os.environ.get("CC", ""), sysconfig.get_config_var("CC") or "", "cc", "gcc", "clang"):
         words = shlex.split(command)
         if words and shutil.which(words[0]):
             yield words
+
+
+def build_in_place(root: Path) -> int:
+    """Build every kernel beside its source; return the exit code."""
+    problems = {source.name: compile_kernel(source, target) for source, target in targets(root)}
+    for name, problem in problems.items():
+        print(f"{name}: {problem or 'built'}", file=sys.stderr if problem else sys.stdout)
+    return 1 if any(problems.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(build_in_place(Path(*sys.argv[1:2])))

@@ -1,7 +1,35 @@
-"""What holds for every test."""
+"""Set what holds for every test: the examples of Hypothesis, the marker `slow`, the check on the kernels."""
 
+import pytest
 from hypothesis import settings
+
+from tests import slow
+from windrow import kernels
 
 # Examples are the same on every machine, and a slow machine is no failure: tests never judge by the clock.
 settings.register_profile("windrow", derandomize=True, deadline=None)
 settings.load_profile("windrow")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-slow", action="store_true", help="measure every test and rewrite tests/slow.txt")
+    parser.addoption(
+        "--expect-kernels",
+        choices=("all", "none"),
+        help="refuse to run unless all C kernels, or none, can be imported: so that a run tests what it says it tests",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    expected = config.getoption("--expect-kernels")
+    if expected and len(kernels.missing()) != (0 if expected == "all" else len(kernels.KERNELS)):
+        raise pytest.UsageError(f"--expect-kernels {expected}: not built are {', '.join(kernels.missing()) or 'none'}")
+    if config.getoption("--write-slow") and not hasattr(config, "workerinput"):  # the main process sees all reports
+        config.pluginmanager.register(slow.Stopwatch())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    names = slow.names()
+    for item in items:
+        if slow.name(item.nodeid) in names:
+            item.add_marker(pytest.mark.slow)

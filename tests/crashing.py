@@ -1,11 +1,11 @@
-"""windrow's command line in a process that dies, or whose disk or clock fails, at a chosen operation.
+"""Run the command line in a process that dies, or whose disk or clock fails, at a chosen operation.
 
     result = crashing.run(["crawl", str(directory)], Plan(at=17, how="half"))
     assert result.code == crashing.DEAD
 
-A process that has everything imported waits for orders and forks for each, so that a run costs what it does and not what Python's
-imports do. In the child the functions that touch the disk are counted on their way through `Disk`, which does what the plan says.
-`launch` starts the real command instead, for whoever wants to send it signals.
+A process that has imported everything waits for orders and forks for each of them, so that a run does not pay for
+Python's imports. In the child, `Disk` replaces the functions that touch the disk: it counts the calls and fails as
+planned. `launch` starts the real command instead, for tests that send signals.
 """
 
 import atexit
@@ -33,28 +33,28 @@ from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DEAD = 137  # exit code of a process that died as planned
-PATIENCE = 120  # seconds, then a child that hangs is ended
+PATIENCE = 120  # seconds after which a child that hangs is killed
 PAGE = 4096
-COUNTED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "posix_fallocate")  # of a descriptor
-NAMED = ("truncate", "rename", "replace", "unlink", "mkdir")  # of a path
+COUNTED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "posix_fallocate")  # take a descriptor
+NAMED = ("truncate", "rename", "replace", "unlink", "mkdir")  # take a path
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to go wrong. Operations are counted from 1."""
+    """The planned failure. Operations are counted from 1."""
 
     at: int = 0  # the operation at which the process dies; 0: none
-    how: str = "before"  # "before" it, "after" it, or, where it writes, when it is "half" done
-    power: int | None = None  # with the death the power goes: a seed for what of the unsynced is lost
-    fail: str = ""  # an errno: operations fail with it
-    verbs: tuple[str, ...] = ("write", "pwrite")  # those that do
-    only: str = ""  # in whose path this stands
-    first: int = 1  # from this one of them on
-    count: int = 0  # so many; 0: all
-    low: tuple[int, int] = (0, 0)  # the disk says that it is nearly full, from one look at it to another
+    how: str = "before"  # "before" the operation, "after" it, or, for a write, when it is "half" done
+    power: int | None = None  # the power fails too: the seed decides which unsynced data are lost
+    fail: str = ""  # an errno with which operations fail
+    verbs: tuple[str, ...] = ("write", "pwrite")  # the operations that fail
+    only: str = ""  # if their path contains this
+    first: int = 1  # the first of them that fails
+    count: int = 0  # how many fail; 0: all that follow
+    low: tuple[int, int] = (0, 0)  # the disk reports that it is nearly full, from one call of statvfs to another
     jump: float = 0.0  # seconds by which the system's clock is moved
-    after: float = 0.0  # seconds of running before it is
-    longest: int = 0  # bytes after which the log's next file is begun; 0: as it is
+    after: float = 0.0  # seconds from the start until the clock moves
+    longest: int = 0  # bytes after which the log begins a new file; 0: the default
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Result:
     code: int
     out: str
     err: str
-    trace: list[str]  # every operation, "verb path"; of a run that was let live
+    trace: list[str]  # every operation, "verb path"; only of a run that did not die
 
     @property
     def json(self) -> Any:
@@ -70,14 +70,14 @@ class Result:
 
 
 def run(arguments: list[str], plan: Plan | None = None) -> Result:
-    """Runs `windrow ARGUMENTS`; the second argument, where there is one, is the directory whose files are watched."""
+    """Run `windrow ARGUMENTS`; the second argument, if there is one, is the directory whose files are watched."""
     with tempfile.TemporaryDirectory(prefix="windrow-run-") as name:
         order = {"arguments": arguments, "plan": dataclasses.asdict(plan or Plan()), "files": name}
-        nursery = _nursery()
-        assert nursery.stdin and nursery.stdout
-        nursery.stdin.write(json.dumps(order).encode() + b"\n")
-        nursery.stdin.flush()
-        code = int(nursery.stdout.readline())
+        server = _fork_server()
+        assert server.stdin and server.stdout
+        server.stdin.write(json.dumps(order).encode() + b"\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
         out, err, trace = (
             path.read_text() if (path := Path(name, file)).exists() else "" for file in ("out", "err", "trace")
         )
@@ -85,7 +85,7 @@ def run(arguments: list[str], plan: Plan | None = None) -> Result:
 
 
 def launch(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
-    """The command as a user starts it, at the head of a process group of its own."""
+    """Start the command as a user does, as the leader of a process group of its own."""
     command = [sys.executable, "-m", "windrow.cli", *arguments]
     pipes: dict[str, Any] = {
         "stdout": subprocess.PIPE,
@@ -97,7 +97,7 @@ def launch(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
-    """kill -9 for the whole process group."""
+    """Kill the whole process group with SIGKILL."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -107,21 +107,21 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
 
 
-_nurseries: "list[subprocess.Popen[bytes]]" = []
+_fork_servers: "list[subprocess.Popen[bytes]]" = []
 
 
-def _nursery() -> "subprocess.Popen[bytes]":
-    """The process that forks the runs; another where it has died."""
-    if not _nurseries or _nurseries[-1].poll() is not None:
+def _fork_server() -> "subprocess.Popen[bytes]":
+    """Return the process that forks the runs; start a new one if it has died."""
+    if not _fork_servers or _fork_servers[-1].poll() is not None:
         command = [sys.executable, "-m", "tests.crashing"]
         process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        atexit.register(process.communicate)  # closes its standard input, which is its end
-        _nurseries.append(process)
-    return _nurseries[-1]
+        atexit.register(process.communicate)  # closes its standard input, which ends it
+        _fork_servers.append(process)
+    return _fork_servers[-1]
 
 
 class Disk:
-    """Stands between the program and the files of one directory."""
+    """The layer between the program and the files of one directory."""
 
     def __init__(self, plan: Plan, directory: Path) -> None:
         self.trace: list[str] = []
@@ -132,8 +132,8 @@ class Disk:
         self._matched = 0
         self._real: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in (*COUNTED, *NAMED, "open")}
         self._synced = {str(path): path.stat().st_size for path in Path(self._directory).rglob("*") if path.is_file()}
-        self._new: set[str] = set()  # names that are in no synced directory
-        self._store = b""  # the pages in use at its last commit
+        self._new: set[str] = set()  # names whose directory was not synced since they were made
+        self._store = b""  # the pages of the store in use at its last commit
 
     def install(self) -> None:
         import lmdb
@@ -147,7 +147,7 @@ class Disk:
         lmdb.open = functools.partial(_Store, self, lmdb.open)  # type: ignore[assignment]
 
     def step(self, verb: str, path: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
-        """One operation. `half` is the same, done by half."""
+        """Do one operation, or fail as planned. `half` does one half of it."""
         with self._lock:
             self.trace.append(f"{verb} {os.path.relpath(path, self._directory)}")
             dies = len(self.trace) == self._plan.at
@@ -171,12 +171,12 @@ class Disk:
         self._matched += 1
         if self._matched >= plan.first and (not plan.count or self._matched < plan.first + plan.count):
             if half is not None:
-                half()  # a full disk takes what it can
+                half()  # a full disk takes as much as it can
             number = getattr(errno, plan.fail)
             raise OSError(number, os.strerror(number), path if verb == "create" else None)
 
     def _note(self, verb: str, path: str) -> None:
-        """What is safe from a power loss from now on."""
+        """Note which data a power loss can no longer destroy."""
         if verb in ("fsync", "fdatasync"):
             if os.path.isdir(path):
                 self._new = {name for name in self._new if os.path.dirname(name) != path}
@@ -229,7 +229,7 @@ class Disk:
         return buffer if "b" in mode else io.TextIOWrapper(buffer, "utf-8")
 
     def remember(self, path: str, used: int) -> None:
-        """The store was committed: whatever is lost from now on, it is not this."""
+        """Keep the pages of the store at its commit: a power loss cannot destroy them."""
         if self._plan.power is not None:
             with io.FileIO(path) as file:
                 self._store = file.read(used)
@@ -240,7 +240,7 @@ class Disk:
         os._exit(DEAD)
 
     def _lose_power(self) -> None:
-        """Each file is cut, or zeroed, from somewhere between its last sync and its end; a name in no synced directory may be gone."""
+        """Cut or zero each file from a random point after its last sync; remove some names that were not synced."""
         for path in sorted(Path(self._directory).rglob("*")):
             if path.is_file() and path.name not in ("data.mdb", "lock.mdb"):
                 self._lose(str(path))
@@ -256,10 +256,10 @@ class Disk:
         kept = self._random.randint(min(self._synced.get(path, 0), size), size)
         self._real["truncate"](path, kept)
         if self._random.random() < 0.3:
-            self._real["truncate"](path, size)  # the length was stored, the bytes were not
+            self._real["truncate"](path, size)  # the length was written, the bytes were not
 
     def _lose_pages(self, path: str) -> None:
-        """Pages that were changed since the commit are on the disk or not, each by itself. Those beyond are nobody's yet."""
+        """Decide for each page changed since the commit whether it was written. Pages beyond are not yet in use."""
         with io.FileIO(path, "r+") as file:
             for offset in range(0, len(self._store), PAGE):
                 if self._random.random() < 0.5:
@@ -267,7 +267,7 @@ class Disk:
 
 
 class _File(io.FileIO):
-    """What pathlib and open() write to."""
+    """A file that pathlib or open() writes to."""
 
     def __init__(self, disk: Disk, path: str, mode: str) -> None:
         self._disk, self._path = disk, os.path.realpath(path)
@@ -333,12 +333,12 @@ def _move_clock(seconds: float, after: float) -> None:
 
 
 def _fill(first: int, last: int, trace: list[str]) -> None:
-    """The disk has next to no room from one look at it to another. The looks are traced with their time."""
-    real, looks = os.statvfs, itertools.count(1)
+    """Report almost no free space from one call of statvfs to another; trace these calls with their time."""
+    real, calls = os.statvfs, itertools.count(1)
 
     def statvfs(path: Any) -> os.statvfs_result:
         found = list(real(path))
-        if first <= next(looks) < last:
+        if first <= next(calls) < last:
             found[4] = 1  # f_bavail
             trace.append(f"low {time.monotonic()}")
         return os.statvfs_result(found)
@@ -347,7 +347,7 @@ def _fill(first: int, last: int, trace: list[str]) -> None:
 
 
 def _child(order: dict[str, Any]) -> None:
-    """Never returns."""
+    """Run one order in the forked child; never return."""
     signal.alarm(PATIENCE)
     os.setsid()
     files = Path(order["files"])

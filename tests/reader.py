@@ -1,4 +1,4 @@
-"""A reader of the webs on loopback, made from the standard library: an independent eye for what the servers say."""
+"""A plain HTTP client from the standard library: an independent check of the servers on loopback."""
 
 import html.parser
 import http.client
@@ -14,7 +14,7 @@ class Answer:
 
 
 class Reader:
-    """Asks one address for the pages of any host."""
+    """Request the pages of any host from one address."""
 
     def __init__(self, port: int, address: str = "127.0.0.1") -> None:
         self._connection = http.client.HTTPConnection(address, port, timeout=20)
@@ -44,7 +44,7 @@ class _Anchors(html.parser.HTMLParser):
 
 
 def links(base: str, body: bytes) -> set[str]:
-    """The links to follow, absolute, without fragments and session ids. For pages whose addresses are ASCII."""
+    """Return the links to follow: absolute, without fragments and session ids. Addresses on the page must be ASCII."""
     parser = _Anchors()
     parser.feed(body.decode("utf-16" if body.startswith(b"\xff\xfe") else "latin-1"))
     joined = {urljoin(base, link) for link in parser.followed if not parser.nofollow}

@@ -1,4 +1,4 @@
-"""Reference data that lies beside the repository, never in it."""
+"""Find reference data, which lies next to the repository and is never part of it."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def shared(path: str) -> Path:
-    """A file or folder of ../shared; a test that needs one that is missing is skipped."""
+    """Return a file or folder of ../shared; skip the test if it is missing."""
     found = Path(__file__).resolve().parents[2] / "shared" / path
     if not found.exists():
         pytest.skip(f"needs ../shared/{path}")

@@ -1,4 +1,4 @@
-"""The demo web keeps its word: what it says is there is there, and can be reached."""
+"""Check the demo web: every page that it lists exists and can be reached by links."""
 
 import asyncio
 import gzip
@@ -32,7 +32,7 @@ def client(demo: Web) -> Iterator[Reader]:
 
 
 def walk(demo: Web, client: Reader) -> tuple[set[str], set[str]]:
-    """Follows every link but the forbidden ones and the calendar's; the pages found, and the links that led nowhere."""
+    """Follow every link except forbidden ones and the calendar's; return the pages found and the missing pages."""
     found, lost, seen, queue = set[str](), set[str](), set(demo.seeds), list(demo.seeds)
     while queue:
         url = queue.pop()
@@ -51,7 +51,7 @@ def walk(demo: Web, client: Reader) -> tuple[set[str], set[str]]:
     return found, lost
 
 
-def test_the_pages_reached_by_links_are_the_pages_promised(demo: Web, client: Reader) -> None:
+def test_the_pages_reached_by_links_are_the_pages_listed(demo: Web, client: Reader) -> None:
     found, lost = walk(demo, client)
     assert found == demo.pages
     assert lost == {f"{LIBRARY}/lost.html"}
@@ -66,7 +66,7 @@ def test_forbidden_pages_exist_and_are_forbidden_by_robots(demo: Web, client: Re
     assert client.get("http://kirjasto.demo.test/robots.txt").status == 404
 
 
-def test_a_flaky_page_fails_once(client: Reader) -> None:
+def test_a_flaky_page_fails_at_its_first_request(client: Reader) -> None:
     assert [client.get(site.FLAKY).status for _ in range(3)] == [503, 200, 200]
 
 
@@ -77,7 +77,7 @@ def test_redirects_lead_to_a_page(demo: Web, client: Reader) -> None:
     assert urljoin(LIBRARY, second.headers["Location"]) in demo.pages
 
 
-def test_one_host_compresses_when_asked(client: Reader) -> None:
+def test_one_host_compresses_if_the_client_accepts_it(client: Reader) -> None:
     url = f"http://{site.COMPRESSED}/fr/article-1.html"
     plain, packed = client.get(url, **{"Accept-Encoding": "identity"}), client.get(url, **{"Accept-Encoding": "gzip"})
     assert plain.headers["Content-Encoding"] is None
@@ -120,7 +120,7 @@ def test_the_calendar_never_ends(client: Reader) -> None:
     assert client.get(months[-1]).status == 200
 
 
-def test_requests_are_logged_in_order(demo: Web, client: Reader) -> None:
+def test_requests_are_logged_in_the_order_of_arrival(demo: Web, client: Reader) -> None:
     client.get(f"{LIBRARY}/about.html?PHPSESSID=1")
     client.get(f"http://{site.CALENDAR}/")
     assert [(r.host, r.path, r.connection, r.address) for r in demo.requests] == [
@@ -146,7 +146,7 @@ def test_an_unknown_host_has_no_pages(client: Reader) -> None:
     assert client.get("http://elsewhere.test/").status == 404
 
 
-def test_requests_sent_in_one_go_are_answered_in_order() -> None:
+def test_pipelined_requests_are_answered_in_order() -> None:
     async def exchange() -> bytes:
         server = Server(
             lambda request: Reply(200, body=request.path.encode(), delay=0.01 if request.path == "/late" else 0.0)

@@ -1,4 +1,4 @@
-"""The tree states the flow: who may import whom, where each outside library lives, and what is imported nowhere."""
+"""Check the imports: their order, the address of each outside library, and modules that must not be imported."""
 
 import ast
 import graphlib
@@ -11,7 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 
-# Top to bottom: a part imports only from rows strictly below its own, so parts of one row never import each other.
+# Top to bottom: a part imports only from rows strictly below its own; so the parts of a row never import each other.
 ROWS = (
     ("cli", "__main__"),
     ("serve", "cluster", "demo", "kernels"),
@@ -25,7 +25,8 @@ ROWS = (
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 
-# Each outside library has one address, so that it can be swapped in one place. A folder ends with a slash; "" is everywhere.
+# Each outside library has one address, so that it can be replaced in one place. A folder ends with a slash; "" is
+# everywhere.
 ADDRESSES = {
     "brotli": ("fetch/coding.py",),
     "icu4py": ("corpus/segment/icu.py",),
@@ -53,7 +54,7 @@ ADDRESSES = {
     "zstandard": ("fetch/coding.py",),
 }
 
-# What turns data into code: a poisoned queue, cache or page must not run.
+# Modules and calls that turn data into code: a poisoned queue, cache or page must not run.
 UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml")
 UNSAFE_CALLS = ("eval", "exec", "compile", "__import__")
 
@@ -61,16 +62,16 @@ Tree = dict[str, str]  # path below src/windrow -> source
 
 
 class Import(NamedTuple):
-    path: str  # who imports
+    path: str  # of the importing module
     line: int
-    module: str  # what, absolute: "windrow.fetch.client", "pycurl"
+    module: str  # imported, absolute: "windrow.fetch.client", "pycurl"
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} imports {self.module}"
 
 
 def own_tree() -> Tree:
-    """With the stubs that speak for modules written in C."""
+    """Return the source of the package, with the stubs of the modules written in C."""
     return {
         path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(SOURCE.rglob("*.py*"))
@@ -83,7 +84,7 @@ def _ours(path: Path) -> bool:
 
 
 def modules(tree: Tree) -> dict[str, str]:
-    """Module name -> path."""
+    """Return module name -> path."""
     return {
         ".".join(
             ["windrow", *path.removesuffix("i").removesuffix(".py").removesuffix("__init__").strip("/").split("/")]
@@ -93,7 +94,7 @@ def modules(tree: Tree) -> dict[str, str]:
 
 
 def imports(tree: Tree) -> Iterator[Import]:
-    """Every import, wherever it stands: in a function, under TYPE_CHECKING or at the top. `from windrow import urls` is windrow.urls."""
+    """Yield every import, also in functions and under TYPE_CHECKING; `from windrow import urls` is windrow.urls."""
     known = modules(tree)
     names = {path: module for module, path in known.items()}
     for path, source in tree.items():
@@ -120,7 +121,7 @@ def absolute(module: str, package: bool, node: ast.ImportFrom) -> str:
 
 
 def part(module: str) -> str:
-    """The part of the tree: "fetch" for windrow.fetch.client, "" for windrow itself and for what is not ours."""
+    """Return the part of the tree: "fetch" for windrow.fetch.client, "" for windrow itself and for outside modules."""
     names = module.split(".")
     if names[:3] == ["windrow", "dedup", "decide"]:
         return "dedup.decide"
@@ -148,7 +149,7 @@ def out_of_place(tree: Tree) -> list[str]:
     found = []
     for row in imports(tree):
         library = row.module.partition(".")[0]
-        if row.path.endswith(".pyi"):  # nothing is imported when the program runs
+        if row.path.endswith(".pyi"):  # a stub imports nothing when the program runs
             continue
         if (
             library != "windrow"
@@ -169,7 +170,7 @@ def unsafe(tree: Tree) -> list[str]:
 
 
 def cycle(tree: Tree) -> list[str]:
-    """The modules of one import cycle; empty when there is none."""
+    """Return the modules of one import cycle; an empty list if there is none."""
     known = modules(tree)
     names = {path: module for module, path in known.items()}
     graph: dict[str, set[str]] = {module: set() for module in known}
@@ -192,7 +193,7 @@ def test_every_part_has_a_row() -> None:
     assert parts - set(ROW) == set()
 
 
-def test_every_outside_library_is_imported_at_its_address_only() -> None:
+def test_every_outside_library_is_imported_only_at_its_address() -> None:
     assert out_of_place(own_tree()) == []
 
 
@@ -200,7 +201,7 @@ def test_nothing_turns_data_into_code() -> None:
     assert unsafe(own_tree()) == []
 
 
-def test_no_imports_run_in_a_circle() -> None:
+def test_there_is_no_import_cycle() -> None:
     assert cycle(own_tree()) == []
 
 
@@ -237,7 +238,7 @@ GROUND = {
         ("__init__.py", "from windrow import data"),
     ],
 )
-def test_an_import_up_or_across_is_found(path: str, source: str) -> None:
+def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
     assert len(out_of_order({**GROUND, path: source})) == 1
 
 
@@ -246,14 +247,15 @@ def test_an_import_up_or_across_is_found(path: str, source: str) -> None:
     [
         (
             "fetch/client.py",
-            "from windrow import urls\nfrom windrow.data import Task\nfrom windrow.fetch import robots\nfrom . import resolve",
+            "from windrow import urls\nfrom windrow.data import Task\n"
+            "from windrow.fetch import coding\nfrom . import resolve",
         ),
         ("crawl/loop.py", "from windrow import archive, fetch, refine"),
         ("cli.py", "from windrow import __version__, crawl, demo"),
         ("demo/web.py", "from windrow.crawl import loop"),
     ],
 )
-def test_an_import_down_or_inside_is_allowed(path: str, source: str) -> None:
+def test_an_import_downwards_or_within_a_part_is_allowed(path: str, source: str) -> None:
     assert out_of_order({**GROUND, path: source}) == []
 
 
@@ -284,11 +286,11 @@ def test_a_library_away_from_its_address_is_found(path: str, source: str, count:
         "x = compile('', '', 'exec')",
     ],
 )
-def test_what_turns_data_into_code_is_found(source: str) -> None:
+def test_a_module_or_call_that_turns_data_into_code_is_found(source: str) -> None:
     assert len(unsafe({"data.py": source})) == 1
 
 
-def test_a_circle_is_found_and_a_method_named_compile_is_harmless() -> None:
+def test_a_cycle_is_found_and_a_method_named_compile_is_allowed() -> None:
     assert set(cycle({"a.py": "from windrow import b", "b.py": "import windrow.a"})) == {"windrow.a", "windrow.b"}
     assert cycle({"a.py": "from windrow import b", "b.py": ""}) == []
     assert unsafe({"a.py": "import re\nre.compile('x')"}) == []

@@ -1,4 +1,4 @@
-"""Each promise has its test: docs/promises.md names none that is not there, and leaves none of its own files' crash tests out."""
+"""Check docs/promises.md: each test that it names exists, and it names every test that kills or crashes."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ PAGE = (ROOT / "docs" / "promises.md").read_text()
 
 
 def sources(*files: str) -> dict[str, str]:
-    """The source of each test of these files by name, decorators included."""
+    """Return test name -> source, decorators included, for the tests of these files."""
     texts = [path.read_text() for file in files for path in ROOT.glob(f"tests/{file}")]
     parts = [part for text in texts for part in re.split(r"\n\n\n", text)]
     return {found[1]: part for part in parts if (found := re.search(r"^def (test_\w+)", part, re.MULTILINE))}
@@ -16,14 +16,17 @@ def sources(*files: str) -> dict[str, str]:
 
 def test_every_test_that_a_promise_names_exists() -> None:
     named = set(re.findall(r"`(test_\w+)`", PAGE))
-    assert named and not named - sources("**/test_*.py").keys()
+    assert named
+    gone = sorted(named - sources("**/test_*.py").keys())
+    assert gone == [], "docs/promises.md names tests that do not exist: rename them there too"
 
 
-def test_every_test_that_kills_or_crashes_stands_beside_a_promise() -> None:
+def test_every_test_that_kills_or_crashes_belongs_to_a_promise() -> None:
     ours = sources("crawl/test_crash.py", "crawl/test_kill.py").keys()
-    assert not {name for name in ours if f"`{name}`" not in PAGE}
+    missing = sorted(name for name in ours if f"`{name}`" not in PAGE)
+    assert missing == [], "add these tests to the promise in docs/promises.md that they check"
 
 
-def test_what_takes_long_is_said_to() -> None:
+def test_every_long_test_is_marked_as_long_on_the_page() -> None:
     marked = {name for name, text in sources("crawl/*.py").items() if "@pytest.mark.long" in text}
     assert marked == set(re.findall(r"`(test_\w+)` \(long\)", PAGE))

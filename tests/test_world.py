@@ -1,4 +1,4 @@
-"""The generated web is what it says it is: checked by a second, plain walk over HTTP."""
+"""Check the generated web with an independent, sequential crawl over HTTP."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from tests.world import KINDS, QUICK, Graph, Plan, World, host_of
 
 
 class Walk:
-    """A crawl by the book, one request after the other."""
+    """A plain crawl that sends one request after the other."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -44,7 +44,7 @@ class Walk:
         return self
 
     def found(self, *statuses: int) -> set[str]:
-        """The URLs on hosts that exist; a host that does not exist would not have answered."""
+        """Return the URLs with these statuses on hosts that exist."""
         return {
             url
             for url, answer in self.answers.items()
@@ -65,10 +65,10 @@ def test_a_walk_finds_what_is_expected_and_nothing_else(world: World) -> None:
     assert walk.found(301, 302, 307, 308) == world.expected.redirects
     assert walk.found(404) == world.expected.missing
     assert walk.answers.keys() - walk.found(200, 301, 302, 307, 308, 404) == world.expected.unresolved
-    assert not world.asked().keys() & world.expected.must_not_request
+    assert not world.requested().keys() & world.expected.must_not_request
 
 
-def test_what_must_not_be_requested_is_there_to_be_requested(world: World) -> None:
+def test_pages_that_must_not_be_requested_exist(world: World) -> None:
     client = Reader(world.port)
     hosts = {host_of(url) for url in world.expected.must_not_request}
     assert {client.get(url).status for url in world.expected.must_not_request} <= {200, 301, 302, 307, 308}
@@ -87,9 +87,7 @@ def test_the_expected_sets_do_not_overlap(world: World) -> None:
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 80), st.integers(1, 6), st.sets(st.sampled_from(KINDS)))
-def test_every_ordinary_page_can_be_reached_whatever_the_seed(
-    seed: int, pages: int, hosts: int, kinds: set[str]
-) -> None:
+def test_every_ordinary_page_is_reachable_for_any_seed(seed: int, pages: int, hosts: int, kinds: set[str]) -> None:
     graph = Graph(Plan(seed, pages, hosts, tuple(sorted(kinds))))
     expected = graph.expected()
     assert sum(host_of(url) in graph.plain for url in expected.must_have) >= max(pages, hosts)
@@ -100,7 +98,10 @@ def test_every_ordinary_page_can_be_reached_whatever_the_seed(
 
 
 def test_the_same_plan_makes_the_same_world_in_another_process() -> None:
-    code = "from tests.world import *; g = Graph(Plan(5)); import hashlib; print(hashlib.sha256(repr(g.places).encode()).hexdigest())"
+    code = (
+        "import hashlib; from tests.world import *; graph = Graph(Plan(5)); "
+        "print(hashlib.sha256(repr(graph.places).encode()).hexdigest())"
+    )
     root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])}
     runs = [
@@ -117,7 +118,7 @@ def test_the_same_plan_makes_the_same_world_in_another_process() -> None:
     assert Graph(Plan(5)).places != Graph(Plan(6)).places
 
 
-def test_robots_variants(world: World) -> None:
+def test_each_kind_of_host_answers_robots_txt_in_its_way(world: World) -> None:
     client = Reader(world.port)
     hosts = {kind: host for host, kind in world.graph.kinds.items()}
     answers = {kind: client.get(f"http://{hosts[kind]}/robots.txt") for kind in ("absent", "broken", "moved", "flaky")}
@@ -131,7 +132,7 @@ def test_robots_variants(world: World) -> None:
     client.close()
 
 
-def test_a_throttled_host_asks_for_time_and_then_serves(world: World) -> None:
+def test_a_throttled_host_sends_retry_after_and_then_serves(world: World) -> None:
     world.reset()
     client = Reader(world.port)
     host = next(host for host, kind in world.graph.kinds.items() if kind == "throttled")
@@ -165,13 +166,13 @@ def test_hosts_share_addresses_and_answer_there(world: World) -> None:
     client.close()
 
 
-def test_traps_do_not_end_and_are_counted(world: World) -> None:
+def test_traps_are_endless_and_counted(world: World) -> None:
     world.reset()
     client = Reader(world.port)
     url = f"http://{next(host for host, kind in world.graph.kinds.items() if kind == 'trap')}/2026/1"
     for _ in range(20):
         (url,) = reader.links(url, client.get(url).body)
-    assert world.traps() == len(world.asked()) == 20
+    assert world.traps() == len(world.requested()) == 20
     client.close()
 
 
@@ -181,11 +182,11 @@ def test_session_ids_lead_to_one_page(world: World) -> None:
     url = world.seeds[0]
     bodies = {client.get(url + suffix).body for suffix in ("", ";jsessionid=00ff", "?PHPSESSID=00ff")}
     assert len(bodies) == 1
-    assert world.asked() == {url: 3}
+    assert world.requested() == {url: 3}
     client.close()
 
 
-def test_the_server_outlives_a_killed_client_and_remembers_its_requests(world: World, tmp_path: Path) -> None:
+def test_the_server_survives_a_killed_client_and_keeps_its_log(world: World, tmp_path: Path) -> None:
     world.reset()
     host = next(host for host, kind in world.graph.kinds.items() if kind == "silent")
     code = f"import sys; from tests.reader import Reader; Reader({world.port}).get('http://{host}/robots.txt')"

@@ -1,6 +1,7 @@
-"""What a crawl directory really holds, read with the standard library alone: the judge of the tests that crash and kill.
+"""Read a crawl directory with the standard library alone: the oracle of the tests that crash and kill.
 
-The log and the archive are parsed here a second time, by other code than the crawler's, and every digest is reckoned anew.
+This module parses the log and the archive a second time, with code that shares nothing with the crawler's, and computes
+every digest again.
 """
 
 import asyncio
@@ -14,12 +15,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.world import Asked, World
+from tests.world import LoggedRequest, World
 from windrow import config
 from windrow.batch import rebuild
 from windrow.dedup.seen import REDO, Seen
 
-# As fast as the promises allow to be seen: delays that a server's log can show, and everything that happens now and then happens often.
+# Short delays that the log of a server can still show, and frequent commits, checkpoints and new files.
 QUICK = (
     "fetch.delay=0.01",
     "fetch.ip_delay=0.005",
@@ -31,14 +32,14 @@ QUICK = (
     "crawl.commit_seconds=0.05",
     "frontier.checkpoint=0.2",
     "archive.max_bytes=30000",
-    "extract.extractor=none",  # the archive alone, unless a test says otherwise
+    "extract.extractor=none",  # only the archive, unless a test sets an extractor
 )
 SUBSETS = ("warc", "robotstxt", "diagnostics")
-PAGE = 0  # the kind of a log line that speaks of a page; it is left out where it is this
+PAGE = 0  # the kind of a log line about a page; a line without a kind has this one
 
 
 def prepare(directory: Path, world: World, *options: str) -> Path:
-    """A directory in which this world can be crawled."""
+    """Make a directory in which this world can be crawled."""
     directory.mkdir(parents=True)
     world.write(directory)
     (directory / "crawl.toml").write_text(config.dump(config.make([*QUICK, *options], directory), changed=True))
@@ -46,7 +47,7 @@ def prepare(directory: Path, world: World, *options: str) -> Path:
 
 
 def members(data: bytes) -> tuple[list[bytes], int]:
-    """The contents of each gzip member, and where the last whole one ends."""
+    """Return the content of each gzip member, and the offset where the last complete member ends."""
     found, end = [], 0
     while end < len(data):
         inflate = zlib.decompressobj(31)
@@ -62,19 +63,19 @@ def members(data: bytes) -> tuple[list[bytes], int]:
 
 
 def frames(directory: Path) -> list[list[dict[str, Any]]]:
-    """The committed frames of a log: for each its head and its lines."""
+    """Return the committed frames of a log, each as its head and its lines."""
     texts = [text for path in sorted((directory / "log").glob("*.jsonl.gz")) for text in members(path.read_bytes())[0]]
     return [[json.loads(line) for line in text.splitlines()] for text in texts]
 
 
 def committed(directory: Path) -> Counter[str]:
-    """The pages that are finished, by what the log says, and how often it says so."""
+    """Return the pages that are finished according to the log, and how often the log says so."""
     lines = itertools.chain.from_iterable(frame[1:] for frame in frames(directory))
     return Counter(line["url"] for line in lines if line.get("kind", PAGE) == PAGE and line.get("final", True))
 
 
 def lengths(directory: Path) -> dict[str, int]:
-    """The committed length of every archive file."""
+    """Return the committed length of every archive file."""
     found: dict[str, int] = {}
     for head, *_ in frames(directory):
         found |= head["lengths"]
@@ -98,7 +99,7 @@ class Record:
 
 
 def record(member: bytes) -> Record:
-    """A WARC record, after everything in it that can be checked was."""
+    """Parse a WARC record and check its lengths and digests."""
     head, _, rest = member.partition(b"\r\n\r\n")
     version, *lines = head.decode().split("\r\n")
     fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -113,7 +114,7 @@ def record(member: bytes) -> Record:
 
 
 def archive(directory: Path, subset: str = "warc") -> list[Record]:
-    """Every record of a subset. Its files are whole to the last byte, and as long as the log says."""
+    """Return every record of a subset; check that its files are complete and as long as the log says."""
     known, found = lengths(directory), []
     for path in sorted((directory / subset).glob("*.warc.gz")):
         data = path.read_bytes()
@@ -127,12 +128,12 @@ def archive(directory: Path, subset: str = "warc") -> list[Record]:
 
 
 def pages(directory: Path) -> Counter[str]:
-    """How often each page is in the archive."""
+    """Return how often each page is in the archive."""
     return Counter(record.url for record in archive(directory) if record.type == "response")
 
 
 def seqs(directory: Path) -> list[int]:
-    """The numbers of the captures, from the metadata records."""
+    """Return the numbers of the captures, from the metadata records."""
     found = [record for subset in SUBSETS for record in archive(directory, subset) if record.type == "metadata"]
     return sorted(
         int(line.partition(b":")[2])
@@ -143,7 +144,7 @@ def seqs(directory: Path) -> list[int]:
 
 
 def assert_whole(directory: Path, world: World) -> None:
-    """P1, P2, P4: the world is in the archive, each page once and as it was served, and nothing is left to do."""
+    """Check P1, P2, P4: each page of the world is archived once, as served, and no work is left."""
     found = [record for record in archive(directory) if record.type == "response"]
     count = Counter(record.url for record in found)
     assert max(count.values()) == 1
@@ -160,37 +161,34 @@ def assert_whole(directory: Path, world: World) -> None:
     )
     numbers = seqs(directory)
     assert numbers == list(range(1, len(numbers) + 1)), "the captures are numbered without a gap"
-    assert not world.asked().keys() & world.expected.must_not_request
+    assert not world.requested().keys() & world.expected.must_not_request
 
 
 def assert_reconciled(status: dict[str, Any], done: bool = True) -> None:
-    """Every admitted URL is waiting, in flight or finished."""
+    """Check that every URL ever seen is waiting, in flight or finished."""
     assert status["seen"] == status["waiting"] + status["in_flight"] + sum(status["finished"].values())
     if done:
         assert (status["waiting"], status["in_flight"], status["running"]) == (0, 0, False)
 
 
-def repeats(rows: list[Asked]) -> int:
-    """Requests for pages that had been asked for before, those aside that were answered with an error."""
+def repeats(rows: list[LoggedRequest]) -> int:
+    """Count the repeated requests for pages; requests that were answered with an error do not count."""
     good = Counter(row.url for row in rows if row.status < 429 and not row.path.startswith("/robots"))
     return sum(good.values()) - len(good)
 
 
 def assert_polite(world: World, delay: float, ip_delay: float) -> None:
-    """P5. The server notes a request before it answers it, so what it notes lies no closer together than what we did."""
+    """Check P5. The server logs a request before it answers, so the logged gaps are not shorter than the real ones."""
     assert min(world.gaps("host").values()) >= delay
     assert min(world.gaps("address").values()) >= ip_delay
 
 
-TEXT = (
-    "extract.extractor=paragraphs",
-    "quality.min_characters=0",
-    "corpus.shard_bytes=6000",
-)  # a corpus beside the archive, in small shards
+# A corpus as well as an archive, in small shards.
+TEXT = ("extract.extractor=paragraphs", "quality.min_characters=0", "corpus.shard_bytes=6000")
 
 
 def documents(directory: Path) -> list[dict[str, Any]]:
-    """The corpus: its shards are whole to the last byte, as long as the log says, and no others."""
+    """Return the corpus; check that its shards are complete, as long as the log says, and all in the log."""
     known = {name: length for name, length in lengths(directory).items() if name.startswith("corpus/")}
     found = []
     for path in sorted((directory / "corpus").glob("*/*")):
@@ -203,7 +201,7 @@ def documents(directory: Path) -> list[dict[str, Any]]:
 
 
 def assert_corpus(directory: Path) -> None:
-    """Each document once, with the bytes it names behind it; and log, corpus and n-grams as the archive gives them, read in order."""
+    """Check P9: each document is there once and names its record; log, corpus and n-grams follow from the archive."""
     found = documents(directory)
     lines = {
         line["url"]: line
@@ -233,7 +231,7 @@ def assert_corpus(directory: Path) -> None:
 
 
 async def _rebuilt(directory: Path) -> tuple[list[dict[str, Any]], str]:
-    """What one pass over the committed archive gives."""
+    """Return the documents, and the digest of the table, that one pass over the committed archive gives."""
     pass_over = rebuild.Rebuild(directory, config.load(directory / "crawl.toml"))
     found = [json.loads(line) async for _, line in pass_over.documents() if line]
     return found, pass_over.table.digest()

@@ -1,12 +1,13 @@
-"""A web on loopback with named misbehaviours. What it was asked, in `Site.log`, is the oracle of the tests.
+"""A web on loopback with named misbehaviours. Its request log, `Site.log`, is the oracle of the tests.
 
     with web.serve() as site:
         site.page("a.test", "/", b"<a href=/b>b</a>")
         site.robots("a.test", "User-agent: *\\nDisallow: /private")
         fetch = config.Fetch(hosts_file=str(site.hosts_file(tmp_path / "hosts")), allow_private=True)
 
-All hosts answer at one address and are told apart by their Host header. Under every host, known or not, /bad/NAME answers with the
-misbehaviour NAME: RAW ones are sent as they stand and the connection is closed, the others are functions in BAD.
+All hosts answer at one address; the Host header says which host is meant. On every host, known or not, /bad/NAME
+answers with the misbehaviour NAME. The bytes in RAW are sent unchanged and the connection is closed; the others are
+functions in BAD.
 """
 
 import asyncio
@@ -31,20 +32,20 @@ import zstandard
 HTML = ("Content-Type", "text/html; charset=utf-8")
 PAGE = b"<!doctype html><title>A page</title><p>Some text of a page."
 TICK = 0.02  # seconds between two bytes of a dripping server
-BOMB = 64 << 20  # bytes, all the same, that a bomb unpacks to
+BOMB = 64 << 20  # bytes, all equal, that a bomb decompresses to
 
 Headers = Iterable[tuple[str, str]]
 
 
 @dataclasses.dataclass(slots=True)
 class Request:
-    time: float  # epoch seconds when it was complete
+    time: float  # epoch seconds when the request was complete
     connection: int
     host: str  # as in the Host header, without port
     method: str
     path: str  # with the query
     raw: bytes  # request line and headers, with the empty line
-    ended: float = 0.0  # epoch seconds when the answer was written; 0 as long as it is not
+    ended: float = 0.0  # epoch seconds when the answer was written; 0 until then
 
     def query(self, name: str, default: str = "") -> str:
         return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query)).get(name, default)
@@ -55,22 +56,22 @@ class Reply:
     body: bytes = PAGE
     status: int = 200
     headers: Headers = (HTML,)
-    seconds: float = 0.0  # until it is sent
+    seconds: float = 0.0  # to wait before sending
 
 
 def head(status: int = 200, headers: Headers = ()) -> bytes:
-    """A header alone: what it promises need not be true."""
+    """Return a header alone; the body that it announces may not follow."""
     fields = "".join(f"{name}: {value}\r\n" for name, value in headers)
     return f"HTTP/1.1 {status} Whatever\r\n{fields}\r\n".encode("latin-1")
 
 
 def whole(body: bytes = PAGE, status: int = 200, headers: Headers = (HTML,)) -> bytes:
-    """A whole and honest answer."""
+    """Return a complete and correct answer."""
     return head(status, [*headers, ("Content-Length", str(len(body)))]) + body
 
 
 def chunked(*chunks: bytes, headers: Headers = ()) -> bytes:
-    """A chunked answer without its last chunk."""
+    """Return a chunked answer without its last chunk."""
     body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
     return head(200, [HTML, ("Transfer-Encoding", "chunked"), *headers]) + body
 
@@ -88,7 +89,7 @@ PACKED = gzip.compress(PAGE, mtime=0)
 LINE = b"HTTP/1.1 200 OK\r\n"
 REST = b"Content-Type: text/html\r\nContent-Length: " + SIZE.encode() + b"\r\n\r\n" + PAGE
 
-# Sent as they stand, then the connection is closed.
+# Sent unchanged; then the connection is closed.
 RAW: dict[str, bytes] = {
     "close": b"",
     "partial-header": b"HTTP/1.1 200 OK\r\nContent-Type: te",
@@ -177,8 +178,8 @@ RAW: dict[str, bytes] = {
 }
 
 
-class Line:
-    """A connection as a misbehaviour sees it."""
+class Connection:
+    """One request and its connection, as a misbehaviour sees them."""
 
     def __init__(self, request: Request, writer: asyncio.StreamWriter) -> None:
         self.request = request
@@ -194,7 +195,7 @@ class Line:
             await asyncio.sleep(TICK)
 
     async def hold(self) -> None:
-        """Says nothing more and does not hang up."""
+        """Send nothing more and keep the connection open."""
         await asyncio.Event().wait()
 
     def reset(self) -> None:
@@ -202,17 +203,17 @@ class Line:
         self.writer.transport.abort()
 
 
-Misbehaviour = Callable[[Line], Awaitable[bool]]  # whether the connection is kept
+Misbehaviour = Callable[[Connection], Awaitable[bool]]  # returns whether the connection stays open
 
 BAD: dict[str, Misbehaviour] = {}
 
 
-def bad(name: str) -> Callable[[Callable[[Line], Awaitable[None]]], Callable[[Line], Awaitable[None]]]:
-    """The connection is closed after this misbehaviour."""
+def bad(name: str) -> Callable[[Callable[[Connection], Awaitable[None]]], Callable[[Connection], Awaitable[None]]]:
+    """Register a misbehaviour after which the connection is closed."""
 
-    def register(function: Callable[[Line], Awaitable[None]]) -> Callable[[Line], Awaitable[None]]:
-        async def closing(line: Line) -> bool:
-            await function(line)
+    def register(function: Callable[[Connection], Awaitable[None]]) -> Callable[[Connection], Awaitable[None]]:
+        async def closing(connection: Connection) -> bool:
+            await function(connection)
             return False
 
         BAD[name] = closing
@@ -222,17 +223,17 @@ def bad(name: str) -> Callable[[Callable[[Line], Awaitable[None]]], Callable[[Li
 
 
 def bad_but_kept(name: str, *pieces: bytes) -> None:
-    """The pieces are sent one by one, and the connection waits for the next request."""
+    """Register a misbehaviour that sends the pieces one by one and keeps the connection for the next request."""
 
-    async def keeping(line: Line) -> bool:
-        await line.drip(pieces)
+    async def keeping(connection: Connection) -> bool:
+        await connection.drip(pieces)
         return True
 
     BAD[name] = keeping
 
 
-bad_but_kept("poison", whole() + whole(b"an answer nobody asked for"))
-bad_but_kept("poison-late", whole(), whole(b"an answer nobody asked for"))
+bad_but_kept("poison", whole() + whole(b"an answer to no request"))
+bad_but_kept("poison-late", whole(), whole(b"an answer to no request"))
 bad_but_kept("poison-bytes", whole() + b"\r\n\r\ngarbage")
 bad_but_kept("poison-chunk", chunked(PAGE, headers=[("Content-Length", "5")]) + b"0\r\n\r\n")
 bad_but_kept("poison-length", head(200, [HTML, ("Content-Length", "10")]) + PAGE)
@@ -241,123 +242,129 @@ bad_but_kept("in-pieces", *(whole()[at : at + 40] for at in range(0, len(whole()
 
 
 @bad("silent")
-async def silent(line: Line) -> None:
-    await line.hold()
+async def silent(connection: Connection) -> None:
+    await connection.hold()
 
 
 @bad("reset")
-async def reset(line: Line) -> None:
-    line.reset()
+async def reset(connection: Connection) -> None:
+    connection.reset()
 
 
 @bad("reset-body")
-async def reset_body(line: Line) -> None:
-    await line.drip([head(200, [HTML, ("Content-Length", "100000")]), b"x" * 20000])
-    line.reset()
+async def reset_body(connection: Connection) -> None:
+    await connection.drip([head(200, [HTML, ("Content-Length", "100000")]), b"x" * 20000])
+    connection.reset()
 
 
 @bad("drip-header")
-async def drip_header(line: Line) -> None:
-    await line.send(LINE + b"X-Drip: ")
-    await line.drip(itertools.repeat(b"x"))
+async def drip_header(connection: Connection) -> None:
+    await connection.send(LINE + b"X-Drip: ")
+    await connection.drip(itertools.repeat(b"x"))
 
 
 @bad("drip-body")
-async def drip_body(line: Line) -> None:
-    await line.send(head(200, [HTML, ("Content-Length", "1000000")]))
-    await line.drip(itertools.repeat(b"x"))
+async def drip_body(connection: Connection) -> None:
+    await connection.send(head(200, [HTML, ("Content-Length", "1000000")]))
+    await connection.drip(itertools.repeat(b"x"))
 
 
 @bad("stall")
-async def stall(line: Line) -> None:
-    await line.send(head(200, [HTML, ("Content-Length", "1000000")]) + PAGE)
-    await line.hold()
+async def stall(connection: Connection) -> None:
+    await connection.send(head(200, [HTML, ("Content-Length", "1000000")]) + PAGE)
+    await connection.hold()
 
 
 @bad("stall-empty")
-async def stall_empty(line: Line) -> None:
-    await line.send(head(200, [HTML, ("Content-Length", "1000000")]))
-    await line.hold()
+async def stall_empty(connection: Connection) -> None:
+    await connection.send(head(200, [HTML, ("Content-Length", "1000000")]))
+    await connection.hold()
 
 
 @bad("slow-close")
-async def slow_close(line: Line) -> None:
-    await line.send(whole(headers=[HTML, ("Connection", "close")]))
-    await line.hold()
+async def slow_close(connection: Connection) -> None:
+    await connection.send(whole(headers=[HTML, ("Connection", "close")]))
+    await connection.hold()
 
 
 @bad("endless")
-async def endless(line: Line) -> None:
-    await line.send(head(200, [HTML]))
+async def endless(connection: Connection) -> None:
+    await connection.send(head(200, [HTML]))
     while True:
-        await line.send(b"all work and no play makes a dull page\n" * 400)
+        await connection.send(b"all work and no play makes a dull page\n" * 400)
 
 
 @bad("endless-chunks")
-async def endless_chunks(line: Line) -> None:
-    await line.send(chunked())
+async def endless_chunks(connection: Connection) -> None:
+    await connection.send(chunked())
     while True:
-        await line.send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        await connection.send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
 
 
 @bad("endless-header")
-async def endless_header(line: Line) -> None:
-    await line.send(LINE)
+async def endless_header(connection: Connection) -> None:
+    await connection.send(LINE)
     for number in itertools.count():
-        await line.send(b"X-%d: %s\r\n" % (number, b"x" * 100))
+        await connection.send(b"X-%d: %s\r\n" % (number, b"x" * 100))
 
 
 @bad("endless-trailer")
-async def endless_trailer(line: Line) -> None:
-    await line.send(chunked(PAGE) + b"0\r\n")
+async def endless_trailer(connection: Connection) -> None:
+    await connection.send(chunked(PAGE) + b"0\r\n")
     for number in itertools.count():
-        await line.send(b"X-%d: %s\r\n" % (number, b"x" * 100))
+        await connection.send(b"X-%d: %s\r\n" % (number, b"x" * 100))
 
 
 @bad("endless-early")
-async def endless_early(line: Line) -> None:
+async def endless_early(connection: Connection) -> None:
     while True:
-        await line.send(head(103, [("Link", "</style.css>; rel=preload; as=style")]))
+        await connection.send(head(103, [("Link", "</style.css>; rel=preload; as=style")]))
 
 
 @bad("big")
-async def big(line: Line) -> None:
+async def big(connection: Connection) -> None:
     """?bytes=N"""
-    await line.send(whole(b"x" * int(line.request.query("bytes", "5000000"))))
+    await connection.send(whole(b"x" * int(connection.request.query("bytes", "5000000"))))
 
 
 @bad("bomb")
-async def bomb(line: Line) -> None:
+async def bomb(connection: Connection) -> None:
     """?coding=gzip, deflate, br or zstd"""
-    coding = line.request.query("coding", "gzip")
-    await line.send(coded(coding, packed_bomb(coding)))
+    coding = connection.request.query("coding", "gzip")
+    await connection.send(coded(coding, packed_bomb(coding)))
 
 
 @bad("status")
-async def status(line: Line) -> None:
+async def status(connection: Connection) -> None:
     """?code=429&retry-after=120"""
-    after = line.request.query("retry-after")
+    after = connection.request.query("retry-after")
     fields = [HTML, ("Retry-After", after)] if after else [HTML]
-    await line.send(whole(b"sorry", int(line.request.query("code", "503")), fields))
+    await connection.send(whole(b"sorry", int(connection.request.query("code", "503")), fields))
 
 
 @bad("redirect")
-async def redirect(line: Line) -> None:
+async def redirect(connection: Connection) -> None:
     """?to=URL&code=302"""
-    await line.send(whole(b"", int(line.request.query("code", "302")), [("Location", line.request.query("to", "/"))]))
+    await connection.send(
+        whole(b"", int(connection.request.query("code", "302")), [("Location", connection.request.query("to", "/"))])
+    )
 
 
 @bad("redirect-chain")
-async def redirect_chain(line: Line) -> None:
+async def redirect_chain(connection: Connection) -> None:
     """?left=N, then a page"""
-    left = int(line.request.query("left", "5"))
-    await line.send(whole(b"", 302, [("Location", f"/bad/redirect-chain?left={left - 1}")]) if left else whole())
+    left = int(connection.request.query("left", "5"))
+    await connection.send(whole(b"", 302, [("Location", f"/bad/redirect-chain?left={left - 1}")]) if left else whole())
 
 
 @bad("redirect-grow")
-async def redirect_grow(line: Line) -> None:
-    await line.send(
-        whole(b"", 302, [("Location", line.request.path.partition("?")[0] + "?more=" + "x" * len(line.request.path))])
+async def redirect_grow(connection: Connection) -> None:
+    await connection.send(
+        whole(
+            b"",
+            302,
+            [("Location", connection.request.path.partition("?")[0] + "?more=" + "x" * len(connection.request.path))],
+        )
     )
 
 
@@ -374,13 +381,13 @@ def packed_bomb(coding: str) -> bytes:
 
 
 class Site:
-    """All hosts of one server. Its methods may be called from any thread."""
+    """All hosts of one server. Any thread may call the methods."""
 
     def __init__(self, port: int, addresses: Sequence[str]) -> None:
         self.port = port
         self.addresses = tuple(addresses)
         self.log: list[Request] = []
-        self.at: dict[str, str] = {}  # host -> one of the addresses; others are at the first
+        self.at: dict[str, str] = {}  # host -> one of the addresses; a host that is not listed is at the first
         self._replies: dict[tuple[str, str], list[Reply]] = {}
         self._others: dict[str, Reply] = {}
         self._raw: dict[tuple[str, str], tuple[bytes, bool]] = {}
@@ -395,16 +402,16 @@ class Site:
         self.script(host, path, [Reply(body, status, tuple(headers))])
 
     def script(self, host: str, path: str, replies: Iterable[Reply]) -> None:
-        """One reply after the other; the last one stays."""
+        """Answer with one reply after the other; repeat the last one."""
         self.at.setdefault(host, self.addresses[0])
         self._replies[host, path] = list(replies)
 
     def otherwise(self, host: str, body: bytes, status: int = 200) -> None:
-        """The reply for everything that the host does not have, instead of a 404."""
+        """Answer with this reply, instead of a 404, where the host has no page."""
         self._others[host] = Reply(body, status, (HTML,))
 
     def raw(self, host: str, path: str, wire: bytes, keep: bool = False) -> None:
-        """These bytes and nothing else; then the connection is closed, or kept."""
+        """Answer with these bytes alone; then close the connection, or keep it."""
         self.at.setdefault(host, self.addresses[0])
         self._raw[host, path] = wire, keep
 
@@ -431,7 +438,7 @@ class Site:
             while await self._exchange(number, reader, writer):
                 pass
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # the client hung up, or the test is over
+            pass  # the client closed the connection, or the test is over
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -452,23 +459,23 @@ class Site:
             request.ended = time.time()
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        line, name = Line(request, writer), request.path.partition("?")[0].removeprefix("/bad/")
+        connection, name = Connection(request, writer), request.path.partition("?")[0].removeprefix("/bad/")
         place = request.host, request.path
         if place in self._raw:
             wire, keep = self._raw[place]
-            await line.send(wire)
+            await connection.send(wire)
             return keep
         if place in self._replies or not request.path.startswith("/bad/"):
             replies = self._replies.get(place) or [self._others.get(request.host, Reply(b"nothing here", 404))]
             chosen = replies.pop(0) if len(replies) > 1 else replies[0]
             if chosen.seconds:
                 await asyncio.sleep(chosen.seconds)
-            await line.send(whole(chosen.body, chosen.status, chosen.headers))
+            await connection.send(whole(chosen.body, chosen.status, chosen.headers))
             return True
         if name in RAW:
-            await line.send(RAW[name])
+            await connection.send(RAW[name])
             return False
-        return await BAD[name](line)
+        return await BAD[name](connection)
 
 
 def read(raw: bytes, connection: int) -> Request:
@@ -483,7 +490,7 @@ def read(raw: bytes, connection: int) -> Request:
 
 @contextlib.contextmanager
 def serve(addresses: Sequence[str] = ("127.0.0.1",), tls: ssl.SSLContext | None = None) -> Iterator[Site]:
-    """A server in a thread of its own, on one free port of these loopback addresses."""
+    """Run a server in a thread of its own, on one free port of these loopback addresses."""
     sockets = listen(addresses)
     site = Site(sockets[0].getsockname()[1], addresses)
     loop = asyncio.new_event_loop()

@@ -1,13 +1,13 @@
 """A generated web of known truth, served by a process of its own.
 
-`World(seed=7, pages=60)` makes a link graph; the same arguments always make the same one. What a crawl of it has to bring home, and what
-it must not even ask for, is computed from the graph. The server runs in its own session, so that a crawler and its whole process
-group can be killed under it, and logs each request to a file before it answers.
+`World(seed=7, pages=60)` makes a link graph; the same arguments always make the same graph. The pages that a crawl must
+archive, and those that it must not even request, are computed from the graph. The server runs in its own session, so
+that a test can kill a crawler with its whole process group. The server logs each request to a file before it answers.
 
     with World(seed=7, pages=40, kinds=("absent", "flaky")) as world:
         ...crawl world.seeds with world.hosts...
         assert archived == world.expected.must_have
-        assert not world.asked().keys() & world.expected.must_not_request
+        assert not world.requested().keys() & world.expected.must_not_request
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from windrow.demo import server
 from windrow.demo.server import Reply
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = (  # hosts with a peculiarity, one of each
+KINDS = (  # special hosts, one of each kind
     "absent",  # robots.txt is 404: everything is allowed
     "broken",  # robots.txt is 500: the host is closed
     "silent",  # robots.txt is never answered: the host is closed
-    "moved",  # robots.txt redirects to another host, whose file forbids /private/ here
+    "moved",  # robots.txt redirects to another host, whose file forbids /private/ on this one
     "throttled",  # the first requests are answered 429 with Retry-After
-    "slow",  # every answer takes a while
+    "slow",  # every answer is delayed
     "flaky",  # every second page fails once or twice with 503
-    "trap",  # a calendar without end and a path that grows
+    "trap",  # an endless calendar and a path that grows
     "mirror",  # an exact copy of the first host
 )
-QUICK = ("absent", "broken", "moved", "trap", "mirror")  # those that cost a crawl no waiting
+QUICK = ("absent", "broken", "moved", "trap", "mirror")  # those that make a crawl wait for nothing
 CLOSED = ("broken", "silent")
 TDMREP = "/.well-known/tdmrep.json"
 RULES = "User-agent: *\nDisallow: /private/\nAllow: /private/open\n"
@@ -54,7 +54,7 @@ ALPHABETS = {
     "utf-16-le": "abcdeéèêλμν",  # declared as utf-16, with a byte order mark
 }
 
-TEXTS = {  # the Declaration of Human Rights, its longer paragraphs
+TEXTS = {  # the longer paragraphs of the Declaration of Human Rights
     language: [
         line
         for line in (ROOT / f"src/windrow/demo/texts/{language}.txt").read_text("utf-8").splitlines()
@@ -71,7 +71,7 @@ class Anchor(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class Place:
-    """Something that a host serves."""
+    """A page or redirect that a host serves."""
 
     status: int = 200
     text: str = ""
@@ -79,7 +79,7 @@ class Place:
     anchors: list[Anchor] = dataclasses.field(default_factory=list)
     nofollow: bool = False  # the whole page
     target: str = ""  # of a redirect
-    fails: int = 0  # first answers that are 503
+    fails: int = 0  # how many requests are answered 503 before the page is served
 
     def body(self) -> bytes:
         meta = f'<meta charset="{self.charset.removesuffix("-le")}">' + (
@@ -88,41 +88,41 @@ class Place:
         links = "".join(
             f'<a href="{a.href}"{" rel=nofollow" if a.nofollow else ""}>{self.text[:8]}</a>\n' for a in self.anchors
         )
-        page = f"<!DOCTYPE html>\n<html><head>{meta}<title>{self.text[:20]}</title></head><body><p>{self.text}</p>\n{links}</body></html>\n"
+        head = f"<head>{meta}<title>{self.text[:20]}</title></head>"
+        page = f"<!DOCTYPE html>\n<html>{head}<body><p>{self.text}</p>\n{links}</body></html>\n"
         mark = "\ufeff" if self.charset.startswith("utf-16") else ""
         return (mark + page).encode(self.charset)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What to generate."""
+    """The description of a web to generate."""
 
     seed: int = 1
-    pages: int = 60  # on the well-behaved hosts together
+    pages: int = 60  # on all well-behaved hosts together
     hosts: int = 4  # well-behaved ones
     kinds: tuple[str, ...] = KINDS
     addresses: int = 2  # loopback addresses that the hosts share
-    slow: float = 0.05  # seconds for an answer of the slow host
-    retry_after: int = 1  # seconds that the throttled host asks for
-    throttles: int = 2  # times it does
-    prose: bool = dataclasses.field(
-        default=False, repr=False
-    )  # pages are paragraphs of real languages, some of which stand on several pages; otherwise random letters
+    slow: float = 0.05  # seconds per answer of the slow host
+    retry_after: int = 1  # seconds in the Retry-After of the throttled host
+    throttles: int = 2  # requests that it answers 429
+    # Pages are paragraphs of real languages, and some paragraphs are on several pages; otherwise random letters.
+    prose: bool = dataclasses.field(default=False, repr=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Expected:
-    """What a crawl from the seeds that obeys robots.txt and nofollow does; URLs without session ids and fragments."""
+    """The outcome of a crawl that obeys robots.txt and nofollow; URLs without session ids and fragments."""
 
     must_have: frozenset[str]  # archived with status 200, exactly once
     redirects: frozenset[str]  # answered 3xx
     missing: frozenset[str]  # answered 404
     unresolved: frozenset[str]  # on hosts that do not exist
-    must_not_request: frozenset[str]  # forbidden, on a closed host, or reached only through such or through nofollow
+    must_not_request: frozenset[str]  # forbidden, on a closed host, or linked only from such pages or by nofollow
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Asked:
+class LoggedRequest:
     """A line of the request log."""
 
     monotonic: float  # seconds
@@ -130,7 +130,7 @@ class Asked:
     address: str  # of the server
     host: str
     connection: int
-    status: int  # 0: it was never answered
+    status: int  # 0: no answer was sent
     path: str
 
     @property
@@ -147,7 +147,7 @@ def host_of(url: str) -> str:
 
 
 class Graph:
-    """The places of a world by URL, and what follows from them. Made twice from one plan: by the test and by the server."""
+    """The places of a world by URL, and the truth that follows. The test and the server make it from the same plan."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -168,7 +168,7 @@ class Graph:
         return [*self.plain, *self.kinds]
 
     def robots(self, host: str) -> str:
-        """The rules that bind this host."""
+        """Return the rules of robots.txt that hold for this host."""
         return "" if self.kinds.get(host) in ("absent", "trap", "mirror") else RULES
 
     def allowed(self, url: str) -> bool:
@@ -213,7 +213,7 @@ class Graph:
         return reached
 
     def _host(self, host: str, count: int) -> None:
-        """Pages in a random tree with random links across, and a link to the host from one made before it."""
+        """Make pages in a random tree with random cross links, and a link to the host from an earlier host."""
         root = f"http://{host}/"
         earlier = list(self.places)
         if earlier:
@@ -228,14 +228,14 @@ class Graph:
                 self._link(url, other)
 
     def _peculiar(self, host: str) -> None:
-        """What stands at the edge of an ordinary site: forbidden and unfollowed pages, redirects, errors, copies."""
+        """Add the special cases of an ordinary site: forbidden and unfollowed pages, redirects, errors, copies."""
         root = f"http://{host}/"
         pages = [url for url, place in self.places.items() if host_of(url) == host and place.status == 200]
         links: dict[str, Place] = {
             "private/1.html": self._page(Anchor("/hidden/1.html")),
             "private/open.html": self._page(Anchor("/")),
             "dead-end.html": self._page(Anchor("/beyond.html"), nofollow=True),
-            "copy.html": self.places[pages[-1]],  # the same object: it stays a copy whatever is added
+            "copy.html": self.places[pages[-1]],  # the same object, so it stays a copy when links are added
             "go/1": Place(301, target="/go/2"),
             "go/2": Place(302, target="3"),
             "go/3": Place(307, target=f"http://{host}/behind.html"),
@@ -285,7 +285,7 @@ class Graph:
             self.places[f"http://{host}/private/1.html"] = self._page()
 
     def _link(self, source: str, target: str) -> None:
-        """Writes the link in one of the ways that links are written."""
+        """Add a link, written in one of the usual forms."""
         path = urlsplit(target).path
         forms = [
             target,
@@ -317,7 +317,8 @@ class World:
     """A graph and the process that serves it; its options are the fields of `Plan`."""
 
     def __init__(self, seed: int = 1, pages: int = 60, hosts: int = 4, **options: object) -> None:
-        self.plan = Plan(seed, pages, hosts, **options)  # type: ignore[arg-type]  # the dataclass refuses a name it does not have
+        # The dataclass refuses an unknown name.
+        self.plan = Plan(seed=seed, pages=pages, hosts=hosts, **options)  # type: ignore[arg-type]
         self.graph = Graph(self.plan)
         self.seeds = self.graph.seeds
         self.expected = self.graph.expected()
@@ -325,7 +326,7 @@ class World:
 
     @property
     def hosts(self) -> dict[str, str]:
-        """host -> address:port; each address has several hosts."""
+        """Return host -> address:port; each address has several hosts."""
         return {host: f"{_address(i % self.plan.addresses)}:{self.port}" for i, host in enumerate(self.graph.hosts)}
 
     def __enter__(self) -> Self:
@@ -333,7 +334,7 @@ class World:
         self.log = Path(self._directory.name) / "requests.tsv"
         command = [sys.executable, "-m", "tests.world", json.dumps(dataclasses.asdict(self.plan)), str(self.log)]
         path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
-        # A session of its own: killing the crawler's process group leaves it alone. It ends when its standard input does.
+        # A session of its own: killing the crawler's process group does not end it; closing its standard input does.
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -350,7 +351,7 @@ class World:
         self._directory.cleanup()
 
     def reset(self) -> None:
-        """Forgets every request, as if nobody had come yet."""
+        """Forget all requests, as if none had arrived."""
         assert self._process.stdin
         self._process.stdin.write(b"reset\n")
         self._process.stdin.flush()
@@ -360,29 +361,29 @@ class World:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the world's server did not start; its error is above")
+            raise RuntimeError("the server of the world did not start; its error is above")
         return line
 
     def write(self, directory: Path) -> tuple[Path, Path]:
-        """The seed file and the hosts file for a crawl."""
+        """Write the seed file and the hosts file for a crawl."""
         seeds, hosts = directory / "seeds.txt", directory / "hosts"
         seeds.write_text("".join(f"{url}\n" for url in self.seeds))
         hosts.write_text("".join(f"{host}\t{address}\n" for host, address in self.hosts.items()))
         return seeds, hosts
 
-    def requests(self) -> list[Asked]:
+    def requests(self) -> list[LoggedRequest]:
         return [_parse(line) for line in self.log.read_text(encoding="latin-1").splitlines()]
 
-    def asked(self) -> Counter[str]:
-        """How often each page was asked for."""
+    def requested(self) -> Counter[str]:
+        """Return how often each page was requested."""
         return Counter(row.url for row in self.requests() if row.path != "/robots.txt")
 
     def traps(self) -> int:
-        """Requests that fell into a trap."""
-        return sum(count for url, count in self.asked().items() if self.graph.trapped(url))
+        """Return how many requests went to a trap."""
+        return sum(count for url, count in self.requested().items() if self.graph.trapped(url))
 
     def gaps(self, by: str = "host") -> dict[str, float]:
-        """The shortest time between two requests to a host, or by="address" to an address, in seconds."""
+        """Return the shortest time between two requests to each host, or address (by="address"), in seconds."""
         times: dict[str, list[float]] = {}
         for row in self.requests():
             times.setdefault(getattr(row, by), []).append(row.monotonic)
@@ -393,21 +394,29 @@ def _address(number: int) -> str:
     return f"127.0.0.{number + 1}"
 
 
-def _parse(line: str) -> Asked:
+def _parse(line: str) -> LoggedRequest:
     monotonic, wall, address, host, connection, status, path = line.split("\t")
-    return Asked(float(monotonic), float(wall), address, host, int(connection), int(status), path)
+    return LoggedRequest(
+        monotonic=float(monotonic),
+        wall=float(wall),
+        address=address,
+        host=host,
+        connection=int(connection),
+        status=int(status),
+        path=path,
+    )
 
 
-class Host:
-    """The server's side: the graph, and how often each place was asked for."""
+class Answers:
+    """The answers of the server: the graph, and how often each place was requested."""
 
     def __init__(self, graph: Graph, log: str) -> None:
         self._graph = graph
-        self._asked: Counter[str] = Counter()
+        self._count: Counter[str] = Counter()
         self._log = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_TRUNC)
 
     def reset(self) -> None:
-        self._asked.clear()
+        self._count.clear()
         os.ftruncate(self._log, 0)
 
     def handle(self, request: server.Request) -> Reply | None:
@@ -431,8 +440,8 @@ class Host:
             return _text(RULES)
         if request.path == TDMREP and self._graph.plan.prose:
             return self._reserved(request.host)
-        if kind == "throttled" and self._asked[kind] < self._graph.plan.throttles:
-            self._asked[kind] += 1
+        if kind == "throttled" and self._count[kind] < self._graph.plan.throttles:
+            self._count[kind] += 1
             return Reply(429, (("Retry-After", str(self._graph.plan.retry_after)),))
         reply = self._page(canonical(f"http://{request.host}{request.path}"))
         return reply._replace(delay=self._graph.plan.slow) if kind == "slow" else reply
@@ -450,7 +459,7 @@ class Host:
         return _text(self._graph.robots(host))
 
     def _reserved(self, host: str) -> Reply:
-        """What the first host reserves holds for all that send there: the others."""
+        """Answer tdmrep.json: the first host has a reservation, and the other hosts redirect to it."""
         first = self._graph.plain[0]
         return (
             _text('[{"location": "/", "tdm-reservation": 1}]')
@@ -460,8 +469,8 @@ class Host:
 
     def _page(self, url: str) -> Reply:
         place = self._graph.places.get(url)
-        self._asked[url] += 1
-        if place and self._asked[url] <= place.fails:
+        self._count[url] += 1
+        if place and self._count[url] <= place.fails:
             return Reply(503)
         if place and place.target:
             return Reply(place.status, (("Location", place.target),))
@@ -486,13 +495,13 @@ def _text(rules: str) -> Reply:
 
 
 async def _serve(plan: Plan, log: str) -> None:
-    host = Host(Graph(plan), log)
-    listening = server.Server(host.handle)
+    answers = Answers(Graph(plan), log)
+    listening = server.Server(answers.handle)
     print(await listening.start([_address(i) for i in range(plan.addresses)]), flush=True)
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    async for _ in reader:  # each line asks for a reset; the end of it is ours
-        host.reset()
+    async for _ in reader:  # each line is a request to reset; the end of the input ends the server
+        answers.reset()
         print("ok", flush=True)
     listening.close()
 

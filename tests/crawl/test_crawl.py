@@ -277,4 +277,4 @@ def test_seeds_that_are_new_at_a_later_start_are_added(world: World, tmp_path: P
     assert crawl(directory).code == 0
     found = status(directory)
     assert found["seen"] == int(str(seen)) + 1
-    assert world.asked()[f"http://{world.graph.plain[0]}/late.html"] == 1
+    assert world.requested()[f"http://{world.graph.plain[0]}/late.html"] == 1

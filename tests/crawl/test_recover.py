@@ -102,7 +102,7 @@ def test_rebuild_makes_the_state_from_the_log_and_keeps_the_old_one(half: Path, 
     assert (status(half), counts(half)) == (told, known)
     before = truth.committed(half)
     assert crawl(half).code == 0
-    assert not world.asked().keys() & before.keys()
+    assert not world.requested().keys() & before.keys()
     assert {url for url in truth.pages(half) if not world.graph.trapped(url)} == world.expected.must_have
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,8 @@ SECONDS = 60  # of CPU for all extractors together: ten times what they need
 @functools.cache
 def read(name: str, *arguments: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "tests.extract.hostile", name, str(MEGABYTES), str(SECONDS), *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, env={"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, check=False
-    )
+    environment = {**os.environ, "PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, (name, done.returncode, done.stderr[-500:])
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) == len(extract.EXTRACTORS) + 1

@@ -1,17 +1,19 @@
 """A small web to crawl without a network.
 
-Eight hosts under demo.test, some 360 pages: the Universal Declaration of Human Rights in twelve languages, an article a page, each
-linked to its neighbours and to itself in the other languages. Among them stand the things a crawler meets outside: a part that
-robots.txt forbids, redirects, a missing page, a page that fails the first time it is asked for, a host that compresses, a host that is
-a copy of another, pages in old character sets, links with session ids, and a calendar without end.
+The web has eight hosts under demo.test and about 360 pages: the Universal Declaration of Human Rights in twelve
+languages, one article per page. Each page links to its neighbours and to its translations. The web also has what a
+crawler finds on the real web: pages that robots.txt forbids, redirects, a missing page, a page that fails at its
+first request, a host that compresses, a host that is a copy of another, pages in old character sets, links with
+session ids, and a calendar without end.
 
-Everything is made from the texts in `texts/` when `web.serve()` starts, always the same, so that `Web.pages` can say in
-advance which pages a crawl must bring home. `declaration` reads the texts, `site` makes the pages and holds the truth about them, `server`
-speaks just enough HTTP/1.1 to serve pages quickly and knows nothing of them, `web` puts the three together in a thread.
+`web.serve()` generates everything from the texts in `texts/` when it starts. The result is always the same, so
+`Web.pages` can say in advance which pages a crawl must archive. `declaration` reads the texts. `site` makes the pages
+and knows the truth about them. `server` speaks just enough HTTP/1.1 to serve pages quickly and knows nothing about
+them. `web` runs all three in a thread.
 """
 
 OPTIONS = """\
-# The options of the demo crawl. Its web is on loopback, so it needs no contact and hardly any delay.
+# The options of the demo crawl. Its web is on loopback, so it needs no contact and almost no delay.
 [identity]
 description = "windrow demo"
 

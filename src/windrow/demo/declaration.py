@@ -1,4 +1,4 @@
-"""The Declaration of Human Rights, read from the texts of the package."""
+"""Read the Universal Declaration of Human Rights from the texts of the package."""
 
 import functools
 from importlib import resources

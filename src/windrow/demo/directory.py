@@ -31,5 +31,5 @@ def write(directory: Path, site: Web) -> None:
     """Make the directory of a crawl of this web."""
     directory.mkdir(parents=True)
     (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-    (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
+    (directory / "hosts").write_text("".join(f"{host}\t{address}\n" for host, address in site.hosts.items()))
     (directory / "crawl.toml").write_text(OPTIONS)

@@ -1,4 +1,4 @@
-"""Just enough of an HTTP/1.1 server: GET and HEAD, keep-alive, one handler for every host."""
+"""A minimal HTTP/1.1 server: GET and HEAD, keep-alive, one handler for all hosts."""
 
 import asyncio
 import functools
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-MAX_HEAD = 64 << 10  # bytes; a longer request is not one of ours
+MAX_HEAD = 64 << 10  # bytes; the connection of a longer request is closed
 
 
 class Request(NamedTuple):
@@ -17,11 +17,11 @@ class Request(NamedTuple):
     host: str  # as the client named it, without port
     path: str  # as the client wrote it, with query
     connection: int  # counted from 1
-    address: str  # the one of ours that was called
-    head: bytes = b""  # as it came
+    address: str  # the server address that received the request
+    head: bytes = b""  # request line and headers as received
 
     def header(self, name: str) -> str:
-        """The first header of this name; empty where there is none."""
+        """Return the first header of this name; an empty string if there is none."""
         return _field(self.head, name)
 
 
@@ -32,11 +32,11 @@ class Reply(NamedTuple):
     delay: float = 0.0  # seconds before the first byte
 
 
-Handler = Callable[[Request], Reply | None]  # None: the connection is held open and never answered
+Handler = Callable[[Request], Reply | None]  # None: keep the connection open and never answer
 
 
 class Server:
-    """Listens on some addresses and owns the connections made to them."""
+    """Listen on some addresses and own the connections made to them."""
 
     def __init__(self, handle: Handler) -> None:
         self._handle = handle
@@ -45,14 +45,14 @@ class Server:
         self._count = itertools.count(1)
 
     async def start(self, addresses: list[str]) -> int:
-        """The port, one that is free on every address."""
+        """Listen on one port that is free on every address; return it."""
         for _ in range(100):
             try:
                 port = 0
                 for address in addresses:
                     port = await self._listen(address, port)
                 return port
-            except OSError:  # somebody has the first address's port on another one
+            except OSError:  # another program uses this port on one of the addresses
                 self.close()
         raise OSError(f"no port is free on all of {', '.join(addresses)}")
 
@@ -72,7 +72,7 @@ class Server:
 
 
 class _Connection(asyncio.Protocol):
-    """A request is answered before the next one on its connection is read."""
+    """Answer each request before reading the next one on its connection."""
 
     def __init__(self, handle: Handler, transports: set[asyncio.Transport], count: Iterator[int]) -> None:
         self._handle = handle
@@ -108,7 +108,15 @@ class _Connection(asyncio.Protocol):
         method, _, rest = head.partition(b" ")
         host = _field(head, "host").lower().partition(":")[0]
         path = rest.partition(b" ")[0].decode("latin-1")
-        request = Request(time.monotonic(), time.time(), host, path, self._number, self._address, head)
+        request = Request(
+            monotonic=time.monotonic(),
+            wall=time.time(),
+            host=host,
+            path=path,
+            connection=self._number,
+            address=self._address,
+            head=head,
+        )
         reply = self._handle(request) if method in (b"GET", b"HEAD") else Reply(405)
         self._busy = reply is None or reply.delay > 0
         if reply is None:

@@ -1,4 +1,4 @@
-"""The demo web, served on loopback by a thread of this process."""
+"""Serve the demo web on loopback, in a thread of this process."""
 
 import asyncio
 import contextlib
@@ -18,32 +18,39 @@ ADDRESS = "127.0.0.1"
 class Web:
     port: int
     seeds: list[str]
-    hosts: dict[str, str]  # host -> address:port, what `fetch.hosts_file` wants to know
+    hosts: dict[str, str]  # host -> address:port, the content of `fetch.hosts_file`
     pages: frozenset[str]  # URLs that a crawl of the seeds must archive, each once
     disallowed: frozenset[str]  # URLs that robots.txt forbids
-    requests: list[Request]  # what was asked for, in order; grows while the web is served
+    requests: list[Request]  # in the order of arrival; grows while the web is served
 
 
 @contextlib.contextmanager
 def serve() -> Iterator[Web]:
     truth = site.build()
     requests: list[Request] = []
-    asked: Counter[tuple[str, str]] = Counter()
+    count: Counter[tuple[str, str]] = Counter()
 
     def handle(request: Request) -> Reply:
         requests.append(request)
-        place = (request.host, request.path)
-        asked[place] += 1
-        return site.answer(truth, asked[place] - 1, request)
+        key = (request.host, request.path)
+        count[key] += 1
+        return site.answer(truth, count[key] - 1, request)
 
     with _listening(Server(handle)) as port:
         hosts = {host: f"{ADDRESS}:{port}" for host in site.HOSTS}
-        yield Web(port, [f"http://{site.LIBRARY}/"], hosts, truth.pages, truth.disallowed, requests)
+        yield Web(
+            port=port,
+            seeds=[f"http://{site.LIBRARY}/"],
+            hosts=hosts,
+            pages=truth.pages,
+            disallowed=truth.disallowed,
+            requests=requests,
+        )
 
 
 @contextlib.contextmanager
 def _listening(server: Server) -> Iterator[int]:
-    """Runs the server in a thread with a loop of its own; gives the port."""
+    """Run the server in a thread with an event loop of its own; yield the port."""
     started: Future[tuple[int, Callable[[], object]]] = Future()
     thread = threading.Thread(target=lambda: asyncio.run(_run(server, started)), name="demo web", daemon=True)
     thread.start()
@@ -66,4 +73,4 @@ async def _run(server: Server, started: Future[tuple[int, Callable[[], object]]]
     started.set_result((port, lambda: loop.call_soon_threadsafe(over.set)))
     await over.wait()
     server.close()
-    await asyncio.sleep(0)  # lets the connections end before their loop does
+    await asyncio.sleep(0)  # lets the connections close before the loop ends
