@@ -195,9 +195,7 @@ def test_a_clock_that_jumps_changes_nothing(jump: float, world: World, tmp_path:
 
 
 @pytest.mark.parametrize("jump", [-3600.0, -366 * 86400.0])
-def test_a_clock_that_is_set_back_before_a_resume_delays_no_host(
-    jump: float, world: World, tmp_path: Path
-) -> None:
+def test_a_clock_that_is_set_back_before_a_resume_delays_no_host(jump: float, world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world)
     assert crashing.run(["crawl", str(directory), "--max-pages", "8"]).code == 0
     after = crawl(directory, Plan(jump=jump, longest=SHORT))

@@ -207,7 +207,9 @@ def test_a_signal_while_the_crawl_is_being_set_up_ends_it_too(world: World, tmp_
 
 
 def test_a_second_signal_gives_up_requests_in_flight(tmp_path: Path) -> None:
-    with World(seed=6, pages=4, hosts=1, kinds=("slow",), slow=12.0) as world:  # seconds; less than a crawl waits after the first signal
+    with World(
+        seed=6, pages=4, hosts=1, kinds=("slow",), slow=12.0
+    ) as world:  # seconds; less than a crawl waits after the first signal
         directory = truth.prepare(tmp_path / "crawl", world)
         process = crashing.launch("crawl", str(directory))
         when(lambda: any(row.host.startswith("slow") and row.path == "/" for row in world.requests()), process)

@@ -96,7 +96,9 @@ def test_every_misbehaviour_ends_in_a_reason(matrix: tuple[dict[str, dict[str, A
     assert {name: ends[name] for name in expected} == expected
 
 
-def test_no_misbehaviour_affects_another_page_of_its_host(matrix: tuple[dict[str, dict[str, Any]], list[web.Request]]) -> None:
+def test_no_misbehaviour_affects_another_page_of_its_host(
+    matrix: tuple[dict[str, dict[str, Any]], list[web.Request]],
+) -> None:
     found, _ = matrix
     assert {line["reason"] for url, line in found.items() if url.endswith("/good")} == {"ok"}
 

@@ -98,7 +98,9 @@ def test_the_file_is_requested_once_before_the_first_page_and_each_document_has_
 @pytest.mark.parametrize(
     ("options", "count"), [((), 4), (("--profile", "training"), 0), (("--without-signal", "tdm-reservation=1"), 0)]
 )
-def test_an_export_can_be_filtered_by_its_signals(site: web.Site, tmp_path: Path, options: tuple[str, ...], count: int) -> None:
+def test_an_export_can_be_filtered_by_its_signals(
+    site: web.Site, tmp_path: Path, options: tuple[str, ...], count: int
+) -> None:
     site.page("a.test", PATH, RESERVED)
     crawl(tmp_path, site)
     exported = crashing.run(

@@ -146,9 +146,7 @@ class _Deduplicator:
         """Return the document without its duplicate paragraphs; empty if none is left."""
         summary = self.summary
         filled = len(record.paragraphs) if self.options.level == "document" else sum(map(bool, marks.lengths))
-        gone = sum(
-            1 for length, duplicate in zip(marks.lengths, marks.duplicate, strict=True) if length and duplicate
-        )
+        gone = sum(1 for length, duplicate in zip(marks.lengths, marks.duplicate, strict=True) if length and duplicate)
         summary.documents_in += 1
         summary.paragraphs_in += filled
         summary.paragraphs_removed += filled if not marks.left else gone

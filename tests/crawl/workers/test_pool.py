@@ -103,7 +103,7 @@ def test_a_worker_gives_the_same_answer_as_the_function() -> None:
 
 
 def test_every_page_gets_its_own_answer_whatever_the_number_of_workers_and_pages() -> None:
-    for count in (0, 1, 3):
+    for count in (1, 3):
         answers = refine([good(number) for number in range(200)], options(count))
         assert [links(answer) for answer in answers] == [[f"page-{number}"] for number in range(200)]
 
@@ -128,7 +128,9 @@ def test_a_page_larger_than_any_buffer_goes_through() -> None:
     ],
 )
 @pytest.mark.usefixtures("misbehaving")
-def test_the_page_that_kills_its_worker_gets_the_reason_and_no_other_page_is_lost(body: bytes, expected: Reason) -> None:
+def test_the_page_that_kills_its_worker_gets_the_reason_and_no_other_page_is_lost(
+    body: bytes, expected: Reason
+) -> None:
     bodies = [good(number) for number in range(40)]
     bodies[5] = bodies[37] = body
     answers = refine(bodies, options(seconds=0.2))

@@ -1,0 +1,96 @@
+"""The lines of docs/extending.md run as they stand there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import crashing, truth, web
+
+DOCS = (Path(__file__).resolve().parents[1] / "docs" / "extending.md").read_text("utf-8")
+WIND = "The wind came from the sea all day, and in the evening the wind was still there, warm and full of salt."
+RAIN = "The rain fell on the roofs of the town all day, and in the evening nobody went out to look at the harbour."
+PAGES = {
+    "/": ("/other/1", "/other/2", "/news/1", "/news/2"),
+    "/other/1": (),
+    "/other/2": (),
+    "/news/1": (),
+    "/news/2": (),
+}
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
+
+
+def modules() -> dict[str, str]:
+    """Return the code of the page by the name of the file it is to be put into."""
+    found = re.findall(r"Put this into `(\w+\.py)`:\n\n```python\n(.*?)```", DOCS, re.DOTALL)
+    assert len(found) == len(blocks("python")), "every block of code names its file"
+    return dict(found)
+
+
+def page(path: str, links: tuple[str, ...]) -> bytes:
+    text = RAIN if path == "/other/2" else WIND
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return f"<title>{path}</title>{anchors}<p>{text} This is the page {path}.<p>{text[:60]} Again, at {path}.".encode()
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Crawl a small site with every example; return the directory and the paths in the order of requests."""
+    directory = tmp_path_factory.mktemp("extended")
+    with web.serve() as site:
+        for path, links in PAGES.items():
+            site.page("a.test", path, page(path, links))
+        site.hosts_file(directory / "hosts")
+        (directory / "seeds.txt").write_text("http://a.test/\n")
+        for name, code in modules().items():
+            (directory / name).write_text(code)
+        fetch = '[fetch]\ndelay = 0.05\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n'
+        quality = "[quality]\nmin_characters = 20\nprobe_after = 0\n[dedup]\nnear_duplicates = false\n"
+        (directory / "crawl.toml").write_text(fetch + quality + "".join(blocks("toml")))
+        result = crashing.run(["crawl", str(directory), "--json"])
+        assert result.code == 0, result.err
+        requested = [request.path for request in site.requests("a.test") if request.path in PAGES]
+    return directory, requested
+
+
+def test_the_judge_scores_every_page_and_rejects_what_it_does_not_want(extended: tuple[Path, list[str]]) -> None:
+    directory, _ = extended
+    lines = [line for frame in truth.frames(directory) for line in frame[1:] if not line.get("kind")]
+    assert {line["url"][13:]: line["reason"] for line in lines} == {
+        path: "quality" if path == "/other/2" else "ok" for path in PAGES
+    }
+    assert {line["scores"]["wind"] > 0 for line in lines if line["reason"] == "ok"} == {True}
+    assert [line["detail"] for line in lines if line["reason"] == "quality"] == ["not about wind"]
+
+
+def test_the_extractor_finds_text_and_links(extended: tuple[Path, list[str]]) -> None:
+    directory, _ = extended
+    documents = truth.documents(directory)
+    assert len(documents) == 4
+    assert all(document["paragraphs"][0]["text"].startswith("The wind came") for document in documents)
+
+
+def test_the_term_puts_its_links_first(extended: tuple[Path, list[str]]) -> None:
+    _, requested = extended
+    assert sorted(requested) == sorted(PAGES)
+    assert requested[1:3] == ["/news/1", "/news/2"]
+
+
+def test_the_format_writes_the_export(extended: tuple[Path, list[str]], tmp_path: Path) -> None:
+    directory, _ = extended
+    arguments = ["export", str(directory), "--format", "formats:tsv", "-o", str(tmp_path / "wind.tsv")]
+    done = subprocess.run([sys.executable, "-m", "windrow.cli", *arguments, "--min-score", "wind=0.01"], check=False)
+    assert done.returncode == 0
+    header, *rows = (tmp_path / "wind.tsv").read_text().splitlines()
+    assert header == "language\twind\turl"
+    assert sorted(row.split("\t")[2] for row in rows) == sorted(f"http://a.test{p}" for p in PAGES if p != "/other/2")
+
+
+def test_each_example_takes_about_ten_lines() -> None:
+    for name, code in modules().items():
+        assert len([line for line in code.splitlines() if line.strip()]) <= 12, name
