@@ -218,3 +218,8 @@ def test_values_of_a_million_characters_take_linear_time() -> None:
     for value in ("a" * 10**6, "," * 10**6, "<" * 10**6, '"' * 10**6, "a:" * 10**6):
         headers = [(name, value) for name in ("x-robots-tag", "content-usage", "link", "tdm-policy")]
         assert len(signals.read(headers, [("robots", value)], "windrow")) <= 64
+
+
+def test_a_path_and_a_pattern_match_in_their_canonical_forms() -> None:
+    assert names(signals.robots(["content-usage: /%7Euser/ train-ai=n"], "/~user/a")) == [("train-ai", "n")]
+    assert names(signals.robots(["content-usage: /caf%c3%a9 train-ai=n"], "/caf%C3%A9")) == [("train-ai", "n")]
