@@ -55,6 +55,7 @@ class Plan:
     jump: float = 0.0  # seconds by which the system's clock is moved
     after: float = 0.0  # seconds from the start until the clock moves
     longest: int = 0  # bytes after which the log begins a new file; 0: the default
+    suspend: bool = False  # the frontier suspends at every call, as one on another machine would
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -346,6 +347,14 @@ def _fill(first: int, last: int, trace: list[str]) -> None:
     os.statvfs = statvfs
 
 
+def _suspend_frontier() -> None:
+    from tests.frontier.suspending import suspending
+    from windrow import frontier
+
+    real = frontier.open
+    frontier.open = lambda *arguments, **options: suspending(real(*arguments, **options), seed=1)
+
+
 def _child(order: dict[str, Any]) -> None:
     """Run one order in the forked child; never return."""
     signal.alarm(PATIENCE)
@@ -360,6 +369,8 @@ def _child(order: dict[str, Any]) -> None:
     plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
     disk = Disk(plan, Path(*order["arguments"][1:2]))
     writer.LONGEST = plan.longest or writer.LONGEST
+    if plan.suspend:
+        _suspend_frontier()
     if plan.jump:
         _move_clock(plan.jump, plan.after)
     if plan.low != (0, 0):

@@ -65,9 +65,13 @@ def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 # Samples of the operations: directory, store, frame, checkpoint, next log file, end.
-@pytest.mark.parametrize("at", [24, 50, 90])
-def test_a_crawl_that_dies_before_an_operation_loses_nothing(at: int, world: World, tmp_path: Path) -> None:
-    assert die_and_go_on(truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, longest=SHORT))
+@pytest.mark.parametrize(("at", "suspend"), [(24, False), (50, True), (50, False), (90, True)])
+def test_a_crawl_that_dies_before_an_operation_loses_nothing(
+    at: int, suspend: bool, world: World, tmp_path: Path
+) -> None:
+    """Also if the frontier suspends at every call: a page is committed whole by construction."""
+    plan = Plan(at=at, longest=SHORT, suspend=suspend)
+    assert die_and_go_on(truth.prepare(tmp_path / "crawl", world), world, plan)
 
 
 @pytest.mark.parametrize(("verb", "file"), [("pwrite", "warc/"), ("write", "log/")])
@@ -96,27 +100,26 @@ def test_a_recovery_that_dies_again_and_again_ends_like_one_that_does_not_die(wo
         crashing.run(["crawl", str(directory), "--max-seconds", "60"], Plan(at=75, how="half", longest=SHORT)).code
         == DEAD
     )
-    twin = tmp_path / "twin"
-    shutil.copytree(directory, twin)
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
     for part in (0.3, 0.5, 0.7):  # share of the recovery's operations; their number depends on the last death
         probe = tmp_path / f"probe{part}"
         shutil.copytree(directory, probe)
         whole = crawl(probe)
         assert whole.code == 0, whole.err
         assert crawl(directory, Plan(at=round(part * len(whole.trace)), how="half")).code == DEAD
-    results = [crawl(directory), crawl(twin)]
+    results = [crawl(directory), crawl(copy)]
     assert [result.code for result in results] == [0, 0]
-    assert truth.frames(directory) == truth.frames(twin)
-    assert all(truth.archive(directory, subset) == truth.archive(twin, subset) for subset in truth.SUBSETS)
-    statuses = [crashing.run(["status", str(place), "--json"]).json for place in (directory, twin)]
+    assert truth.frames(directory) == truth.frames(copy)
+    assert all(truth.archive(directory, subset) == truth.archive(copy, subset) for subset in truth.SUBSETS)
+    statuses = [crashing.run(["status", str(place), "--json"]).json for place in (directory, copy)]
     assert statuses[0] == statuses[1]
 
 
-@pytest.mark.parametrize("at", [45, 98])
-def test_a_power_loss_loses_nothing_that_was_committed(at: int, world: World, tmp_path: Path) -> None:
-    lose_power_and_go_on(
-        truth.prepare(tmp_path / "crawl", world), world, Plan(at=at, how="half", power=at, longest=SHORT)
-    )
+@pytest.mark.parametrize(("at", "suspend"), [(45, False), (98, True)])
+def test_a_power_loss_loses_nothing_that_was_committed(at: int, suspend: bool, world: World, tmp_path: Path) -> None:
+    plan = Plan(at=at, how="half", power=at, longest=SHORT, suspend=suspend)
+    lose_power_and_go_on(truth.prepare(tmp_path / "crawl", world), world, plan)
 
 
 def lose_power_and_go_on(directory: Path, world: World, plan: Plan) -> bool:
@@ -207,10 +210,11 @@ PARTS = range(8)  # the sweeps run in slices: one test may not take too long
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("suspend", [False, True], ids=["plain", "suspending"])
 @pytest.mark.parametrize("part", PARTS)
-def test_a_crawl_may_die_before_every_operation(part: int, world: World, tmp_path: Path) -> None:
+def test_a_crawl_may_die_before_every_operation(part: int, suspend: bool, world: World, tmp_path: Path) -> None:
     at = part + 1
-    while die_and_go_on(truth.prepare(tmp_path / str(at), world), world, Plan(at=at, longest=SHORT)):
+    while die_and_go_on(truth.prepare(tmp_path / str(at), world), world, Plan(at=at, longest=SHORT, suspend=suspend)):
         world.reset()
         at += len(PARTS)
     assert at > 80
@@ -242,12 +246,14 @@ def test_a_recovery_may_die_at_every_operation(part: int, first: int, world: Wor
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("suspend", [False, True], ids=["plain", "suspending"])
 @pytest.mark.parametrize("part", PARTS)
-def test_the_power_may_fail_at_every_operation(part: int, world: World, tmp_path: Path) -> None:
+def test_the_power_may_fail_at_every_operation(part: int, suspend: bool, world: World, tmp_path: Path) -> None:
     at = part + 1
     how = random.Random(part)
     while True:
-        plan = Plan(at=at, how=how.choice(["before", "half", "after"]), power=how.getrandbits(32), longest=SHORT)
+        moment = how.choice(["before", "half", "after"])
+        plan = Plan(at=at, how=moment, power=how.getrandbits(32), longest=SHORT, suspend=suspend)
         if not lose_power_and_go_on(truth.prepare(tmp_path / str(at), world), world, plan):
             break
         world.reset()
