@@ -57,7 +57,7 @@ class Dispatcher:
         return leases
 
     def next(self, now: float) -> float | None:
-        """Return when the next lease may be had; infinity: after the next ack; None: nothing is left to do."""
+        """Return when the next lease is available; infinity: after the next ack; None: nothing is left to do."""
         if not self._backlog.hosts:
             return None
         again = self._schedule.next(now, self._held)
