@@ -18,7 +18,7 @@ def seen(counts: Counts) -> int:
 
 
 def finish(crawl: Hand) -> None:
-    """Allows and serves everything."""
+    """Let every robots.txt allow everything, and serve every page."""
     while crawl.again is not None:
         for lease in crawl.pages():
             crawl.serve(lease)

@@ -81,13 +81,13 @@ def test_a_throttled_host_gets_fewer_requests_from_then_on(hand: Opener) -> None
 def test_a_host_is_closed_after_its_failures_and_its_pages_end_with_the_reason(hand: Opener) -> None:
     crawl = hand(delay=1.0, host_failures=3)
     crawl.add(*[f"http://a.org/{page}" for page in range(40)], "http://b.org/1")
-    asked = 0
+    requested = 0
     while do(crawl.store.counts()).finished.get(Reason.HOST_DEAD, 0) < 40:
         for lease in crawl.pages():
-            asked += lease.host == "a.org" and lease.closed is None
+            requested += lease.host == "a.org" and lease.closed is None
             crawl.serve(lease, Reason.CONNECT if lease.host == "a.org" else Reason.OK)
         crawl.wait()
-    assert asked == 3
+    assert requested == 3
     assert do(crawl.store.counts()).finished == {Reason.HOST_DEAD: 40, Reason.OK: 1}
     assert crawl.pages() == []
     assert crawl.again is None

@@ -1,4 +1,4 @@
-"""Well-known files: the frontier requests them between robots.txt and the first page, and where they were moved to."""
+"""Well-known files: they are requested between robots.txt and the first page, and from the place they moved to."""
 
 import msgspec
 import pytest
@@ -28,7 +28,7 @@ def present(text: str) -> OriginFile:
 
 
 def answer(crawl: Hand, lease: Lease, file: OriginFile = ABSENT, reason: Reason = Reason.OK) -> None:
-    """Let the origins that need these files have them so."""
+    """Acknowledge the files of a lease: each becomes this one in the record of the origin that needs it."""
     known = {origin.name: origin for origin in lease.origins}
     for each in lease.tasks:
         assert each.kind is Kind.FILE and each.file != "robots"
@@ -53,7 +53,7 @@ def next_lease(crawl: Hand, name: str, host: str = "") -> Lease:
 
 
 def serve_all(crawl: Hand) -> list[str]:
-    """Serve everything, also the files; return the URLs in the order of their requests."""
+    """Serve every page and every file; return the URLs in the order of their requests."""
     requested = []
     while crawl.again is not None:
         for lease in crawl.lease():

@@ -1,4 +1,4 @@
-"""A full disk: each verb that may meet one raises OSError, has changed nothing, and may be repeated as it is."""
+"""A full disk: each verb that needs room on it raises OSError, changes nothing, and may be repeated as it is."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ FullDisk = Callable[[], AbstractContextManager[None]]
 
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> FullDisk:
-    """Return a context in which no store can reserve room, and in which a verb has to fail."""
+    """Return a context in which no store can reserve room, so the verb that it holds must fail."""
 
     def refuse(store: object, writes: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

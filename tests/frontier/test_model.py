@@ -15,7 +15,7 @@ from windrow.frontier.local import admission, rows
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Next to nothing is held in memory, so that rows are let go and read back all the time."""
+    """Keep very few rows and keys in memory, so that rows are dropped and read back all the time."""
     monkeypatch.setattr(rows, "MOST", 2)
     monkeypatch.setattr(admission, "RECENT", 5)
 
@@ -27,7 +27,7 @@ def suspend(request: pytest.FixtureRequest) -> bool:
 
 
 def drawn(seed: int, **fields: object) -> tuple[World, Config]:
-    """A world and options for it."""
+    """Draw a world, and options for it."""
     rng = random.Random(seed)
     config = options(
         delay=rng.choice([0.0, 0.1, 1.0, 5.0]),
@@ -57,14 +57,14 @@ def test_both_stores_give_the_same_leases_counts_and_fates(tmp_path: Path, seed:
         web, config = drawn(seed, checkpoint=1e9)
         sim = Simulation(web, config, directory, seed, suspend=suspend)
         assert await sim.run()
-        told = (
+        seen = (
             sim.leases,
             await sim.frontier.counts(),
             await sim.fates(),
             [await sim.frontier.ledger(f"d{n}.org") for n in range(6)],
         )
         await sim.frontier.close()
-        return told
+        return seen
 
     assert asyncio.run(run(None)) == asyncio.run(run(tmp_path))
 
@@ -130,7 +130,7 @@ def test_kills_lose_no_page_of_a_working_host(tmp_path: Path, seed: int, suspend
 
 
 def check_closings(sim: Simulation) -> None:
-    """Once a part of a host is closed nothing is asked of it, whatever its leases that are out still hold."""
+    """Check that a closed part of a host gets no more requests, even for tasks that were leased before."""
     closed: dict[str, float] = {}
     for frame in sim.frames:
         for report in (entry.report for entry in frame.entries):
@@ -145,21 +145,21 @@ def part(each: Task) -> str:
 
 
 async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
-    """The fate of every page, as far as it outlives a process."""
-    told: dict[str, tuple[object, ...]] = {}
+    """Return the fate of every page, as far as it outlives a process."""
+    seen: dict[str, tuple[object, ...]] = {}
     for text, fate in (await sim.fates()).items():
         if fate is not None:
             host = sim.world.hosts[task(text).url.host].name
             waiting = fate.state != "finished"
             closed = local(sim.frontier).ledgers.closed(fate.task.url)
-            told[text] = (
+            seen[text] = (
                 host,
                 "waiting" if waiting else "finished",
                 None if waiting else fate.reason,
                 fate.task,
                 closed,
             )
-    return told
+    return seen
 
 
 async def ledgers(sim: Simulation) -> list[object]:

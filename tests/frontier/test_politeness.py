@@ -31,8 +31,8 @@ def test_all_of_many_hosts_on_one_address_are_leased_in_turn(hand: Opener) -> No
     names = [f"h{number}.org" for number in range(40)]
     crawl.addresses = dict.fromkeys(names, "10.0.0.1")
     crawl.add(*[f"http://{name}/{page}" for name in names for page in range(3)])
-    asked = [text.split("/")[2] for text in crawl.crawl()]
-    assert asked == names * 3
+    requested = [text.split("/")[2] for text in crawl.crawl()]
+    assert requested == names * 3
 
 
 def test_an_address_is_leased_to_one_host_at_a_time(hand: Opener) -> None:

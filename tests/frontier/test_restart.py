@@ -1,4 +1,4 @@
-"""What a frontier knows after the process ended: by its last checkpoint, and by the log."""
+"""What a frontier knows after a restart: from its last checkpoint, and from the log."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from windrow.frontier import Position
 
 
 class Directory:
-    """A state directory that is opened again and again."""
+    """A state directory that a test opens several times."""
 
     def __init__(self, path: Path, suspend: bool = False, **fields: object) -> None:
         self._path = path
@@ -35,12 +35,6 @@ class Directory:
         if self.hand is not None:
             do(self.hand.store.close())
             self.hand.store = None  # type: ignore[assignment]
-
-    def move(self) -> None:
-        """Another directory, which is empty."""
-        self.close()
-        self.hand = None
-        self._path = self._path.with_name(self._path.name + "-moved")
 
 
 @pytest.fixture(params=["lmdb", "suspending"])
@@ -174,14 +168,14 @@ def test_a_retried_page_keeps_its_attempts_and_its_place_in_the_queue(state: Dir
     crawl.serve(crawl.page(), Reason.TIMEOUT)
     crawl.checkpoint()
     crawl = state.open(START + 1000.0)
-    asked = []
+    requested = []
     while crawl.again is not None:
         for lease in crawl.pages():
-            asked += [(each.url.text[-1], each.attempt) for each in lease.tasks]
+            requested += [(each.url.text[-1], each.attempt) for each in lease.tasks]
             crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
-    assert asked == [("2", 0), ("1", 1)]
+    assert requested == [("2", 0), ("1", 1)]
 
 
 def test_fingerprints_outlive_the_process(state: Directory) -> None:
@@ -241,9 +235,6 @@ def test_after_a_restart_a_moved_robots_txt_is_requested_from_its_origin_again(s
     crawl.wait()
     crawl.resolve(crawl.only())
     assert texts(crawl.only()) == ["http://a.org/robots.txt"]
-
-
-# The clock
 
 
 @pytest.mark.parametrize("jump", [-400 * 86400.0, -3600.0, 3600.0, 400 * 86400.0])

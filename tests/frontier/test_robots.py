@@ -12,7 +12,7 @@ def hosts(leases: list[Lease]) -> list[str]:
 
 
 def finish(crawl: Hand) -> None:
-    """Allows and serves everything."""
+    """Let every robots.txt allow everything, and serve every page."""
     while crawl.again is not None:
         for lease in crawl.pages():
             crawl.serve(lease)
@@ -24,14 +24,14 @@ def test_each_origin_of_a_host_has_a_robots_txt_of_its_own(hand: Opener) -> None
     crawl = hand(delay=1.0)
     crawl.add("http://a.org/1", "https://a.org/1", "http://a.org:8080/1", "https://a.org/2")
     crawl.resolve(crawl.only())
-    asked = []
+    requested = []
     while crawl.again is not None:
         for lease in crawl.lease():
-            asked += texts(lease)
+            requested += texts(lease)
             crawl.allow(lease) if lease.tasks[0].file == "robots" else crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
-    assert asked == [
+    assert requested == [
         "http://a.org/robots.txt",
         "http://a.org/1",
         "https://a.org/robots.txt",
@@ -250,7 +250,7 @@ def test_a_host_with_many_errands_still_gets_leases_for_its_own_pages(hand: Open
     crawl = hand(delay=1.0, open_domains=1, open_hosts=1)
     names = [f"h{number}.org" for number in range(6)]
     crawl.add("http://h0.org/1", "http://central.net/1", *[f"http://{name}/1" for name in names[1:]])
-    asked = []
+    requested = []
     while crawl.again is not None:
         for lease in crawl.lease():
             each = lease.tasks[0]
@@ -261,11 +261,11 @@ def test_a_host_with_many_errands_still_gets_leases_for_its_own_pages(hand: Open
             elif each.kind is Kind.FILE:
                 crawl.allow(lease)
             else:
-                asked.append(lease.host)
+                requested.append(lease.host)
                 crawl.serve(lease)
         if crawl.again is not None:
             crawl.wait()
-    assert asked == ["h0.org", "central.net", *names[1:]]
+    assert requested == ["h0.org", "central.net", *names[1:]]
 
 
 @pytest.mark.parametrize("reason", [Reason.NO_SUCH_HOST, Reason.BLOCKED_ADDRESS])

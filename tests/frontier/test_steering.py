@@ -52,7 +52,7 @@ def test_in_breadth_first_order_a_link_keeps_its_rank(hand: Opener) -> None:
 
 
 def known(crawl: Hand, **yields: dict[str, int]) -> None:
-    """So many pages of each host were answered that it is known what they give; many more wait."""
+    """Serve enough pages of each host to know its yield; many more wait."""
     crawl.add(*[f"http://{name}.org/{page}" for name in yields for page in range(60)])
     for _ in range(steer.FIRST // steer.TRIAL_PAGES):
         for lease in crawl.pages(len(yields)):
@@ -89,7 +89,7 @@ def test_poor_hosts_are_tried_a_few_at_a_time_while_good_ones_have_work(hand: Op
     assert [len(lease.tasks) for lease in leases] == [16, 2, 2]
     assert crawl.again == float("inf")
     crawl.release(leases[1], last=crawl.now)
-    assert crawl.lease() == []  # its pages are still out
+    assert crawl.lease() == []  # its pages are still in flight
     for each in leases[1].tasks:
         crawl.ack(each, **POOR)
     [third] = crawl.lease()
@@ -99,13 +99,13 @@ def test_poor_hosts_are_tried_a_few_at_a_time_while_good_ones_have_work(hand: Op
 def test_poor_hosts_are_leased_when_the_good_ones_are_done(hand: Opener) -> None:
     crawl = hand(**STEERED, explore=1)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abc" for page in range(30)])
-    asked = []
+    requested = []
     while crawl.again is not None:
         for lease in crawl.pages():
-            asked += [lease.host] * len(lease.tasks)
+            requested += [lease.host] * len(lease.tasks)
             crawl.serve(lease, **(RICH if lease.host == "b.org" else POOR))
-    assert {name: asked.count(name) for name in set(asked)} == {"a.org": 30, "b.org": 30, "c.org": 30}
-    assert asked.index("b.org") + 45 > max(place for place, name in enumerate(asked) if name == "b.org")
+    assert {name: requested.count(name) for name in set(requested)} == {"a.org": 30, "b.org": 30, "c.org": 30}
+    assert requested.index("b.org") + 45 > max(place for place, name in enumerate(requested) if name == "b.org")
 
 
 def test_a_poor_host_that_improves_goes_to_the_front(hand: Opener) -> None:
@@ -121,7 +121,7 @@ def test_a_poor_host_that_improves_goes_to_the_front(hand: Opener) -> None:
 
 
 def test_work_that_cannot_wait_comes_before_any_yield(hand: Opener) -> None:
-    """A robots.txt that another origin waits for, and the URLs of a host that was closed."""
+    """Such work is a robots.txt that another origin waits for, or the URLs of a closed host."""
     crawl = hand(**STEERED, explore=1)
     known(crawl, a=RICH, b=POOR, c=POOR)
     crawl.add("http://new.org/1")
@@ -139,13 +139,13 @@ def test_work_that_cannot_wait_comes_before_any_yield(hand: Opener) -> None:
 def test_poor_domains_make_room_for_others_and_good_ones_stay(hand: Opener) -> None:
     crawl = hand(**STEERED, open_domains=2, explore=1)
     crawl.add(*[f"http://{name}.org/{page}" for name in "abcdef" for page in range(40)])
-    asked: list[str] = []
-    while len(asked) < 60:
+    requested: list[str] = []
+    while len(requested) < 60:
         for lease in crawl.pages():
-            asked += [lease.host] * len(lease.tasks)
+            requested += [lease.host] * len(lease.tasks)
             crawl.serve(lease, **(RICH if lease.host == "a.org" else POOR))
-    assert set(asked) == {f"{name}.org" for name in "abcdef"}
-    assert asked.count("a.org") == 40
+    assert set(requested) == {f"{name}.org" for name in "abcdef"}
+    assert requested.count("a.org") == 40
 
 
 def test_the_same_reports_give_the_same_order(tmp_path: Path) -> None:

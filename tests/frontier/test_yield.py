@@ -1,4 +1,4 @@
-"""What a frontier does with a domain that gives too little text: over both stores, live and from the log."""
+"""Domains with low yield: they are retired, in a running crawl and in a replay of its log."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
 
 
 def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:
-    """The first pages of a lease are answered so; the rest of it stays out."""
+    """Acknowledge the first pages of a lease; the others stay in flight."""
     for each in lease.tasks[:count]:
         crawl.ack(each, **fields)
 

@@ -27,7 +27,7 @@ def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
 
 
 def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:
-    """The first pages of a lease are answered so; the rest of it stays out."""
+    """Acknowledge the first pages of a lease; the others stay in flight."""
     for each in lease.tasks[:count]:
         crawl.ack(each, **fields)
 
@@ -73,7 +73,7 @@ def test_a_host_that_proved_better_outlives_its_domain(hand: Opener, segments: b
     assert ledger(crawl).closed is Reason.LOW_YIELD
     closed = {host: crawl.closed(f"http://{host}.a.org/19") for host in "wxyz"}
     low = Reason.LOW_YIELD
-    assert closed == {"w": spared, "x": low, "y": low, "z": spared}  # too little is known of z, and of v below
+    assert closed == {"w": spared, "x": low, "y": low, "z": spared}  # z has too few pages to judge it, like v below
     new = ["http://w.a.org/new", "http://v.a.org/new"]
     assert crawl.add(*new) == ([] if spared else new)
 
@@ -189,7 +189,7 @@ def test_retired_parts_and_hosts_stay_retired_after_a_restart_and_a_replay(tmp_p
 
 @pytest.mark.parametrize("delay", [0.0, 5.0])
 def test_urls_of_a_retired_domain_end_at_once(hand: Opener, delay: float) -> None:
-    """Its URLs end at once, however long its host has to rest."""
+    """They end even while their host rests."""
     crawl = hand(**{**RULE, "delay": delay})
     crawl.add(*[f"http://a.org/{page}" for page in range(6)])
     answered = 0

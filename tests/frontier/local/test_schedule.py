@@ -1,4 +1,4 @@
-"""Addresses as the schedule sees them."""
+"""Address slots of the schedule."""
 
 import pytest
 
@@ -29,12 +29,12 @@ def test_only_address_slots_that_are_due_and_free_are_dropped(monkeypatch: pytes
         host = OpenHost(HostRow(number, f"h{number}.org", "h.org"), OpenDomain("h.org", leaving=False), 0.0)
         host.address = f"10.0.0.{number % 7}"
         times.put(host, 0.0)
-    asked: dict[str, float] = {}
+    requested: dict[str, float] = {}
     now, count = 1000.0, 0
     while (now := max(now, times.next(now))) < float("inf"):
         while (host := times.pop(now)) is not None:
-            assert now - asked.get(host.address, -100.0) >= 10.0
-            asked[host.address] = now
+            assert now - requested.get(host.address, -100.0) >= 10.0
+            requested[host.address] = now
             count += 1
             times.free(host, now)
     assert count == 100

@@ -1,4 +1,4 @@
-"""The yield rule by itself."""
+"""The rule that retires a domain for low yield."""
 
 import math
 
@@ -116,7 +116,7 @@ def test_off_retires_nothing() -> None:
 
 
 def test_the_two_forms_differ() -> None:
-    """A large page without text weighs as much as it is large, or as any other page."""
+    """A large page without text counts by its size in one form, and like any other page in the other."""
     each = account(0, 0)
     for report in [answer(99_000, 0), *[answer(10, 5)] * 99]:
         budget.enter(report, rule(), each)

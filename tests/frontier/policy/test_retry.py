@@ -1,4 +1,4 @@
-"""The table of what a failure means."""
+"""The table of failures: retries, pauses and closings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which links are admitted, by rule."""
+"""The rules that refuse links."""
 
 import pytest
 

@@ -8,10 +8,6 @@ from windrow.frontier.policy import steer
 from windrow.frontier.policy.rank import RANK
 from windrow.frontier.policy.steer import CrawlYield, YieldSums
 
-POOR = {"downloaded": 5000, "kept": 0}
-RICH = {"downloaded": 5000, "kept": 2500}
-STEERED = {"order": "yield", "yield_threshold": "off", "delay": 0.0}
-
 sums = st.tuples(st.integers(0, 10**8), st.integers(0, 10**8))
 accounts = st.builds(
     CrawlYield,

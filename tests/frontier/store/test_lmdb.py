@@ -1,4 +1,4 @@
-"""The store on disk: what it does with a full disk, a damaged file, a long URL, a large map."""
+"""The store on disk: a full disk, a damaged file, long URLs, a large map."""
 
 import errno
 import os
@@ -209,7 +209,7 @@ def test_no_leases_are_granted_while_the_disk_is_full(tmp_path: Path, monkeypatc
 
 
 def test_blocks_are_allocated_before_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The map is never written beyond what was allocated: each page behind the last allocation is still empty."""
+    """The map is never written beyond the allocated blocks: every page behind them is still empty."""
     allocated = [0]
     allocate = os.posix_fallocate
 

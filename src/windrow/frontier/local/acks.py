@@ -1,7 +1,8 @@
 """Takes in reports: what became of tasks, live or from the log.
 
 The effect of a report on the store is a function of the report and of the reports before it, so a replay of the log
-gives the same store. What depends on the options of today, caps and ranks, is decided live and written into the log.
+gives the same store. Caps and ranks depend on the present options: they apply to live reports only, and the log keeps
+their result.
 """
 
 import msgspec

@@ -22,7 +22,7 @@ LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one 
 class Dispatcher:
     """Moves hosts between the backlog, the schedule and their leases."""
 
-    def __init__(self, backlog: Backlog, ledgers: Ledgers, leases: Leases, options: config.Config) -> None:
+    def __init__(self, backlog: Backlog, ledgers: Ledgers, leases: Leases, options: config.Config, now: float) -> None:
         self._backlog = backlog
         self._ledgers = ledgers
         self._leases = leases
@@ -32,7 +32,7 @@ class Dispatcher:
         self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
         self._held = False  # ready hosts were held back by the last `lease`
         self._trials = 0  # hosts on trial
-        self._now = 0.0
+        self._now = now
 
     def wait_once(self, start: float) -> None:
         """Let every host and address wait for its delay: before a restart any of them may have got a request."""
@@ -57,7 +57,7 @@ class Dispatcher:
         return leases
 
     def next(self, now: float) -> float | None:
-        """Return when the next lease may be had; infinity: after the next ack; None: nothing is left to do."""
+        """Return when the next lease is available; infinity: after the next ack; None: nothing is left to do."""
         if not self._backlog.hosts:
             return None
         again = self._schedule.next(now, self._held)

@@ -49,7 +49,7 @@ class LocalFrontier:
         self.ledgers = ledgers = Ledgers(rows, self.meta, options)
         self._backlog = backlog = Backlog(store, rows, self.meta, options)
         known = Origins(store, options.fetch, files or {})
-        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch), options)
+        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch), options, now)
         views = Views(
             store=store,
             rows=rows,

@@ -1,4 +1,4 @@
-"""What is being worked on: open domains, open hosts and address slots. They do not outlive the process."""
+"""Open domains, open hosts and address slots: the crawl works on these now. They do not outlive the process."""
 
 from collections import deque
 from typing import Literal

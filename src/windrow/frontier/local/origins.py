@@ -1,4 +1,4 @@
-"""What is known of origins: which of their well-known files are missing, and what a file changes.
+"""The records of origins: which of their well-known files are missing, and what a new file changes.
 
 Only robots.txt is special: its record says how long everything that is known of the origin holds. Every other file has
 a name and a path and belongs to the robots.txt that was fetched before it.
@@ -46,7 +46,7 @@ class Origins:
         return ""
 
     def task(self, file: str, origin: str, host: HostRow) -> Task:
-        """Return the task that requests a file of an origin of this host."""
+        """Return the task for one file of an origin of this host."""
         text = origin + self._paths[file]
         return Task(Url(text, host.name, host.domain, urls.key(text)), kind=Kind.FILE, priority=0, file=file)
 
@@ -62,9 +62,13 @@ class Origins:
             self._learn_file(origin, host)
             return
         if origin is None:  # no response is no permission
-            name = needed_by(report.task)
-            expires = report.time + health.FAR
-            origin = Origin(name, report.time, report.time, expires, access=Access.CLOSED)
+            origin = Origin(
+                name=needed_by(report.task),
+                stamp=report.time,
+                fetched=report.time,
+                expires=report.time + health.FAR,
+                access=Access.CLOSED,
+            )
         self._learn_rules(origin, row, host)
 
     def _learn_rules(self, origin: Origin, row: HostRow, host: OpenHost | None) -> None:

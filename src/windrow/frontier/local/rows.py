@@ -45,7 +45,7 @@ class RowCache:
         row = self.host(url.host)
         if row is None:
             self.meta.rows += 1
-            row = self.hosts[url.host] = HostRow(self.meta.rows, url.host, url.domain)
+            row = self.hosts[url.host] = HostRow(id=self.meta.rows, name=url.host, domain=url.domain)
             self.changed_hosts.add(row.name)
         return row
 
@@ -54,7 +54,7 @@ class RowCache:
         row = self.domain(name)
         if row is None:
             self.meta.rows += 1
-            row = self.domains[name] = DomainRow(self.meta.rows, name)
+            row = self.domains[name] = DomainRow(id=self.meta.rows, name=name)
             self.changed_domains.add(name)
         return row
 

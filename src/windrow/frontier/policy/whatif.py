@@ -41,7 +41,7 @@ LADDER = (
 )
 
 
-class Judged(YieldAccount, Protocol):
+class RetiredAccount(YieldAccount, Protocol):
     """An account that remembers which rules have retired it."""
 
     retired: int  # bit n: rule n
@@ -105,7 +105,7 @@ class Question(msgspec.Struct, frozen=True):
         return found
 
 
-class Outcome(msgspec.Struct):
+class RuleOutcome(msgspec.Struct):
     """What one rule would have done."""
 
     rule: YieldRule
@@ -120,12 +120,12 @@ class WhatIf:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.outcomes = [Outcome(rule) for rule in question.rules()]
+        self.outcomes = [RuleOutcome(rule) for rule in question.rules()]
         self._own = budget.rule(question.options)
         self._all = (1 << len(self.outcomes)) - 1
         self._grace = min([outcome.rule.grace_bytes for outcome in self.outcomes], default=0)
 
-    def book(self, account: Judged, page: Report) -> None:
+    def book(self, account: RetiredAccount, page: Report) -> None:
         """Book a page into the account of its domain, and count what each rule would have made of it.
 
         page: a report, or its line in the log, which has the same sizes.
@@ -163,7 +163,7 @@ class WhatIf:
         )
 
 
-def _row(outcome: Outcome, threshold: str, accounts: Collection[YieldAccount]) -> RuleRow:
+def _row(outcome: RuleOutcome, threshold: str, accounts: Collection[YieldAccount]) -> RuleRow:
     downloaded = sum(account.downloaded for account in accounts) - outcome.downloaded
     kept = sum(account.kept for account in accounts) - outcome.kept
     return RuleRow(

@@ -14,7 +14,7 @@ class Ahead:
     The file shows how far the transaction has come: LMDB takes pages in order, and each begins with its number.
     """
 
-    _WRITE = 2 * PAGE  # bytes of new pages per write: a copied leaf, sometimes a split or a branch
+    _WRITE = 2 * PAGE  # bytes of new pages per write: a copied page, sometimes a split or a branch
     # Many writes need less than that each: a transaction copies a page at most once, and then only new data needs new
     # pages: 250 bytes per URL, for its four writes, were measured. These are four times as many, and some spare pages.
     _DATA = 256  # bytes per write

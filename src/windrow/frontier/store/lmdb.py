@@ -1,7 +1,7 @@
 """A store in LMDB and one append-only file, laid out so that 20 million URLs cost as little each as one million.
 
 - `urls.dat` holds the URL texts, in the order of their discovery. The offset of a text is the reference of its URL:
-  it orders the queue, breadth first, and takes six bytes wherever a row names a URL. A retried URL is written again,
+  it orders the queue, breadth first, and takes six bytes per row that names a URL. A retried URL is written again,
   behind all others.
 - The table `urls` holds, per host, first the keys of its URLs and then its queue. Most links of a page stay on its
   host, so a web page touches few pages of the tree, and these are in memory, however large the tree is. A link to any
