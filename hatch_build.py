@@ -12,8 +12,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = (
-    Path("src/windrow/extract/_walk.c"),
-    Path("src/windrow/extract/_blocks.c"),
+    Path("src/windrow/extract/walk/_walk.c"),
+    Path("src/windrow/extract/blocks/_blocks.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
 )

@@ -14,7 +14,8 @@ from tests.shared import shared
 from windrow.dedup import ngrams, table
 from windrow.dedup.ngrams import Grams, Rule
 from windrow.dedup.table import Table
-from windrow.extract import gold, paragraphs
+from windrow.extract import justext
+from windrow.extract.evaluation import gold
 
 SMALL = 16 << 20  # bytes
 pytestmark = pytest.mark.skipif(ngrams._ngrams is None, reason="needs the C kernel, which was not built")
@@ -94,7 +95,7 @@ def test_so_has_what_is_cut_for_its_length(tokens: bool) -> None:
 def test_pages_have_the_same_ngrams_and_fare_alike() -> None:
     sources = [gold.samples(shared(f"extraction/{name}.tar.xz")) for name in ("zh-web", "readability", "zh-news")]
     pages = [
-        [one.text for one in paragraphs.extract(page.capture(), 0).paragraphs]
+        [one.text for one in justext.extract(page.capture(), 0).paragraphs]
         for page in itertools.islice(itertools.chain(*sources), 400)
     ]
     found = ngrams.batch(pages)
