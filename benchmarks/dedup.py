@@ -106,7 +106,7 @@ def command(documents: Documents, place: Path, numbers: dict[str, float]) -> Non
     )
     jobs = dedup.plan([given], place / "out.jsonl")
     numbers["command"], _ = cpu(
-        lambda: dedup.run(jobs, dedup.options("paragraph", "", config.Dedup()), lambda count: None)
+        lambda: dedup.run(jobs, dedup.options("paragraph", "", config.DedupOptions()), lambda count: None)
     )
     numbers["command_megabytes_per_second"] = given.stat().st_size / 1e6 / numbers["command"]
 

@@ -39,7 +39,7 @@ def make(directory: Path, count: int) -> dict[str, float]:
     files = {codes.parse(path.stem): path.read_text("utf-8").split("\n") for path in sorted(TEXTS.glob("*.txt"))}
     texts = {language: [line for line in lines if len(line) > 80] for language, lines in files.items()}
     (directory / "crawl.toml").touch()
-    with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:
+    with contextlib.closing(Shards(directory, config.CorpusOptions(), "n0")) as shards:
         for number in range(count):
             language = chance.choice([name for name, lines in texts.items() if lines])
             paragraphs = [

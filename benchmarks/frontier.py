@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from windrow import frontier, urls
-from windrow.config import Config, Fetch
-from windrow.config import Frontier as Options
+from windrow.config import Config, FetchOptions
+from windrow.config import FrontierOptions as Options
 from windrow.data import Frame, Kind, Lease, Origin, Reason, Report, Task, Url
 from windrow.frontier import DurableFrontier
 
@@ -220,7 +220,7 @@ def disk(directory: Path) -> int:
 
 
 def opened(directory: Path, delay: float) -> DurableFrontier:
-    config = Config(frontier=Options(max_domain_hosts=0), fetch=Fetch(delay=delay, ip_delay=0.0))
+    config = Config(frontier=Options(max_domain_hosts=0), fetch=FetchOptions(delay=delay, ip_delay=0.0))
     return frontier.open(directory, config, START)
 
 

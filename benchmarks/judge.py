@@ -122,7 +122,7 @@ def main() -> None:
     given = parser.parse_args()
     if not (given.web / "pages.tsv.gz").exists():
         sys.exit(f"there is no {given.web}/pages.tsv.gz; unpack ../shared/web/medium.tar.xz there")
-    accepted = config.Language(accepted=(given.language,) if given.language else ())
+    accepted = config.LanguageOptions(accepted=(given.language,) if given.language else ())
     options = dataclasses.replace(Config(), language=accepted)
     read = extract.extractor(options)
     pages = [read(capture) for capture in captures(given.web, given.pages)]

@@ -24,7 +24,7 @@ def capture(body: bytes, *fields: bytes) -> Capture:
 
 
 def refine(body: bytes, *fields: bytes, **scope: object) -> Refined:
-    return Refiner(config.Config(scope=config.Scope(**scope)))(capture(body, *fields))  # type: ignore[arg-type]
+    return Refiner(config.Config(scope=config.ScopeOptions(**scope)))(capture(body, *fields))  # type: ignore[arg-type]
 
 
 def texts(refined: Refined) -> list[str]:
@@ -38,7 +38,7 @@ def test_links_that_a_rule_refuses_are_counted_and_the_others_kept() -> None:
 
 
 def test_the_same_page_gives_the_same_result_twice() -> None:
-    refiner = Refiner(config.Config(scope=config.Scope(domains=("site.test",))))
+    refiner = Refiner(config.Config(scope=config.ScopeOptions(domains=("site.test",))))
     assert refiner(capture(PAGE)) == refiner(capture(PAGE))
 
 
@@ -50,7 +50,7 @@ def test_a_page_marked_nofollow_keeps_no_link() -> None:
 def test_only_the_addressed_crawler_obeys_a_nofollow() -> None:
     body = b"<meta name=windrow content=nofollow><a href=x>"
     assert refine(body).refused == {"nofollow": 1}
-    other = Refiner(config.Config(identity=config.Identity(name="other")))
+    other = Refiner(config.Config(identity=config.IdentityOptions(name="other")))
     assert texts(other(capture(body))) == ["http://site.test/x"]
 
 
@@ -76,7 +76,7 @@ def judged(body: bytes, *fields: bytes, **sections: object) -> Refined:
 
 
 def test_a_page_of_prose_gives_a_draft_its_language_and_its_n_grams() -> None:
-    refined = judged(PROSE, language=config.Language(accepted=("deu",)))
+    refined = judged(PROSE, language=config.LanguageOptions(accepted=("deu",)))
     assert refined.verdict and refined.draft and refined.ngrams
     assert (refined.verdict.reason, refined.verdict.language) == (Reason.OK, "deu")
     assert [json.loads(paragraph)["text"] for paragraph in refined.draft.paragraphs] == [
@@ -87,7 +87,7 @@ def test_a_page_of_prose_gives_a_draft_its_language_and_its_n_grams() -> None:
 
 
 def test_a_page_in_another_language_has_a_verdict_and_no_draft() -> None:
-    refined = judged(PROSE, language=config.Language(accepted=("ces",)))
+    refined = judged(PROSE, language=config.LanguageOptions(accepted=("ces",)))
     assert refined.verdict and (refined.verdict.reason, refined.verdict.language) == (Reason.LANGUAGE, "deu")
     assert (refined.draft, refined.ngrams, refined.verdict.primary) == (None, None, 0)
     assert refined.verdict.clean > 0
@@ -96,11 +96,11 @@ def test_a_page_in_another_language_has_a_verdict_and_no_draft() -> None:
 def test_a_header_that_reserves_the_page_rejects_it() -> None:
     refined = judged(PROSE, b"X-Robots-Tag: noindex")
     assert refined.verdict and refined.verdict.reason is Reason.OPTED_OUT
-    assert judged(PROSE, b"X-Robots-Tag: noindex", signals=config.Signals(profile="record-only")).draft
+    assert judged(PROSE, b"X-Robots-Tag: noindex", signals=config.SignalsOptions(profile="record-only")).draft
 
 
 def test_without_an_extractor_there_are_links_and_no_verdict() -> None:
-    refined = judged(PROSE + PAGE, extract=config.Extract(extractor="none"))
+    refined = judged(PROSE + PAGE, extract=config.ExtractOptions(extractor="none"))
     assert refined.links and refined.verdict is None and refined.draft is None
 
 
@@ -111,7 +111,7 @@ def test_a_result_sent_between_processes_is_equal() -> None:
 
 def test_at_most_max_links_are_read() -> None:
     body = b"".join(b"<a href=%d>" % number for number in range(20))
-    assert len(Refiner(config.Config(extract=config.Extract(max_links=5)))(capture(body)).links) == 5
+    assert len(Refiner(config.Config(extract=config.ExtractOptions(max_links=5)))(capture(body)).links) == 5
 
 
 def emphatic(page: Page, facts: Facts) -> Ruling:
@@ -120,7 +120,7 @@ def emphatic(page: Page, facts: Facts) -> Ruling:
 
 
 def test_a_users_judge_sees_url_and_headers_and_its_scores_reach_the_verdict() -> None:
-    refined = judged(PROSE, b"X-Emphasis: 3", judge=config.Judge(judges=(f"{__name__}:emphatic",)))
+    refined = judged(PROSE, b"X-Emphasis: 3", judge=config.JudgeOptions(judges=(f"{__name__}:emphatic",)))
     assert refined.verdict and refined.verdict.reason is Reason.OK
     assert (refined.verdict.scores["emphatic"], refined.verdict.scores["length"]) == (3.0, len("http://site.test/"))
 
@@ -130,8 +130,8 @@ def test_the_text_key_and_the_n_grams_are_those_of_the_kept_paragraphs() -> None
     assert refined.verdict and refined.draft
     texts = [json.loads(paragraph)["text"] for paragraph in refined.draft.paragraphs]
     assert (refined.verdict.digest, refined.ngrams) == (dedup.text_key(texts), ngrams.of(texts))
-    assert judged(PROSE, dedup=config.Dedup(near_duplicates=False)).ngrams is None
-    assert judged(PROSE, dedup=config.Dedup(ngram=3)).ngrams == ngrams.of(texts, 3)
+    assert judged(PROSE, dedup=config.DedupOptions(near_duplicates=False)).ngrams is None
+    assert judged(PROSE, dedup=config.DedupOptions(ngram=3)).ngrams == ngrams.of(texts, 3)
 
 
 def test_a_page_similar_to_the_sketch_of_its_origin_is_a_soft_404() -> None:

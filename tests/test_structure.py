@@ -12,7 +12,11 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 LONGEST = 350  # lines of a module; above that it holds more than one thing
-LONGER: dict[str, str] = {}  # path -> reason. Modules that are longer because dividing them would make them worse.
+LONGER = {  # path -> reason. Modules that are longer because dividing them would make them worse.
+    "config/schema.py": "every option in one place, with its documentation",
+    "data.py": "every record that travels, in the order in which they are made",
+}
+GENERIC = ("log/format.py",)  # builds a record from the list of its own fields, whatever these are
 FIELDS = 5  # a record with more fields is built with keywords
 POSITIONAL = 2  # positional arguments of such a call: the subject of the record, as in Task(url, kind)
 
@@ -27,7 +31,7 @@ def too_long(tree: Tree) -> list[str]:
     """Return the modules with too many lines, and the exceptions that no longer need to be one."""
     lines = {path: len(source.splitlines()) for path, source in tree.items()}
     found = [f"{path} has {count} lines" for path, count in lines.items() if count > LONGEST and path not in LONGER]
-    return found + [f"{path} is no exception any more" for path in LONGER if lines.get(path, 0) <= LONGEST]
+    return found + [f"{path} is no exception any more" for path in LONGER if lines.get(path, LONGEST + 1) <= LONGEST]
 
 
 def classes(tree: Tree) -> Iterator[tuple[str, ast.ClassDef]]:
@@ -78,7 +82,7 @@ def positional(tree: Tree) -> list[str]:
     records = long_records(tree)
     found = []
     for path, source in tree.items():
-        for node in ast.walk(ast.parse(source, path)):
+        for node in ast.walk(ast.parse(source, path)) if path not in GENERIC else ():
             if not isinstance(node, ast.Call) or name_of(node.func) not in records:
                 continue
             if len(node.args) > POSITIONAL or any(isinstance(argument, ast.Starred) for argument in node.args):

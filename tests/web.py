@@ -3,7 +3,7 @@
     with web.serve() as site:
         site.page("a.test", "/", b"<a href=/b>b</a>")
         site.robots("a.test", "User-agent: *\\nDisallow: /private")
-        fetch = config.Fetch(hosts_file=str(site.hosts_file(tmp_path / "hosts")), allow_private=True)
+        fetch = config.FetchOptions(hosts_file=str(site.hosts_file(tmp_path / "hosts")), allow_private=True)
 
 All hosts answer at one address; the Host header says which host is meant. On every host, known or not, /bad/NAME
 answers with the misbehaviour NAME. The bytes in RAW are sent unchanged and the connection is closed; the others are

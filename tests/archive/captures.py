@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from windrow import urls
 from windrow.archive import Writer
-from windrow.config import Archive
+from windrow.config import ArchiveOptions
 from windrow.data import Capture, Kind, Place, Task, Url
 
 INFO = {
@@ -36,9 +36,9 @@ def capture(
     )
 
 
-def write(directory: Path, captures: list[Capture], config: Archive | None = None) -> list[Place]:
+def write(directory: Path, captures: list[Capture], config: ArchiveOptions | None = None) -> list[Place]:
     """Write a crawl directory with these captures, numbered from 1."""
-    writer = Writer(directory, config or Archive(), "n0", INFO)
+    writer = Writer(directory, config or ArchiveOptions(), "n0", INFO)
     places = [writer.append(writer.compress(one), seq) for seq, one in enumerate(captures, 1)]
     writer.flush()
     writer.sync()

@@ -18,7 +18,7 @@ from warcio.cli import main as warcio_cli
 
 from tests.archive.captures import any_capture, capture, files, write
 from windrow.archive import Earlier, Writer
-from windrow.config import Archive
+from windrow.config import ArchiveOptions
 from windrow.data import Capture, Kind
 
 CIPHER = "tls/1.3 TLS_AES_256_GCM_SHA384"
@@ -50,7 +50,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl with captures of every kind and a revisit, in several files."""
     directory = tmp_path_factory.mktemp("crawl")
     writer = Writer(
-        directory, Archive(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"}
+        directory, ArchiveOptions(max_bytes=4000), "n0", {"software": "windrow/0", "options": "[fetch]\ndelay = 5.0"}
     )
     places = [writer.append(writer.compress(page), seq, {"note": "x"}) for seq, page in enumerate(SITE, 1)]
     origin = Earlier(SITE[5].task.url.text, SITE[5].time, places[5])

@@ -14,7 +14,7 @@ from tests.archive.captures import any_capture, capture, files, write
 from tests.shared import shared
 from windrow import archive
 from windrow.archive import Earlier, Writer
-from windrow.config import Archive
+from windrow.config import ArchiveOptions
 from windrow.data import Capture, Kind, Place
 
 SITE = [
@@ -31,7 +31,7 @@ def test_any_capture_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, captures: list[Capture], level: int
 ) -> None:
     directory = tmp_path_factory.mktemp("crawl")
-    places = write(directory, captures, Archive(level=level))
+    places = write(directory, captures, ArchiveOptions(level=level))
     entries = sorted((entry for path in files(directory) for entry in archive.read(path)), key=lambda entry: entry.seq)
     assert [entry.capture for entry in entries] == captures
     assert [entry.place for entry in entries] == places
@@ -39,7 +39,7 @@ def test_any_capture_is_read_as_it_was_written(
 
 
 def test_an_entry_has_the_facts_of_its_file(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, Archive(), "n0", {})
+    writer = Writer(tmp_path, ArchiveOptions(), "n0", {})
     page = writer.compress(SITE[1])
     place = writer.append(page, 77, {"charset-detected": "UTF-8", "note": "two\nlines"})
     writer.flush()
@@ -114,7 +114,7 @@ def test_captures_before_an_error_are_complete(tmp_path: Path) -> None:
 
 
 def test_a_growing_file_is_read_up_to_its_committed_length(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, Archive(), "n0", {})
+    writer = Writer(tmp_path, ArchiveOptions(), "n0", {})
     writer.append(writer.compress(SITE[1]), 1)
     ((name, length),) = writer.flush().items()
     writer.append(writer.compress(SITE[3]), 2)
@@ -126,7 +126,7 @@ def test_a_growing_file_is_read_up_to_its_committed_length(tmp_path: Path) -> No
 
 def revisit(directory: Path, origin_file: str | None = None) -> Place:
     """Write a crawl in which the second capture has the payload of the first."""
-    writer = Writer(directory, Archive(), "n0", {})
+    writer = Writer(directory, ArchiveOptions(), "n0", {})
     place = writer.append(writer.compress(SITE[3]), 1)
     origin = Earlier(
         SITE[3].task.url.text, SITE[3].time, msgspec.structs.replace(place, file=origin_file or place.file)

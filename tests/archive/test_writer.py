@@ -12,7 +12,7 @@ import pytest
 from tests.archive.captures import INFO, capture, files, write
 from windrow import archive
 from windrow.archive import Members, Writer, fields
-from windrow.config import Archive, ConfigError
+from windrow.config import ArchiveOptions, ConfigError
 from windrow.data import Capture, Kind
 
 PAGES = [capture(f"http://example.org/{number}", os.urandom(500).hex().encode()) for number in range(40)]
@@ -30,7 +30,7 @@ def lengths(directory: Path) -> dict[str, int]:
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[Writer]:
-    made = Writer(tmp_path, Archive(), "n0", INFO)
+    made = Writer(tmp_path, ArchiveOptions(), "n0", INFO)
     yield made
     made.close()
 
@@ -47,7 +47,7 @@ def test_each_file_begins_with_the_options_of_its_crawl(tmp_path: Path) -> None:
 
 
 def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:
-    write(tmp_path, PAGES, Archive(max_bytes=5000))
+    write(tmp_path, PAGES, ArchiveOptions(max_bytes=5000))
     assert len(files(tmp_path)) > 3
     for path in files(tmp_path):
         first, *rest = archive.records(path)
@@ -55,7 +55,7 @@ def test_every_record_names_the_warcinfo_of_its_file(tmp_path: Path) -> None:
 
 
 def test_members_compressed_before_a_new_file_began_are_bound_to_it(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, Archive(max_bytes=5000), "n0", INFO)
+    writer = Writer(tmp_path, ArchiveOptions(max_bytes=5000), "n0", INFO)
     made = [writer.compress(page) for page in PAGES]
     places = [writer.append(page, seq) for seq, page in enumerate(made, 1)]
     writer.flush()
@@ -66,7 +66,7 @@ def test_members_compressed_before_a_new_file_began_are_bound_to_it(tmp_path: Pa
 
 
 def test_files_are_numbered_and_end_with_the_capture_that_fills_them(tmp_path: Path) -> None:
-    write(tmp_path, PAGES, Archive(max_bytes=5000))
+    write(tmp_path, PAGES, ArchiveOptions(max_bytes=5000))
     assert [path.name for path in files(tmp_path)] == [
         f"WINDROW-n0-20251115094640-{number:05}.warc.gz" for number in range(len(files(tmp_path)))
     ]
@@ -77,7 +77,7 @@ def test_files_are_numbered_and_end_with_the_capture_that_fills_them(tmp_path: P
 
 
 def test_a_file_holds_at_least_one_capture_however_small_the_limit(tmp_path: Path) -> None:
-    write(tmp_path, PAGES[:5], Archive(max_bytes=1))
+    write(tmp_path, PAGES[:5], ArchiveOptions(max_bytes=1))
     assert [sum(1 for _ in archive.read(path)) for path in files(tmp_path)] == [1] * 5
 
 
@@ -98,7 +98,7 @@ def test_flush_returns_the_length_of_each_file_that_changed(tmp_path: Path, writ
 
 
 def test_flush_returns_the_length_of_a_file_filled_since_the_last_flush(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
+    writer = Writer(tmp_path, ArchiveOptions(max_bytes=3000), "n0", {})
     for seq, page in enumerate(PAGES):
         writer.append(writer.compress(page), seq)
     assert writer.flush() == lengths(tmp_path) and len(lengths(tmp_path)) > 5
@@ -124,7 +124,7 @@ def test_a_symbolic_link_in_place_of_a_file_is_not_followed(tmp_path: Path, writ
 
 def test_a_name_that_leads_out_of_the_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"crawl\.node"):
-        Writer(tmp_path, Archive(), "../../n0", {})
+        Writer(tmp_path, ArchiveOptions(), "../../n0", {})
 
 
 def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
@@ -164,7 +164,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was_and_loses_nothing(
 def test_the_next_successful_flush_returns_files_written_before_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    writer = Writer(tmp_path, Archive(max_bytes=4000), "n0", {})
+    writer = Writer(tmp_path, ArchiveOptions(max_bytes=4000), "n0", {})
     for seq, page in enumerate(PAGES):
         writer.append(writer.compress(page), seq)
     with monkeypatch.context() as patch:
@@ -257,7 +257,7 @@ def test_sync_makes_files_and_their_names_durable_once(
 
 def test_full_files_are_synced_and_then_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen, before = synced(monkeypatch), len(os.listdir("/proc/self/fd"))
-    writer = Writer(tmp_path, Archive(max_bytes=3000), "n0", {})
+    writer = Writer(tmp_path, ArchiveOptions(max_bytes=3000), "n0", {})
     for seq, page in enumerate(PAGES):
         writer.append(writer.compress(page), seq)
         if seq % 7 == 0:
@@ -271,7 +271,7 @@ def test_full_files_are_synced_and_then_closed(tmp_path: Path, monkeypatch: pyte
 
 
 def test_appending_continues_while_another_thread_syncs(tmp_path: Path) -> None:
-    writer, stop = Writer(tmp_path, Archive(max_bytes=20_000), "n0", {}), threading.Event()
+    writer, stop = Writer(tmp_path, ArchiveOptions(max_bytes=20_000), "n0", {}), threading.Event()
     failures: list[OSError] = []
 
     def sync() -> None:
@@ -313,7 +313,7 @@ def test_after_a_failed_sync_the_writer_refuses_to_work(monkeypatch: pytest.Monk
 def test_a_resumed_crawl_continues_its_files(tmp_path: Path) -> None:
     write(tmp_path, PAGES[:3])
     before = lengths(tmp_path)
-    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer = Writer(tmp_path, ArchiveOptions(), "n0", INFO)
     writer.resume(before)
     place = writer.append(writer.compress(PAGES[3]), 4)
     assert place.file in before and place.offset > before[place.file]
@@ -325,13 +325,13 @@ def test_a_resumed_crawl_continues_its_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "info", "shift"),
     [
-        (Archive(), INFO, -1),  # longer than its committed length
-        (Archive(), {**INFO, "options": "[fetch]\ndelay = 1.0"}, 0),  # made with other options
-        (Archive(max_bytes=1000), INFO, 0),  # full
+        (ArchiveOptions(), INFO, -1),  # longer than its committed length
+        (ArchiveOptions(), {**INFO, "options": "[fetch]\ndelay = 1.0"}, 0),  # made with other options
+        (ArchiveOptions(max_bytes=1000), INFO, 0),  # full
     ],
 )
 def test_a_file_that_is_full_or_has_changed_is_not_continued(
-    tmp_path: Path, config: Archive, info: dict[str, str], shift: int
+    tmp_path: Path, config: ArchiveOptions, info: dict[str, str], shift: int
 ) -> None:
     write(tmp_path, PAGES[:3])
     writer = Writer(tmp_path, config, "n0", info)
@@ -345,7 +345,7 @@ def test_a_file_that_is_full_or_has_changed_is_not_continued(
 def test_a_damaged_file_is_not_continued(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, PAGES[:1])
     files(tmp_path)[0].write_bytes(content)
-    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer = Writer(tmp_path, ArchiveOptions(), "n0", INFO)
     writer.resume(lengths(tmp_path))
     place = writer.append(writer.compress(PAGES[3]), 4)
     writer.flush()
@@ -365,7 +365,7 @@ def test_after_a_crash_in_a_write_the_file_is_cut_to_its_committed_length(tmp_pa
     with open(path, "ab") as file:
         file.write(b"\x1f\x8b half a member")
     os.truncate(path, committed[f"warc/{path.name}"])
-    writer = Writer(tmp_path, Archive(), "n0", INFO)
+    writer = Writer(tmp_path, ArchiveOptions(), "n0", INFO)
     writer.resume(committed)
     writer.append(writer.compress(PAGES[2]), 3)
     writer.flush()

@@ -55,7 +55,7 @@ def expected(documents: list[list[str]]) -> list[list[str]]:
 def run(inputs: Path | list[Path], output: Path, **options: Any) -> dedup.DedupSummary:
     level, format = options.pop("level", "paragraph"), options.pop("format", "")
     plans = dedup.plan([inputs] if isinstance(inputs, Path) else inputs, output, format, force=True)
-    judge = config.Dedup(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
+    judge = config.DedupOptions(**{"table_bytes": 16 << 20, "max_seen": 1.0, **options})
     return dedup.run(plans, dedup.options(level, format, judge), lambda count: None)
 
 
@@ -237,7 +237,7 @@ def test_forgotten_ngrams_are_counted_and_reported(tmp_path: Path) -> None:
     summary = run(jsonl(tmp_path / "in.jsonl", [*documents, documents[0]]), tmp_path / "out.jsonl")
     assert summary.ngrams_forgotten > 0 and summary.documents_out == 41
     assert "dedup.table_bytes=33554432" in dedup.describe(
-        summary, dedup.options("paragraph", "", config.Dedup(table_bytes=16 << 20))
+        summary, dedup.options("paragraph", "", config.DedupOptions(table_bytes=16 << 20))
     )
 
 
@@ -303,7 +303,7 @@ def test_an_output_that_would_change_an_input_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(("level", "format"), [("sentence", ""), ("paragraph", "xml")])
 def test_an_unknown_level_or_format_is_refused(level: str, format: str) -> None:
     with pytest.raises(ConfigError, match="is unknown; it must be one of"):
-        dedup.options(level, format, config.Dedup())
+        dedup.options(level, format, config.DedupOptions())
 
 
 def test_a_failed_run_leaves_no_directories(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow import config
-from windrow.config import Config, ConfigError, Fetch, Identity, Scope, kinds
+from windrow.config import Config, ConfigError, FetchOptions, IdentityOptions, ScopeOptions, kinds
 from windrow.config.load import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,9 +51,9 @@ def test_written_options_are_taken_and_the_others_keep_their_defaults(tmp_path: 
     """
     loaded = config.load(write(tmp_path, text))
     assert loaded == Config(
-        identity=Identity(contact="https://example.org/crawler"),
-        scope=Scope(tlds=("cz", "sk"), ports=(80,)),
-        fetch=Fetch(delay=2.0, http2=True),
+        identity=IdentityOptions(contact="https://example.org/crawler"),
+        scope=ScopeOptions(tlds=("cz", "sk"), ports=(80,)),
+        fetch=FetchOptions(delay=2.0, http2=True),
     )
     assert type(loaded.fetch.delay) is float
 
@@ -321,7 +321,7 @@ def test_the_defaults_load_back_equal(tmp_path: Path) -> None:
 
 
 def test_only_changed_options_can_be_written(tmp_path: Path) -> None:
-    changed = Config(identity=Identity(contact="me@example.org"), fetch=Fetch(delay=0, http2=True))
+    changed = Config(identity=IdentityOptions(contact="me@example.org"), fetch=FetchOptions(delay=0, http2=True))
     text = config.dump(changed, changed=True)
     assert text == '[identity]\ncontact = "me@example.org"\n\n[fetch]\ndelay = 0\nhttp2 = true\n'
     assert config.load(write(tmp_path, text)) == changed
@@ -342,17 +342,17 @@ LINE = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")))
 
 
 @given(
-    st.builds(Identity, operator=LINE, description=LINE),
+    st.builds(IdentityOptions, operator=LINE, description=LINE),
     st.builds(
-        Scope,
+        ScopeOptions,
         deny=st.tuples(LINE.map(re.escape)),
         ports=st.lists(st.integers(1, 65535)).map(tuple),
         max_distance=st.integers(-1, 9),
     ),
-    st.builds(Fetch, delay=st.floats(0, 1e18), max_bytes=st.integers(1, 2**63 - 1), http2=st.booleans()),
+    st.builds(FetchOptions, delay=st.floats(0, 1e18), max_bytes=st.integers(1, 2**63 - 1), http2=st.booleans()),
 )
 def test_any_options_load_back_equal(
-    tmp_path_factory: pytest.TempPathFactory, identity: Identity, scope: Scope, fetch: Fetch
+    tmp_path_factory: pytest.TempPathFactory, identity: IdentityOptions, scope: ScopeOptions, fetch: FetchOptions
 ) -> None:
     options = Config(identity=identity, scope=scope, fetch=fetch)
     for changed in (False, True):

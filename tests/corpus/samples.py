@@ -100,7 +100,7 @@ def crawl(directory: Path, samples: Sequence[Sample] = SAMPLES, committed: bool 
     """Make a crawl directory with these documents; `committed`: with a log that commits them."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "crawl.toml").write_text("")
-    with contextlib.closing(Shards(directory, config.Corpus(), "n0")) as shards:
+    with contextlib.closing(Shards(directory, config.CorpusOptions(), "n0")) as shards:
         for number, sample in enumerate(samples):
             shards.append(sample.language, line(sample, number))
         lengths = shards.flush()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from windrow.config import ConfigError, Corpus
+from windrow.config import ConfigError, CorpusOptions
 from windrow.corpus import shards
 from windrow.corpus.shards import Shards
 
@@ -37,7 +37,7 @@ def descriptors() -> int:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Shards]:
-    with contextlib.closing(Shards(tmp_path, Corpus(), "n0")) as found:
+    with contextlib.closing(Shards(tmp_path, CorpusOptions(), "n0")) as found:
         yield found
 
 
@@ -65,7 +65,7 @@ def test_a_flush_adds_one_gzip_member_and_returns_only_changed_shards(tmp_path: 
 
 def test_equal_documents_give_equal_bytes(tmp_path: Path) -> None:
     for name in "ab":
-        with contextlib.closing(Shards(tmp_path / name, Corpus(), "n0")) as made:
+        with contextlib.closing(Shards(tmp_path / name, CorpusOptions(), "n0")) as made:
             for number, line in enumerate(LINES):
                 made.append("deu", line)
                 if number % 7 == 0:
@@ -86,11 +86,11 @@ def test_a_language_that_cannot_be_a_directory_is_undetermined(tmp_path: Path, m
 
 def test_a_node_that_cannot_be_part_of_a_file_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"crawl\.node"):
-        Shards(tmp_path, Corpus(), "../n0")
+        Shards(tmp_path, CorpusOptions(), "../n0")
 
 
 def test_a_full_shard_is_closed_and_the_next_begins(tmp_path: Path) -> None:
-    made = Shards(tmp_path, Corpus(shard_bytes=1500), "n0")
+    made = Shards(tmp_path, CorpusOptions(shard_bytes=1500), "n0")
     before = descriptors()
     for line in LINES:
         made.append("deu", line)
@@ -293,7 +293,7 @@ def test_a_failed_sync_during_a_flush_is_final_even_if_the_disk_was_full(
 
 def test_appending_continues_while_another_thread_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "OPEN", 4)
-    made, stop = Shards(tmp_path, Corpus(shard_bytes=3000), "n0"), threading.Event()
+    made, stop = Shards(tmp_path, CorpusOptions(shard_bytes=3000), "n0"), threading.Event()
     failures: list[OSError] = []
 
     def sync() -> None:
@@ -318,7 +318,7 @@ def test_appending_continues_while_another_thread_syncs(tmp_path: Path, monkeypa
 
 
 def grown(directory: Path, lines: list[bytes], committed: dict[str, int] | None = None) -> dict[str, int]:
-    made = Shards(directory, Corpus(shard_bytes=3000), "n0")
+    made = Shards(directory, CorpusOptions(shard_bytes=3000), "n0")
     if committed is not None:
         made.resume(committed)
     for line in lines:
@@ -349,7 +349,7 @@ def test_a_full_shard_is_not_continued(tmp_path: Path) -> None:
 def test_new_shards_begin_without_resume_and_for_other_nodes(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:3])
     assert list(grown(tmp_path, LINES[3:4])) == ["corpus/deu/n0-00001.jsonl.gz"]
-    other = Shards(tmp_path, Corpus(), "n0-1")
+    other = Shards(tmp_path, CorpusOptions(), "n0-1")
     other.resume(committed)
     other.append("deu", LINES[0])
     assert list(other.flush()) == ["corpus/deu/n0-1-00000.jsonl.gz"]
@@ -358,7 +358,7 @@ def test_new_shards_begin_without_resume_and_for_other_nodes(tmp_path: Path) -> 
 
 def test_a_shard_truncated_by_another_program_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     committed = grown(tmp_path, LINES[:3])
-    made = Shards(tmp_path, Corpus(), "n0")
+    made = Shards(tmp_path, CorpusOptions(), "n0")
     made.resume(committed)
     os.truncate(files(tmp_path)[0], 10)
     made.append("deu", LINES[3])

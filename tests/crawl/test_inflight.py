@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from windrow.config import Crawl
+from windrow.config import CrawlOptions
 from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
 
@@ -11,7 +11,7 @@ from windrow.crawl.inflight import InFlight
 def limits(tmp_path: Path, asked: list[int] | None = None, **options: int) -> InFlight:
     counted = asked if asked is not None else []
     fields = {"in_flight": 4, "in_flight_bytes": 100, **options}
-    return InFlight(Crawl(**fields), Disk(tmp_path, 0), lambda: counted.append(1))  # type: ignore[arg-type]
+    return InFlight(CrawlOptions(**fields), Disk(tmp_path, 0), lambda: counted.append(1))  # type: ignore[arg-type]
 
 
 async def let_others_run() -> None:
@@ -62,7 +62,7 @@ def test_bodies_that_wait_and_a_full_disk_leave_no_room(tmp_path: Path) -> None:
         one.let_go(60)
         assert await waiting
         disk = Disk(tmp_path, 0)
-        held = InFlight(Crawl(in_flight=4), disk, lambda: None)
+        held = InFlight(CrawlOptions(in_flight=4), disk, lambda: None)
         disk.paused = True
         assert held.room() == 0
         disk.paused = False

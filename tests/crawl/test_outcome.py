@@ -15,7 +15,7 @@ from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
 
 NOW = 1_800_000_000.0
-SCOPE = Scope(config.Scope())
+SCOPE = Scope(config.ScopeOptions())
 STATUSES = {
     200: Reason.OK,
     204: Reason.OK,
@@ -221,7 +221,7 @@ def test_a_failure_says_whether_the_task_is_tried_again() -> None:
 
 
 def test_links_become_tasks_and_those_refused_are_counted() -> None:
-    scope = Scope(config.Scope(max_depth=2, homepages=False))
+    scope = Scope(config.ScopeOptions(max_depth=2, homepages=False))
     links = [Link(url("http://a.test/1")), Link(url("http://b.test/2"))]
     refused: dict[str, int] = {"nofollow": 1}
     found = outcomes.followed(Task(url(), depth=1), links, scope, refused)

@@ -10,7 +10,7 @@ from windrow.data import Reason
 from windrow.fetch import resolve
 from windrow.fetch.resolve import Resolved, Resolver
 
-KNOWN = config.Identity(contact="https://example.org/bot")
+KNOWN = config.IdentityOptions(contact="https://example.org/bot")
 
 
 class Dns:
@@ -46,7 +46,7 @@ def find(dns: Dns, host: str, **options: object) -> Resolved:
 
 
 def resolver(dns: Dns, **options: object) -> Resolver:
-    return Resolver(config.Fetch(**options), KNOWN, dns)  # type: ignore[arg-type]
+    return Resolver(config.FetchOptions(**options), KNOWN, dns)  # type: ignore[arg-type]
 
 
 def hosts(tmp_path: Path, text: str) -> str:
@@ -88,7 +88,7 @@ def test_a_cancelled_call_does_not_cancel_the_look_up_of_the_others() -> None:
         return dns(host)
 
     async def run() -> Resolved:
-        names = Resolver(config.Fetch(), KNOWN, slow)
+        names = Resolver(config.FetchOptions(), KNOWN, slow)
         first = asyncio.create_task(names.find("a.test", 0.0))
         second = asyncio.create_task(names.find("a.test", 0.0))
         await asyncio.to_thread(started.wait)
@@ -172,7 +172,7 @@ def test_no_answer_in_time_is_a_failure_and_its_thread_counts_until_it_ends() ->
         return ["198.51.100.1"]
 
     async def run() -> list[Resolved]:
-        names = Resolver(config.Fetch(connect_timeout=0.05, dns_threads=1), KNOWN, stuck)
+        names = Resolver(config.FetchOptions(connect_timeout=0.05, dns_threads=1), KNOWN, stuck)
         found = [await names.find("a.test", 0.0), await names.find("b.test", 0.0)]
         release.set()
         return [*found, await names.find("c.test", 0.0)]
@@ -187,7 +187,7 @@ def test_a_bug_in_the_look_up_is_raised() -> None:
         raise KeyError(host)
 
     async def run() -> None:
-        await Resolver(config.Fetch(), KNOWN, broken).find("a.test", 0.0)
+        await Resolver(config.FetchOptions(), KNOWN, broken).find("a.test", 0.0)
 
     with pytest.raises(KeyError):
         asyncio.run(run())
@@ -222,7 +222,7 @@ def test_without_a_contact_only_loopback_is_allowed() -> None:
     dns = Dns(public_test=["198.51.100.1"], private_test=["10.0.0.1"], here_test=["127.0.0.1"])
 
     async def run() -> list[Resolved]:
-        names = Resolver(config.Fetch(allow_private=True), config.Identity(), dns)
+        names = Resolver(config.FetchOptions(allow_private=True), config.IdentityOptions(), dns)
         return [await names.find(host, 0.0) for host in ("public.test", "private.test", "here.test")]
 
     found = asyncio.run(run())

@@ -127,7 +127,7 @@ def test_the_first_rejection_is_the_reason_and_stop_early_skips_the_later_judges
 
 def test_an_unknown_language_is_reported_before_the_crawl_begins() -> None:
     with pytest.raises(ConfigError, match="did you mean 'ces'"):
-        Panel(dataclasses.replace(Config(), language=config.Language(accepted=("cz",))))
+        Panel(dataclasses.replace(Config(), language=config.LanguageOptions(accepted=("cz",))))
 
 
 def test_py3langid_is_not_asked_about_a_page_too_short_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge import declarations
-from windrow.config import Config, Quality
+from windrow.config import Config, QualityOptions
 from windrow.data import Page, Paragraph, Reason
 from windrow.judge import Facts, quality
 
-OPTIONS = Quality()
+OPTIONS = QualityOptions()
 LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "vi")
 
 
-def limit(texts: list[str], options: Quality = OPTIONS, good: float = 1.0) -> str:
+def limit(texts: list[str], options: QualityOptions = OPTIONS, good: float = 1.0) -> str:
     """Return the name of the limit that rejects these texts; "" if none does."""
     return quality.exceeded({**quality.scores(texts), "good": good}, options)
 
@@ -62,8 +62,8 @@ def test_the_share_of_good_paragraphs_has_a_limit_if_the_option_is_set() -> None
     assert quality.good_share(paragraphs) == 0.2
     assert quality.good_share([]) == 0.0
     prose = declarations.shipped("en")
-    assert limit(prose, Quality(min_good=0.3), 0.2) == "boilerplate"
-    assert limit(prose, Quality(min_good=0.3), 0.3) == ""
+    assert limit(prose, QualityOptions(min_good=0.3), 0.2) == "boilerplate"
+    assert limit(prose, QualityOptions(min_good=0.3), 0.3) == ""
 
 
 def test_the_scores_of_a_small_text() -> None:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.config import Signals
+from windrow.config import SignalsOptions
 from windrow.judge import signals
 from windrow.judge.signals import Signal
 
-RESEARCH, TRAINING, RECORD = Signals("research"), Signals("training"), Signals("record-only")
+RESEARCH, TRAINING, RECORD = SignalsOptions("research"), SignalsOptions("training"), SignalsOptions("record-only")
 
 
 def names(found: tuple[Signal, ...]) -> list[tuple[str, str]]:
@@ -171,7 +171,7 @@ def test_blocks_of_other_ai_crawlers_count_for_training_unless_switched_off() ->
     assert found == (Signal("robots.txt", "ai-agents", "CCBot GPTBot", "disallow"),)
     assert signals.refuses(found, TRAINING)
     assert not signals.refuses(found, RESEARCH)
-    assert not signals.refuses(found, Signals("training", honour_peer_ai_blocks=False))
+    assert not signals.refuses(found, SignalsOptions("training", honour_peer_ai_blocks=False))
     assert signals.peers([]) == ()
     assert signals.robots(["ai-agents: gptbot ccbot"], "/a") == signals.peers(["ccbot", "gptbot"])
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.judge import declarations
-from windrow.config import Config, Quality
+from windrow.config import Config, QualityOptions
 from windrow.data import Page, Paragraph, Reason
 from windrow.judge import Facts, Ruling, soft404
 from windrow.judge.ruling import KEPT
@@ -33,7 +33,7 @@ def exact(texts: list[str], others: list[str]) -> float:
 
 
 def judge(one: Page, sketch: str, threshold: float = 0.85) -> Ruling:
-    options = Config(quality=Quality(soft_404=threshold))
+    options = Config(quality=QualityOptions(soft_404=threshold))
     return soft404.build(options)(one, Facts(url="http://site.test/", sketch=sketch))
 
 
@@ -61,8 +61,8 @@ def test_the_exact_similarity_is_symmetric_and_1_for_equal_texts() -> None:
 def test_the_requested_url_in_an_error_page_does_not_count() -> None:
     again = [PROBE[0], "Sorry, we could not find /products/17 on our server.", PROBE[2]]
     article = [PROBE[0], *declarations.shipped("en")[:6], PROBE[2]]
-    assert exact(again, PROBE) >= Quality().soft_404
-    assert exact(article, PROBE) < Quality().soft_404
+    assert exact(again, PROBE) >= QualityOptions().soft_404
+    assert exact(article, PROBE) < QualityOptions().soft_404
 
 
 @pytest.mark.parametrize("text", ["a" * 10**6, "1/" * 10**5, " ." * 10**5, "人" * 10**6])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.logs import frame, task, url, write
 from windrow import log
-from windrow.config import Frontier
+from windrow.config import FrontierOptions
 from windrow.data import Kind, Place, Reason, Report, Task
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.whatif import Question, WhatIf
@@ -37,8 +37,8 @@ def folded(directory: Path, *reports: Report, seeds: tuple[Task, ...] = ()) -> A
     return read(directory)[1]
 
 
-def read(directory: Path, unit: str = "domain", options: Frontier | None = None) -> tuple[Totals, Accounts]:
-    book = Accounts(WhatIf(Question(options or Frontier(), ())).book, unit)
+def read(directory: Path, unit: str = "domain", options: FrontierOptions | None = None) -> tuple[Totals, Accounts]:
+    book = Accounts(WhatIf(Question(options or FrontierOptions(), ())).book, unit)
     return log.fold(directory, book), book
 
 
@@ -83,7 +83,7 @@ def test_the_accounts_add_up_to_the_tally(tmp_path_factory: pytest.TempPathFacto
 def test_an_account_is_what_the_frontier_would_have_booked(
     tmp_path_factory: pytest.TempPathFactory, ended: list[Report], text: str
 ) -> None:
-    options = Frontier(yield_text=text)
+    options = FrontierOptions(yield_text=text)
     rule = budget.rule(options)
     directory = tmp_path_factory.mktemp("fold")
     write(directory / "log", frame(1, *ended))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from windrow import origin, urls
-from windrow.config import Config, Extract, Fetch, Signals
+from windrow.config import Config, ExtractOptions, FetchOptions, SignalsOptions
 from windrow.data import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 from windrow.origin import WellKnown
 
@@ -18,8 +18,8 @@ def capture(task: Task, body: bytes) -> Capture:
 
 def test_the_files_before_pages_are_those_that_the_options_want() -> None:
     assert origin.before_pages(Config()) == {"tdmrep": "/.well-known/tdmrep.json"}
-    assert origin.before_pages(Config(signals=Signals(tdmrep=False))) == {}
-    assert origin.before_pages(Config(extract=Extract(extractor="none"))) == {}
+    assert origin.before_pages(Config(signals=SignalsOptions(tdmrep=False))) == {}
+    assert origin.before_pages(Config(extract=ExtractOptions(extractor="none"))) == {}
 
 
 def test_a_task_names_its_file_and_the_origin_that_needs_it() -> None:
@@ -62,6 +62,6 @@ def test_a_new_file_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_body_limits_are_those_of_each_file() -> None:
-    fetch = dataclasses.replace(Fetch(), max_bytes=100_000, robots_max_bytes=500_000)
+    fetch = dataclasses.replace(FetchOptions(), max_bytes=100_000, robots_max_bytes=500_000)
     limits = {name: row.limit(fetch) for name, row in origin.FILES.items()}
     assert limits == {"robots": 500_000, "tdmrep": 100_000, "soft404": 100_000}

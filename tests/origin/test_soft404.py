@@ -3,7 +3,7 @@
 import pytest
 
 from windrow import origin
-from windrow.config import Config, Extract, Quality
+from windrow.config import Config, ExtractOptions, QualityOptions
 from windrow.data import FileState, Kind, Origin, OriginFile
 from windrow.origin import soft404
 from windrow.origin.soft404 import Probes
@@ -12,7 +12,7 @@ KNOWN = Origin(name="http://site.test", stamp=1.0, fetched=1.0, expires=2.0)
 
 
 def probes(after: int = 3, **sections: object) -> Probes:
-    return Probes(Config(quality=Quality(probe_after=after), **sections), origin.SOFT_404)  # type: ignore[arg-type]
+    return Probes(Config(quality=QualityOptions(probe_after=after), **sections), origin.SOFT_404)  # type: ignore[arg-type]
 
 
 def test_a_probe_is_due_after_some_pages_and_only_once() -> None:
@@ -39,9 +39,9 @@ def test_pages_are_counted_per_origin() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        Config(extract=Extract(extractor="none")),
-        Config(quality=Quality(soft_404=0.0)),
-        Config(quality=Quality(probe_after=0)),
+        Config(extract=ExtractOptions(extractor="none")),
+        Config(quality=QualityOptions(soft_404=0.0)),
+        Config(quality=QualityOptions(probe_after=0)),
     ],
 )
 def test_no_probe_is_sent_if_its_answer_is_not_needed(options: Config) -> None:

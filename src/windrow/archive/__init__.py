@@ -22,7 +22,7 @@ directions share.
 """
 
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import Entry, open_entry, open_place, read
+from windrow.archive.reader import StoredCapture, open_entry, open_place, read
 from windrow.archive.record import WarcRecord, records, tail, verify
 from windrow.archive.stream import ArchiveError
 from windrow.archive.writer import Writer
@@ -30,7 +30,7 @@ from windrow.archive.writer import Writer
 __all__ = [
     "ArchiveError",
     "Earlier",
-    "Entry",
+    "StoredCapture",
     "Members",
     "WarcRecord",
     "Writer",

@@ -20,7 +20,7 @@ _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "meta
 _RecordSet = dict[str, WarcRecord]  # the records of one exchange, by slot
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class StoredCapture(msgspec.Struct, frozen=True, gc=False):
     """A capture, with what its file says about it."""
 
     place: Place
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     id: str  # of the response record: <urn:uuid:…>
 
 
-def read(path: Path, end: int | None = None) -> Iterator[Entry]:
+def read(path: Path, end: int | None = None) -> Iterator[StoredCapture]:
     """Yield every capture of a file, in order; read nothing beyond `end` (of a growing file: its committed length).
 
     A revisit gets the body of the record it points to. In files of other programs, other records than those of http
@@ -54,7 +54,7 @@ def open_place(directory: Path, place: Place) -> Capture:
     return open_entry(directory, place).capture
 
 
-def open_entry(directory: Path, place: Place) -> Entry:
+def open_entry(directory: Path, place: Place) -> StoredCapture:
     """Return the same capture, with what its file says about it."""
     path = (directory / place.file).absolute()
     entry = _entry(path, _exchange(path, place.offset))
@@ -128,7 +128,7 @@ def _exchange(path: Path, offset: int) -> _RecordSet:
     return exchange
 
 
-def _entry(path: Path, exchange: _RecordSet) -> Entry | None:
+def _entry(path: Path, exchange: _RecordSet) -> StoredCapture | None:
     answer = exchange.get("answer")
     if answer is None or "/http" not in answer.header("Content-Type").lower():
         return None
@@ -142,7 +142,9 @@ def _entry(path: Path, exchange: _RecordSet) -> Entry | None:
         return None
     place = Place(f"{path.parent.name}/{path.name}", answer.offset, answer.length)
     digest = answer.header("WARC-Payload-Digest").removeprefix("sha1:")
-    return Entry(place=place, capture=capture, seq=seq, digest=digest, fields=notes, id=answer.header("WARC-Record-ID"))
+    return StoredCapture(
+        place=place, capture=capture, seq=seq, digest=digest, fields=notes, id=answer.header("WARC-Record-ID")
+    )
 
 
 def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str]) -> Capture | None:

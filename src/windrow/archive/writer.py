@@ -11,7 +11,7 @@ from windrow.archive import fields, members, names
 from windrow.archive.members import Earlier, Members
 from windrow.archive.record import records
 from windrow.archive.stream import ArchiveError
-from windrow.config import Archive
+from windrow.config import ArchiveOptions
 from windrow.data import Capture, Place
 
 _FORMAT = (
@@ -31,7 +31,7 @@ class Writer:
     until flush has written them; crawl.in_flight and crawl.in_flight_bytes limit them.
     """
 
-    def __init__(self, directory: Path, config: Archive, node: str, info: Mapping[str, str]) -> None:
+    def __init__(self, directory: Path, config: ArchiveOptions, node: str, info: Mapping[str, str]) -> None:
         """Prepare the files. `info` holds the fields of each warcinfo record: software, operator, options, …."""
         self._directory = directory
         self._config = config

@@ -26,8 +26,8 @@ Watch = Callable[[int], None]  # called with the bytes of the input files that w
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class DedupOptions:
-    dedup: config.Dedup
+class DedupJob:
+    dedup: config.DedupOptions
     level: str = "paragraph"  # the unit that is kept or removed: "paragraph" or "document"
     format: str = ""  # of all input files; empty: detected per file
 
@@ -61,7 +61,7 @@ class FilePlan:
         return self.output.with_name(f".new.{self.output.name}")
 
 
-def run(plans: Sequence[FilePlan], options: DedupOptions, watch: Watch) -> DedupSummary:
+def run(plans: Sequence[FilePlan], options: DedupJob, watch: Watch) -> DedupSummary:
     """Remove near-duplicates. The output files appear when all of them are complete, or not at all."""
     work = _Deduplicator(options, watch)
     with contextlib.ExitStack() as undo:
@@ -94,7 +94,7 @@ def _remove_empty(folder: Path) -> None:
 class _Deduplicator:
     """The table, and the counts so far."""
 
-    def __init__(self, options: DedupOptions, watch: Watch) -> None:
+    def __init__(self, options: DedupJob, watch: Watch) -> None:
         self.options, self.watch = options, watch
         self.rule = DuplicateRule.of(options.dedup)
         self.table = NgramTable(options.dedup.table_bytes)
@@ -158,12 +158,12 @@ class _Deduplicator:
         return record.strip([not duplicate for duplicate in marks.duplicate]) if marks.removed else record.raw
 
 
-def options(level: str, format: str, dedup: config.Dedup) -> DedupOptions:
+def options(level: str, format: str, dedup: config.DedupOptions) -> DedupJob:
     """Check the options of the command."""
     for name, value, known in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
         if value not in known:
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
-    return DedupOptions(dedup, level, format)
+    return DedupJob(dedup, level, format)
 
 
 def size(plans: Sequence[FilePlan]) -> int:
@@ -171,7 +171,7 @@ def size(plans: Sequence[FilePlan]) -> int:
     return sum(path.stat().st_size for plan in plans for path in plan.inputs)
 
 
-def describe(summary: DedupSummary, options: DedupOptions) -> str:
+def describe(summary: DedupSummary, options: DedupJob) -> str:
     """Return the summary as text."""
     lines = [f"{summary.files:,} files"]
     for what in ("documents", "paragraphs", "tokens"):

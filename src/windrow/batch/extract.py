@@ -34,7 +34,7 @@ def chosen(extractor: str, given: Sequence[str]) -> str:
     if theirs and extractor not in ("", "paragraphs"):
         name = theirs.partition("=")[0]
         raise ConfigError(f"{name} is an option of the extractor paragraphs, not of {extractor}; remove one of them")
-    return extractor or ("paragraphs" if theirs else config.Extract().extractor)
+    return extractor or ("paragraphs" if theirs else config.ExtractOptions().extractor)
 
 
 def measured(listed: str, model: str) -> list[str]:

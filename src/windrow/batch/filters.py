@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from windrow import urls
 from windrow.batch import takedown as lists
 from windrow.batch.takedown import Takedown
-from windrow.config import ConfigError, Profile, Signals
+from windrow.config import ConfigError, Profile, SignalsOptions
 from windrow.data import Document
 from windrow.judge import signals
 from windrow.judge.language import codes
@@ -168,7 +168,7 @@ def _has(document: Document, text: str) -> bool:
     return any(signal.name == name and (not equals or signal.value == value) for signal in found)
 
 
-def _profile(name: str) -> Signals:
+def _profile(name: str) -> SignalsOptions:
     if name not in typing.get_args(Profile):
         raise ConfigError(f"--profile {name!r} is unknown; it must be one of {', '.join(typing.get_args(Profile))}")
-    return Signals(profile=typing.cast(Profile, name))
+    return SignalsOptions(profile=typing.cast(Profile, name))

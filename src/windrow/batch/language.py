@@ -45,7 +45,7 @@ def train(name: str, samples: Iterable[str], output: Path) -> str:
 
 def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[str]) -> Iterator[Detected]:
     """Yield the language of each file. Its paragraphs are its lines."""
-    settings = detect.prepare(config.Language(models=tuple(models), recognised=tuple(recognised)))
+    settings = detect.prepare(config.LanguageOptions(models=tuple(models), recognised=tuple(recognised)))
     for path in paths:
         finding = detect.detect([line for line in inputs.text(path).splitlines() if line.strip()], settings)
         yield Detected(path, codes.name(finding.language), finding)

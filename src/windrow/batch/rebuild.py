@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import archive, files, log, origin, urls
-from windrow.archive import ArchiveError, Entry
+from windrow.archive import ArchiveError, StoredCapture
 from windrow.batch import committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
@@ -86,7 +86,7 @@ class Rebuild:
         line = decide.line(decision, candidate, place, entry.id) if decision.draft is not None else b""
         return decision, line
 
-    def _entry(self, place: Place) -> Entry:
+    def _entry(self, place: Place) -> StoredCapture:
         try:
             return archive.open_entry(self._directory, place)
         except ArchiveError as error:

@@ -34,7 +34,7 @@ Profile = Literal["research", "training", "record-only"]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class IdentityOptions:
     """How the crawler introduces itself to the servers that it visits."""
 
     # Product token of the crawler. It chooses the group of a robots.txt, so it has only letters, _ and - (RFC 9309
@@ -54,7 +54,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ScopeOptions:
     """Which links are admitted. A link that is refused here is counted by rule and not stored."""
 
     tlds: Domains = ()  # Admit only these top-level domains or suffixes, such as "cz" or "co.uk"; empty: all.
@@ -84,7 +84,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class FrontierOptions:
     """Which URLs wait, and which one is next."""
 
     # Store of the frontier: "lmdb" on disk, or "memory", which loses everything when the process ends: for tests.
@@ -129,7 +129,7 @@ class Frontier:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class FetchOptions:
     """How pages are requested."""
 
     # Seconds between the end of a request and the start of the next one to the same host (Common Crawl's minimum).
@@ -170,7 +170,7 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class ArchiveOptions:
     """How captures are stored."""
 
     # First part of the names of WARC files.
@@ -183,7 +183,7 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
+class WorkersOptions:
     """The processes that extract and judge pages. Windrow can end each of them without harm."""
 
     count: Annotated[int, Range(1, 1024)] = 1  # Processes.
@@ -192,7 +192,7 @@ class Workers:
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class ExtractOptions:
     """What is extracted from a page."""
 
     max_links: int = 10000  # Links taken from one page.
@@ -205,7 +205,7 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraphs:
+class ParagraphsOptions:
     """The extractor `paragraphs`: jusText's rules. An option that is not set has the value of its preset.
 
     The two values in its meaning are those of the presets stock and tuned.
@@ -237,7 +237,7 @@ class Paragraphs:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageOptions:
     """Which languages are wanted, and how they are recognised."""
 
     # Languages to keep, as ISO 639 codes, tags or English names ("ces", "cs", "Czech"); the first one is the primary
@@ -259,7 +259,7 @@ class Language:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class QualityOptions:
     """Which text is running text."""
 
     # Characters of a page's text below which it is a caption or a message; an ideograph or kana counts three times.
@@ -281,7 +281,7 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class SignalsOptions:
     """What authors ask for beyond robots.txt. Every signal is stored with its document, whatever the profile."""
 
     # Signals that reject a page: "research" noindex and noai, "training" also reservations from training, "record-only"
@@ -294,7 +294,7 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class JudgeOptions:
     """The judges of a page. They see the page alone, not other pages."""
 
     # Stop at the first judge that rejects a page: cheaper, but the scores of the later judges are missing.
@@ -304,7 +304,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class Dedup:
+class DedupOptions:
     """Which text is a duplicate of earlier text."""
 
     # Drop paragraphs most of whose words belong to n-grams that were seen before, by onion's rule.
@@ -323,7 +323,7 @@ class Dedup:
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class CorpusOptions:
     """How documents are stored."""
 
     shard_bytes: Count = 256 << 20  # Bytes after which a shard of a language is closed and the next one begins.
@@ -331,7 +331,7 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
+class CrawlOptions:
     """How the crawl runs."""
 
     seeds: str = "seeds.txt"  # File of seed URLs, read at each start; new URLs in it are added.
@@ -352,18 +352,18 @@ class Crawl:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    identity: Identity = Identity()
-    scope: Scope = Scope()
-    frontier: Frontier = Frontier()
-    fetch: Fetch = Fetch()
-    archive: Archive = Archive()
-    workers: Workers = Workers()
-    extract: Extract = Extract()
-    paragraphs: Paragraphs = Paragraphs()
-    language: Language = Language()
-    quality: Quality = Quality()
-    signals: Signals = Signals()
-    judge: Judge = Judge()
-    dedup: Dedup = Dedup()
-    corpus: Corpus = Corpus()
-    crawl: Crawl = Crawl()
+    identity: IdentityOptions = IdentityOptions()
+    scope: ScopeOptions = ScopeOptions()
+    frontier: FrontierOptions = FrontierOptions()
+    fetch: FetchOptions = FetchOptions()
+    archive: ArchiveOptions = ArchiveOptions()
+    workers: WorkersOptions = WorkersOptions()
+    extract: ExtractOptions = ExtractOptions()
+    paragraphs: ParagraphsOptions = ParagraphsOptions()
+    language: LanguageOptions = LanguageOptions()
+    quality: QualityOptions = QualityOptions()
+    signals: SignalsOptions = SignalsOptions()
+    judge: JudgeOptions = JudgeOptions()
+    dedup: DedupOptions = DedupOptions()
+    corpus: CorpusOptions = CorpusOptions()
+    crawl: CrawlOptions = CrawlOptions()

@@ -14,7 +14,7 @@ from pathlib import Path
 from isal import igzip_lib
 
 from windrow import files
-from windrow.config import ConfigError, Corpus
+from windrow.config import ConfigError, CorpusOptions
 
 DIRECTORY = "corpus"
 SUFFIX = ".jsonl.gz"
@@ -34,7 +34,7 @@ class Shards:
     sync at a time. Only flush, sync and resume touch the disk.
     """
 
-    def __init__(self, directory: Path, options: Corpus, node: str) -> None:
+    def __init__(self, directory: Path, options: CorpusOptions, node: str) -> None:
         """`directory`: the crawl's."""
         if not _NODE.fullmatch(node):
             raise ConfigError(

@@ -33,7 +33,7 @@ def closed(task: Task, known: Origin | None, why: Reason, visit: Visit) -> Outco
     outcome = outcomes.closed(task, why, now)
     if task.file != origin.ROBOTS:
         return msgspec.structs.replace(outcome, origin=_without(known, task, now))
-    failure = Failure(task, why, outcome.detail, now)
+    failure = Failure(task, why, detail=outcome.detail, time=now)
     return msgspec.structs.replace(outcome, origin=origin.learn(known, failure, visit.stations.options, now))
 
 

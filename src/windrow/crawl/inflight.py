@@ -8,12 +8,12 @@ import asyncio
 import collections
 from collections.abc import Callable
 
-from windrow.config import Crawl
+from windrow.config import CrawlOptions
 from windrow.crawl.disk import Disk
 
 
 class InFlight:
-    def __init__(self, limits: Crawl, disk: Disk, ask_for_commit: Callable[[], None]) -> None:
+    def __init__(self, limits: CrawlOptions, disk: Disk, ask_for_commit: Callable[[], None]) -> None:
         """`ask_for_commit` is called when a visit has to wait: committed URLs are no longer in flight."""
         self._limits = limits
         self._disk = disk

@@ -10,19 +10,19 @@ from windrow.config import Config
 from windrow.crawl import recover
 
 
-class Rebuilt(msgspec.Struct, frozen=True):
+class RebuiltStore(msgspec.Struct, frozen=True):
     frames: int  # of the log, replayed
     aside: str  # directory of the old store; empty: there was none
 
 
-def rebuild(directory: Path, options: Config) -> Rebuilt:
+def rebuild(directory: Path, options: Config) -> RebuiltStore:
     """Move the old store aside and make a new one from the log alone."""
     return asyncio.run(_rebuild(directory, options))
 
 
-async def _rebuild(directory: Path, options: Config) -> Rebuilt:
+async def _rebuild(directory: Path, options: Config) -> RebuiltStore:
     with recover.lock(directory):
         aside = recover.set_state_aside(directory)
         resumed = await recover.resume(directory, options, time.time())
         await resumed.frontier.close()
-        return Rebuilt(resumed.replayed, str(aside or ""))
+        return RebuiltStore(resumed.replayed, str(aside or ""))

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from windrow import fingerprints, origin, urls
-from windrow.config import Signals
+from windrow.config import SignalsOptions
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.data import Origin, Place, Reason, Signal, Url, Verdict
@@ -61,7 +61,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 class Decider:
     """Decides with what is known of earlier pages: `first_seen` has fingerprints, `mark` n-grams (None: not wanted)."""
 
-    def __init__(self, options: Signals, first_seen: FirstSeen, mark: Mark | None) -> None:
+    def __init__(self, options: SignalsOptions, first_seen: FirstSeen, mark: Mark | None) -> None:
         self._options = options
         self._first_seen = first_seen
         self._mark = mark

@@ -35,7 +35,7 @@ class DuplicateRule(msgspec.Struct, frozen=True):
     )
 
     @classmethod
-    def of(cls, options: config.Dedup) -> "DuplicateRule":
+    def of(cls, options: config.DedupOptions) -> "DuplicateRule":
         return cls(options.ngram, options.threshold, options.smoothing, options.max_seen)
 
 
@@ -63,7 +63,7 @@ def mark(table: NgramTable, document: Ngrams, rule: DuplicateRule) -> Marks:
     young, old = table.states()
     found = _ngrams.mark(octets, (rule.ngram, rule.threshold, rule.smoothing, rule.whole), young, old)
     table.add_new(np.frombuffer(found[6], np.uint64))
-    return Marks(*found[:6])
+    return Marks(duplicate=found[0], shares=found[1], lengths=found[2], words=found[3], removed=found[4], left=found[5])
 
 
 def _mark(table: NgramTable, document: Ngrams, rule: DuplicateRule) -> Marks:
@@ -82,7 +82,7 @@ def _mark(table: NgramTable, document: Ngrams, rule: DuplicateRule) -> Marks:
     kept = ~np.repeat(np.array(duplicate, np.bool_), lengths)[rule.ngram - 1 :]  # by n-gram: the paragraph it ends in
     table.put(found, kept, bool(document.repeated))
     shares = tuple([part / count if part else 0.0 for count, part in zip(counts, covered, strict=True)])
-    return Marks(tuple(duplicate), shares, tuple(counts), words, removed, left)
+    return Marks(tuple(duplicate), shares, lengths=tuple(counts), words=words, removed=removed, left=left)
 
 
 def _covered(lengths: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_], ngram: int) -> list[int]:

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from windrow import files
-from windrow.config import ConfigError, Dedup
+from windrow.config import ConfigError, DedupOptions
 from windrow.dedup import onion, table
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule, Marks
@@ -23,7 +23,7 @@ COPY = f"{DIRECTORY}/ngrams.table"
 class Seen:
     """The durable table. Its one owner calls `mark` in the order of `seq`."""
 
-    def __init__(self, directory: Path, options: Dedup, committed: int) -> None:
+    def __init__(self, directory: Path, options: DedupOptions, committed: int) -> None:
         """`committed`: bytes of the redo file that count; the file has been cut to this length."""
         self._directory = directory
         self._rule = DuplicateRule.of(options)

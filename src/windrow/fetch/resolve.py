@@ -58,7 +58,7 @@ def system(host: str) -> list[str]:
 class Resolver:
     """Finds the addresses of hosts, and remembers them for their time to live."""
 
-    def __init__(self, fetch: config.Fetch, identity: config.Identity, lookup: Lookup = system) -> None:
+    def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions, lookup: Lookup = system) -> None:
         self._fetch = fetch
         self._loopback_only = not identity.contact
         self._lookup = lookup
@@ -157,7 +157,7 @@ class Resolver:
             del self._known[next(iter(self._known))]
 
 
-def stays_home(fetch: config.Fetch, host: str) -> bool:
+def stays_home(fetch: config.FetchOptions, host: str) -> bool:
     """Return whether this host is known to have a loopback address, without a DNS request."""
     name = host.strip("[].").lower()
     listed = _listed(read_hosts(Path(fetch.hosts_file)), name) if fetch.hosts_file else None

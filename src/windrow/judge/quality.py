@@ -6,7 +6,7 @@ purpose; a user who wants only prose can narrow them in [quality].
 
 from collections.abc import Mapping, Sequence
 
-from windrow.config import Config, Quality
+from windrow.config import Config, QualityOptions
 from windrow.data import Page, Paragraph, Reason
 from windrow.judge import shape
 from windrow.judge.ruling import Facts, Judge, Ruling
@@ -49,7 +49,7 @@ def scores(texts: Sequence[str]) -> dict[str, float]:
     }
 
 
-def exceeded(found: Mapping[str, float], options: Quality) -> str:
+def exceeded(found: Mapping[str, float], options: QualityOptions) -> str:
     """Return the name of the first limit that the scores exceed; "" if none."""
     limits = (
         ("short", found["characters"] < options.min_characters),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from windrow import paths
-from windrow.config import Config, Signals
+from windrow.config import Config, SignalsOptions
 from windrow.data import Page, Reason, Signal
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
 
@@ -107,7 +107,7 @@ def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
     return (Signal("robots.txt", "ai-agents", " ".join(sorted(blocked))[:_LENGTH], "disallow"),) if blocked else ()
 
 
-def refuses(signals: Iterable[Signal], options: Signals) -> str:
+def refuses(signals: Iterable[Signal], options: SignalsOptions) -> str:
     """Return the signal that rejects a page under this profile, as "name=value (source: field)"; "" if none does."""
     refused = set(_REFUSED[options.profile])
     if options.profile == "training" and options.honour_peer_ai_blocks:

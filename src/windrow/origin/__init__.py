@@ -19,7 +19,7 @@ from collections.abc import Callable
 import msgspec
 
 from windrow import urls
-from windrow.config import Config, Fetch
+from windrow.config import Config, FetchOptions
 from windrow.data import Capture, Failure, Kind, Origin, OriginFile, Signal, Task, Url
 from windrow.origin import robots, soft404, tdmrep
 
@@ -32,7 +32,7 @@ class WellKnown(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Callable[[str], str]  # the path, given the name of the origin
     wanted: Callable[[Config], bool]
-    limit: Callable[[Fetch], int]  # bytes of the body that are read
+    limit: Callable[[FetchOptions], int]  # bytes of the body that are read
     read: Callable[[OriginFile | None, Capture | Failure], OriginFile] | None = (
         None  # the file before, and the response
     )

@@ -60,14 +60,14 @@ def frame(scene: Scene, x: Axis, y: Axis, below: float = 0.0) -> None:
     for value in x.ticks():
         place = x.at(value)
         scene.items.append(Polyline(((place, top), (place, bottom)), "grid"))
-        scene.items.append(Text(place, bottom + FONT + 5, x.show(value), anchor="middle"))
+        scene.items.append(Text(place, bottom + FONT + 5, text=x.show(value), anchor="middle"))
     for value in y.ticks():
         place = y.at(value)
         scene.items.append(Polyline(((x.start, place), (x.end, place)), "grid"))
-        scene.items.append(Text(x.start - 7, place + FONT * 0.35, y.show(value), anchor="end"))
+        scene.items.append(Text(x.start - 7, place + FONT * 0.35, text=y.show(value), anchor="end"))
     scene.items.append(Polyline(((x.start, bottom), (x.end, bottom)), "muted"))
-    scene.items.append(Text((x.start + x.end) / 2, bottom + 2.6 * FONT + 7, x.name, "ink", "middle"))
-    scene.items.append(Text(FONT + 2, (top + bottom) / 2, y.name, "ink", "middle", upright=False))
+    scene.items.append(Text((x.start + x.end) / 2, bottom + 2.6 * FONT + 7, text=x.name, role="ink", anchor="middle"))
+    scene.items.append(Text(FONT + 2, (top + bottom) / 2, text=y.name, role="ink", anchor="middle", upright=False))
 
 
 def bytes_shown(value: float) -> str:

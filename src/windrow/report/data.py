@@ -169,7 +169,16 @@ def _shares(parts: dict[str, Part], order: Callable[[Share], tuple[object, ...]]
     for name, part in parts.items():
         rate = ratio(part.kept, part.downloaded)
         shares.append(
-            Share(name, part.urls, part.documents, round(part.words), part.downloaded, part.clean, part.kept, rate)
+            Share(
+                name,
+                part.urls,
+                documents=part.documents,
+                words=round(part.words),
+                downloaded=part.downloaded,
+                clean=part.clean,
+                kept=part.kept,
+                rate=rate,
+            )
         )
     return sorted(shares, key=order)
 
@@ -199,7 +208,13 @@ def _ranked(accounts: dict[str, SiteAccount], worth: Callable[[SiteAccount], int
             rate = ratio(account.kept, account.downloaded)
             found.append(
                 RankedSite(
-                    name, account.pages, account.documents, account.downloaded, account.kept, rate, account.closed
+                    name,
+                    account.pages,
+                    documents=account.documents,
+                    downloaded=account.downloaded,
+                    kept=account.kept,
+                    rate=rate,
+                    closed=account.closed,
                 )
             )
     return found

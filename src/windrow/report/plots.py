@@ -35,15 +35,23 @@ def all_of(crawls: Sequence[Numbers]) -> list[Scene]:
 def scatter(crawls: Sequence[Numbers]) -> Scene:
     """Plot the bytes kept against the bytes downloaded, one dot per domain."""
     unit = _unit(crawls)
-    scene = Scene("scatter", f"Downloaded and kept bytes of each {unit}", _SCATTER.format(unit=unit), 640, 460)
+    scene = Scene(
+        "scatter",
+        f"Downloaded and kept bytes of each {unit}",
+        caption=_SCATTER.format(unit=unit),
+        width=640,
+        height=460,
+    )
     cells = [cell for crawl in crawls for cell in crawl.cells]
     x_low, x_high = axes.decades([cell.downloaded for cell in cells])
     y_low, y_high = axes.decades([cell.kept for cell in cells])
     floor = scene.height - _BOTTOM - _STRIP
-    x = Axis("downloaded", x_low, x_high, _LEFT, scene.width - 58, True, axes.bytes_shown)
-    y = Axis("kept in the corpus", y_low, y_high, floor, _TOP, True, axes.bytes_shown)
+    x = Axis(
+        "downloaded", x_low, high=x_high, start=_LEFT, end=scene.width - 58, logarithmic=True, show=axes.bytes_shown
+    )
+    y = Axis("kept in the corpus", y_low, high=y_high, start=floor, end=_TOP, logarithmic=True, show=axes.bytes_shown)
     axes.frame(scene, x, y, _STRIP)
-    scene.items.append(Text(_LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, "0", anchor="end"))
+    scene.items.append(Text(_LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, text="0", anchor="end"))
     _constant_yields(scene, x, y)
     single = len(crawls) == 1
     split = single and crawls[0].retired > 0
@@ -64,7 +72,7 @@ def _dot(cell: Cell, x: Axis, y: Axis, role: str, small: bool) -> Dot:
     others = f" and {cell.domains - 1:,} more" if cell.domains > 1 else ""
     title = f"{cell.name}{others}: {size(cell.kept)} of {size(cell.downloaded)}, {share(cell.kept, cell.downloaded)}"
     strength = min(0.95, (0.35 if small else 0.6) + 0.1 * (cell.domains - 1))
-    return Dot(x.at(cell.downloaded), height, 2.2 if small else 3.6, role, strength, title)
+    return Dot(x.at(cell.downloaded), height, radius=2.2 if small else 3.6, role=role, opacity=strength, title=title)
 
 
 def _constant_yields(scene: Scene, x: Axis, y: Axis) -> None:
@@ -76,9 +84,9 @@ def _constant_yields(scene: Scene, x: Axis, y: Axis) -> None:
         end = (x.at(last), y.at(last * rate))
         scene.items.append(Polyline(((x.at(first), y.at(first * rate)), end), "muted", 1.0, True, 0.8))
         if last < x.high * 0.999:
-            scene.items.append(Text(end[0], end[1] - 6, axes.percent(rate), anchor="middle"))
+            scene.items.append(Text(end[0], end[1] - 6, text=axes.percent(rate), anchor="middle"))
         else:
-            scene.items.append(Text(end[0] + 6, end[1] + FONT * 0.35, axes.percent(rate)))
+            scene.items.append(Text(end[0] + 6, end[1] + FONT * 0.35, text=axes.percent(rate)))
 
 
 def _names(crawls: Sequence[Numbers]) -> list[tuple[str, str]]:
@@ -89,7 +97,7 @@ def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     """Draw a legend in a row above the plot."""
     at = _LEFT
     for name, role in entries:
-        scene.items += [Dot(at + 5, _TOP - 18, 4.5, role), Text(at + 15, _TOP - 14, name, "ink")]
+        scene.items += [Dot(at + 5, _TOP - 18, radius=4.5, role=role), Text(at + 15, _TOP - 14, text=name, role="ink")]
         at += 36 + len(name) * FONT * 0.58
 
 
@@ -98,21 +106,33 @@ def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     if not entries:
         return
     longest = max(len(name) for name, _ in entries)
-    scene.items.append(Box(_LEFT + 6, _TOP + 4, longest * FONT * 0.56 + 30, len(entries) * 18 + 8, "paper", 0.85))
+    scene.items.append(
+        Box(
+            _LEFT + 6,
+            _TOP + 4,
+            width=longest * FONT * 0.56 + 30,
+            height=len(entries) * 18 + 8,
+            role="paper",
+            opacity=0.85,
+        )
+    )
     for number, (name, role) in enumerate(entries):
         height = _TOP + 18 + 18 * number
-        scene.items += [Dot(_LEFT + 18, height - 4, 4.5, role), Text(_LEFT + 30, height, name, "ink")]
+        scene.items += [
+            Dot(_LEFT + 18, height - 4, radius=4.5, role=role),
+            Text(_LEFT + 30, height, text=name, role="ink"),
+        ]
 
 
 def over_time(crawls: Sequence[Numbers]) -> Scene:
     """Plot the yield while the crawl ran: of each stretch, and of everything until then."""
-    scene = Scene("yield", "Yield over time", _TIME)
+    scene = Scene("yield", "Yield over time", caption=_TIME)
     unit, seconds = axes.duration(max(crawl.curve[-1].seconds if crawl.curve else 0.0 for crawl in crawls))
     curves = [_rates(crawl, seconds) for crawl in crawls]
     longest = max((points[-1][0] for points, _ in curves if points), default=1.0) or 1.0
     highest = max(_ceiling(points, totals) for points, totals in curves) or 0.01
-    x = Axis(f"{unit} of crawling", 0.0, longest, _LEFT, scene.width - _RIGHT, show=_plain)
-    y = Axis("kept / downloaded", 0.0, highest * 1.08, scene.height - _BOTTOM, _TOP, show=axes.percent)
+    x = Axis(f"{unit} of crawling", 0.0, high=longest, start=_LEFT, end=scene.width - _RIGHT, show=_plain)
+    y = Axis("kept / downloaded", 0.0, high=highest * 1.08, start=scene.height - _BOTTOM, end=_TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, (points, totals) in enumerate(curves):
         for line, width, strength in ((points, 1.2, 0.5 if len(crawls) == 1 else 0.3), (totals, 2.4, 1.0)):
@@ -149,12 +169,14 @@ def _plain(value: float) -> str:
 
 def harvest(crawls: Sequence[Numbers]) -> Scene:
     """Plot the text kept against the bytes downloaded, both since the start."""
-    scene = Scene("harvest", "Text for the bytes", _HARVEST)
+    scene = Scene("harvest", "Text for the bytes", caption=_HARVEST)
     curves = [_sums(crawl) for crawl in crawls]
     widest = max(points[-1][0] for points in curves) or 1.0
     highest = max(points[-1][1] for points in curves) or 1.0
-    x = Axis("downloaded", 0.0, widest, _LEFT, scene.width - _RIGHT, show=axes.bytes_shown)
-    y = Axis("kept in the corpus", 0.0, highest * 1.05, scene.height - _BOTTOM, _TOP, show=axes.bytes_shown)
+    x = Axis("downloaded", 0.0, high=widest, start=_LEFT, end=scene.width - _RIGHT, show=axes.bytes_shown)
+    y = Axis(
+        "kept in the corpus", 0.0, high=highest * 1.05, start=scene.height - _BOTTOM, end=_TOP, show=axes.bytes_shown
+    )
     axes.frame(scene, x, y)
     for number, points in enumerate(curves):
         scene.items.append(Polyline(tuple((x.at(bytes_), y.at(kept)) for bytes_, kept in points), series(number), 2.4))
@@ -172,9 +194,9 @@ def _sums(crawl: Numbers) -> list[tuple[float, float]]:
 def trade(crawls: Sequence[Numbers]) -> Scene:
     """Plot which share of the text which share of the bytes would have given: the ladder, and the rules."""
     unit = _unit(crawls)
-    scene = Scene("what-if", f"What fewer {unit}s would have given", _TRADE.format(unit=unit))
-    x = Axis("share of the bytes", 0.0, 1.0, _LEFT, scene.width - _RIGHT, show=axes.percent)
-    y = Axis("share of the text", 0.0, 1.0, scene.height - _BOTTOM, _TOP, show=axes.percent)
+    scene = Scene("what-if", f"What fewer {unit}s would have given", caption=_TRADE.format(unit=unit))
+    x = Axis("share of the bytes", 0.0, high=1.0, start=_LEFT, end=scene.width - _RIGHT, show=axes.percent)
+    y = Axis("share of the text", 0.0, high=1.0, start=scene.height - _BOTTOM, end=_TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, crawl in enumerate(crawls):
         if crawl.what_if is None or not crawl.kept:
@@ -186,9 +208,13 @@ def trade(crawls: Sequence[Numbers]) -> Scene:
         rules = [_Mark(*_spot(crawl, rule, x, y), rule.threshold) for rule in crawl.what_if.rules]
         scene.items.append(Polyline((*((step.x, step.y) for step in steps), (x.at(0), y.at(0))), series(number), 1.6))
         scene.items += [
-            Dot(step.x, step.y, 2.6, series(number), title=f"yield above {step.name or 0}") for step in steps
+            Dot(step.x, step.y, radius=2.6, role=series(number), title=f"yield above {step.name or 0}")
+            for step in steps
         ]
-        scene.items += [Dot(rule.x, rule.y, 5.0, series(number + (len(crawls) == 1)), 0.9, rule.name) for rule in rules]
+        scene.items += [
+            Dot(rule.x, rule.y, radius=5.0, role=series(number + (len(crawls) == 1)), opacity=0.9, title=rule.name)
+            for rule in rules
+        ]
         if len(crawls) == 1:
             scene.items += _marked(scene, steps, rules)
     _legend(scene, _names(crawls))
@@ -246,24 +272,29 @@ def bars(crawls: Sequence[Numbers], name: str, title: str, shares: Sequence[Sequ
     thick = 16.0 if len(crawls) == 1 else 9.0
     row = thick * len(crawls) + 8
     head = 34.0 if len(crawls) > 1 else 4.0
-    scene = Scene(name, title, "", 640, max(1, len(order)) * row + head + 12)
+    scene = Scene(name, title, caption="", width=640, height=max(1, len(order)) * row + head + 12)
     start = 30 + max((len(key) for key in order), default=0) * FONT * 0.56
     most = max((share for column in found for share in column.values()), default=0.0) or 1.0
     for place, key in enumerate(order):
         top = head + place * row
-        scene.items.append(Text(start - 8, top + thick * len(crawls) / 2 + FONT * 0.35, key or "(none)", "ink", "end"))
+        scene.items.append(
+            Text(start - 8, top + thick * len(crawls) / 2 + FONT * 0.35, text=key or "(none)", role="ink", anchor="end")
+        )
         for number, column in enumerate(found):
             value = column.get(key, 0.0)
             length = max(1.0, (scene.width - start - 70) * value / most) if value else 0.0
             height = top + thick * number
-            scene.items.append(Box(start, height, length, thick - 1.5, series(number)))
+            scene.items.append(Box(start, height, width=length, height=thick - 1.5, role=series(number)))
             scene.items.append(
                 Text(
-                    start + length + 6, height + thick / 2 + FONT * 0.3, share(value, 1.0), size=min(FONT, thick + 1.5)
+                    start + length + 6,
+                    height + thick / 2 + FONT * 0.3,
+                    text=share(value, 1.0),
+                    size=min(FONT, thick + 1.5),
                 )
             )
     for number, (crawl, role) in enumerate(_names(crawls)):
-        scene.items.append(Text(start + 110 * number, 20, crawl, role, bold=True))
+        scene.items.append(Text(start + 110 * number, 20, text=crawl, role=role, bold=True))
     return scene
 
 

@@ -115,7 +115,7 @@ class Labels:
             box = (start - 2, base - high - 2, start + width + 2, base + 3)
             if box[0] >= 0 and box[2] <= self._right and not any(_overlap(box, other) for other in self._taken):
                 self._taken.append(box)
-                return Text(left, base, text, role, anchor)
+                return Text(left, base, text=text, role=role, anchor=anchor)
         return None
 
 

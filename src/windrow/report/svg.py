@@ -25,7 +25,7 @@ def inline(scene: Scene) -> str:
 def file(scene: Scene) -> bytes:
     """Return a scene as a file of its own: under its title, on white, with colours that every program understands."""
     width, height = _n(scene.width), _n(scene.height + _TITLE)
-    title = _shape(Text(16, 24, scene.title, "ink", size=15, bold=True), LIGHT.__getitem__)
+    title = _shape(Text(16, 24, text=scene.title, role="ink", size=15, bold=True), LIGHT.__getitem__)
     inner = "\n".join([_shape(item, LIGHT.__getitem__) for item in scene.items])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '

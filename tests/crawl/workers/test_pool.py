@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, ConfigError, Extract, Workers
+from windrow.config import Config, ConfigError, ExtractOptions, WorkersOptions
 from windrow.crawl.workers import pool as pools
 from windrow.crawl.workers import wire, worker
 from windrow.crawl.workers.pool import Pool
-from windrow.crawl.workers.wire import Lost, Request
+from windrow.crawl.workers.wire import Lost, ReadRequest
 from windrow.data import Capture, Reason, Task, Verdict
 from windrow.refine import Refined, Refiner
 
@@ -54,7 +54,10 @@ def capture(body: bytes, name: str = "") -> Capture:
 
 
 def options(count: int = 1, seconds: float = 5.0, megabytes: int = 1024) -> Config:
-    return Config(workers=Workers(count=count, seconds=seconds, megabytes=megabytes), extract=Extract(extractor="none"))
+    return Config(
+        workers=WorkersOptions(count=count, seconds=seconds, megabytes=megabytes),
+        extract=ExtractOptions(extractor="none"),
+    )
 
 
 @pytest.fixture
@@ -327,7 +330,7 @@ def test_an_answer_outside_of_the_shared_memory_is_invalid() -> None:
 
 
 def test_a_capture_travels_with_what_reading_needs() -> None:
-    sent = [Request(capture(b"<p>body", "a"), "sketch"), Request(capture(b"", "b"), probe=True)]
+    sent = [ReadRequest(capture(b"<p>body", "a"), "sketch"), ReadRequest(capture(b"", "b"), probe=True)]
     frame = memoryview(b"".join(wire.sent(sent)))
     plain, data = wire.LENGTHS.unpack_from(frame)
     start = wire.LENGTHS.size
@@ -336,7 +339,7 @@ def test_a_capture_travels_with_what_reading_needs() -> None:
     assert [travelled(one) for one in received] == [travelled(one) for one in sent]
 
 
-def travelled(request: Request) -> tuple[object, ...]:
+def travelled(request: ReadRequest) -> tuple[object, ...]:
     one = request.capture
     return one.task.url, one.head, one.body, one.encoded, one.time, request.sketch, request.probe
 

@@ -41,7 +41,7 @@ def test_the_options_accept_every_extractor_and_no_other_name() -> None:
         assert config.make([f"extract.extractor={name}"], Path()).extract.extractor == name
     with pytest.raises(config.ConfigError):
         extractor("other")
-    assert config.Extract().extractor in extract.EXTRACTORS
+    assert config.ExtractOptions().extractor in extract.EXTRACTORS
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ from windrow import config, urls
 from windrow.data import Capture, Failure, Kind, Task
 from windrow.fetch.client import Client
 
-CRAWLER = config.Identity(name="testbot", contact="https://example.org/bot")
+CRAWLER = config.IdentityOptions(name="testbot", contact="https://example.org/bot")
 
 
 # Short timeouts, but much longer than an honest answer takes.
@@ -24,12 +24,14 @@ def task(url: str, kind: Kind = Kind.PAGE) -> Task:
     return Task(parsed, kind)
 
 
-def fetch(**options: object) -> config.Fetch:
-    return config.Fetch(**{"allow_private": True, **options})  # type: ignore[arg-type]
+def fetch(**options: object) -> config.FetchOptions:
+    return config.FetchOptions(**{"allow_private": True, **options})  # type: ignore[arg-type]
 
 
 def use(
-    job: Callable[[Client], Awaitable[None]], options: config.Fetch | None = None, identity: config.Identity = CRAWLER
+    job: Callable[[Client], Awaitable[None]],
+    options: config.FetchOptions | None = None,
+    identity: config.IdentityOptions = CRAWLER,
 ) -> None:
     async def run() -> None:
         one = Client(options or fetch(), identity)
@@ -42,7 +44,7 @@ def use(
 
 
 def get(
-    url: str, address: str, options: config.Fetch | None = None, identity: config.Identity = CRAWLER
+    url: str, address: str, options: config.FetchOptions | None = None, identity: config.IdentityOptions = CRAWLER
 ) -> Capture | Failure:
     found: list[Capture | Failure] = []
 
@@ -53,13 +55,15 @@ def get(
     return found[0]
 
 
-def captured(url: str, address: str, options: config.Fetch | None = None) -> Capture:
+def captured(url: str, address: str, options: config.FetchOptions | None = None) -> Capture:
     answer = get(url, address, options)
     assert isinstance(answer, Capture), answer
     return answer
 
 
-def failed(url: str, address: str, options: config.Fetch | None = None, identity: config.Identity = CRAWLER) -> Failure:
+def failed(
+    url: str, address: str, options: config.FetchOptions | None = None, identity: config.IdentityOptions = CRAWLER
+) -> Failure:
     answer = get(url, address, options, identity)
     assert isinstance(answer, Failure), answer
     return answer

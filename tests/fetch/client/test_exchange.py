@@ -31,7 +31,7 @@ def test_the_client_never_connects_to_a_forbidden_address(site: web.Site, log: l
 
 
 def test_without_a_contact_the_client_connects_only_to_loopback(site: web.Site) -> None:
-    anonymous = config.Identity()
+    anonymous = config.IdentityOptions()
     assert isinstance(get("http://a.test/", site.address, fetch(), anonymous), Capture)
     assert failed("http://a.test/", "198.51.100.1", fetch(), anonymous).reason is Reason.BLOCKED_ADDRESS
     assert (

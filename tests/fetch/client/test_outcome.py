@@ -131,7 +131,7 @@ def misbehaved(site: web.Site) -> dict[str, Capture | Failure]:
 
         await asyncio.gather(*map(ask, [*web.RAW, *web.BAD]))
 
-    use(job, config.Fetch(**QUICK))  # type: ignore[arg-type]
+    use(job, config.FetchOptions(**QUICK))  # type: ignore[arg-type]
     return found
 
 
@@ -311,4 +311,4 @@ def test_every_raw_reply_of_other_test_suites_ends_in_a_record(site: web.Site, k
         await asyncio.gather(*(ask(number, raw) for number, (_, raw) in enumerate(collected)))
 
     assert len(collected) > 200
-    use(job, config.Fetch(**QUICK))  # type: ignore[arg-type]
+    use(job, config.FetchOptions(**QUICK))  # type: ignore[arg-type]

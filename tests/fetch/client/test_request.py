@@ -40,20 +40,20 @@ def test_no_path_is_changed_in_a_request(site: web.Site, path: str) -> None:
 
 
 def test_the_request_header_identifies_us() -> None:
-    by_url = config.Identity(name="testbot", contact="https://example.org/bot")
-    by_mail = config.Identity(name="testbot", contact="mailto:crawl@example.org")
+    by_url = config.IdentityOptions(name="testbot", contact="https://example.org/bot")
+    by_mail = config.IdentityOptions(name="testbot", contact="mailto:crawl@example.org")
     assert re.fullmatch(
         r"Mozilla/5\.0 \(compatible; testbot/[0-9.]+; \+https://example\.org/bot\)", request.user_agent(by_url)
     )
     assert not any(line.startswith("From:") for line in request.fields(fetch(), by_url))
     assert "From: crawl@example.org" in request.fields(fetch(), by_mail)
-    assert request.user_agent(config.Identity(user_agent="my own/1.0")) == "my own/1.0"
+    assert request.user_agent(config.IdentityOptions(user_agent="my own/1.0")) == "my own/1.0"
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "naïve"])
 def test_a_header_that_cannot_be_sent_is_refused_at_the_start(value: str) -> None:
     with pytest.raises(config.ConfigError, match="User-Agent"):
-        Client(fetch(), config.Identity(user_agent=value))
+        Client(fetch(), config.IdentityOptions(user_agent=value))
     with pytest.raises(config.ConfigError, match="Accept-Language"):
         Client(fetch(accept_language=value), CRAWLER)
 

@@ -16,7 +16,7 @@ from windrow.frontier.store.rows import DomainRow
 
 
 def rule(threshold: str = "strict", **fields: object) -> YieldRule:
-    return budget.rule(config.Frontier(yield_threshold=threshold, **fields))  # type: ignore[arg-type]
+    return budget.rule(config.FrontierOptions(yield_threshold=threshold, **fields))  # type: ignore[arg-type]
 
 
 def account(pages: int, downloaded: int, kept: int = 0, **fields: int) -> DomainRow:

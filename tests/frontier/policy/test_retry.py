@@ -2,7 +2,7 @@
 
 import pytest
 
-from windrow.config import Fetch
+from windrow.config import FetchOptions
 from windrow.data import Reason
 from windrow.frontier.policy import retry
 
@@ -32,7 +32,7 @@ def test_a_temporary_failure_is_retried_this_many_times(reason: Reason, tries: i
 
 
 def test_pauses_double_up_to_a_limit() -> None:
-    fetch = Fetch(delay=5.0, backoff=1.0, max_backoff=100.0)
+    fetch = FetchOptions(delay=5.0, backoff=1.0, max_backoff=100.0)
     assert [retry.pause(Reason.SERVER_ERROR, errors, 5.0, fetch) for errors in (0, 1, 2, 3, 5, 6, 1000)] == [
         0,
         5,
@@ -45,19 +45,19 @@ def test_pauses_double_up_to_a_limit() -> None:
 
 
 def test_without_a_delay_pauses_begin_at_the_backoff() -> None:
-    assert retry.pause(Reason.TIMEOUT, 1, 0.0, Fetch(backoff=0.5)) == 0.5
+    assert retry.pause(Reason.TIMEOUT, 1, 0.0, FetchOptions(backoff=0.5)) == 0.5
 
 
 def test_a_host_that_forbids_requests_rests_a_minute_at_most() -> None:
-    assert retry.pause(Reason.FORBIDDEN, 30, 5.0, Fetch()) == 60.0
+    assert retry.pause(Reason.FORBIDDEN, 30, 5.0, FetchOptions()) == 60.0
 
 
 def test_a_success_needs_no_pause() -> None:
-    assert retry.pause(Reason.OK, 3, 5.0, Fetch()) == 0.0
+    assert retry.pause(Reason.OK, 3, 5.0, FetchOptions()) == 0.0
 
 
 def test_failures_in_a_row_close_a_host() -> None:
-    fetch = Fetch(host_failures=3)
+    fetch = FetchOptions(host_failures=3)
     assert [retry.closes(Reason.CONNECT, failures, fetch) for failures in (1, 2, 3)] == [None, None, Reason.HOST_DEAD]
     assert [retry.closes(Reason.NO_SUCH_HOST, failures, fetch) for failures in (1, 2)] == [None, Reason.NO_SUCH_HOST]
     assert retry.closes(Reason.BLOCKED_ADDRESS, 1, fetch) is Reason.BLOCKED_ADDRESS
@@ -67,11 +67,11 @@ def test_failures_in_a_row_close_a_host() -> None:
     "reason", [Reason.SERVER_ERROR, Reason.THROTTLED, Reason.FORBIDDEN, Reason.NOT_FOUND, Reason.OK]
 )
 def test_a_host_that_responds_is_never_closed_for_failures(reason: Reason) -> None:
-    assert retry.closes(reason, 1000, Fetch()) is None
+    assert retry.closes(reason, 1000, FetchOptions()) is None
 
 
 def test_the_pace_slows_when_a_host_throttles_and_recovers_with_successes() -> None:
-    fetch = Fetch(delay=1.0, backoff=1.0, max_crawl_delay=60.0)
+    fetch = FetchOptions(delay=1.0, backoff=1.0, max_crawl_delay=60.0)
     pace = 0.0
     for _ in range(3):
         pace = retry.pace(Reason.THROTTLED, pace, 1.0, fetch)
@@ -82,5 +82,5 @@ def test_the_pace_slows_when_a_host_throttles_and_recovers_with_successes() -> N
 
 
 def test_the_pace_has_a_limit() -> None:
-    fetch = Fetch(max_crawl_delay=60.0)
+    fetch = FetchOptions(max_crawl_delay=60.0)
     assert retry.pace(Reason.THROTTLED, 50.0, 5.0, fetch) == 60.0

@@ -10,7 +10,7 @@ from windrow.frontier.policy.scope import Scope
 def refuses(text: str, **rules: object) -> str:
     url = urls.parse(text)
     assert url is not None
-    return Scope(config.Scope(**rules)).refuses(url)  # type: ignore[arg-type]
+    return Scope(config.ScopeOptions(**rules)).refuses(url)  # type: ignore[arg-type]
 
 
 def test_without_rules_ordinary_pages_are_admitted() -> None:
@@ -75,11 +75,11 @@ def test_a_link_is_refused_by_the_rule_that_says_so(text: str, rules: dict[str, 
 def test_only_rules_on_hosts_and_ports_refuse_an_origin(text: str, rules: dict[str, object], rule: str) -> None:
     url = urls.parse(text)
     assert url is not None
-    assert Scope(config.Scope(**rules)).refuses_origin(url) == rule  # type: ignore[arg-type]
+    assert Scope(config.ScopeOptions(**rules)).refuses_origin(url) == rule  # type: ignore[arg-type]
 
 
 def test_a_link_is_one_deeper_and_keeps_the_rank() -> None:
-    scope = Scope(config.Scope())
+    scope = Scope(config.ScopeOptions())
     page = task("http://a.org/1", depth=2, distance=1, redirects=3, priority=9)
     assert scope.follow(page, task("http://x.a.org/2").url) == task(
         "http://x.a.org/2", depth=3, distance=1, priority=9, via="http://a.org/1"
@@ -87,7 +87,7 @@ def test_a_link_is_one_deeper_and_keeps_the_rank() -> None:
 
 
 def test_a_redirect_is_no_deeper_but_counts_its_hops() -> None:
-    scope = Scope(config.Scope(max_depth=2))
+    scope = Scope(config.ScopeOptions(max_depth=2))
     page = task("http://a.org/1", depth=2, redirects=3)
     assert scope.follow(page, task("http://b.org/2").url, redirect=True) == task(
         "http://b.org/2", depth=2, distance=1, redirects=4, via="http://a.org/1"
@@ -95,7 +95,7 @@ def test_a_redirect_is_no_deeper_but_counts_its_hops() -> None:
 
 
 def test_depth_and_distance_have_limits() -> None:
-    scope = Scope(config.Scope(max_depth=2, max_distance=0))
+    scope = Scope(config.ScopeOptions(max_depth=2, max_distance=0))
     assert scope.follow(task("http://a.org/1", depth=2), task("http://a.org/2").url) == "depth"
     assert scope.follow(task("http://a.org/1"), task("http://b.org/2").url) == "distance"
     assert not isinstance(scope.follow(task("http://a.org/1", depth=1), task("http://x.a.org/2").url), str)

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from windrow.config import ConfigError, Frontier
+from windrow.config import ConfigError, FrontierOptions
 from windrow.frontier.policy import budget, whatif
 from windrow.log import SiteAccount
 
@@ -27,8 +27,8 @@ PUBLISHED = [
     (0.2048, 1346, 1.76, 0.54, 0.3068),
     (0.4096, 313, 0.21, 0.10, 0.4762),
 ]
-BYTES = budget.rule(Frontier(yield_form="bytes"))
-PAGES = budget.rule(Frontier(yield_form="pages"))
+BYTES = budget.rule(FrontierOptions(yield_form="bytes"))
+PAGES = budget.rule(FrontierOptions(yield_form="pages"))
 
 
 def account(downloaded: int, kept: int, yields: float = 0.0, pages: int = 1) -> SiteAccount:

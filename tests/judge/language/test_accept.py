@@ -2,7 +2,7 @@
 
 import pytest
 
-from windrow.config import Config, Language
+from windrow.config import Config, LanguageOptions
 from windrow.data import Page, Reason
 from windrow.judge import Facts
 from windrow.judge.language import accept
@@ -40,9 +40,9 @@ def test_a_macrolanguage_accepts_its_members() -> None:
 
 def test_the_judge_labels_the_page_and_drops_foreign_paragraphs() -> None:
     facts = Facts(url="", texts=[GERMAN, GERMAN, ENGLISH])
-    ruling = accept.build(Config(language=Language(accepted=("deu",))))(Page(), facts)
+    ruling = accept.build(Config(language=LanguageOptions(accepted=("deu",))))(Page(), facts)
     assert (ruling.reason, ruling.language, tuple(ruling.languages)) == (Reason.OK, "deu", ("deu", "deu", "eng"))
     assert (tuple(ruling.dropped), ruling.scores["foreign"]) == ((2,), 1)
-    rejected = accept.build(Config(language=Language(accepted=("ces",))))(Page(), facts)
+    rejected = accept.build(Config(language=LanguageOptions(accepted=("ces",))))(Page(), facts)
     assert (rejected.reason, rejected.detail) == (Reason.LANGUAGE, "deu, 0% in the accepted languages")
     assert (tuple(rejected.dropped), rejected.scores["foreign"]) == ((), 3)

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from tests.origin.robots.support import HOME
-from windrow.config import Config, Fetch
+from windrow.config import Config, FetchOptions
 from windrow.data import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Task, Url
 from windrow.origin import robots
 
 TASK = Task(Url(HOME, "site.test", "site.test", 1), kind=Kind.FILE, file="robots")
 
 
-CONFIG = Fetch()
+CONFIG = FetchOptions()
 
 
 BODY = b"User-agent: *\nDisallow: /a\n"
@@ -23,7 +23,7 @@ def capture(status: int = 200, body: bytes = BODY, *headers: str, **more: Any) -
     return Capture(TASK, status, b"", head, body, 1000.0, 0.5, "127.0.0.1", "http/1.1", **more)
 
 
-def learn(answer: Capture | Failure, fetch: Fetch = CONFIG, known: Origin | None = None) -> Origin:
+def learn(answer: Capture | Failure, fetch: FetchOptions = CONFIG, known: Origin | None = None) -> Origin:
     return robots.learn("http://site.test", known, answer, Config(fetch=fetch))
 
 
@@ -47,7 +47,7 @@ def test_an_unavailable_file_closes_the_origin(status: int) -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_forbidden_file_closes_the_origin_by_option(status: int) -> None:
-    assert learn(capture(status), Fetch(forbidden_robots_closes=True)) == record("", 86400, access=Access.CLOSED)
+    assert learn(capture(status), FetchOptions(forbidden_robots_closes=True)) == record("", 86400, access=Access.CLOSED)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_file_cut_at_the_size_limit_is_read_up_to_its_last_complete_line() -> 
     found = learn(capture(200, BODY + b"Disallow: /", truncated="length"))
     assert (found.rules, found.access) == ("user-agent: *\ndisallow: /a", Access.OPEN)
     assert (
-        learn(capture(200, BODY + b"Disallow: /b"), Fetch(robots_max_bytes=len(BODY) + 11)).rules
+        learn(capture(200, BODY + b"Disallow: /b"), FetchOptions(robots_max_bytes=len(BODY) + 11)).rules
         == "user-agent: *\ndisallow: /a"
     )
 
@@ -120,9 +120,9 @@ def test_a_closed_origin_is_requested_again_after_retry_after(wait: str, seconds
 
 
 def test_the_option_robots_ttl_sets_the_lifetime_up_to_a_day() -> None:
-    assert learn(capture(), Fetch(robots_ttl=60)).expires == 1060.0
-    assert learn(capture(503), Fetch(robots_ttl=60)).expires == 1060.0
-    assert learn(capture(), Fetch(robots_ttl=10**6)).expires == 1000.0 + 86400
+    assert learn(capture(), FetchOptions(robots_ttl=60)).expires == 1060.0
+    assert learn(capture(503), FetchOptions(robots_ttl=60)).expires == 1060.0
+    assert learn(capture(), FetchOptions(robots_ttl=10**6)).expires == 1000.0 + 86400
 
 
 def test_relative_sitemaps_are_resolved_against_the_url_of_the_file() -> None:

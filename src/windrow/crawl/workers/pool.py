@@ -12,7 +12,7 @@ import msgspec
 
 from windrow.config import Config, ConfigError
 from windrow.crawl.workers import wire
-from windrow.crawl.workers.wire import Answer, Lost, Request, Sketched
+from windrow.crawl.workers.wire import Answer, Lost, ReadRequest, Sketched
 from windrow.crawl.workers.worker import Job, Worker, cause_of_death
 from windrow.data import Capture, Reason
 from windrow.refine import Refined
@@ -54,16 +54,16 @@ class Pool:
 
     async def refine(self, capture: Capture, sketch: str = "") -> Refined | Lost:
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
-        answer = await self._read(Request(capture, sketch))
+        answer = await self._read(ReadRequest(capture, sketch))
         assert not isinstance(answer, Sketched), "the worker confused a page with a probe"
         return answer
 
     async def sketch(self, capture: Capture) -> str:
         """Return the sketch of the response to a soft-404 probe; "" if it has no text, or if no worker survived it."""
-        answer = await self._read(Request(capture, probe=True))
+        answer = await self._read(ReadRequest(capture, probe=True))
         return answer.sketch if isinstance(answer, Sketched) else ""
 
-    def _read(self, request: Request) -> asyncio.Future[Answer]:
+    def _read(self, request: ReadRequest) -> asyncio.Future[Answer]:
         job = Job(request, asyncio.get_running_loop().create_future())
         if self._error is not None:
             raise self._error

@@ -80,7 +80,7 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
         _answer(channel, wire.received(*frame), refiner, config.workers.seconds)
 
 
-def _answer(channel: _Channel, requests: list[wire.Request], refiner: Refiner, seconds: float) -> None:
+def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refiner, seconds: float) -> None:
     answers: list[wire.Answer] = []
     sent = time.monotonic()
     for request in requests:
@@ -94,7 +94,7 @@ def _answer(channel: _Channel, requests: list[wire.Request], refiner: Refiner, s
         channel.send(answers)
 
 
-def _read(request: wire.Request, refiner: Refiner) -> wire.Answer:
+def _read(request: wire.ReadRequest, refiner: Refiner) -> wire.Answer:
     try:
         if request.probe:
             return wire.Sketched(refiner.sketch(request.capture))

@@ -31,7 +31,7 @@ class Sketched(msgspec.Struct, frozen=True, array_like=True, tag=2):
     sketch: str  # "": the response has no text
 
 
-class Request(msgspec.Struct, frozen=True):
+class ReadRequest(msgspec.Struct, frozen=True):
     """A capture to be read."""
 
     capture: Capture
@@ -66,7 +66,7 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def sent(requests: Sequence[Request], shared: mmap.mmap | None = None) -> list[bytes]:
+def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None) -> list[bytes]:
     """Return a frame of captures in pieces, with no more of each than reading needs. `shared` takes the bytes if they fit."""
     pieces, plain = [b""], []
     for request in requests:
@@ -99,7 +99,7 @@ def sent(requests: Sequence[Request], shared: mmap.mmap | None = None) -> list[b
     return pieces
 
 
-def received(plain: memoryview, data: memoryview) -> list[Request]:
+def received(plain: memoryview, data: memoryview) -> list[ReadRequest]:
     """Return the captures of a frame. `data` is that of the frame, or the shared memory."""
     requests, at = [], 0
     for one in _captures.decode(plain):
@@ -117,7 +117,7 @@ def received(plain: memoryview, data: memoryview) -> list[Request]:
             protocol="",
             encoded=one.encoded,
         )
-        requests.append(Request(capture, one.sketch, one.probe))
+        requests.append(ReadRequest(capture, one.sketch, one.probe))
         at = end
     return requests
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import windrow
 from windrow.crawl.workers import wire
-from windrow.crawl.workers.wire import Answer, Lost, Request
+from windrow.crawl.workers.wire import Answer, Lost, ReadRequest
 from windrow.data import Reason
 
 PROGRAM = (sys.executable, "-m", "windrow.crawl.workers.process")
@@ -31,7 +31,7 @@ class Job:
 
     __slots__ = ("answer", "deaths", "request")
 
-    def __init__(self, request: Request, answer: "asyncio.Future[Answer]") -> None:
+    def __init__(self, request: ReadRequest, answer: "asyncio.Future[Answer]") -> None:
         self.request = request
         self.answer = answer
         self.deaths = 0  # of workers that had it

@@ -38,7 +38,17 @@ class Sample(msgspec.Struct, frozen=True):
         """Return the page as if it had been fetched."""
         kind = f"text/html; charset={self.encoding}" if self.encoding else "text/html"
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
-        return Capture(Task(_address(self.url)), 200, b"", head, self.body, 0.0, 0.0, "", "http/1.1")
+        return Capture(
+            Task(_address(self.url)),
+            200,
+            request=b"",
+            head=head,
+            body=self.body,
+            time=0.0,
+            seconds=0.0,
+            ip="",
+            protocol="http/1.1",
+        )
 
 
 def samples(path: Path) -> Iterator[Sample]:

@@ -27,7 +27,7 @@ _CIPHER = re.compile(rb"SSL connection using TLSv([0-9.]+) / (\S+)")
 class Exchange:
     """A curl handle that is used for one request after another. It keeps the options that never change."""
 
-    def __init__(self, fetch: config.Fetch, identity: config.Identity) -> None:
+    def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
         self.curl = pycurl.Curl()
         self.curl.exchange = self
         self.fetch = fetch
@@ -100,7 +100,7 @@ class Exchange:
             self.cipher = f"tls/{match[1].decode()} {match[2].decode()}"
 
 
-def _options(fetch: config.Fetch, header: list[str]) -> list[tuple[int, Any]]:
+def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, Any]]:
     """Return the curl options that are the same for every request."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if fetch.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [

@@ -16,7 +16,7 @@ class Peer:
 
     __slots__ = ("allowed", "connect", "ip")
 
-    def __init__(self, text: str, fetch: config.Fetch, identity: config.Identity) -> None:
+    def __init__(self, text: str, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
         ip, port = addresses.split(text) or ("", 0)
         self.ip = ip
         self.allowed = addresses.allowed(ip, fetch.allow_private, not identity.contact)
@@ -26,7 +26,7 @@ class Peer:
 class Peers:
     """The known peers, their ciphers, and the hosts whose connections are not used twice."""
 
-    def __init__(self, fetch: config.Fetch, identity: config.Identity) -> None:
+    def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
         self._fetch, self._identity = fetch, identity
         self._peers: dict[str, Peer] = {}  # by address
         self.ciphers: dict[tuple[str, str], str] = {}  # by host and IP address, as of its first connection

@@ -10,13 +10,13 @@ from windrow.fetch import coding
 TARGET = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
 
 
-def user_agent(identity: config.Identity) -> str:
+def user_agent(identity: config.IdentityOptions) -> str:
     """Return the User-Agent with which we identify ourselves."""
     contact = f"; +{identity.contact}" if identity.contact else ""
     return identity.user_agent or f"Mozilla/5.0 (compatible; {identity.name}/{windrow.__version__}{contact})"
 
 
-def fields(fetch: config.Fetch, identity: config.Identity) -> list[str]:
+def fields(fetch: config.FetchOptions, identity: config.IdentityOptions) -> list[str]:
     """Return the header fields of every request, in the order in which they follow Host."""
     contact = identity.contact.removeprefix("mailto:")
     pairs = [

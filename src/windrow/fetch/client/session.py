@@ -22,7 +22,7 @@ from windrow.fetch.client.peers import Peer, Peers
 class Client:
     """An HTTP client. It sends GET requests, each to the address it is given, and follows no redirect."""
 
-    def __init__(self, fetch: config.Fetch, identity: config.Identity) -> None:
+    def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
         self._fetch, self._identity = fetch, identity
         self._fields = "".join(f"{line}\r\n" for line in request.fields(fetch, identity)) + "\r\n"
         self._multi: Multi | None = None
@@ -40,10 +40,12 @@ class Client:
         peer = self._peers.find(address)
         url = request.TARGET.fullmatch(text or task.url.text)
         if url is None:
-            return Failure(task, Reason.PROTOCOL, "not an http or https URL in canonical form", round(time.time(), 3))
+            return Failure(
+                task, Reason.PROTOCOL, detail="not an http or https URL in canonical form", time=round(time.time(), 3)
+            )
         if not peer.allowed:
             detail = f"connecting to {address} is not allowed"
-            return Failure(task, Reason.BLOCKED_ADDRESS, detail, round(time.time(), 3))
+            return Failure(task, Reason.BLOCKED_ADDRESS, detail=detail, time=round(time.time(), 3))
         multi = self._multi or self._start()
         exchange = self._free.pop() if self._free else Exchange(self._fetch, self._identity)
         ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()

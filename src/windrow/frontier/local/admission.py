@@ -23,7 +23,9 @@ Rank = Callable[[Task], int]
 class Admission:
     """Admits tasks."""
 
-    def __init__(self, store: Store, rows: RowCache, backlog: Backlog, ledgers: Ledgers, caps: config.Frontier) -> None:
+    def __init__(
+        self, store: Store, rows: RowCache, backlog: Backlog, ledgers: Ledgers, caps: config.FrontierOptions
+    ) -> None:
         self._store = store
         self._rows = rows
         self._backlog = backlog

@@ -20,7 +20,7 @@ LONG = 0.25  # seconds that a lease may hold an address for the sake of several 
 class Leases:
     """Makes leases."""
 
-    def __init__(self, store: Store, origins: Origins, fetch: config.Fetch) -> None:
+    def __init__(self, store: Store, origins: Origins, fetch: config.FetchOptions) -> None:
         self._store = store
         self._origins = origins
         self._fetch = fetch

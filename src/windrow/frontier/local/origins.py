@@ -20,7 +20,7 @@ SHORT = 4096  # characters of an origin's rules and files that an open host keep
 class Origins:
     """The records of origins, in the store and in the open hosts."""
 
-    def __init__(self, store: Store, fetch: config.Fetch, files: Mapping[str, str]) -> None:
+    def __init__(self, store: Store, fetch: config.FetchOptions, files: Mapping[str, str]) -> None:
         self._store = store
         self._fetch = fetch
         self._paths = {ROBOTS: "/robots.txt", **files}

@@ -48,7 +48,7 @@ class YieldRule(msgspec.Struct, frozen=True):
     min_primary_share: float = 0.0
 
 
-def rule(options: config.Frontier) -> YieldRule:
+def rule(options: config.FrontierOptions) -> YieldRule:
     """Return the rule that the options describe."""
     word = options.yield_threshold.strip("[] ")
     if word == "off":

@@ -9,7 +9,7 @@ ROBOTS = "robots"  # the name of robots.txt among the well-known files
 FAR = 86400.0  # seconds: no host rests longer, whatever it says or the clock does
 
 
-def delay(host: HostRow, fetch: config.Fetch) -> float:
+def delay(host: HostRow, fetch: config.FetchOptions) -> float:
     """Return the seconds between two requests to a host."""
     return max(fetch.delay, host.delay, host.pace)
 
@@ -19,7 +19,7 @@ def rested(host: HostRow, now: float) -> float:
     return host.until if host.until <= now + FAR else now
 
 
-def due(host: HostRow, last: float, now: float, fetch: config.Fetch) -> float:
+def due(host: HostRow, last: float, now: float, fetch: config.FetchOptions) -> float:
     """Return when a host may get its next request: after its delay and after its rest, both of which may grow.
 
     `last` is the end of its last request, 0 if there was none.
@@ -27,7 +27,7 @@ def due(host: HostRow, last: float, now: float, fetch: config.Fetch) -> float:
     return max(last + delay(host, fetch) if last else 0.0, rested(host, now))
 
 
-def judge(host: HostRow, report: Report, fetch: config.Fetch) -> None:
+def judge(host: HostRow, report: Report, fetch: config.FetchOptions) -> None:
     """Enter an outcome into the row of its host."""
     reason = report.reason
     if reason is Reason.OK and not (host.errors or host.failures or host.pace):

@@ -46,7 +46,7 @@ def pauses(reason: Reason) -> bool:
     return TABLE.get(reason, FINAL).pauses
 
 
-def pause(reason: Reason, errors: int, delay: float, fetch: config.Fetch) -> float:
+def pause(reason: Reason, errors: int, delay: float, fetch: config.FetchOptions) -> float:
     """Return the seconds that a host rests after this many errors in a row, including the present one."""
     rule = TABLE.get(reason, FINAL)
     if errors < 1 or not rule.pauses:
@@ -54,7 +54,7 @@ def pause(reason: Reason, errors: int, delay: float, fetch: config.Fetch) -> flo
     return min(max(delay, fetch.backoff) * 2.0 ** min(errors - 1, 30), fetch.max_backoff, rule.longest)
 
 
-def closes(reason: Reason, failures: int, fetch: config.Fetch) -> Reason | None:
+def closes(reason: Reason, failures: int, fetch: config.FetchOptions) -> Reason | None:
     """Return the reason for closing a host after this many failures in a row, including the present one."""
     if reason is Reason.NO_SUCH_HOST:
         return reason if failures > TABLE[reason].tries else None
@@ -63,7 +63,7 @@ def closes(reason: Reason, failures: int, fetch: config.Fetch) -> Reason | None:
     return Reason.HOST_DEAD if TABLE.get(reason, FINAL).counts and failures >= fetch.host_failures else None
 
 
-def pace(reason: Reason, pace: float, delay: float, fetch: config.Fetch) -> float:
+def pace(reason: Reason, pace: float, delay: float, fetch: config.FetchOptions) -> float:
     """Return the seconds between requests that a host tolerates.
 
     They double when the host wants fewer requests, and fall back towards the delay while requests succeed.

@@ -9,7 +9,7 @@ from windrow.data import Task, Url
 class Scope:
     """The rules of one configuration, compiled. `refuses` needs only the URL, so that a worker process can run it."""
 
-    def __init__(self, rules: config.Scope) -> None:
+    def __init__(self, rules: config.ScopeOptions) -> None:
         self._rules = rules
         self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
         self._longest = max(map(len, self._skipped), default=0)

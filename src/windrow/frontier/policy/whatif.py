@@ -90,7 +90,7 @@ class WhatIfTables(msgspec.Struct, frozen=True):
 class Question(msgspec.Struct, frozen=True):
     """The rules and thresholds to apply to a crawl, and its options, which say what a yield is."""
 
-    options: config.Frontier
+    options: config.FrontierOptions
     thresholds: tuple[str, ...] = THRESHOLDS
     ladder: tuple[float, ...] = LADDER
     unit: str = "domain"

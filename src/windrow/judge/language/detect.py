@@ -71,7 +71,7 @@ class Finding(msgspec.Struct, frozen=True):
     paragraphs: tuple[str, ...]  # language of each
 
 
-def prepare(options: config.Language) -> LanguageSettings:
+def prepare(options: config.LanguageOptions) -> LanguageSettings:
     """Parse the codes and load the models; raise ConfigError if no tool and no model knows a language."""
     models = tuple(trigrams.read(Path(path)) for path in options.models)
     accepted = tuple(dict.fromkeys(codes.parse(text) for text in options.accepted))

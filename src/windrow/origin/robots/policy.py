@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from windrow.config import Config, Fetch
+from windrow.config import Config, FetchOptions
 from windrow.data import Access, Capture, Failure, Origin, Reason
 from windrow.origin.robots.parse import DAY, HOUR, condense, parse, read
 
@@ -30,7 +30,7 @@ def learn(origin: str, known: Origin | None, answer: Capture | Failure, config: 
     return Origin(name=origin, stamp=answer.time, fetched=answer.time, expires=expires, access=Access.CLOSED)
 
 
-def _reading(answer: Capture | Failure, config: Fetch, agent: str) -> str | None:
+def _reading(answer: Capture | Failure, config: FetchOptions, agent: str) -> str | None:
     """Return condensed rules; "" if everything is allowed, None if nothing is."""
     if isinstance(answer, Failure):
         return "" if answer.reason in (Reason.REDIRECTS, Reason.BAD_REDIRECT) else None
@@ -41,11 +41,11 @@ def _reading(answer: Capture | Failure, config: Fetch, agent: str) -> str | None
     return "" if 300 <= answer.status < 500 else None
 
 
-def _forbidden(answer: Capture | Failure, config: Fetch) -> bool:
+def _forbidden(answer: Capture | Failure, config: FetchOptions) -> bool:
     return isinstance(answer, Capture) and config.forbidden_robots_closes and answer.status in (401, 403)
 
 
-def _success(answer: Capture, config: Fetch, agent: str) -> str | None:
+def _success(answer: Capture, config: FetchOptions, agent: str) -> str | None:
     if answer.encoded or answer.truncated not in ("", "length"):
         return None  # the missing part may contain rules
     limit = min(config.robots_max_bytes, len(answer.body)) if answer.truncated else config.robots_max_bytes
@@ -55,7 +55,7 @@ def _success(answer: Capture, config: Fetch, agent: str) -> str | None:
     return condense(answer.body, agent, answer.task.url.text, limit)
 
 
-def _life(answer: Capture | Failure, closed: bool, config: Fetch) -> float:
+def _life(answer: Capture | Failure, closed: bool, config: FetchOptions) -> float:
     """Return the seconds for which a verdict is used (§2.4: at most a day)."""
     longest = min(config.robots_ttl, DAY)
     if closed and not _forbidden(answer, config):
