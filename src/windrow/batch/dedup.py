@@ -18,7 +18,7 @@ from windrow.dedup import ngrams, onion
 from windrow.dedup.onion import DuplicateRule, Marks
 from windrow.dedup.table import NgramTable
 
-BATCH = 1 << 19  # bytes of documents hashed in one go
+BATCH = 1 << 19  # bytes of documents hashed in one batch
 LEVELS = ("paragraph", "document")
 PURE = "dedup.max_seen=1"  # the default of this command: onion's rule and no other
 

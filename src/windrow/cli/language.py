@@ -25,7 +25,7 @@ def train(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the model.", metavar="MODEL")],
 ) -> None:
-    """Learn a language from samples of its text, so that it can be told apart from similar languages."""
+    """Learn a language from samples of its text, so that it can be distinguished from similar languages."""
     typer.echo(job.train(name, samples, output))
 
 

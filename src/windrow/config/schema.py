@@ -193,7 +193,7 @@ class WorkersOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExtractOptions:
-    """What is extracted from a page."""
+    """The extraction of text and links from a page."""
 
     max_links: int = 10000  # Links taken from one page.
     # Extractor of the main text: "blocks" (learned), "paragraphs" (jusText's rules), "lines" (DGWC's), "none" (no

@@ -38,7 +38,7 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 class GroupCommit:
-    """What was recorded and is not in the log yet."""
+    """Holds the entries that are recorded and not in the log yet."""
 
     def __init__(self, store: Durable, journal: Log, files: Sequence[Files], serial: Serial, disk: Disk) -> None:
         self._store = store

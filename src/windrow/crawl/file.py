@@ -86,6 +86,6 @@ def _outcome(answer: Capture | Failure, visit: Visit) -> Outcome:
 
 
 def _without(known: Origin | None, task: Task, now: float) -> Origin:
-    """Return the record of an origin that cannot be asked for a file: the file is absent."""
+    """Return the record of an origin whose file may not be requested: it counts as absent."""
     assert known is not None, f"{task.url.text} was leased without the record of {origin.needed_by(task)}"
     return origin.with_file(known, task.file, OriginFile(FileState.ABSENT), now)

@@ -1,7 +1,7 @@
 """One visit: a lease at one host, from its first task to its release.
 
 A visit runs its tasks one after another, with the delay of the host between two requests. Each task has a life of its
-own (`crawl/lives.py`). The visit continues when the host is free again; a page goes on to a worker meanwhile.
+own (`crawl/lives.py`). The visit continues when the host is free again, while a worker reads the page.
 """
 
 import asyncio

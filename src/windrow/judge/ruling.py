@@ -10,7 +10,7 @@ Headers = Sequence[tuple[str, str]]
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a page beyond the page itself: its response, its origin, and the findings of earlier judges."""
+    """The facts about a page beyond the page itself: its response, its origin, and the findings of earlier judges."""
 
     url: str
     headers: Headers = ()  # names and values of the response headers

@@ -120,7 +120,7 @@ _IN_FRAME: Mapping[Any, _Codec] = {
 
 
 class _Form:
-    """A record as a line, and back. What can be copied is copied in one call; only fields with a codec cost more."""
+    """A record as a line, and back. Most fields are copied in one call; only those with a codec cost more."""
 
     def __init__(self, record: type, codecs: Mapping[Any, _Codec]) -> None:
         self._codecs = codecs

@@ -71,7 +71,7 @@ def before_pages(config: Config) -> dict[str, str]:
 
 
 def task(name: str, origin: str) -> Task:
-    """Return the task that requests a file of an origin."""
+    """Return the task for a file of an origin."""
     text = origin + FILES[name].path(origin)
     url = urls.parse(text)
     assert url is not None, text

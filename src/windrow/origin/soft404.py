@@ -23,12 +23,12 @@ def path(origin: str) -> str:
 
 
 def file(sketch: str) -> OriginFile:
-    """Return the record of a probe; an empty sketch says that the origin reports "not found" properly."""
+    """Return the record of a soft-404 probe; an empty sketch says that the origin reports "not found" properly."""
     return OriginFile(FileState.PRESENT, sketch) if sketch else OriginFile(FileState.ABSENT)
 
 
 class Probes:
-    """Counts the pages of this run per origin: an origin that gives few pages is not worth a probe."""
+    """Counts the pages of this run per origin: an origin that gives few pages is not worth a soft-404 probe."""
 
     def __init__(self, config: Config, name: str) -> None:
         self._after = config.quality.probe_after if wanted(config) else 0
@@ -36,7 +36,7 @@ class Probes:
         self._pages: dict[str, int] = {}
 
     def count(self, origin: Origin) -> None:
-        """Count a page of the origin, if a probe may still follow."""
+        """Count a page of the origin, if a soft-404 probe may still follow."""
         if self._after and self._name not in origin.files:
             if len(self._pages) >= MOST:
                 self._pages.clear()
@@ -47,5 +47,5 @@ class Probes:
         return bool(self._after) and self._name not in origin.files and self._pages.get(origin.name, 0) >= self._after
 
     def sent(self, origin: Origin) -> None:
-        """Start counting again: the probe is under way."""
+        """Start counting again: the soft-404 probe is in flight."""
         self._pages.pop(origin.name, None)

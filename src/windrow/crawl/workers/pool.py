@@ -55,7 +55,7 @@ class Pool:
     async def refine(self, capture: Capture, sketch: str = "") -> Refined | Lost:
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
         answer = await self._read(ReadRequest(capture, sketch))
-        assert not isinstance(answer, Sketched), "the worker confused a page with a probe"
+        assert not isinstance(answer, Sketched), "the worker confused a page with a soft-404 probe"
         return answer
 
     async def sketch(self, capture: Capture) -> str:
