@@ -1,4 +1,4 @@
-"""Builds the C kernels where there is a compiler. Without one the package is whole too: twins in Python stand in."""
+"""Build the C kernels if there is a compiler. Without one the package works too, with references in Python."""
 
 import shlex
 import shutil
@@ -28,7 +28,7 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
             problem = compile_kernel(source, target)
             if problem:
                 self.app.display_warning(
-                    f"The C kernel {source.name} was not built, its slower twin in Python will be used: {problem}"
+                    f"The C kernel {source.name} was not built; the slower reference in Python will be used: {problem}"
                 )
                 continue
             build_data["pure_python"] = False
@@ -42,7 +42,7 @@ def compile_kernel(source: Path, target: Path) -> str:
     target.unlink(missing_ok=True)
     for compiler in compilers():
         linking = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
-        # No fused multiplication: the twins round after each operation.
+        # No fused multiplication: the references round after each operation.
         options = ["-O3", "-DNDEBUG", "-fPIC", "-ffp-contract=off", *linking, f"-I{sysconfig.get_path('include')}"]
         command = [*compiler, *options, str(source), "-o", str(target)]
         try:
