@@ -146,8 +146,8 @@ def test_robots_txt_may_disallow_the_file(site: web.Site, tmp_path: Path) -> Non
     assert PATH not in paths(site)
     assert said(tmp_path) == {f"/{number}": [] for number in range(4)}
     why = [line for frame in truth.frames(tmp_path) for line in frame[1:] if line["url"].endswith(PATH)]
-    assert [(line["reason"], line["detail"], line["robots"]["tdm"]) for line in why] == [
-        ("robots", "disallow: /.well-known/", "-")
+    assert [(line["reason"], line["detail"], line["origin"]["files"]["tdmrep"]) for line in why] == [
+        ("robots", "disallow: /.well-known/", {"state": "absent", "text": ""})
     ]
 
 
