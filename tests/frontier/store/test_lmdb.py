@@ -242,7 +242,9 @@ def test_a_newer_state_is_refused_with_a_fix(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_store_is_refused_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "data.mdb").write_bytes(b"something else" * 1000)
-    with pytest.raises(ConfigError, match=r"cannot open the store: .*; if it is damaged, move .* away: .* from log/"):
+    with pytest.raises(
+        ConfigError, match=r"cannot open the store: .*; if it is damaged, move .* away to have it rebuilt from log/"
+    ):
         LmdbStore(tmp_path)
 
 
@@ -252,7 +254,9 @@ def test_url_texts_cut_short_are_refused_with_a_fix(tmp_path: Path) -> None:
     crawl.checkpoint()
     do(crawl.store.close())
     os.truncate(tmp_path / "urls.dat", 20)
-    with pytest.raises(ConfigError, match=r"urls\.dat is shorter than data\.mdb .* says; move .* away: .* from log/"):
+    with pytest.raises(
+        ConfigError, match=r"urls\.dat is shorter than data\.mdb .* says; move .* away to have it rebuilt from log/"
+    ):
         LmdbStore(tmp_path)
 
 

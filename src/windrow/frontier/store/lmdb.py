@@ -58,7 +58,7 @@ class LmdbStore:
                 readahead=False,
             )
         except lmdb.Error as error:
-            fix = f"if it is damaged, move {directory} away: the next start rebuilds it from log/"
+            fix = f"if it is damaged, move {directory} away to have it rebuilt from log/"
             raise ConfigError(f"cannot open the store: {error}; {fix}") from None
         self._ahead = Ahead(self._path)
         try:
@@ -287,7 +287,7 @@ def _decode_meta(stored: bytes, directory: Path) -> tuple[Meta, int]:
     if version != VERSION:
         raise ConfigError(
             f"{directory} has state version {version}, but this Windrow reads version {VERSION}; "
-            "use the Windrow that wrote it, or move the directory away: the next start rebuilds it from log/"
+            "use the Windrow that wrote it, or move the directory away to have it rebuilt from log/"
         )
     meta, length = msgspec.json.decode(stored, type=tuple[Meta, int])
     return meta, length

@@ -28,7 +28,7 @@ class UrlTexts:
             os.close(self._file)
             raise ConfigError(
                 f"{path} is shorter than data.mdb in the same directory says; "
-                f"move {path.parent} away: the next start rebuilds it from log/"
+                f"move {path.parent} away to have it rebuilt from log/"
             )
         os.ftruncate(self._file, length)
         if not length:
