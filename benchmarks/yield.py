@@ -85,7 +85,7 @@ def steps(directory: Path) -> Iterator[Step]:
     """Yield the bytes kept and downloaded until each page of a crawl, in the order of its log."""
     kept = downloaded = 0
     for frame, _ in log.frames(directory / "crawl" / "log"):
-        for report in frame.reports:
+        for report in [entry.report for entry in frame.entries]:
             kept += report.kept
             downloaded += report.downloaded
             if report.task.kind is Kind.PAGE and report.status == 200:

@@ -27,10 +27,12 @@ def head(status: int, body: bytes) -> bytes:
 
 
 def capture(
-    text: str = "http://example.org/", body: bytes = b"<html>hello</html>", status: int = 200, kind: Kind = Kind.PAGE
+    text: str = "http://example.org/", body: bytes = b"<html>hello</html>", status: int = 200, file: str = ""
 ) -> Capture:
+    """Return a capture of a page, or of the well-known file of this name."""
     request = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"
-    task = Task(url(text), kind, via="http://example.org/from", depth=2)
+    kind = Kind.FILE if file else Kind.PAGE
+    task = Task(url(text), kind, file=file, via="http://example.org/from", depth=2)
     return Capture(
         task, status, request, head(status, body), body, 1763200000.123, 0.258, "192.0.2.7", "http/1.1", downloaded=321
     )
@@ -67,16 +69,17 @@ _urls = (
     .filter(lambda found: found is not None)
 )
 _small = st.integers(0, 1 << 20)
+_kinds = st.sampled_from([(Kind.PAGE, ""), (Kind.SESSION_REDIRECT, ""), (Kind.FILE, "robots"), (Kind.FILE, "soft404")])
 _tasks = st.builds(
-    Task,
-    _urls,
-    st.sampled_from([Kind.PAGE, Kind.ROBOTS]),
-    st.integers(0, 255),
-    _small,
-    _small,
-    st.integers(0, 10),
-    st.one_of(st.just(""), _urls.map(lambda found: found.text if found else "")),
-    st.integers(0, 9),
+    lambda kind, **fields: Task(kind=kind[0], file=kind[1], **fields),
+    _kinds,
+    url=_urls,
+    priority=st.integers(0, 255),
+    depth=_small,
+    distance=_small,
+    redirects=st.integers(0, 10),
+    via=st.one_of(st.just(""), _urls.map(lambda found: found.text if found else "")),
+    attempt=st.integers(0, 9),
 )
 _lines = st.lists(st.binary(max_size=30), max_size=5).map(lambda parts: b"\r\n".join([*parts, b""]))
 _heads = st.one_of(

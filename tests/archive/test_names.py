@@ -7,25 +7,25 @@ import pytest
 from tests.archive.captures import capture
 from windrow.archive import names
 from windrow.config import ConfigError
-from windrow.data import Kind
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "subset"),
+    ("status", "file", "subset"),
     [
-        (200, Kind.PAGE, "warc"),
-        (204, Kind.PAGE, "warc"),
-        (301, Kind.PAGE, "diagnostics"),
-        (404, Kind.PAGE, "diagnostics"),
-        (503, Kind.PAGE, "diagnostics"),
-        (200, Kind.ROBOTS, "robotstxt"),
-        (404, Kind.ROBOTS, "robotstxt"),
-        (200, Kind.TDMREP, "robotstxt"),
-        (302, Kind.TDMREP, "robotstxt"),
+        (200, "", "warc"),
+        (204, "", "warc"),
+        (301, "", "diagnostics"),
+        (404, "", "diagnostics"),
+        (503, "", "diagnostics"),
+        (200, "robots", "robotstxt"),
+        (404, "robots", "robotstxt"),
+        (200, "tdmrep", "robotstxt"),
+        (302, "tdmrep", "robotstxt"),
+        (200, "soft404", "diagnostics"),
     ],
 )
-def test_a_capture_goes_to_its_subset(status: int, kind: Kind, subset: str) -> None:
-    assert names.subset(capture(kind=kind).task, status) == subset
+def test_a_capture_goes_to_its_subset(status: int, file: str, subset: str) -> None:
+    assert names.subset(capture(file=file).task, status) == subset
 
 
 def test_a_name_is_made_of_prefix_node_start_and_serial() -> None:

@@ -19,7 +19,7 @@ from warcio.cli import main as warcio_cli
 from tests.archive.captures import any_capture, capture, files, write
 from windrow.archive import Earlier, Writer
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Kind
+from windrow.data import Capture
 
 CIPHER = "tls/1.3 TLS_AES_256_GCM_SHA384"
 ODD = (
@@ -28,7 +28,7 @@ ODD = (
 )
 BASE = capture(body=b"abc")
 SITE = [
-    capture("http://example.org/robots.txt", b"User-agent: *\r\n\r\n", kind=Kind.ROBOTS),
+    capture("http://example.org/robots.txt", b"User-agent: *\r\n\r\n", file="robots"),
     capture("https://example.org/", "<html>ěščř</html>".encode()),
     capture("http://example.org/empty", b""),
     capture("http://example.org/gone", b"<html>gone</html>", 404),

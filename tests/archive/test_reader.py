@@ -15,10 +15,10 @@ from tests.shared import shared
 from windrow import archive
 from windrow.archive import Earlier, Writer
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Kind, Place
+from windrow.data import Capture, Place
 
 SITE = [
-    capture("http://example.org/robots.txt", b"User-agent: *\nDisallow:\n", kind=Kind.ROBOTS),
+    capture("http://example.org/robots.txt", b"User-agent: *\nDisallow:\n", file="robots"),
     capture("http://example.org/"),
     capture("http://example.org/gone", b"", 404),
     capture("http://example.org/2", bytes(range(256)) * 300),

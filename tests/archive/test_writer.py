@@ -13,7 +13,7 @@ from tests.archive.captures import INFO, capture, files, write
 from windrow import archive
 from windrow.archive import Members, Writer, fields
 from windrow.config import ArchiveOptions, ConfigError
-from windrow.data import Capture, Kind
+from windrow.data import Capture
 
 PAGES = [capture(f"http://example.org/{number}", os.urandom(500).hex().encode()) for number in range(40)]
 
@@ -36,7 +36,7 @@ def writer(tmp_path: Path) -> Iterator[Writer]:
 
 
 def test_each_file_begins_with_the_options_of_its_crawl(tmp_path: Path) -> None:
-    write(tmp_path, [capture(), capture(status=404), capture(kind=Kind.ROBOTS)])
+    write(tmp_path, [capture(), capture(status=404), capture(file="robots")])
     assert len(files(tmp_path)) == 3
     for path in files(tmp_path):
         first = next(archive.records(path))

@@ -7,30 +7,22 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.logs import frame, url, write
+from tests.logs import frame, page, write
 from windrow import cli
 from windrow.batch import whatif
 from windrow.config import ConfigError
-from windrow.data import Place, Reason, Report, Task
+from windrow.data import Entry
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.whatif import THRESHOLDS, WhatIfTables
 
 
-def pages(host: str, count: int, downloaded: int, kept: int) -> list[Report]:
-    fields = {
-        "seconds": 0.1,
-        "status": 200,
-        "downloaded": downloaded,
-        "clean": kept,
-        "kept": kept,
-        "place": Place("warc/x", 0, 9),
-    }
-    return [Report(1, Task(url(str(number), host)), Reason.OK, "", 1000.0, **fields) for number in range(count)]  # type: ignore[arg-type]
+def pages(host: str, count: int, downloaded: int, kept: int) -> list[Entry]:
+    return [page(str(number), host, downloaded=downloaded, clean=kept, kept=kept) for number in range(count)]
 
 
-def crawl(directory: Path, *reports: Report) -> Path:
+def crawl(directory: Path, *entries: Entry) -> Path:
     directory.mkdir(exist_ok=True)
-    write(directory / "log", frame(1, *reports))
+    write(directory / "log", frame(1, *entries))
     return directory
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.logs import frame, task, url, write
+from tests.logs import entry, frame, page, task, url, write
 from windrow import log
 from windrow.config import FrontierOptions
-from windrow.data import Kind, Place, Reason, Report, Task
+from windrow.data import Entry, Kind, Reason, Task
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.whatif import Question, WhatIf
 from windrow.log import Accounts, SiteAccount, Totals, accounts
@@ -18,22 +18,8 @@ from windrow.log.accounts import Part, Point
 HOSTS = ("a.example.org", "b.example.org:8080", "example.com", "[2001:db8::1]", "127.0.0.1")
 
 
-def page(path: str, host: str = "a.example.org", reason: Reason = Reason.OK, **fields: object) -> Report:
-    links = fields.pop("links", ())
-    found = tuple(Task(url(link), depth=1, via=url(path, host).text) for link in links)  # type: ignore[attr-defined]
-    given = {
-        "seconds": 0.1,
-        "status": 200,
-        "downloaded": 1000,
-        "place": Place("warc/x", 0, 9),
-        "found": found,
-        **fields,
-    }
-    return Report(1, Task(url(path, host)), reason, "", 1000.0, **given)  # type: ignore[arg-type]
-
-
-def folded(directory: Path, *reports: Report, seeds: tuple[Task, ...] = ()) -> Accounts:
-    write(directory / "log", frame(1, *reports, seeds=seeds))
+def folded(directory: Path, *entries: Entry, seeds: tuple[Task, ...] = ()) -> Accounts:
+    write(directory / "log", frame(1, *entries, seeds=seeds))
     return read(directory)[1]
 
 
@@ -43,16 +29,15 @@ def read(directory: Path, unit: str = "domain", options: FrontierOptions | None 
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> Report:
-    kind = draw(st.sampled_from([Kind.PAGE, Kind.PAGE, Kind.PAGE, Kind.ROBOTS]))
+def entries(draw: st.DrawFn) -> Entry:
+    kind = draw(st.sampled_from([Kind.PAGE, Kind.PAGE, Kind.PAGE, Kind.FILE]))
     links = draw(st.lists(st.text('ab],["http://', min_size=1, max_size=12), max_size=4))
     clean = draw(st.integers(0, 900))
-    return Report(
-        1,
-        Task(url(draw(st.text('xy],["', max_size=5)), draw(st.sampled_from(HOSTS))), kind),
+    return entry(
+        Task(url(draw(st.text('xy],["', max_size=5)), draw(st.sampled_from(HOSTS))), kind=kind),
         draw(st.sampled_from(list(Reason))),
-        draw(st.sampled_from(["", '],["http', '"found":[["http'])),
-        1000.0,
+        [url(link) for link in links],
+        detail=draw(st.sampled_from(["", '],["http', '"admitted":[["http'])),
         seconds=draw(st.sampled_from([0.0, 0.5])),
         status=draw(st.sampled_from([0, 200, 404])),
         downloaded=draw(st.integers(0, 5000)),
@@ -60,28 +45,27 @@ def reports(draw: st.DrawFn) -> Report:
         kept=draw(st.integers(0, clean)),
         language=draw(st.sampled_from(["", "deu", "ces"])),
         final=draw(st.booleans()),
-        found=tuple(Task(url(link), via="x") for link in links),
         refused=draw(st.dictionaries(st.sampled_from(["tld", "],["]), st.integers(1, 9), max_size=2)),
     )
 
 
-@given(st.lists(reports(), max_size=8))
-def test_the_accounts_add_up_to_the_tally(tmp_path_factory: pytest.TempPathFactory, reports_: list[Report]) -> None:
+@given(st.lists(entries(), max_size=8))
+def test_the_accounts_add_up_to_the_tally(tmp_path_factory: pytest.TempPathFactory, entries_: list[Entry]) -> None:
     directory = tmp_path_factory.mktemp("fold")
-    write(directory / "log", frame(1, *reports_, seeds=(task("a"),)))
+    write(directory / "log", frame(1, *entries_, seeds=(task("a"),)))
     totals, book = read(directory)
     running = log.Tally(seen=1)
-    for report in reports_:
-        running.add(report)
+    for each in entries_:
+        running.add(each)
     assert totals.tally == running
     assert {reason: part.urls for reason, part in book.reasons.items()} == running.finished
     pages = sum(site.downloaded for site in book.sites.values())
     assert pages + book.other + book.broken == running.downloaded
 
 
-@given(st.lists(reports(), max_size=8), st.sampled_from(["kept", "clean", "primary"]))
+@given(st.lists(entries(), max_size=8), st.sampled_from(["kept", "clean", "primary"]))
 def test_an_account_is_what_the_frontier_would_have_booked(
-    tmp_path_factory: pytest.TempPathFactory, ended: list[Report], text: str
+    tmp_path_factory: pytest.TempPathFactory, ended: list[Entry], text: str
 ) -> None:
     options = FrontierOptions(yield_text=text)
     rule = budget.rule(options)
@@ -89,7 +73,7 @@ def test_an_account_is_what_the_frontier_would_have_booked(
     write(directory / "log", frame(1, *ended))
     _, found = read(directory, options=options)
     booked: dict[str, SiteAccount] = {}
-    for report in ended:
+    for report in [each.report for each in ended]:
         if report.task.kind is Kind.PAGE and report.status:
             budget.enter(report, rule, booked.setdefault(report.task.url.domain, SiteAccount()))
     names = ("pages", "downloaded", "kept", "clean", "primary", "yields")
@@ -126,7 +110,7 @@ def test_languages_and_reasons_have_their_bytes_and_words(tmp_path: Path) -> Non
 
 
 def test_urls_dropped_for_low_yield_belong_to_their_domain_and_are_no_pages(tmp_path: Path) -> None:
-    closed = Report(0, task("b"), Reason.LOW_YIELD, "", 5.0)
+    closed = entry(task("b"), Reason.LOW_YIELD)
     account = folded(tmp_path, page("a"), closed, closed).sites["example.org"]
     assert (account.pages, account.closed) == (1, 2)
 
@@ -141,7 +125,7 @@ def test_a_long_timeline_keeps_its_sums(tmp_path: Path) -> None:
     sums = [sum(getattr(point, name) for point in points) for name in ("pages", "downloaded", "clean", "kept")]
     assert sums == [
         len(ended),
-        *(sum(getattr(report, name) for report in ended) for name in ("downloaded", "clean", "kept")),
+        *(sum(getattr(each.report, name) for each in ended) for name in ("downloaded", "clean", "kept")),
     ]
 
 

@@ -5,19 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.logs import frame, ok, task, write
+from tests.logs import entry, frame, ok, task, write
 from windrow import log
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Place, Reason, Report
+from windrow.data import Frame, Kind, Place, Reason
 from windrow.log.fold import PAUSE
 
 
 def test_the_fold_counts_every_url_once(tmp_path: Path) -> None:
     seeds = (task("a"),)
-    again = Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False)
-    disallowed = Report(0, task("c"), Reason.ROBOTS, "disallow: /c", 5.0)
-    robots = Report(
-        3, task("robots.txt", kind=Kind.ROBOTS), Reason.OK, "", 5.0, 0.1, 200, 30, place=Place("robotstxt/x", 0, 1)
+    again = entry(task("b"), Reason.TIMEOUT, seconds=1.0, final=False)
+    disallowed = entry(task("c"), Reason.ROBOTS, detail="disallow: /c")
+    robots = entry(
+        task("robots.txt", kind=Kind.FILE, file="robots"),
+        seconds=0.1,
+        status=200,
+        downloaded=30,
+        place=Place("robotstxt/x", 0, 1),
     )
     write(
         tmp_path / "log",
@@ -44,13 +48,13 @@ def test_the_fold_counts_every_url_once(tmp_path: Path) -> None:
 def test_the_running_tally_and_the_fold_agree(tmp_path: Path) -> None:
     ended = [
         ok(1, "a", "b"),
-        Report(0, task("b"), Reason.TIMEOUT, "", 5.0, 1.0, final=False),
-        Report(0, task("b"), Reason.CONNECT, "", 6.0),
+        entry(task("b"), Reason.TIMEOUT, seconds=1.0, final=False),
+        entry(task("b"), Reason.CONNECT),
     ]
     write(tmp_path / "log", frame(1, *ended))
     tally = log.Tally()
-    for report in ended:
-        tally.add(report)
+    for each in ended:
+        tally.add(each)
     assert log.fold(tmp_path).tally == tally
 
 

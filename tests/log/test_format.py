@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.logs import frame, url
 from windrow import log
-from windrow.data import Frame, Kind, Place, Reason, Report, Robots, Task
+from windrow.data import Access, Entry, FileState, Frame, Kind, Origin, OriginFile, Place, Reason, Report, Task
 
 NUMBERS = st.integers(0, 2**40)
 TIMES = st.floats(0, 4e9, allow_nan=False)
@@ -22,22 +22,34 @@ URLS = st.builds(
 TASKS = st.builds(
     Task,
     URLS,
-    st.just(Kind.PAGE),
+    kind=st.sampled_from(Kind),
     priority=st.integers(0, 255),
     depth=st.integers(0, 99),
     distance=st.integers(0, 9),
     redirects=st.integers(0, 9),
     via=WORDS,
     attempt=st.integers(0, 20),
+    file=WORDS,
 )
-ROBOTS = st.builds(Robots, WORDS, WORDS, TIMES, TIMES, st.booleans(), TIMES)
+FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
+ORIGINS = st.builds(
+    Origin,
+    name=WORDS,
+    stamp=TIMES,
+    fetched=TIMES,
+    expires=TIMES,
+    access=st.sampled_from(Access),
+    delay=TIMES,
+    rules=WORDS,
+    files=st.dictionaries(WORDS, FILES, max_size=2),
+)
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> Report:
+def entries(draw: st.DrawFn) -> Entry:
     own = draw(TASKS)
-    found = [Task(link, depth=own.depth + 1, via=own.url.text) for link in draw(st.lists(URLS, max_size=3))]
-    return Report(
+    admitted = [Task(link, depth=own.depth + 1, via=own.url.text) for link in draw(st.lists(URLS, max_size=3))]
+    report = Report(
         seq=draw(NUMBERS),
         task=own,
         reason=draw(st.sampled_from(list(Reason))),
@@ -58,17 +70,17 @@ def reports(draw: st.DrawFn) -> Report:
         final=draw(st.booleans()),
         until=draw(TIMES),
         address=draw(WORDS),
-        robots=draw(st.none() | ROBOTS),
-        found=tuple(found),
-        refused=draw(st.dictionaries(WORDS, NUMBERS, max_size=3)),
+        origin=draw(st.none() | ORIGINS),
+        rules=draw(TIMES),
     )
+    return Entry(report, tuple(admitted), draw(st.dictionaries(WORDS, NUMBERS, max_size=3)))
 
 
 FRAMES = st.builds(
     Frame,
     NUMBERS,
     TIMES,
-    st.lists(reports(), max_size=3).map(tuple),
+    st.lists(entries(), max_size=3).map(tuple),
     st.dictionaries(WORDS, NUMBERS, max_size=3),
     st.lists(st.builds(Task, URLS, via=WORDS), max_size=3).map(tuple),
     NUMBERS,
@@ -83,21 +95,29 @@ def test_a_frame_comes_back_as_it_was_written(written: Frame) -> None:
 
 def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
     """The line is derived from the records: a field added to one of them needs no edit in the format."""
-    own = Task(url("a"), Kind.PROBE, 1, 2, 3, 4, "via", 5)
+    own = Task(url("a"), Kind.FILE, priority=1, depth=2, distance=3, redirects=4, via="via", attempt=5, file="robots")
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
-    full = Report(**{**fields, "task": own, "found": (Task(url("b"), via=own.url.text),)})
+    report = Report(**{**fields, "task": own, "links": (), "refused": {}})
+    full = Entry(report, (Task(url("b"), via=own.url.text),), {"x": 1})
     text = zlib.decompress(log.encode(frame(1, full)), 31)
     written = set(json.loads(text.splitlines()[1]))
-    assert written == {field.name for record in (Report, Task) for field in msgspec.structs.fields(record)} - {"task"}
-    assert log.decode(text).reports == (full,)
+    named = {field.name for record in (Entry, Report, Task) for field in msgspec.structs.fields(record)}
+    assert written == named - {"report", "task", "links"}
+    assert log.decode(text).entries == (full,)
+
+
+def test_links_that_were_not_admitted_are_not_in_the_log() -> None:
+    report = Report(seq=1, task=Task(url("a")), reason=Reason.OK, detail="", time=1.0, links=(Task(url("b")),))
+    text = zlib.decompress(log.encode(frame(1, Entry(report))), 31)
+    assert log.decode(text).entries == (Entry(msgspec.structs.replace(report, links=())),)
 
 
 def _other_than(default: object, kind: object) -> object:
     """Return a value of a type that is not the default of its field."""
     if kind == Place | None:
         return Place("warc/x", 1, 2)
-    if kind == Robots | None:
-        return Robots("http://a.example.org", "", 1.0, 2.0)
+    if kind == Origin | None:
+        return Origin(name="http://a.example.org", stamp=1.0, fetched=1.0, expires=2.0)
     if kind is Reason:
         return Reason.TIMEOUT
     return {

@@ -2,23 +2,13 @@
 
 from pathlib import Path
 
-from tests.logs import url, write
-from windrow.data import Frame, Kind, Place, Reason, Report, Task
+from tests.logs import entry, url, write
+from tests.logs import page as logged
+from windrow.data import Entry, Frame, Kind, Reason, Task
 
 
-def page(host: str, path: str, reason: Reason = Reason.OK, **fields: object) -> Report:
-    links = fields.pop("links", ())
-    own = Task(url(path, host))
-    found = tuple(Task(url(link, host), depth=1, via=own.url.text) for link in links)  # type: ignore[attr-defined]
-    given = {
-        "seconds": 0.1,
-        "status": 200,
-        "downloaded": 10_000,
-        "place": Place("warc/x", 0, 9),
-        "found": found,
-        **fields,
-    }
-    return Report(1, own, reason, "", 1000.0, **given)  # type: ignore[arg-type]
+def page(host: str, path: str, reason: Reason = Reason.OK, **fields: object) -> Entry:
+    return logged(path, host, reason, **{"downloaded": 10_000, **fields})
 
 
 def german(directory: Path, scale: int = 1) -> Path:
@@ -31,7 +21,13 @@ def german(directory: Path, scale: int = 1) -> Path:
         "scores": {"words": 500.0, "near_duplicates": 0.2},
     }
     first = [
-        Report(0, Task(url("robots.txt", "a.rich.de"), Kind.ROBOTS), Reason.OK, "", 900.0, 0.1, 200, 321),
+        entry(
+            Task(url("robots.txt", "a.rich.de"), kind=Kind.FILE, file="robots"),
+            time=900.0,
+            seconds=0.1,
+            status=200,
+            downloaded=321,
+        ),
         page("a.rich.de", "1", links=("2", "3"), **text),
         page("b.rich.de", "1", **text),
         page("some.at", "1", **{**text, "kept": 100}),
@@ -39,9 +35,9 @@ def german(directory: Path, scale: int = 1) -> Path:
     second = [
         page("mixed.com", "1", Reason.LANGUAGE, clean=2000, language="eng", refused={"tld": 7}),
         page("poor.com", "1", Reason.NO_TEXT, links=("2",)),
-        Report(0, Task(url("2", "poor.com")), Reason.LOW_YIELD, "", 1001.0),
-        Report(0, Task(url("2", "a.rich.de")), Reason.CONNECT, "refused", 1001.0, 0.1, final=False),
-        Report(0, Task(url("2", "a.rich.de")), Reason.TIMEOUT, "slow", 1002.0, 60.0, downloaded=55),
+        entry(Task(url("2", "poor.com")), Reason.LOW_YIELD, time=1001.0),
+        entry(Task(url("2", "a.rich.de")), Reason.CONNECT, time=1001.0, seconds=0.1, final=False),
+        entry(Task(url("2", "a.rich.de")), Reason.TIMEOUT, time=1002.0, seconds=60.0, downloaded=55),
     ]
     seeds = tuple(Task(url("1", host)) for host in ("a.rich.de", "b.rich.de", "some.at", "mixed.com", "poor.com"))
     directory.mkdir(exist_ok=True)

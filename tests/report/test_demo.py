@@ -30,7 +30,7 @@ def lines(demo: Path) -> list[dict[str, Any]]:
 
 def test_every_url_finishes_once_and_the_report_counts_it(demo: Path, numbers: dict[str, Any]) -> None:
     seen = [seed[0] for frame in truth.frames(demo) for seed in frame[0].get("seeds", [])]
-    seen += [found[0] for line in lines(demo) for found in line.get("found", [])]
+    seen += [found[0] for line in lines(demo) for found in line.get("admitted", [])]
     ends = [(line["url"], line["reason"]) for line in lines(demo) if not line.get("kind") and line.get("final", True)]
     assert len(set(seen)) == len(seen) == numbers["seen"]
     assert sorted(url for url, _ in ends) == sorted(seen)
