@@ -32,7 +32,9 @@ def pack(capture: Capture) -> bytes:
     if task.priority != 128 or task.distance or task.redirects or task.attempt:
         lines += _TASK % (task.priority, task.distance, task.redirects, task.attempt)
     if task.kind is not Kind.PAGE:
-        lines += b"kind: %b\r\n" % _kind_name(task).encode()
+        lines += b"kind: %b\r\n" % task.kind.name.lower().encode()
+    if task.file:
+        lines += b"file: %b\r\n" % task.file.encode()
     if capture.encoded:
         lines += b"encoded: yes\r\n"
     if not head.startswith(b"HTTP/1.1 %d " % capture.status) and status(head) != capture.status:
@@ -44,29 +46,17 @@ def pack(capture: Capture) -> bytes:
 
 def task(url: Url, found: Mapping[str, str]) -> Task:
     """Return the task that `pack` wrote."""
-    kind, file = _kind(found["kind"]) if "kind" in found else (Kind.PAGE, "")
     return Task(
         url,
-        kind=kind,
+        kind=Kind[found["kind"].upper()] if "kind" in found else Kind.PAGE,
         priority=int(found.get("priority", _DEFAULT.priority)),
         depth=int(found.get("depth", 0)),
         distance=int(found.get("distance", 0)),
         redirects=int(found.get("redirects", 0)),
         via=found.get("via", ""),
         attempt=int(found.get("attempt", 0)),
-        file=file,
+        file=found.get("file", ""),
     )
-
-
-def _kind_name(task: Task) -> str:
-    """Return the kind of a task; of a well-known file, the name of the file."""
-    return task.file if task.kind is Kind.FILE else task.kind.name.lower()
-
-
-def _kind(name: str) -> tuple[Kind, str]:
-    """Undo `_kind_name`: return the kind and the name of the file."""
-    kind = Kind.__members__.get(name.upper())
-    return (Kind.FILE, name) if kind is None else (kind, "")
 
 
 def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
