@@ -29,10 +29,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.quality import agreement
 from windrow import extract
 from windrow.config import ConfigError
-from windrow.extract import blocks, decode, evaluate, files, gold, walk
-from windrow.extract.evaluate import Score
-from windrow.extract.gold import Sample
-from windrow.extract.peers import peer
+from windrow.extract import blocks, decode, walk
+from windrow.extract.evaluation import evaluate, files, gold
+from windrow.extract.evaluation.evaluate import PageScore
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.evaluation.peers import peer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEERS = ("trafilatura", "justext", "resiliparse")
@@ -91,7 +92,7 @@ def others() -> dict[str, Tool]:
     return found
 
 
-def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[Score]:
+def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[PageScore]:
     if alone:
         every = list(samples)
         return [score for name, tool in tools.items() for score in measured({name: tool}, every)]
@@ -104,7 +105,7 @@ def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = Fa
     ]
 
 
-def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
+def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[PageScore]:
     """Each time another tool is first: who is, meets a page that is not in the processor's caches."""
     content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
     text = decode.decode(sample.body, content_type)[0]
@@ -113,7 +114,7 @@ def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
     return [evaluate.score(name, functools.partial(tools[name], text=text), sample) for name in turn]
 
 
-def rows(scores: list[Score], tools: list[str], with_gold: bool) -> list[Row]:
+def rows(scores: list[PageScore], tools: list[str], with_gold: bool) -> list[Row]:
     """A row for each tool: cost, its ratio to that of each peer, and quality."""
     overall = {
         row.extractor: row

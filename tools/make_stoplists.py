@@ -1,4 +1,4 @@
-"""Packs src/windrow/extract/stoplists/lists.zip: jusText's stop lists, and lists of characters for languages without blanks between words.
+"""Packs src/windrow/extract/justext/stoplists/lists.zip: jusText's stop lists, and lists of characters for languages without blanks between words.
 
     python tools/make_stoplists.py JUSTEXT_DIRECTORY JIEBA_DICTIONARY
 
@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from windrow.extract import stoplists
+from windrow.extract.justext import stoplists
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "windrow" / "extract" / "stoplists"

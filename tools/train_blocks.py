@@ -27,9 +27,12 @@ except ImportError as error:
     sys.exit(f"training needs {error.name}, which is not installed; try: pip install lightgbm rapidfuzz")
 
 from windrow.config import ConfigError
-from windrow.extract import blocks_model, blocks_rules, blocks_twin, evaluate, gold, html, rules, walk
-from windrow.extract.blocks_model import UNIT, Forest, Model
-from windrow.extract.gold import Sample
+from windrow.extract import html, walk
+from windrow.extract.blocks import model, reference, rules
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.walk import rules as tag_rules
+from windrow.extract.blocks.model import UNIT, Forest, Model
+from windrow.extract.evaluation.gold import Sample
 from windrow.extract.walk import Walk
 
 Array = blocks_twin.Array

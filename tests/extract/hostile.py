@@ -104,6 +104,6 @@ def main(name: str, megabytes: int, seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[4:] == ["twin"]:
+    if sys.argv[4:] == ["reference"]:
         walk._walk = blocks._blocks = None  # type: ignore[assignment]
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -45,7 +45,7 @@ def test_another_hostile_page_is_read_within_limits_and_gives_clean_text(name: s
 @pytest.mark.long
 @pytest.mark.parametrize("name", hostile.PAGES)
 def test_a_hostile_page_is_read_within_limits_without_the_kernel(name: str) -> None:
-    assert read(name, "twin") == read(name)
+    assert read(name, "reference") == read(name)
 
 
 def test_of_a_million_links_as_many_are_taken_as_the_options_say() -> None:

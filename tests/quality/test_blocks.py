@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow.extract import blocks, evaluate, gold
-from windrow.extract.gold import Sample
+from windrow.extract import blocks
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["blocks"]
 WHOLE = (

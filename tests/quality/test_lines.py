@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow.extract import gold, lines
-from windrow.extract.gold import Sample
-from windrow.extract.lines_model import training
+from windrow.extract import lines
+from windrow.extract.evaluation import gold
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.lines import training
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["lines"]
 QUICK = ("hexun", "qq", "xinhua")  # the site that is hardest, one of the paper's and the one with the shortest texts

@@ -10,8 +10,9 @@ import pytest
 from tests.quality.agreement import FIVE_HUNDRED, agreement
 from tests.shared import shared
 from windrow import config
-from windrow.extract import evaluate, gold, paragraphs
-from windrow.extract.gold import Sample
+from windrow.extract import justext
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
 WHOLE = (
@@ -32,7 +33,7 @@ def f1(pages: Iterable[Sample], preset: str) -> float:
     scores = []
     for page in pages:
         options = config.Paragraphs(preset=preset, language=page.language)
-        found = paragraphs.extract(page.capture(), 0, options=options).paragraphs
+        found = justext.extract(page.capture(), 0, options=options).paragraphs
         text = "\n".join(one.text for one in found if one.kind == "good")
         scores.append(evaluate.bag(evaluate.words(page.gold, page.language), evaluate.words(text, page.language)).f1)
     return statistics.fmean(scores)

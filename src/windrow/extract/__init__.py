@@ -53,18 +53,18 @@ def _with_blocks(options: Config) -> Extractor:
 
 
 def _with_paragraphs(options: Config) -> Extractor:
-    from windrow.extract import paragraphs
+    from windrow.extract import justext
 
-    paragraphs.check(options.paragraphs)
+    justext.check(options.paragraphs)
     links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(paragraphs.extract, max_links=links, agent=agent, options=options.paragraphs)
+    return functools.partial(justext.extract, max_links=links, agent=agent, options=options.paragraphs)
 
 
 def _with_lines(options: Config) -> Extractor:
     from windrow.extract import lines  # with numpy, which the others do without
 
     links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.model(options.extract.model))
+    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.load_model(options.extract.model))
 
 
 def _without_text(options: Config) -> Extractor:
