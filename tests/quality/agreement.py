@@ -6,8 +6,8 @@ from typing import Any
 
 from windrow import config
 from windrow.extract import justext
-from windrow.extract.justext import stoplists
 from windrow.extract.evaluation.gold import Sample
+from windrow.extract.justext import stoplists
 
 Decisions = dict[str, list[bool]]  # text without blanks -> for each paragraph with it, whether it is good
 FIVE_HUNDRED = {

@@ -1,4 +1,4 @@
-"""F1 of the extractor `lines` on ten Chinese news sites, three of them the paper's own, held above the floors of floors.toml."""
+"""F1 of the extractor `lines` on ten Chinese news sites, three of them the paper's, is above the floors."""
 
 import itertools
 import tomllib
@@ -13,7 +13,7 @@ from windrow.extract.evaluation.gold import Sample
 from windrow.extract.lines import training
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["lines"]
-QUICK = ("hexun", "qq", "xinhua")  # the site that is hardest, one of the paper's and the one with the shortest texts
+QUICK = ("hexun", "qq", "xinhua")  # the hardest site, one of the paper's, and the one with the shortest texts
 
 
 @pytest.fixture(scope="module")

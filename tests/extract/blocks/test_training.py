@@ -1,4 +1,4 @@
-"""tools/train_blocks.py: which blocks a gold text holds, how pages are split, and that the same pages give the same model."""
+"""tools/train_blocks.py: labels of blocks, splits of pages, and that the same pages give the same model."""
 
 import importlib
 import sys
@@ -32,22 +32,22 @@ def test_blocks_in_the_order_of_the_gold_text_are_found(tool: ModuleType) -> Non
     assert labels(tool, blocks, "the mill stood by the river it was old and grey") == [0, 1, 0, 1, 0]
 
 
-def test_a_long_block_is_found_where_the_gold_text_has_it_elsewhere(tool: ModuleType) -> None:
+def test_a_long_block_is_found_out_of_order(tool: ModuleType) -> None:
     late, early = "and so they all went home again before night", "in the morning the sun rose over the quiet valley"
     assert labels(tool, [late, early, "menu"], f"{early} {late}") == [1, 1, 0]
 
 
-def test_a_short_block_is_found_beside_its_neighbours_and_not_far_from_them(tool: ModuleType) -> None:
+def test_a_short_block_is_found_next_to_its_neighbours_only(tool: ModuleType) -> None:
     text = "the mill stood by the river and it was old"
     assert labels(tool, ["menu", "News", text, *["menu"] * 30, "News"], f"News {text}") == [0, 1, 1, *[0] * 30, 0]
 
 
-def test_half_of_a_block_is_half_a_label(tool: ModuleType) -> None:
+def test_half_of_a_block_gives_half_a_label(tool: ModuleType) -> None:
     assert labels(tool, ["one two three four five six seven eight"], "one two three four") == [0.5]
 
 
 @pytest.mark.parametrize(("blocks", "gold"), [([], "text"), (["text"], ""), ([""], "text")])
-def test_nothing_is_found_in_nothing(tool: ModuleType, blocks: list[str], gold: str) -> None:
+def test_empty_texts_give_no_labels(tool: ModuleType, blocks: list[str], gold: str) -> None:
     assert labels(tool, blocks, gold) == [0.0] * len(blocks)
 
 
@@ -87,7 +87,7 @@ def test_the_same_pages_give_the_same_model(tool: ModuleType, tmp_path: Path, mo
     assert model.load(tmp_path / "model.json", rules.FIRST, rules.SECOND).first == made[0].first
 
 
-def test_pages_of_one_site_or_text_are_on_one_side(tool: ModuleType, tmp_path: Path) -> None:
+def test_pages_of_one_site_or_text_are_in_one_part(tool: ModuleType, tmp_path: Path) -> None:
     for name, words in (("a", "one"), ("b", "two"), ("c", "one")):
         page(tmp_path / "set", name, words)
     (tmp_path / "set" / "meta.jsonl").write_text(

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 by hand-made cases, and tables that weigh data sets alike."""
+"""Precision, recall and F1 on hand-made cases, and tables in which data sets have equal weight."""
 
 import pytest
 
@@ -26,12 +26,12 @@ def test_a_bag_of_words_counts_each_word_as_often_as_it_occurs(gold: str, found:
     assert evaluate.bag(gold.split(), found.split()) == match
 
 
-def test_words_are_letters_and_digits_in_lower_case_and_characters_where_there_are_no_blanks() -> None:
+def test_words_are_lower_case_letters_and_digits_or_characters_in_scripts_without_blanks() -> None:
     assert evaluate.words("Don't PANIC, 42!", "en") == ["don", "t", "panic", "42"]
     assert evaluate.words("你好，世界 42", "zh") == ["你", "好", "世", "界", "4", "2"]
 
 
-def test_four_words_in_a_row_know_the_order() -> None:
+def test_n_grams_depend_on_the_order() -> None:
     assert evaluate.ngrams("a b c d e".split()) == [("a", "b", "c", "d"), ("b", "c", "d", "e")]
     assert evaluate.ngrams(["a", "b"]) == [("a", "b")]
     assert evaluate.ngrams([]) == []
@@ -46,7 +46,7 @@ def sample(name: str, dataset: str, gold: str, **facts: object) -> Sample:
     return Sample(name, dataset, b"", gold, **{"language": "en", "kind": "article", **facts})  # type: ignore[arg-type]
 
 
-def test_every_data_set_weighs_the_same_and_groups_are_by_page() -> None:
+def test_every_data_set_has_the_same_weight_and_groups_are_means_over_pages() -> None:
     samples = [sample("1", "big", "a"), sample("2", "big", "a"), sample("3", "small", "b", language="de", kind="forum")]
     rows = evaluate.rows(evaluate.score("x", lambda _: "a", one) for one in samples)
     figures = {(row.group, row.value): (row.pages, row.bag.f1) for row in rows}
@@ -74,7 +74,7 @@ def test_a_set_of_passages_is_measured_by_passages_and_left_out_of_the_mean() ->
     assert ("kind", "article") in rows and rows["kind", "article"].pages == 1
 
 
-def test_an_empty_answer_is_counted() -> None:
+def test_an_empty_text_is_counted() -> None:
     row = evaluate.rows([evaluate.score("x", lambda _: " \n", sample("1", "set", "a"))])[0]
     assert (row.empty, row.bag.f1) == (1, 0.0)
 

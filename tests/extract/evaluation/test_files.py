@@ -1,4 +1,4 @@
-"""Files to their main text, by the extractor that was asked for."""
+"""`windrow extract`: files to main text, evaluation and training, with every extractor."""
 
 import io
 import json
@@ -18,13 +18,14 @@ from windrow.extract.justext import stoplists
 
 STORY = " ".join(
     [
-        "The old mill by the river had been closed for years when the children found that the door was not locked at all.",
+        "The old mill by the river had been closed for years when the children found that the door was not locked.",
         "They went in one after the other, and what they saw there they did not tell anyone until the summer was over.",
-        "It was the smallest of them who spoke of it first, and by then the others had almost come to believe it was a dream.",
+        "It was the smallest of them who spoke of it first, and by then the others almost believed it was a dream.",
     ]
 )
 MENU = "".join(f'<li><a href="/{word}">{word}</a></li>' for word in ("home", "news", "contact", "imprint"))
-PAGE = f"<html lang=en><title>The mill</title><body><ul>{MENU}</ul>\n<p>{STORY}</p>\n<p>{STORY}</p>\n<div>© 2026</div></html>".encode()
+BODY = f"<ul>{MENU}</ul>\n<p>{STORY}</p>\n<p>{STORY}</p>\n<div>© 2026</div>"
+PAGE = f"<html lang=en><title>The mill</title><body>{BODY}</html>".encode()
 
 
 TEXTS = Path(stoplists.__file__).resolve().parents[3] / "demo" / "texts"
@@ -35,7 +36,7 @@ def extractor(name: str, *settings: str) -> extract.Extractor:
     return extract.extractor(files.options(name, settings))
 
 
-def test_every_extractor_can_be_named_in_the_options_and_no_other() -> None:
+def test_the_options_accept_every_extractor_and_no_other_name() -> None:
     for name in extract.EXTRACTORS:
         assert config.make([f"extract.extractor={name}"], Path()).extract.extractor == name
     with pytest.raises(config.ConfigError):
@@ -53,18 +54,18 @@ def test_an_extractor_keeps_the_story_and_drops_the_menu(name: str) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff" * 50, b"%PDF-1.7 x", b"<p>" * 5000])
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_page_has_no_text(name: str, body: bytes) -> None:
+def test_a_body_that_is_not_a_page_has_no_text(name: str, body: bytes) -> None:
     assert files.row("x", body, extractor(name)).text == ""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_date_in_the_text_is_found_where_the_page_gives_none_otherwise(name: str) -> None:
+def test_the_date_is_found_in_the_text_if_the_page_declares_none(name: str) -> None:
     page = PAGE.replace(b"<ul>", b"<h1>The mill</h1><p>6 May 2024</p><ul>")
     assert files.row("x", page, extractor(name)).date == "2024-05-06"
     assert files.row("x", b"<meta name=date content=2020-01-02>" + page, extractor(name)).date == "2020-01-02"
 
 
-def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -> None:
+def test_every_extractor_takes_links_and_none_takes_only_links() -> None:
     capture = Capture(
         Task(Url("http://a.test/", "a.test", "a.test", 1)),
         200,
@@ -101,7 +102,7 @@ def test_an_extractor_takes_links_as_well_as_text_and_none_takes_links_alone() -
         ("lines", "extract.model=/no/such/model", "cannot read the model /no/such/model"),
     ],
 )
-def test_what_cannot_be_used_is_said_before_the_first_page(name: str, setting: str, words: str) -> None:
+def test_a_wrong_option_is_an_error_before_the_first_page(name: str, setting: str, words: str) -> None:
     with pytest.raises(ConfigError) as raised:
         extractor(name, *filter(None, [setting]))
     assert words in str(raised.value)
@@ -114,7 +115,7 @@ class Done(NamedTuple):
 
 
 def windrow(*arguments: str, stdin: bytes = b"") -> Done:
-    """The command in this process: starting another for each takes longer than all that is tested here."""
+    """Run the command in this process: to start a process for each takes longer than the tests."""
     given, out, err = (io.TextIOWrapper(io.BytesIO(data), encoding="utf-8") for data in (stdin, b"", b""))
     code = 0
     with patch.multiple(sys, argv=["windrow", *arguments], stdin=given, stdout=out, stderr=err):
@@ -136,20 +137,20 @@ def test_the_command_reads_files_and_standard_input(tmp_path: Path) -> None:
     assert windrow("extract", stdin=PAGE).stdout.decode().rstrip("\n") == rows[0]["text"]
 
 
-def test_a_missing_file_is_one_sentence_and_code_2() -> None:
+def test_the_error_for_a_missing_file_is_one_sentence_with_exit_code_2() -> None:
     found = windrow("extract", "no-such-file.html")
     assert (found.returncode, found.stdout) == (2, b"")
     assert found.stderr.decode().startswith("windrow: cannot read no-such-file.html")
 
 
-def test_presets_and_single_figures_are_options_of_the_command() -> None:
+def test_presets_and_single_thresholds_are_options_of_the_command() -> None:
     command = ("extract", "--extractor", "paragraphs")
     tuned, stock = (windrow(*command, "--preset", preset, stdin=PAGE).stdout for preset in ("tuned", "stock"))
     assert tuned == stock == windrow(*command, stdin=PAGE).stdout != b"\n"
     assert windrow(*command, "--set", "paragraphs.length_low=5000", stdin=PAGE).stdout == b"\n"
 
 
-def test_an_option_of_paragraphs_chooses_it_and_fits_no_other() -> None:
+def test_an_option_of_paragraphs_selects_it_and_is_refused_with_another_extractor() -> None:
     page = b"<p>Of the old mill, and of the children who were in it.</p>"
     assert windrow(
         "extract", "--set", "paragraphs.length_low=5", "--set", "paragraphs.length_high=9", stdin=page
@@ -185,12 +186,12 @@ def test_a_stop_list_is_made_from_a_sample_and_used(tmp_path: Path) -> None:
         (
             b"nothing but once said " + b"".join(b"w%da " % number for number in range(1500)),
             ["--size", "9"],
-            "only 0 words stand",
+            "only 0 words occur",
         ),
         (b"one line\n\xff\n", [], "-, line 2: not UTF-8; save the sample as UTF-8"),
     ],
 )
-def test_a_sample_that_makes_no_list_is_one_sentence(sample: bytes, arguments: list[str], words: str) -> None:
+def test_the_error_for_a_useless_sample_is_one_sentence(sample: bytes, arguments: list[str], words: str) -> None:
     found = windrow("extract", "stoplist", "-", *arguments, stdin=sample)
     assert (found.returncode, found.stdout, found.stderr.count(b"\n")) == (2, b"", 1)
     assert found.stderr.decode().startswith(f"windrow: {words}")
@@ -216,12 +217,12 @@ def test_evaluate_measures_extractors_on_pages_with_gold_text(tmp_path: Path) ->
     assert shown.startswith("extractor") and "paragraphs" in shown
 
 
-def test_only_what_is_trained_can_be_trained(tmp_path: Path) -> None:
+def test_only_lines_can_be_trained(tmp_path: Path) -> None:
     found = windrow(
         "extract", "train", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "-o", str(tmp_path / "m.json")
     )
     assert (found.returncode, (tmp_path / "m.json").exists()) == (2, False)
-    assert b"only lines is" in found.stderr
+    assert b"only lines can" in found.stderr
 
 
 def test_a_site_with_fewer_pages_than_folds_is_tried_page_by_page(tmp_path: Path) -> None:
@@ -234,11 +235,11 @@ def test_a_site_with_fewer_pages_than_folds_is_tried_page_by_page(tmp_path: Path
     for number in (1, 2, 3):
         (tmp_path / "pages" / "html" / f"{number}.html").unlink()
     found = windrow("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "lines", "--folds", "10")
-    assert (found.returncode, found.stdout) == (2, b"") and b"pages has one page" in found.stderr
+    assert (found.returncode, found.stdout) == (2, b"") and b"pages has one usable page" in found.stderr
 
 
 def refused(*arguments: str, stdin: bytes = PAGE) -> str:
-    """The one sentence that a command ends with which cannot be done."""
+    """Return the one sentence with which a command fails."""
     found = windrow("extract", *arguments, stdin=stdin)
     assert (found.returncode, found.stdout, found.stderr.count(b"\n")) == (2, b"", 1), found
     return found.stderr.decode().removeprefix("windrow: ").rstrip("\n")
@@ -261,7 +262,7 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
         ),
         (
             ["evaluate", "PAGES", "--folds", "1"],
-            "1 fold leaves no page to learn from; cross-validation needs 2 or more, the paper has 10",
+            "1 fold leaves no page for training; cross-validation needs 2 folds or more, the paper has 10",
         ),
         (
             ["evaluate", "PAGES", "--folds", "2", "--classifier", "x"],
@@ -269,7 +270,7 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
         ),
         (
             ["evaluate", "PAGES", "--folds", "2", "--extractor", "blocks"],
-            "the extractor 'blocks' is not trained here, only lines is; use",
+            "the extractor 'blocks' cannot be trained here, only lines can; use",
         ),
         (
             ["evaluate", "PAGES", "--folds", "2", "--model", "x"],
@@ -283,30 +284,30 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
         (["train", "PAGES", "-o", "PAGES"], "PAGES is a folder; name a file for the model with -o"),
         (
             ["train", "PAGES", "-o", "PAGES/no/m"],
-            "there is no folder PAGES/no for the model; make it, or name another file with -o",
+            "there is no folder PAGES/no for the model; create it, or name another file with -o",
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(arguments: list[str], words: str, tmp_path: Path) -> None:
+def test_an_error_is_one_sentence(arguments: list[str], words: str, tmp_path: Path) -> None:
     pages = str(data(tmp_path / "pages"))
     said = refused(*(one.replace("PAGES", pages) for one in arguments)).replace(pages, "PAGES")
     assert said.startswith(words) or said.startswith(f"{words} "), said
     assert not Path("lines.json").exists()
 
 
-def test_a_file_whose_name_is_no_text_is_read_and_named(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf_8_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "mill\udcff.html").write_bytes(PAGE)
     found = windrow("extract", "--format", "jsonl", str(tmp_path / "mill\udcff.html"))
     assert json.loads(found.stdout)["path"] == str(tmp_path / "mill?.html")
 
 
-def test_a_closed_standard_input_is_one_sentence() -> None:
+def test_the_error_for_a_closed_standard_input_is_one_sentence() -> None:
     out = subprocess.run(f"{sys.executable} -m windrow.cli extract <&-", shell=True, capture_output=True, check=False)
     assert (out.returncode, out.stderr) == (2, b"windrow: standard input is closed; name a file\n")
 
 
-def test_a_site_that_cannot_be_tried_does_not_end_the_work_nor_count(tmp_path: Path) -> None:
-    """One page of another site, and an address that is none."""
+def test_a_site_that_cannot_be_tried_is_skipped(tmp_path: Path) -> None:
+    """Another site has one page, and its URL is invalid."""
     facts = [{"id": str(number), "site": "mill"} for number in range(3)] + [{"id": "3", "url": "http://[::1"}]
     (data(tmp_path / "pages") / "meta.jsonl").write_text("\n".join(map(json.dumps, facts)))
     found = windrow("extract", "evaluate", str(tmp_path / "pages"), "--folds", "3", "--json")
@@ -316,7 +317,7 @@ def test_a_site_that_cannot_be_tried_does_not_end_the_work_nor_count(tmp_path: P
     assert shown[-1].split()[3:] == shown[1].split()[3:]
 
 
-def test_training_says_what_it_made(tmp_path: Path) -> None:
+def test_training_reports_the_model(tmp_path: Path) -> None:
     made = windrow(
         "extract",
         "train",
@@ -335,7 +336,7 @@ def test_training_says_what_it_made(tmp_path: Path) -> None:
     }
 
 
-def test_a_model_that_was_trained_is_used(tmp_path: Path) -> None:
+def test_a_trained_model_can_be_used(tmp_path: Path) -> None:
     model = tmp_path / "mill.json"
     trained = windrow("extract", "train", str(data(tmp_path / "pages")), "-o", str(model))
     assert (trained.returncode, model.exists()) == (0, True), trained.stderr

@@ -1,4 +1,4 @@
-"""jusText's rules: each class, each step of the second pass, the presets and their options; compared with jusText itself."""
+"""jusText's rules: each class, each step of the second pass, the presets and their options; jusText itself."""
 
 import itertools
 from pathlib import Path

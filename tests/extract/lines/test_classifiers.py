@@ -1,4 +1,4 @@
-"""The three classifiers: what they learn, that they are deterministic, and that the machine decides as another SVM does."""
+"""The three classifiers: what they learn, that they are deterministic, and that the SVM decides as another one."""
 
 import sys
 from typing import Any
@@ -16,7 +16,9 @@ EACH = pytest.mark.parametrize("classifier", ["svm", "bayes", "tree"])
 DECIDE = {"svm": svm.decide, "bayes": bayes.decide, "tree": tree.decide}
 
 
-def decide(classifier: str, rows: np.ndarray, topical: np.ndarray, tried: np.ndarray, weights: Any = None) -> np.ndarray:
+def decide(
+    classifier: str, rows: np.ndarray, topical: np.ndarray, tried: np.ndarray, weights: Any = None
+) -> np.ndarray:
     return DECIDE[classifier](fit.CLASSIFIERS[classifier](rows, topical, weights), tried)
 
 
@@ -120,5 +122,7 @@ def test_training_without_scikit_learn_names_the_extra(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     monkeypatch.delitem(sys.modules, "windrow.extract.lines.fit")
     monkeypatch.delattr("windrow.extract.lines.fit")
-    with pytest.raises(ConfigError, match=r"training needs scikit-learn; install it with: pip install 'windrow\[train\]'"):
+    with pytest.raises(
+        ConfigError, match=r"training needs scikit-learn; install it with: pip install 'windrow\[train\]'"
+    ):
         training.check("svm")

@@ -1,4 +1,4 @@
-"""Normalisation, and the table of D19 to D21: weighted statistics, cut points, three scopes of which the likelier wins."""
+"""Normalisation, Eq. 1 to 3, and the discretisation into scopes."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def test_no_page_is_too_poor_to_be_normalised() -> None:
     assert features.normalised(np.array([[1.0, 1, 1, 1, 0, 0]])).tolist() == [[1, 1, 1, 1, 0, 0]]
 
 
-def test_statistics_weigh_the_centre_of_the_page_and_the_rest_alike() -> None:
-    """Lines 3 and 4 of 6 are the centre: of the second feature MIN 0.6, MEAN 0.7, MAX 0.8 there, and 0.1, 0.3, 0.5 elsewhere."""
+def test_the_centre_of_the_page_and_the_rest_have_equal_weight() -> None:
+    """Lines 3 and 4 of 6 are the centre. The second feature has MIN 0.6, MEAN 0.7, MAX 0.8 there, 0.1, 0.3, 0.5 elsewhere."""
     page = np.zeros((6, 6))
     page[:, 0] = np.arange(1, 7) / 6
     page[:, 1] = [0.1, 0.3, 0.6, 0.8, 0.3, 0.5]
@@ -91,7 +91,7 @@ def test_the_table_of_scopes(value: float, low: float, middle: float, high: floa
         (0.71, [0, 0, 31 / 60]),
     ],
 )
-def test_the_larger_probability_is_what_stays(value: float, kept: list[float]) -> None:
+def test_only_the_larger_probability_is_kept(value: float, kept: list[float]) -> None:
     assert features.discretised(rows(value), AT)[0, :3] == pytest.approx(kept)
 
 

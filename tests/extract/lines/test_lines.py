@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from tests.extract.test_html import capture
 from windrow.extract import html, lines
-from windrow.extract.lines import LineBlock
-from windrow.extract.lines import source
+from windrow.extract.lines import LineBlock, source
 
 PROSE = (
     "The harvest of this year was better than anyone had expected after so dry a spring, the ministry said on Tuesday.",
-    "Farmers in the north, who had feared for their wheat, brought in a fifth more than the mean of the last ten years.",
-    "In the south it rained too late; there the losses are large, and some villages ask for help before the winter comes.",
+    "Farmers in the north, who had feared for their wheat, brought in a fifth more than the mean of ten years.",
+    "In the south it rained too late; there the losses are large, and some villages ask for help before winter.",
     "Short, too.",
-    "The ministry will publish its final figures in October, when the potatoes and the late apples have been counted as well.",
+    "The ministry will publish its final figures in October, when the potatoes and the late apples have been counted.",
 )
 
 
@@ -45,7 +44,7 @@ def test_four_other_lines_in_a_row_are_tolerated_in_a_block_and_five_are_not() -
     assert found("FTFFFFFTF") == [LineBlock(0, 2), LineBlock(6, 8)]
 
 
-def test_no_topical_line_is_no_block() -> None:
+def test_without_topical_lines_there_is_no_block() -> None:
     assert found("") == found("FFFF") == []
 
 
@@ -66,7 +65,7 @@ def test_blocks_satisfy_the_conditions_of_the_paper(pattern: str) -> None:
     assert all(first.end <= second.start for first, second in itertools.pairwise(blocks))
 
 
-def test_the_score_of_a_line_adds_text_and_takes_off_links_and_images() -> None:
+def test_text_raises_the_score_of_a_line_and_links_and_images_lower_it() -> None:
     scaled = np.array([[0.9, 0.5, 0.4, 0.8, 0, 0], [0.1, 1, 1, 1, 0, 0], [0.2, 0.5, 0.4, 0.8, 0.25, 0.5]])
     assert lines.line_scores(scaled).tolist() == pytest.approx([1.7, 3, 0.95])
 
@@ -78,8 +77,8 @@ def test_the_score_of_a_block_is_the_mean_from_start_to_end() -> None:
     assert lines.block_score(LineBlock(3, 6), scores) == pytest.approx(1)
 
 
-class Told:
-    """A model that has been told which lines are topical."""
+class Given:
+    """A model with given decisions."""
 
     def __init__(self, pattern: str) -> None:
         self._answer = np.array([letter == "T" for letter in pattern])
@@ -94,7 +93,7 @@ LINK = "- " + "<a>link</a>" * 5
 
 
 def chosen(pattern: str, page: list[str]) -> list[int]:
-    return lines.main_lines(source.lines("\n".join(page)).features, Told(pattern))  # type: ignore[arg-type]
+    return lines.main_lines(source.lines("\n".join(page)).features, Given(pattern))  # type: ignore[arg-type]
 
 
 def test_a_block_of_long_lines_is_kept_and_a_single_long_line_is_not() -> None:
@@ -107,8 +106,8 @@ def test_in_a_kept_block_a_line_with_a_high_score_is_kept_if_the_classifier_miss
     assert chosen("TTFFTTF", page) == [0, 1, 2, 4, 5]
 
 
-def test_the_threshold_must_be_passed() -> None:
-    """Two lines with the best score there is between two with none: exactly 1.5."""
+def test_a_block_at_the_threshold_is_dropped() -> None:
+    """Two lines with the greatest score between two with score 0: the mean is exactly 1.5."""
     scores = np.array([0.0, 3.0, 3.0, 0.0])
     assert lines.block_score(found("FTTF")[0], scores) == lines.THRESHOLD
 
@@ -118,7 +117,7 @@ def test_the_main_text_is_found_by_the_shipped_model() -> None:
     assert texts == list(PROSE)
 
 
-def test_a_page_gets_its_paragraphs_beside_all_else_that_it_says() -> None:
+def test_a_page_has_paragraphs_and_everything_else() -> None:
     page = lines.extract(capture(article()), 10, "Windrow")
     plain = html.extract(capture(article()), 10, "Windrow")
     assert [one.text for one in page.paragraphs] == list(PROSE)
@@ -126,7 +125,7 @@ def test_a_page_gets_its_paragraphs_beside_all_else_that_it_says() -> None:
 
 
 def test_a_date_above_the_text_is_the_date_of_the_page_and_not_of_its_text() -> None:
-    """Whatever the model says of the line that holds it."""
+    """It does so whatever the model decides about its line."""
     page = article().replace("<p>The harvest", "<h1>Harvest</h1>\n<p>6 May 2024</p>\n<p>The harvest", 1)
     assert lines.extract(capture(page), 10).date == "2024-05-06"
     assert lines.extract(capture(page.replace("6 May 2024", "by Ann")), 10).date == ""
@@ -139,7 +138,7 @@ def test_pages_are_decoded_as_they_declare() -> None:
     assert "Kurz, auch für Äpfel." in [one.text for one in page.paragraphs]
 
 
-def test_what_is_no_html_has_no_paragraphs() -> None:
+def test_a_body_that_is_not_html_has_no_paragraphs() -> None:
     assert lines.extract(capture(b"%PDF-1.4 \0\1\2", "Content-Type: application/pdf"), 10).paragraphs == ()
 
 
@@ -152,12 +151,12 @@ def test_links_inside_the_text_are_kept_or_deleted() -> None:
     assert "so dry a spring, said on Tuesday." in without
 
 
-def test_a_paragraph_written_on_several_lines_is_one() -> None:
+def test_a_paragraph_on_several_lines_is_one_paragraph() -> None:
     wrapped = article().replace(", the ministry", ",\n   the ministry").replace("too late;", "<b>too</b> late;\n\n")
     assert [one.text for one in lines.paragraphs(wrapped, lines.default())] == list(PROSE)
 
 
-def test_a_heading_in_the_text_is_one() -> None:
+def test_a_heading_in_the_text_is_recognised() -> None:
     page = article().replace("<p>Short, too.</p>", "<h2>What the north brought in, and what the south has lost</h2>")
     assert [one.heading for one in lines.paragraphs(page, lines.default())] == [False, False, False, True, False]
 
@@ -166,7 +165,7 @@ ODD = ["", "<", "<body>", "\0", "<body></body>", "text", "<p>" * 5000, "\ud800",
 
 
 @pytest.mark.parametrize("page", ODD, ids=range(len(ODD)))
-def test_any_page_has_a_main_text_perhaps_none(page: str) -> None:
+def test_any_page_gives_paragraphs_or_none(page: str) -> None:
     for one in lines.paragraphs(page, lines.default()):
         assert one.text
         one.text.encode()

@@ -37,7 +37,9 @@ def test_the_shipped_model_is_complete_and_small() -> None:
 
 GOOD = model.msgspec.json.encode(LinesModel(CUTS, bayes.Bayes(0.0, [[0.0] * 3] * 6)))
 SVM = model.msgspec.json.encode(LinesModel(CUTS, svm.Svm(1.0, 0.0, [1.0, 2.0], [[0.0] * 18] * 2)))
-TREE = model.msgspec.json.encode(LinesModel(CUTS, tree.DecisionTree(tree.Split(3, 0.5, tree.Leaf(True), tree.Leaf(False)))))
+TREE = model.msgspec.json.encode(
+    LinesModel(CUTS, tree.DecisionTree(tree.Split(3, 0.5, tree.Leaf(True), tree.Leaf(False))))
+)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From the source of a page to its text lines: what is deleted, what is counted, and that a hostile page costs no more than its length."""
+"""From the source of a page to its text lines: what is deleted, what is counted; hostile pages take linear time."""
 
 import time
 
@@ -43,7 +43,7 @@ def test_entities_count_as_they_are_written() -> None:
     assert texts(page("<b>&lt;</b>")) == ["<"]
 
 
-def test_only_what_stands_between_the_body_tags_is_read() -> None:
+def test_only_the_text_between_the_body_tags_is_read() -> None:
     assert texts("before<html><head><title>T</title></head><BODY class=x>in</BODY>after") == ["in"]
 
 
@@ -61,7 +61,7 @@ def test_blank_lines_and_redundant_white_space_are_deleted() -> None:
 
 
 @pytest.mark.parametrize("tag", TABLE_I)
-def test_each_of_the_23_useless_tags_is_deleted_with_what_it_holds(tag: str) -> None:
+def test_each_of_the_23_useless_tags_is_deleted_with_its_content(tag: str) -> None:
     assert len(TABLE_I) == 23
     if tag == "!--":
         element = "<!-- <p>gone</p>\n gone -->"
@@ -88,13 +88,13 @@ def test_links_in_other_useless_elements_are_counted_too() -> None:
     ) == [(1, 0)]
 
 
-def test_links_of_lines_without_text_are_counted_with_the_next_line_that_has_some() -> None:
+def test_links_of_lines_without_text_count_in_the_next_text_line() -> None:
     html = page("<p>one</p>", "<li><a>x</a></li>", "<li><a>y</a><img></li>", "<p>two</p>", "<a>z</a>")
     assert texts(html) == ["one", "two"]
     assert counts(html) == [(0, 0), (2, 1)]
 
 
-def test_the_text_of_links_can_be_had_back() -> None:
+def test_the_text_of_links_can_be_restored() -> None:
     html = page("<p>read <a href=x>the\n <b>news</b></a> today</p>", "<p><a>menu</a></p>")
     assert texts(html, anchors=True) == ["read the news today"]
     assert texts(html, anchors=False) == ["read today"]
@@ -105,7 +105,7 @@ def test_a_line_of_the_source_is_a_line() -> None:
     assert texts(page("<p>one", "two <b>three</b>", "four</p>")) == ["one", "two three", "four"]
 
 
-def test_what_a_tool_wrote_on_one_line_is_broken_around_its_blocks() -> None:
+def test_a_long_source_line_is_broken_around_its_blocks() -> None:
     html = "<body><div><h1>one</h1><p>two <i>three</i></p>four<br>five<br/><ul><li>six<li>seven</ul>eight</div></body>"
     assert texts(html) == ["one", "two three", "four", "five", "six", "seven", "eight"]
 
@@ -128,7 +128,7 @@ def test_attributes_may_hold_what_looks_like_tags() -> None:
     ]
 
 
-def test_an_element_that_never_ends_is_deleted_alone() -> None:
+def test_of_an_element_that_never_ends_only_the_tag_is_deleted() -> None:
     assert texts(page('<a name="top">', "<p>one</p>", "<label>two", "<textarea>three", "<iframe>four <a>link</a>")) == [
         "one",
         "two",
@@ -137,7 +137,7 @@ def test_an_element_that_never_ends_is_deleted_alone() -> None:
     ]
 
 
-def test_a_script_or_comment_that_never_ends_takes_the_rest() -> None:
+def test_a_script_or_comment_that_never_ends_takes_the_rest_of_the_page() -> None:
     assert texts(page("<p>one</p>", "<script>var two;")) == ["one"]
     assert texts(page("<p>one</p>", "<!-- two")) == ["one"]
 
@@ -184,8 +184,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_pages_cost_time_in_proportion_to_their_length(unit: str) -> None:
-    """Of eight times the length at most 24 times the CPU time: if it grew with the square it would be 64."""
+def test_hostile_pages_take_linear_time(unit: str) -> None:
+    """Eight times the length takes at most 24 times the CPU time; quadratic time would be 64 times."""
 
     def cost(length: int) -> float:
         text = "<body><a " + unit * (length // len(unit))
@@ -199,7 +199,7 @@ def test_hostile_pages_cost_time_in_proportion_to_their_length(unit: str) -> Non
     assert cost(1 << 18) < 24 * cost(1 << 15) + 0.05
 
 
-def test_a_page_without_end_is_cut() -> None:
+def test_a_very_long_page_is_truncated() -> None:
     assert len(source.lines("x\n" * (1 << 18)).marked) == 1 << 16
 
 
@@ -242,7 +242,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
-def test_any_page_gives_lines_that_hold_together(html: str) -> None:
+def test_any_page_gives_consistent_lines(html: str) -> None:
     found = source.lines(html)
     assert len(found.marked) == len(found.numbers) == len(found.features)
     for line, row in enumerate(found.features):

@@ -38,7 +38,7 @@ def flags(html: str, gold: str) -> list[bool]:
 
 
 def test_lines_that_occur_in_the_gold_text_are_topical() -> None:
-    gold = "The minister said on Tuesday that the harvest was good.\nShort.\nAnother line of the text, which is long enough."
+    gold = "The minister said on Tuesday that the harvest was good.\nShort.\nAnother line of the text, long enough."
     text = "<p>The minister <b>said</b> on&nbsp;Tuesday that the harvest was good.</p>"
     assert flags(f"<p>Menu and navigation of this site</p>{text}<p>Short.</p><p>Or.</p>", gold) == [
         False,

@@ -1,10 +1,10 @@
 """The extractor `blocks`: a learned classifier of a page's blocks, in two stages.
 
-The walk (extract/walk) cuts a page into blocks. The first stage computes features of each block: of its own text and tags, of
-the elements around it and their share of the page's prose, of its position, and of the page. A forest of decision trees turns
-them into the probability that the block belongs to the main text. The second stage adds features of what the first one
-expects in the neighbourhood, and a second forest decides again. The blocks kept are those for which the expected F1 is
-greatest, so that little is lost on a page where little is certain.
+The walk (extract/walk) cuts a page into blocks. The first stage computes features of each block: of its own text and
+tags, of the elements around it and their share of the page's prose, of its position, and of the page. A forest of
+decision trees turns them into the probability that the block belongs to the main text. The second stage adds features
+of what the first one expects in the neighbourhood, and a second forest decides again. The blocks kept are those for
+which the expected F1 is greatest, so that little is lost on a page where little is certain.
 
     rules       the features by name, and the constants
     model       the file with the two forests

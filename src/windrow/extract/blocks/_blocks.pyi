@@ -2,7 +2,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _Paragraph = TypeVar("_Paragraph")
-ForestArrays = tuple[bytes, bytes, bytes, bytes, int, int, int]  # features, thresholds, masks, values; questions, early, cut
+ForestArrays = tuple[
+    bytes, bytes, bytes, bytes, int, int, int
+]  # features, thresholds, masks, values; questions, early, cut
 
 def compile(
     forests: tuple[ForestArrays, ForestArrays, int, int],

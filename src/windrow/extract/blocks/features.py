@@ -1,8 +1,8 @@
 """The features of each block, in numpy: half of the reference implementation of the kernel `_blocks`.
 
-All sums are sums of whole numbers and each feature is one division of two of them, so that the kernel computes the same bits
-in any order. Lengths are in tenths of a word; in scripts without blanks a character beyond the fifteenth of a word counts six
-tenths of a word.
+All sums are sums of whole numbers and each feature is one division of two of them, so that the kernel computes the
+same bits in any order. Lengths are in tenths of a word; in scripts without blanks a character beyond the fifteenth of
+a word counts six tenths of a word.
 
 A table has a row for each feature, in the order of rules.FIRST or rules.SECOND, and a column for each block.
 """
@@ -134,7 +134,7 @@ def _running(values: Array) -> Array:
 
 
 def _shifted(values: Array, by: int) -> Array:
-    """Return of each block the value of the block so many places above it, or below it if negative; 0 beyond the page."""
+    """Return for each block the value of the block `by` places above it (below it if negative); 0 beyond the page."""
     found = np.zeros_like(values)
     if by > 0:
         found[by:] = values[:-by]
@@ -191,7 +191,7 @@ def _of_elements(context: Context, groups: Array) -> dict[str, Array]:
         "prose": prose / np.maximum(length, 1),
     }
     index = np.arange(len(context.own))
-    rows = {}
+    rows: dict[str, Array] = {}
     for level, around in enumerate(context.around, 1):
         rows |= {f"around {level} {name}": values[around] for name, values in figures.items()}
         if level <= NEAR:
@@ -287,9 +287,7 @@ def _of_position(context: Context, prose: Array, headings: Array) -> dict[str, A
 
 
 def _of_page(context: Context, block: dict[str, Array], groups: Array) -> dict[str, float]:
-    length, linked, prose = (
-        int(sums[-1]) for sums in (context.length_sums, context.link_sums, context.prose_sums)
-    )
+    length, linked, prose = (int(sums[-1]) for sums in (context.length_sums, context.link_sums, context.prose_sums))
     by_group = np.bincount(groups, context.lengths, len(GROUP) + 1)
     prose_blocks = int(np.count_nonzero(np.diff(context.prose_sums)))
     some = max(length, 1)

@@ -1,9 +1,11 @@
-"""The model of the extractor `blocks`: two forests of decision trees in one JSON file, which tools/train_blocks.py writes.
+"""The model of the extractor `blocks`: two forests of decision trees in one JSON file.
 
-A tree is a list of questions: is a feature above a threshold? Each question has a mask of the leaves that are out of reach if
-the answer is yes: those of the branch that is not taken. A block reaches the first of the leaves that are left. So all
-questions can be asked at once and in any order, and none waits for another. A forest is a set of little-endian arrays, tree
-after tree; leaves are numbered from the left, and the last of 32 is never out of reach.
+tools/train_blocks.py writes it.
+
+A tree is a list of questions: is a feature above a threshold? Each question has a mask of the leaves that are out of
+reach if the answer is yes: those of the branch that is not taken. A block reaches the first of the leaves that are
+left. So all questions can be asked at once and in any order, and none waits for another. A forest is a set of
+little-endian arrays, tree after tree; leaves are numbered from the left, and the last of 32 is never out of reach.
 """
 
 import array
@@ -49,7 +51,7 @@ def save(model: BlocksModel, path: Path) -> None:
 
 
 def load(path: Path, features: tuple[str, ...], more: tuple[str, ...]) -> BlocksModel:
-    """Read a model and check that it was trained with these features of the first stage, and these more of the second."""
+    """Read a model for these features of the first stage, and these more of the second."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The forests of the extractor `blocks` in numpy: with features.py the reference implementation of the kernel `_blocks`.
+"""The forests of the extractor `blocks` in numpy: with `features` the reference implementation of the kernel `_blocks`.
 
 The tests compare the kernel with it bit for bit, and it is the fallback where the kernel was not built.
 """
@@ -44,8 +44,8 @@ class Trees:
     def _values(self, table: Array) -> Array:
         """Return (trees, blocks): the value of the leaf that each block reaches in each tree.
 
-        Each question whose feature is above the threshold puts leaves out of reach. The block reaches the first leaf that
-        is left: the lowest bit that is not set.
+        Each question whose feature is above the threshold puts leaves out of reach. The block reaches the first leaf
+        that is left: the lowest bit that is not set.
         """
         above = table[self.features] > self.thresholds
         unreachable = np.bitwise_or.reduce(np.where(above, self.masks, np.uint32(0)), axis=1)
@@ -84,7 +84,8 @@ def decide(table: Array, context: Context, forests: Forests) -> tuple[Array, Arr
 def threshold(buckets: Array, lengths: Array) -> int:
     """Return the least bucket to keep, chosen so that the expected F1 is greatest.
 
-    Expected F1 is twice the expected length that is right, divided by the length kept plus the expected length of main text.
+    Expected F1 is twice the expected length that is right, divided by the length kept plus the expected length of
+    main text.
     """
     weights = np.bincount(buckets, lengths + SLIGHT)
     used = weights.nonzero()[0][::-1]

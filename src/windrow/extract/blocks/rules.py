@@ -1,4 +1,4 @@
-"""The features that the extractor `blocks` computes for each block, and their constants: for the kernel and its reference."""
+"""The features that the extractor `blocks` computes, and their constants, for the kernel and its reference."""
 
 import math
 

@@ -159,7 +159,7 @@ def _row(extractor: str, place: tuple[str, str], part: list[PageScore]) -> Score
 
 
 def _overall(extractor: str, datasets: list[ScoreRow], scores: list[PageScore]) -> ScoreRow:
-    """Return the mean over data sets. Each weighs the same; those measured by passages count only if there are no others."""
+    """Return the mean over data sets, of equal weight. Those with passages count only if there are no others."""
     whole = [one for one in datasets if not one.passages] or datasets
     times = [one.milliseconds for one in scores]
     return ScoreRow(

@@ -54,7 +54,9 @@ def row(path: str, body: bytes, read: Extractor) -> ExtractedFile:
 
 def evaluated(pages: Iterable[Sample], extractors: dict[str, Config], peers: Sequence[str]) -> list[evaluate.ScoreRow]:
     """Evaluate extractors, each under its name for the table, and peers on the same pages."""
-    chosen: dict[str, evaluate.TextExtractor] = {name: _text(extract.extractor(given)) for name, given in extractors.items()}
+    chosen: dict[str, evaluate.TextExtractor] = {
+        name: _text(extract.extractor(given)) for name, given in extractors.items()
+    }
     chosen |= {name: _peer_text(peer(name)) for name in peers}
     if not chosen:
         raise ConfigError("there is nothing to evaluate; name an extractor or a peer")
@@ -106,4 +108,6 @@ def train(pages: Iterable[Sample], name: str, classifier: str, output: Path) -> 
 def _check_trained(name: str) -> None:
     if name != "lines":
         other = "; tools/train_blocks.py in the repository trains blocks" if name == "blocks" else ""
-        raise ConfigError(f"the extractor '{name}' cannot be trained here, only lines can; use --extractor lines{other}")
+        raise ConfigError(
+            f"the extractor '{name}' cannot be trained here, only lines can; use --extractor lines{other}"
+        )

@@ -1,7 +1,7 @@
 """The extractor `paragraphs`: jusText's rules over the blocks of the walk.
 
-The preset `stock` decides as jusText 3.0.2 does. The preset `tuned` has other thresholds, knows HTML 5 and counts languages
-without blanks between words by character.
+The preset `stock` decides as jusText 3.0.2 does. The preset `tuned` has other thresholds, knows HTML 5 and counts
+languages without blanks between words by character.
 
     rules       a paragraph's class: by length, link density and stop words, then by its neighbours
     stoplists   the frequent words of each language, and which language a page is in

@@ -61,7 +61,7 @@ _LANDMARKS = FLAG["nav"] | FLAG["footer"] | FLAG["aside"]
 
 
 def classified(page: Walk, stoplist: Stoplist | None, given: Thresholds) -> tuple[Paragraph, ...]:
-    """Return all blocks of a page as paragraphs, good and bad. Without a stop list, every text has enough stop words."""
+    """Return the blocks of a page as paragraphs, good and bad. Without a stop list every text has enough stop words."""
     if stoplist is None:
         given = msgspec.structs.replace(given, stopwords_low=0.0, stopwords_high=0.0)
     elif stoplist.by_character:
@@ -122,9 +122,9 @@ def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[
 def _decide_short(alone: Sequence[str]) -> list[str]:
     """Decide runs of short paragraphs.
 
-    A run is good between two good paragraphs and bad between two bad ones. Between a good and a bad one it is good if a
-    nearly good paragraph is next to it on the bad side. Apart from that, a nearly good paragraph is not a neighbour. The
-    edges of the page are bad.
+    A run is good between two good paragraphs and bad between two bad ones. Between a good and a bad one it is good if
+    a nearly good paragraph is next to it on the bad side. Apart from that, a nearly good paragraph is not a
+    neighbour. The edges of the page are bad.
     """
     places = [-1, *(place for place, kind in enumerate(alone) if kind != "short"), len(alone)]
     nearest = ["bad", *(alone[place] for place in places[1:-1]), "bad"]

@@ -1,9 +1,10 @@
 """DGWC's extractor of main text, in two stages: a classifier of source lines, then a choice among blocks of them.
 
-Stage 1 runs once: labelled pages make a model (training). Stage 2 runs for each page: its source is cut into text lines with
-six features (source), which are normalised and discretised (features). The model decides of each line whether it looks like
-main text. A window of φ lines joins such lines into blocks, and a block is kept if the mean score of its lines is high enough.
-So a short paragraph among long ones is kept, and a long line of advertising that stands alone is dropped.
+Stage 1 runs once: labelled pages make a model (training). Stage 2 runs for each page: its source is cut into text
+lines with six features (source), which are normalised and discretised (features). The model decides of each line
+whether it looks like main text. A window of φ lines joins such lines into blocks, and a block is kept if the mean
+score of its lines is high enough. So a short paragraph among long ones is kept, and a long line of advertising that
+stands alone is dropped.
 
 The extractor works on the source, not on the tree: a line is what the author's tools wrote as a line.
 
@@ -16,11 +17,11 @@ The extractor works on the source, not on the tree: a line is what the author's 
     measure    how much two texts have in common: bags of words, weighted by bytes
     training   pages with gold text in, a model or a table of its quality out
 
-Everything is deterministic: the same pages in the same order give the same model file. This module imports the first four
-alone; `training` imports this module, never the other way round.
+Everything is deterministic: the same pages in the same order give the same model file. This module imports the first
+four alone; `training` imports this module, never the other way round.
 
-The paper is DGWC, "A Distributed and Generic Web Identity". The constants keep the paper's names for its numbers. Where the
-paper leaves a choice, docs/extraction-lines.md gives ours and the reason.
+The paper is DGWC, "A Distributed and Generic Web Identity". The constants keep the paper's names for its numbers.
+Where the paper leaves a choice, docs/extraction-lines.md gives ours and the reason.
 """
 
 import functools
@@ -53,7 +54,7 @@ class LineBlock(NamedTuple):
 
 
 def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None) -> Page:
-    """Return the page of `html.extract` with the paragraphs of its main text. Without a model, the shipped one is used."""
+    """Return the page of `html.extract` with the paragraphs of its main text. The default model is the shipped one."""
     page, document = html.read(capture, max_links, agent)
     if document is None:
         return page
@@ -108,7 +109,7 @@ def _opening(lines: TextLines, chosen: Sequence[int]) -> list[Paragraph]:
 
 
 def main_lines(raw: Array, model: LinesModel) -> list[int]:
-    """Return the lines of main text: those of the kept blocks that are topical by the classifier or by their own score."""
+    """Return the lines of main text: lines of kept blocks that are topical by the classifier or by their score."""
     if not len(raw):
         return []
     scaled = features.normalised(raw)
@@ -140,5 +141,5 @@ def line_scores(scaled: Array) -> Array:
 
 
 def block_score(block: LineBlock, scores: Array) -> float:
-    """Eq. 5: the mean from start to end, both included if the page has them, so that the lines around count in a short block."""
+    """Eq. 5: the mean from start to end, both included if the page has them: a short block depends on its context."""
     return float(scores[max(block.start, 0) : block.end + 1].mean())

@@ -32,8 +32,8 @@ class Cuts(msgspec.Struct, frozen=True):
 def normalised(raw: Array) -> Array:
     """Scale each feature to [0, 1] within its page: the index by the number of lines, the others by the page's maximum.
 
-    Lengths are scaled by their logarithms: they spread over three orders of magnitude, and relative to the longest line of
-    a page an ordinary paragraph would be close to 0.
+    Lengths are scaled by their logarithms: they spread over three orders of magnitude, and relative to the longest
+    line of a page an ordinary paragraph would be close to 0.
     """
     scaled = raw.copy()
     if not len(raw):
@@ -64,9 +64,10 @@ def cuts(pages: Sequence[Array]) -> Cuts:
 
 
 def memberships(scaled: Array, at: Cuts) -> Array:
-    """Return (lines, 6, 3): the probability that each value is Low, Middle or High; they sum to 1, at most two are not 0.
+    """Return (lines, 6, 3): the probabilities of Low, Middle and High; they sum to 1, and at most two are not 0.
 
-    Low is certain at F.MIN, Middle at F.MEAN, High at F.MAX, and linear between: two scopes are equally likely at a cut point.
+    Low is certain at F.MIN, Middle at F.MEAN, High at F.MAX, and linear between: two scopes are equally likely at a
+    cut point.
     """
     minimum, mean, maximum = np.array(at.minimum), np.array(at.mean), np.array(at.maximum)
     with np.errstate(divide="ignore", invalid="ignore"):

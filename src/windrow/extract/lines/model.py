@@ -77,7 +77,9 @@ def _line(data: bytes, error: str) -> int:
 def _check(model: LinesModel) -> None:
     """Check what the types of the records do not express."""
     if model.version != VERSION:
-        raise msgspec.ValidationError(f"it has version {model.version}, but this program reads {VERSION} - at `$.version`")
+        raise msgspec.ValidationError(
+            f"it has version {model.version}, but this program reads {VERSION} - at `$.version`"
+        )
     for field in ("minimum", "mean", "maximum"):
         _check_row(getattr(model.cuts, field), len(FEATURES), f"cuts.{field}", 1.0)
     match model.classifier:

@@ -1,7 +1,7 @@
 """The decoded source of a page -> its text lines, with the six features that the paper gives a line.
 
-Each step is a pass of compiled code over the whole text, and none reads a part twice: a pattern stops only at what ends it or
-at the end of the text. So a page written to be slow costs no more than any other page of its length.
+Each step is a pass of compiled code over the whole text, and none reads a part twice: a pattern stops only at what
+ends it or at the end of the text. So a page written to be slow costs no more than any other page of its length.
 """
 
 import functools
@@ -69,7 +69,7 @@ class TextLines(NamedTuple):
 
 
 def _end_tag(name: str) -> re.Pattern[str]:
-    """Match an end tag in any case. Classes of letters keep the literal start of the pattern, which IGNORECASE would lose."""
+    """Match an end tag in any case. Unlike IGNORECASE, classes of letters keep the literal start of the pattern."""
     return re.compile("</" + "".join(f"[{letter}{letter.upper()}]" for letter in name) + r"(?=[\s/>])")
 
 
@@ -246,7 +246,7 @@ def _without_useless(body: str) -> str:
 
 
 def _spans(body: str) -> Iterator[_Span]:
-    """Find the useless elements. Of one that never ends, and of a container around most of the page, take only the tag."""
+    """Find the useless elements. Take only the tag of one that never ends or that holds most of the page."""
     opened: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRED}
     for match in _useless.finditer(body):
         name = match[2].lower()

@@ -42,12 +42,12 @@ class LabelledPage(msgspec.Struct, frozen=True):
 
 
 def train(samples: Iterable[Sample], classifier: str = "svm") -> LinesModel:
-    """Train a model on every answerable page. All pages weigh the same: one with a thousand lines shows no more main text."""
+    """Train a model on every answerable page. Each page has the same weight, however many lines it has."""
     return _trained([page for page in map(labelled, samples) if page.answerable], classifier)
 
 
 def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FOLDS) -> list[SiteScore]:
-    """Cross-validate within each site; the sites with fewer pages than folds form one group, and each is in one fold."""
+    """Cross-validate within each site. Sites with fewer pages than folds form one group; each is in one fold."""
     if folds < 2:
         raise ConfigError(
             f"{folds} fold leaves no page for training; cross-validation needs 2 folds or more, the paper has {FOLDS}"
@@ -57,8 +57,14 @@ def evaluate(samples: Iterable[Sample], classifier: str = "svm", folds: int = FO
     rows = [_validated(site, pages, classifier, folds) for site, pages in sites.items()]
     if not any(row.pages for row in rows):
         single = [site for site, pages in sites.items() if any(page.answerable for page in pages)]
-        problem = f"{single[0]} has one usable page" if len(single) == 1 else f"none of {len(sites)} sites has two usable pages"
-        raise ConfigError(f"{problem}; cross-validation needs two or more that hold their gold text, of one site or several")
+        problem = (
+            f"{single[0]} has one usable page"
+            if len(single) == 1
+            else f"none of {len(sites)} sites has two usable pages"
+        )
+        raise ConfigError(
+            f"{problem}; cross-validation needs two or more that hold their gold text, of one site or several"
+        )
     return rows
 
 
@@ -185,8 +191,10 @@ def _sites(pages: Iterable[LabelledPage], folds: int) -> dict[str, list[Labelled
     return {**big, **({OTHERS: small} if small else {})}
 
 
-def _folds(pages: Sequence[LabelledPage], folds: int, site: str) -> Iterator[tuple[list[LabelledPage], list[LabelledPage]]]:
-    """Yield pages for training and pages to try. Pages are dealt to the folds in turn; among many sites, whole sites are."""
+def _folds(
+    pages: Sequence[LabelledPage], folds: int, site: str
+) -> Iterator[tuple[list[LabelledPage], list[LabelledPage]]]:
+    """Yield pages for training and pages to try. Each page is in one fold; among many sites, each whole site is."""
     turns = list(range(len(pages)))
     places = {name: place for place, name in enumerate(dict.fromkeys(page.site for page in pages))}
     if site == OTHERS and len(places) > 1:

@@ -1,12 +1,12 @@
 """One walk over a parsed page, from which every extractor takes its blocks.
 
-The parser writes its tree out again (`markup`: at C speed, well-formed, with no error left to recover from), and one scan
-over that text finds the blocks (`walk`). The C kernel `_walk` does the scan where it was built; otherwise `reference` does.
-Both return the same bytes. Walking the tree itself from Python costs four times as much, because every node becomes an
-object.
+The parser writes its tree out again (`markup`: at C speed, well-formed, with no error left to recover from), and one
+scan over that text finds the blocks (`walk`). The C kernel `_walk` does the scan where it was built; otherwise
+`reference` does. Both return the same bytes. Walking the tree itself from Python costs four times as much, because
+every node becomes an object.
 
-A block is a run of text between two boundaries: the start or end of a block-level element, or two `<br>` in a row. The facts
-about the blocks are int32 columns, one column after the other, so that numpy can use them without a copy:
+A block is a run of text between two boundaries: the start or end of a block-level element, or two `<br>` in a row.
+The facts about the blocks are int32 columns, one column after the other, so that numpy can use them without a copy:
 `numpy.frombuffer(page.blocks, numpy.int32).reshape(len(walk.BLOCK), -1)`.
 
 BLOCK, the columns of `blocks`:
@@ -16,25 +16,25 @@ BLOCK, the columns of `blocks`:
     link_chars  characters of it inside `<a href>`
     links       runs of such characters: a link that continues in the next block is counted there again
     stops       . ! ? and similar            commas   , ; : and similar            digits   0-9
-    tags        start tags inside the block  breaks   `<br>` inside it             images   `<img>` since the previous block
+    tags        start tags inside the block  breaks   `<br>` inside it             images   `<img>` since the last block
     tag         index in TAGS of the block element, the nearest block-level element around it; 0: the page itself
     depth       number of block-level elements around it, the block element included: `<html>` has 1
-    path        number of its path of tags: blocks of a page with equal paths have equal numbers; `page.paths()` has them
+    path        number of its path of tags, equal for equal paths of a page; `page.paths()` has the paths
     container   its row in the containers
     heading     1-6 within h1-h6, else 0
     flags       bits, by index in FLAGS, of the block element and all elements above it
-    hints       bits, by index in HINTS, of the groups of words found in class, id, role and itemprop of the same elements
+    hints       bits, by index in HINTS, of the word groups in class, id, role and itemprop of the same elements
 
 CONTAINER, the columns of `containers`; one row for each block-level element that holds text, in the order of the page:
 
-    parent      row of the next container above it, always a smaller number; -1 in the first row, which is the page itself
+    parent      row of the next container above it, always a smaller number; -1 in the first row, the page itself
     tag, depth  as above
     first, end  its text is that of the blocks first to end - 1: sums over a container are differences of running sums
     hints, flags  of its own attributes and tag alone
 
-`stock=True` splits and drops as jusText does, with its errors: blank text between two inline elements is lost, `<section>`
-is no boundary, and every `<a>` is a link. Paths and depths then include inline elements. A tree is stripped and walked in
-the same mode.
+`stock=True` splits and drops as jusText does, with its errors: blank text between two inline elements is lost,
+`<section>` is no boundary, and every `<a>` is a link. Paths and depths then include inline elements. A tree is
+stripped and walked in the same mode.
 """
 
 import dataclasses
@@ -79,6 +79,7 @@ class ElementTree(Protocol):
 
     @property
     def text(self) -> str: ...
+    def find(self, tag: str, /) -> Element | None: ...
     def find_all(self, tag: str, /) -> Sequence[Element]: ...
     def serialize(self) -> str: ...
 

@@ -1,6 +1,7 @@
-"""The reference walk in Python: the oracle of the C kernel `_walk` in the tests, and its fallback where it was not built.
+"""The reference walk in Python: oracle of the C kernel `_walk` in the tests, and fallback where it was not built.
 
-It goes from tag to tag and keeps a stack of open elements. A block that ends becomes a row of numbers, in the order of walk.BLOCK.
+It goes from tag to tag and keeps a stack of open elements. A block that ends becomes a row of numbers, in the order
+of walk.BLOCK.
 """
 
 import array
@@ -17,7 +18,9 @@ MAX_PATH = 100  # elements of a path; a deeper element has the path of its ances
 MAX_BLOCKS = 1 << 18  # blocks of a page; the walk ends when it has so many
 REACH = 16  # open elements among which an end tag looks for its start tag, so that time stays linear
 
-CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")  # the other control characters are white space
+CONTROL = re.compile(
+    "[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]"
+)  # the other control characters are white space
 _TOKEN = re.compile(r"<([^ >]*)((?: [^>]*)?)(?:>|\Z)")  # the name, with "/" before it in an end tag; the attributes
 _REFERENCES = (("&nbsp;", "\xa0"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # the serialiser writes no others
 _TRANSPARENT = (TagKind.VOID_CLEAR, TagKind.CLEAR, TagKind.DROP)

@@ -77,8 +77,8 @@ COMMAS = ",;:，、；：،"
 
 _VOIDS = "area base basefont bgsound col embed frame hr input keygen link meta param source track wbr"
 _BLOCKS = (
-    "html body address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu dir nav ol p pre search section summary ul "
+    "html body address article aside blockquote center details dialog dd div dl dt fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu dir nav ol p pre search section summary ul "
     "caption colgroup table tbody td tfoot th thead tr optgroup option frameset hr col"
 )
 _DROPPED = (
@@ -97,7 +97,7 @@ _STOCK_BLOCKS = (
     "table td tfoot th thead tr ul col"
 )
 _STOCK_DROPPED = "head applet button script select style textarea"
-_RAW = "iframe noframes noembed xmp plaintext"  # the serialiser does not escape their content: it could look like tags
+_RAW = "iframe noframes noembed xmp plaintext"  # the serialiser does not escape their content
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _DISPLAY_NONE = re.compile(r"display[ \t\n]*:[ \t\n]*none")

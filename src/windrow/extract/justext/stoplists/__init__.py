@@ -1,8 +1,10 @@
-"""Stop lists: the words that every text of a language is full of. A paragraph with few of them is no sentence but a menu.
+"""Stop lists: the words that every text of a language is full of.
 
-`lists.zip` holds the lists of jusText 3.0.2 (ATTRIBUTION.md), and two lists of characters for Chinese and Japanese, which have
-no blanks between words; tools/make_stoplists.py packs it. A list whose entries are all one character long is counted by
-character. `make` builds a list for another language from a sample of text.
+A paragraph with few of them does not consist of sentences: it is a menu.
+
+`lists.zip` holds the lists of jusText 3.0.2 (ATTRIBUTION.md), and two lists of characters for Chinese and Japanese,
+which have no blanks between words; tools/make_stoplists.py packs it. A list whose entries are all one character long
+is counted by character. `make` builds a list for another language from a sample of text.
 """
 
 import collections
@@ -32,8 +34,8 @@ _ALIASES = {
 }
 _MIN_WORDS = 1000  # of a sample; with fewer, chance decides which words are the most frequent
 _SAMPLE = 200  # words and characters that are examined to guess a language
-# Share of words that are among the most frequent of a language. From _CLEAR on the language is certain (English text has .4,
-# Finnish .2); below _UNCLEAR the text is in another language, or in none.
+# Share of words that are among the most frequent of a language. From _CLEAR on the language is certain (English text
+# has .4, Finnish .2); below _UNCLEAR the text is in another language, or in none.
 _CLEAR = 0.2
 _UNCLEAR = 0.04
 _LONG = 1 << 16  # characters of a paragraph that are examined
@@ -46,7 +48,7 @@ class Stoplist(msgspec.Struct, frozen=True):
     by_character: bool = False
 
     def density(self, text: str) -> float:
-        """Return the share of a text's words that are in the list; by character, the share of its letters and digits."""
+        """Return the share of a text's words in the list; by character, the share of its letters and digits."""
         text = text[:_LONG]
         if not (text.isascii() or unicodedata.is_normalized("NFC", text)):
             text = unicodedata.normalize("NFC", text)
@@ -98,7 +100,9 @@ def read(path: Path) -> Stoplist:
     lines = [written.partition("#")[0] for written in text.splitlines()]
     for number, written in enumerate(lines, 1):
         if len(written.split()) > 1:
-            raise ConfigError(f"{path}, line {number}: {written.strip()!r} is more than one word; write one word per line")
+            raise ConfigError(
+                f"{path}, line {number}: {written.strip()!r} is more than one word; write one word per line"
+            )
     found = _stoplist(lines)
     if not found.words:
         fix = "write one word per line, or make a list with 'windrow extract stoplist SAMPLE -o FILE'"
@@ -123,11 +127,13 @@ def make(text: str, coverage: float = COVERAGE) -> list[str]:
 
 
 def of_sample(text: str, name: str, size: int = 0) -> list[str]:
-    """Return the stop list of a sample: `size` words, or as many as `make` takes. `name` is the sample's name in errors."""
+    """Return the stop list of a sample: `size` words, or as many as `make` takes. Errors call the sample `name`."""
     words = _units(text)
     if len(words) < _MIN_WORDS:
         found = f"{name} holds {len(words):,} words (characters, if its script has no blanks)"
-        raise ConfigError(f"{found}; a stop list needs a sample of {_MIN_WORDS:,} or more, better a hundred times as many")
+        raise ConfigError(
+            f"{found}; a stop list needs a sample of {_MIN_WORDS:,} or more, better a hundred times as many"
+        )
     counts = collections.Counter(words)
     repeated = [word for word in make(text, 1.0) if counts[word] > 1]
     if size > len(repeated):
