@@ -1,8 +1,9 @@
-/* The figures and forests of the extractor `blocks` in C: same input and same output as blocks_twin.py, its twin, which says why.
+/* The features and forests of the extractor `blocks` in C: same input and same output as features.py and reference.py, which
+   give the reasons.
 
-   What is known of a page is gathered in a few passes over its blocks and its containers; the figures of a block are written out when
-   a forest is to be asked, some blocks at a time, so that memory does not grow with their number times the number of blocks. All sums
-   are of whole numbers and each figure is one division, so that the twin comes to the same bits. */
+   A few passes over the blocks and containers of a page compute its sums. The features of a block are written out when a
+   forest needs them, some blocks at a time, so that memory does not grow with features times blocks. All sums are sums of
+   whole numbers and each feature is one division, so that the reference computes the same bits. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -17,7 +18,7 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 #define NEAR 3
 #define CORES 2
 #define LIKELY_CORES 3
-#define FIGURES 6 /* of a container */
+#define FIGURES 6 /* features of a container */
 #define OWN 12
 #define PATH_FIGURES 5
 #define PLACES 10
@@ -29,7 +30,7 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 #define MARKS 64
 #define SECOND (13 + 2 * LEVELS + 3 * LIKELY_CORES + 2)
 #define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + PAGE)
-#define LANES 16 /* blocks whose figures are written out and that are asked about side by side, in the registers of a processor */
+#define LANES 16 /* blocks that go through a forest together, in the registers of the processor */
 #define LEAVES 32
 #define CAPSULE "windrow.extract.blocks._blocks.model"
 
@@ -37,10 +38,10 @@ static const int cores[CORES] = {40, 80};
 static const int likely_cores[LIKELY_CORES] = {50, 80, 95};
 
 typedef struct {
-    float *thresholds; /* of each tree and question */
+    float *thresholds; /* per tree and question */
     uint16_t *features;
-    uint32_t *masks; /* leaves that are out of reach where the figure is above the threshold */
-    int16_t *values; /* of each tree and leaf */
+    uint32_t *masks; /* leaves that are out of reach if the feature is above the threshold */
+    int16_t *values; /* per tree and leaf */
     int trees, questions, early;
     int32_t cut;
 } Forest;
@@ -48,7 +49,7 @@ typedef struct {
 typedef struct {
     Forest forests[2];
     int skip, raise;
-    int unit; /* of a sum in a bucket */
+    int unit; /* of the sum of leaves, per bucket */
     int64_t likely[BUCKETS];
     int64_t whole; /* a probability of one */
     uint8_t groups[MAX_TAGS];
@@ -61,7 +62,7 @@ typedef struct {
     uint8_t mark_class[MARKS];
     int64_t prose, slight;
     int far_end, away;
-    int width; /* figures of the first stage */
+    int width; /* features of the first stage */
 } Model;
 
 enum { GOES_ON = 1, ENDS = 2, CLOSES = 4 };
@@ -148,7 +149,7 @@ broken:
     return -1;
 }
 
-/* Memory for all arrays at once. */
+/* Allocate all arrays at once. */
 static int
 reserve(Page *self)
 {
@@ -246,7 +247,7 @@ measure_distances(Page *self)
     }
 }
 
-/* The smallest element with so many per cent of the total: the last one in the order of the page. */
+/* Return the smallest element with this percentage of the total: the last one in the order of the page. */
 static int32_t
 core_of(const Page *self, const int64_t *sums, int share, int64_t total)
 {
@@ -390,7 +391,7 @@ offset_of(const Page *self, Py_ssize_t block, int32_t container)
 
 #define PUT(value) (*to = (value), to += LANES)
 
-/* The figures of a block for the first stage, each LANES after the one before it. Returns where those of the second go. */
+/* Write the features of a block for the first stage, LANES apart. Return where those of the second stage go. */
 static float *
 write_first(const Page *self, Py_ssize_t i, float *to)
 {
@@ -452,7 +453,7 @@ write_first(const Page *self, Py_ssize_t i, float *to)
     return to;
 }
 
-/* What the answers of the first stage make known of the page. */
+/* Compute the sums of the second stage from the buckets of the first. */
 static int
 measure_likely(Page *self)
 {
@@ -496,7 +497,7 @@ measure_likely(Page *self)
     return 0;
 }
 
-/* The figures that the second stage has more. */
+/* Write the features that the second stage adds. */
 static void
 write_second(const Page *self, Py_ssize_t i, float *to)
 {
@@ -531,7 +532,7 @@ typedef float Floats __attribute__((vector_size(16), may_alias));
 typedef int32_t Ints __attribute__((vector_size(16)));
 #define VECTORS (LANES / 4)
 
-/* Adds what these trees say of LANES blocks, whose figures stand in the table: of each tree the first leaf that is left in reach. */
+/* Add the values of these trees for LANES blocks in the table: in each tree that of the first leaf in reach. */
 static void
 ask(const Forest *forest, int first, int end, const Floats *table, int32_t *sums)
 {
@@ -552,7 +553,7 @@ ask(const Forest *forest, int first, int end, const Floats *table, int32_t *sums
     }
 }
 
-/* The answers for some blocks, whose figures stand in the table. What is far from being text after some trees is let go. */
+/* Set the buckets of the blocks in the table. The early trees alone decide about a block that is far from being text. */
 static void
 answer(const Model *model, const Forest *forest, const Floats *table, const Py_ssize_t *blocks, int count, uint16_t *buckets)
 {
@@ -602,7 +603,7 @@ classify_blocks(Page *self)
     return 0;
 }
 
-/* The least bucket to keep, so that F1 is expected to be greatest. */
+/* Return the least bucket to keep, for which the expected F1 is greatest. */
 static int
 threshold(const Page *self)
 {
@@ -653,7 +654,7 @@ classify(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result;
 }
 
-/* The paragraphs of a page, made by calling `make` with a text, its kind, whether it is a heading, its path, and its kind by itself. */
+/* Return the paragraphs of a page: `make` is called with text, kind, heading, path, and the kind by the first stage. */
 static PyObject *
 paragraphs(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -685,7 +686,7 @@ paragraphs(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result;
 }
 
-/* For tests: the figures of all blocks, row by row, given the answers of the first stage. */
+/* For tests: return the features of all blocks, row by row, given the buckets of the first stage. */
 static PyObject *
 features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -841,9 +842,9 @@ static PyMethodDef methods[] = {
     {"classify", classify, METH_VARARGS,
      "classify(texts, blocks, containers, model) -> the result of reference.classify"},
     {"paragraphs", paragraphs, METH_VARARGS,
-     "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)) -> what make returns for each block"},
+     "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)) -> the results of make for each block"},
     {"features", features, METH_VARARGS,
-     "features(texts, blocks, containers, model, buckets) -> the figures of both stages, float32, block by block"},
+     "features(texts, blocks, containers, model, buckets) -> the features of both stages, float32, block by block"},
     {NULL, NULL, 0, NULL},
 };
 

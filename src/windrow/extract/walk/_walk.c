@@ -1,8 +1,8 @@
-/* The walk of walk.py in C: same input and same output as scan.py, its twin, which says why; the tables are those of rules.py.
+/* The walk in C: same input and same output as reference.py, which gives the reasons; the tables are those of rules.py.
 
-   One pass over the markup, which is read as Python stores it: one, two or four bytes a character, and the scanner is compiled once for
-   each. Time and memory are linear in its length: nothing looks back over more than `reach` elements, and an element is asked for its
-   attributes once. */
+   One pass over the markup, in the form in which Python stores it: one, two or four bytes per character, and the scanner
+   is compiled once for each. Time and memory are linear in its length: an end tag looks back over at most `reach` elements,
+   and the attributes of an element are read once. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -16,8 +16,8 @@ enum { TAG = COUNTS, DEPTH, PATH, CONTAINER, HEADING, FLAGS, HINTS, BLOCK_COLUMN
 enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COLUMNS };
 
 #define NAME_LENGTH 16
-#define SLOTS 1024 /* for the names of tags: a power of two, some times their number */
-#define LETTERS 40 /* 1 and more for what words are made of, 0 for every other character */
+#define SLOTS 1024 /* of the hash table of tags: a power of two, several times their number */
+#define LETTERS 40 /* 0: a character that no hint word has */
 #define MARKS 32
 #define CAPSULE "windrow.extract.walk._walk.rules"
 
@@ -33,13 +33,13 @@ typedef struct {
     int stock, max_path, max_blocks, reach;
     int32_t link, hidden, heading; /* bits */
     uint8_t ascii[128];            /* classes of characters */
-    uint8_t pages[256];            /* high bytes that marks beyond ASCII have */
+    uint8_t pages[256];            /* high bytes of the marks beyond ASCII */
     int marks;
     Py_UCS4 mark[MARKS];
     uint8_t mark_class[MARKS];
     uint8_t letters[128];
-    uint16_t *next; /* of a state and a letter: the automaton that finds the words of hints */
-    int32_t *found; /* in a state */
+    uint16_t *next; /* next state by state and letter: the automaton that finds the words of hints */
+    int32_t *found; /* groups found, by state */
 } Rules;
 
 typedef struct {
@@ -47,11 +47,11 @@ typedef struct {
 } Span;
 
 typedef struct {
-    const Tag *tag; /* NULL: an unknown one */
+    const Tag *tag; /* NULL: an unknown tag */
     Span name, attributes;
     int kind;
-    int block; /* place of the nearest block element, this one included */
-    int32_t path, container, flags, hints, heading; /* once resolved: its own and those above it */
+    int block; /* index of the nearest block element, this one included */
+    int32_t path, container, flags, hints, heading; /* set by resolve: its own and those above it */
 } Element;
 
 typedef struct {
@@ -65,7 +65,7 @@ typedef struct {
     PyObject *markup;
     const void *data;
     Py_ssize_t length;
-    int comments; /* whether there may be any */
+    int comments; /* whether the markup may hold comments */
 
     Element *stack;
     Py_ssize_t depth, stack_room, resolved;
@@ -73,18 +73,18 @@ typedef struct {
     Py_ssize_t block_count, block_room, container_count, container_room;
     Path *paths;
     Py_ssize_t path_count, path_room;
-    int32_t *slots; /* of paths, by hash: number + 1 */
+    int32_t *slots; /* hash table of paths: number + 1 */
     Py_ssize_t slot_count;
     PyObject *texts;
 
-    char *text; /* of the block, as wide as the markup */
+    char *text; /* of the current block, with characters as wide as in the markup */
     Py_ssize_t text_length, text_room;
     int32_t counts[COUNTS];
-    int pending; /* a blank goes before the next character */
-    int linked;  /* in a link */
-    int broken;  /* the last thing was a <br> */
+    int pending; /* a blank precedes the next character */
+    int linked;  /* inside a link */
+    int broken;  /* directly after a <br> */
 
-    int any, solid, first_blank, last_blank; /* of the node: the text since the last tag that is not seen through */
+    int any, solid, first_blank, last_blank; /* of the node: the text since the last tag that is not transparent */
     int32_t node_length;                     /* with single blanks and none at the ends */
 } Scan;
 
@@ -130,7 +130,7 @@ slot_of(Rules *rules, const char *name, int length)
     return tag;
 }
 
-/* The tag of a name; NULL where the table has it not. */
+/* Return the tag of a name; NULL if it is not in the table. */
 FOR_EACH_KIND const Tag *
 known(const Scan *self, const int kind, Span name)
 {
@@ -165,7 +165,7 @@ stands_at(const Scan *self, const int kind, Py_ssize_t place, Py_ssize_t end, co
     return 1;
 }
 
-/* Where a string stands; the end where it does not. */
+/* Return the position of a string, or the end. */
 FOR_EACH_KIND Py_ssize_t
 find(const Scan *self, const int kind, Py_ssize_t place, Py_ssize_t end, const char *wanted)
 {
@@ -175,7 +175,7 @@ find(const Scan *self, const int kind, Py_ssize_t place, Py_ssize_t end, const c
     return end;
 }
 
-/* Where the next angle bracket stands; the end where there is none. Eight bytes at a time: the two differ in one bit. */
+/* Return the position of the next angle bracket, or the end. Eight bytes at a time: < and > differ in one bit. */
 FOR_EACH_KIND Py_ssize_t
 bracket(const Scan *self, const int kind, Py_ssize_t place)
 {
@@ -194,7 +194,7 @@ bracket(const Scan *self, const int kind, Py_ssize_t place)
     return place;
 }
 
-/* The hints in the value of an attribute. */
+/* Return the hints in the value of an attribute. */
 FOR_EACH_KIND int32_t
 hints_in(const Scan *self, const int kind, Span value)
 {
@@ -209,7 +209,7 @@ hints_in(const Scan *self, const int kind, Span value)
     return found;
 }
 
-/* Whether a style has display: none. */
+/* Return whether a style has display: none. */
 FOR_EACH_KIND int
 unseen(const Scan *self, const int kind, Span value)
 {
@@ -229,7 +229,7 @@ unseen(const Scan *self, const int kind, Span value)
     return 0;
 }
 
-/* Adds what the attributes of an element say to its flags and hints. */
+/* Add the flags and hints of an element's attributes. */
 FOR_EACH_KIND void
 read_attributes(const Scan *self, const int kind, Span all, int32_t *flags, int32_t *hints)
 {
@@ -297,7 +297,7 @@ place_path(Scan *self, const int kind, int32_t number)
     self->slots[slot] = number + 1;
 }
 
-/* The number of the path that leads on from another to a tag. */
+/* Return the number of the path that extends another by a tag. */
 FOR_EACH_KIND int32_t
 path_to(Scan *self, const int kind, int32_t parent, const Element *element)
 {
@@ -333,7 +333,7 @@ add_container(Scan *self, int32_t parent)
     return row;
 }
 
-/* Finds out what the elements up to this place are, each once. */
+/* Compute the context of the elements up to this index, each once. */
 FOR_EACH_KIND int
 resolve(Scan *self, const int kind, int place)
 {
@@ -398,7 +398,7 @@ emit(Scan *self, const int kind)
     return 0;
 }
 
-/* A node is over. */
+/* End the current node. */
 static void
 end_node(Scan *self)
 {
@@ -412,7 +412,7 @@ end_node(Scan *self)
     self->node_length = 0;
 }
 
-/* What was gathered is a block. */
+/* End the current block. */
 FOR_EACH_KIND int
 boundary(Scan *self, const int kind)
 {
@@ -446,7 +446,7 @@ class_of(const Rules *rules, Py_UCS4 letter)
     return letter < 0x3001 && Py_UNICODE_ISSPACE(letter) ? SPACE : 0;
 }
 
-/* One character of text; there is room for it and a blank. */
+/* Add a character of text; there is room for it and a blank. */
 FOR_EACH_KIND void
 add(Scan *self, const int kind, Py_UCS4 letter)
 {
@@ -478,7 +478,7 @@ add(Scan *self, const int kind, Py_UCS4 letter)
     }
 }
 
-/* The character that a reference at this place means, and where it ends. The serialiser writes these four and no other. */
+/* Decode the character reference at this position and move past it. The serialiser writes only these four. */
 FOR_EACH_KIND Py_UCS4
 reference(const Scan *self, const int kind, Py_ssize_t *place)
 {
@@ -494,7 +494,7 @@ reference(const Scan *self, const int kind, Py_ssize_t *place)
     return READ((*place)++);
 }
 
-/* Text from this place on; returns where the next tag begins. */
+/* Read text up to the next tag and return where that begins. */
 FOR_EACH_KIND Py_ssize_t
 read_text(Scan *self, const int kind, Py_ssize_t place)
 {
@@ -503,7 +503,7 @@ read_text(Scan *self, const int kind, Py_ssize_t place)
         end = bracket(self, kind, end + 1);
     if (end == place)
         return end;
-    if (reserve(&self->text, &self->text_room, (self->text_length + end - place + 1) * kind, 1) < 0) /* 1: a blank that is pending */
+    if (reserve(&self->text, &self->text_room, (self->text_length + end - place + 1) * kind, 1) < 0) /* 1: for a pending blank */
         return -1;
     while (place < end) {
         Py_UCS4 letter = READ(place);
@@ -529,7 +529,7 @@ open_element(Scan *self, const Element *element)
     return 0;
 }
 
-/* Ends the elements from this place up. */
+/* Close the elements from this index up. */
 FOR_EACH_KIND int
 close_elements(Scan *self, const int kind, Py_ssize_t place)
 {
@@ -553,7 +553,7 @@ is_called(const Scan *self, const int kind, const Element *element, const Tag *t
     return element->tag == tag && (tag != NULL || same_name(self, kind, element->name, name));
 }
 
-/* The open element that an end tag means; the end of the stack where it means none. */
+/* Return the index of the open element that an end tag closes; the depth of the stack if there is none. */
 FOR_EACH_KIND Py_ssize_t
 place_of(const Scan *self, const int kind, const Tag *tag, Span name)
 {
@@ -579,7 +579,7 @@ line_break(Scan *self, const int kind)
     return 0;
 }
 
-/* A start tag inside a block. */
+/* Count a start tag inside a block. */
 FOR_EACH_KIND int
 inline_tag(Scan *self, const int kind, const Element *element)
 {
@@ -601,7 +601,7 @@ inline_tag(Scan *self, const int kind, const Element *element)
     return element->kind <= LINK && self->rules->stock ? open_element(self, element) : 0;
 }
 
-/* The tag at this place, in `element`; returns where it ends, -1 where there is a comment in it. */
+/* Read the tag at this position into `element`. Return where it ends; -1 if there is a comment inside. */
 FOR_EACH_KIND Py_ssize_t
 read_tag(const Scan *self, const int kind, Py_ssize_t place, Element *element)
 {
@@ -623,7 +623,7 @@ read_tag(const Scan *self, const int kind, Py_ssize_t place, Element *element)
     return place < self->length ? place + 1 : place;
 }
 
-/* What a tag is, by its name. */
+/* Set the tag and kind of an element by its name. */
 FOR_EACH_KIND void
 identify(const Scan *self, const int kind, Element *element)
 {
@@ -639,7 +639,7 @@ identify(const Scan *self, const int kind, Element *element)
         element->kind = first == '!' || first == '?' ? VOID_CLEAR : INLINE;
 }
 
-/* Passes over an element with all that is in it. Returns where it ends, -1 where there is a comment in a tag. */
+/* Skip an element with its content. Return where it ends; -1 if there is a comment inside a tag. */
 FOR_EACH_KIND Py_ssize_t
 drop(const Scan *self, const int kind, Py_ssize_t place, const Tag *tag)
 {
@@ -665,7 +665,7 @@ drop(const Scan *self, const int kind, Py_ssize_t place, const Tag *tag)
     return place;
 }
 
-/* Any tag that is not cleared or dropped. */
+/* Apply a tag that is neither transparent nor dropped. */
 FOR_EACH_KIND int
 act(Scan *self, const int kind, const Element *element)
 {
@@ -820,7 +820,7 @@ scan(PyObject *Py_UNUSED(module), PyObject *arguments)
     self.texts = PyList_New(0);
     if (self.texts != NULL && reserve(&self.stack, &self.stack_room, 1, sizeof(Element)) == 0) {
         memset(self.stack, 0, sizeof(Element));
-        self.stack[0].kind = BLOCK; /* the page itself; its name is empty, but no end tag looks for it here */
+        self.stack[0].kind = BLOCK; /* the page itself; no end tag closes it */
         self.depth = 1;
         int ended = run_any(&self);
         if (ended == DONE)
@@ -963,7 +963,7 @@ compile_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 static PyMethodDef methods[] = {
     {"compile", compile_rules, METH_VARARGS,
      "compile(tags, stock, (max_path, max_blocks, reach), (link, hidden, heading), (stops, commas), (letters, next, found)) -> rules"},
-    {"scan", scan, METH_VARARGS, "scan(markup, rules, comments) -> what scan.scan returns; None where a comment stands inside a tag"},
+    {"scan", scan, METH_VARARGS, "scan(markup, rules, comments) -> the result of reference.scan; None if there is a comment inside a tag"},
     {NULL, NULL, 0, NULL},
 };
 

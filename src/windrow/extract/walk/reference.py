@@ -219,11 +219,12 @@ class Scanner:
 
     def end_block(self) -> None:
         """Make a block of the text since the last boundary, if there is any."""
-        self.count_link()
-        text = " ".join(CONTROL.sub("", " ".join("".join(self.pieces).split())).split())
-        if text and len(self.texts) < MAX_BLOCKS:
-            self.add_block(text)
-        self.pieces.clear()
+        if self.pieces:
+            self.count_link()
+            text = " ".join(CONTROL.sub("", " ".join("".join(self.pieces).split())).split())
+            if text and len(self.texts) < MAX_BLOCKS:
+                self.add_block(text)
+            self.pieces.clear()
         self.after_break = False
         self.link_start = self.link_chars = self.links = self.tags = self.breaks = 0
 

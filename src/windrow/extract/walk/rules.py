@@ -3,6 +3,7 @@
 import array
 import dataclasses
 import enum
+import functools
 import re
 from typing import NamedTuple
 
@@ -101,6 +102,7 @@ _RAW = "iframe noframes noembed xmp plaintext"  # the serialiser does not escape
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _DISPLAY_NONE = re.compile(r"display[ \t\n]*:[ \t\n]*none")
+_LONG = 128  # characters of a word; a longer one is not cached
 _LETTERS = 40  # columns of the kernel's table
 
 
@@ -146,13 +148,15 @@ def attributes(text: str) -> tuple[int, int]:
         ):
             flags |= _HIDDEN
         elif name in _HINTED:
-            found |= hints(value)
+            for word in value.split(" "):
+                found |= hints(word) if len(word) <= _LONG else hints.__wrapped__(word)
     return flags, found
 
 
-def hints(value: str) -> int:
-    """Return the groups of HINTS that have a word in the value of an attribute, as bits."""
-    lowered = value.encode("utf-8", "replace").lower()  # as bytes, so that only ASCII letters change, as in the kernel
+@functools.lru_cache(1 << 14)  # the elements of a site have the same class names
+def hints(word: str) -> int:
+    """Return the groups of HINTS that have a word inside this word, as bits."""
+    lowered = word.encode("utf-8", "replace").lower()  # as bytes, so that only ASCII letters change, as in the kernel
     return sum(bit for bit, words in _GROUPS if any(word in lowered for word in words))
 
 
