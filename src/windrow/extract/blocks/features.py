@@ -39,7 +39,7 @@ _LIKELY = np.array(LIKELY)
 _GROUPS = np.frombuffer(GROUP_OF, np.uint8)
 
 
-class Context(NamedTuple):
+class PageContext(NamedTuple):
     """What both stages need to know about a page."""
 
     lengths: Array  # of each block
@@ -55,7 +55,7 @@ class Context(NamedTuple):
     around: Array  # (LEVELS, blocks): the containers around each block that hold more than it, innermost first
 
 
-def first(page: Walk) -> tuple[Array, Context]:
+def first(page: Walk) -> tuple[Array, PageContext]:
     """Return the table of the first stage for a page that has blocks."""
     block, container = _columns(page.blocks, BLOCK), _columns(page.containers, CONTAINER)
     chars, words, link_chars = block["chars"], block["words"], block["link_chars"]
@@ -86,7 +86,7 @@ def first(page: Walk) -> tuple[Array, Context]:
     return _table(FIRST, rows, len(lengths)), context
 
 
-def second(context: Context, buckets: Array) -> Array:
+def second(context: PageContext, buckets: Array) -> Array:
     """Return the rows that the second stage adds to those of the first, given the buckets of the first."""
     likely, lengths = _LIKELY[buckets], context.lengths
     mass = lengths * likely  # expected length of main text, in units of 2**-SCALE
@@ -149,7 +149,7 @@ def _ending(text: str) -> int:
     return ENDINGS.get(last, 0)
 
 
-def _context(block: dict[str, Array], container: dict[str, Array], measures: tuple[Array, Array, Array]) -> Context:
+def _context(block: dict[str, Array], container: dict[str, Array], measures: tuple[Array, Array, Array]) -> PageContext:
     own, start, end = block["container"], container["first"], container["end"]
     above = np.zeros_like(start)
     for number, parent in enumerate(container["parent"].tolist()):
@@ -160,7 +160,7 @@ def _context(block: dict[str, Array], container: dict[str, Array], measures: tup
     for _ in range(1, LEVELS):
         around.append(above[around[-1]])
     lengths, in_links, prose = measures
-    return Context(
+    return PageContext(
         lengths=lengths,
         length_sums=_running(lengths),
         link_sums=_running(in_links),
@@ -175,7 +175,7 @@ def _context(block: dict[str, Array], container: dict[str, Array], measures: tup
     )
 
 
-def _of_elements(context: Context, groups: Array) -> dict[str, Array]:
+def _of_elements(context: PageContext, groups: Array) -> dict[str, Array]:
     """Return the features of the elements around each block, and of the cores of the page."""
     start, end = context.first, context.end
     length, in_links, prose = (
@@ -210,7 +210,7 @@ def _core(held: Array, share: int, total: int) -> int:
     return int(enough[-1]) if len(enough) else 0
 
 
-def _of_core(context: Context, core: int, figures: dict[str, Array]) -> dict[str, Array]:
+def _of_core(context: PageContext, core: int, figures: dict[str, Array]) -> dict[str, Array]:
     """Return where each block stands relative to a core.
 
     `outside` counts the elements on the way from the core to the root that do not hold the block; the branch is the
@@ -229,7 +229,7 @@ def _of_core(context: Context, core: int, figures: dict[str, Array]) -> dict[str
     }
 
 
-def _departures(context: Context, core: int) -> tuple[Array, Array]:
+def _departures(context: PageContext, core: int) -> tuple[Array, Array]:
     """Return for each container `outside` and the branch, as described in `_of_core`."""
     outside, branch = np.zeros_like(context.first), np.arange(len(context.first))
     to_root = [core]
@@ -251,7 +251,7 @@ def _offset(blocks: int, start: int, end: int) -> Array:
     return found
 
 
-def _of_path(context: Context, in_links: Array, prose: Array) -> dict[str, Array]:
+def _of_path(context: PageContext, in_links: Array, prose: Array) -> dict[str, Array]:
     """Return the features of all blocks with the same path together."""
     path = context.path
     blocks = np.maximum(np.bincount(path), 1)
@@ -266,7 +266,7 @@ def _of_path(context: Context, in_links: Array, prose: Array) -> dict[str, Array
     return {f"path {name}": values[path] for name, values in figures.items()}
 
 
-def _of_position(context: Context, prose: Array, headings: Array) -> dict[str, Array]:
+def _of_position(context: PageContext, prose: Array, headings: Array) -> dict[str, Array]:
     count = len(prose)
     index = np.arange(count)
     is_prose = prose > 0
@@ -286,7 +286,7 @@ def _of_position(context: Context, prose: Array, headings: Array) -> dict[str, A
     }
 
 
-def _of_page(context: Context, block: dict[str, Array], groups: Array) -> dict[str, float]:
+def _of_page(context: PageContext, block: dict[str, Array], groups: Array) -> dict[str, float]:
     length, linked, prose = (int(sums[-1]) for sums in (context.length_sums, context.link_sums, context.prose_sums))
     by_group = np.bincount(groups, context.lengths, len(GROUP) + 1)
     prose_blocks = int(np.count_nonzero(np.diff(context.prose_sums)))
@@ -308,7 +308,7 @@ def _of_page(context: Context, block: dict[str, Array], groups: Array) -> dict[s
     }
 
 
-def _of_likely_elements(context: Context, masses: Array, total: int) -> dict[str, Array]:
+def _of_likely_elements(context: PageContext, masses: Array, total: int) -> dict[str, Array]:
     start, end = context.first, context.end
     mass = masses[end] - masses[start]
     density = mass / np.maximum(context.length_sums[end] - context.length_sums[start], 1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from windrow.extract.blocks import features
-from windrow.extract.blocks.features import Array, Context
+from windrow.extract.blocks.features import Array, PageContext
 from windrow.extract.blocks.model import LEAVES, UNIT, BlocksModel, Forest
 from windrow.extract.blocks.rules import BUCKETS, EVEN, LIKELY, RAISE, SCALE, SLIGHT, STEPS
 from windrow.extract.walk import Walk
@@ -70,7 +70,7 @@ def classify(page: Walk, forests: Forests) -> tuple[bytes, bytes, int]:
     return early.astype(np.uint16).tobytes(), late.astype(np.uint16).tobytes(), least
 
 
-def decide(table: Array, context: Context, forests: Forests) -> tuple[Array, Array, int]:
+def decide(table: Array, context: PageContext, forests: Forests) -> tuple[Array, Array, int]:
     """Return the buckets of both stages and the least bucket of main text, given the features of the first stage."""
     early = forests.first.buckets(table)
     late = early.copy()

@@ -31,7 +31,7 @@ Columns = tuple[list[str], bytes, bytes, bytes, list[str]]
 Token = tuple[str, str, str]  # the text before a tag, the tag's name, its attributes
 
 
-class Context(NamedTuple):
+class ElementContext(NamedTuple):
     """What an open element and all elements above it say about the text inside."""
 
     path: int = -1
@@ -46,7 +46,7 @@ class OpenElement:
     tag: Tag
     attributes: str
     block: int  # index in the stack of the nearest block element, this one included
-    context: Context | None = None  # computed when the first text inside is found: most elements hold none
+    context: ElementContext | None = None  # computed when the first text inside is found: most elements hold none
 
 
 def scan(markup: str, chosen: TagRules) -> Columns:
@@ -242,18 +242,18 @@ class Scanner:
         self.texts.append(text)
         self.images = 0  # images before a block count with it, also those between two blocks
 
-    def resolve(self, index: int) -> Context:
+    def resolve(self, index: int) -> ElementContext:
         """Compute the context of an open element and of those below it in the stack, each once."""
         start = index
         while start and self.stack[start - 1].context is None:
             start -= 1
         context = self.stack[start - 1].context if start else None
-        context = context or Context()
+        context = context or ElementContext()
         for depth in range(start, index + 1):
             context = self.stack[depth].context = self.entered(context, depth)
         return context
 
-    def entered(self, above: Context, depth: int) -> Context:
+    def entered(self, above: ElementContext, depth: int) -> ElementContext:
         """Return the context inside the open element at this depth, given the one around it."""
         tag = self.stack[depth].tag
         own_flags, own_hints = rules.attributes(self.stack[depth].attributes)
@@ -265,7 +265,7 @@ class Scanner:
             self.containers.append([container, tag.number, depth, len(self.texts), -1, own_hints, own_flags])
             container = len(self.containers) - 1
         heading = int(tag.name[1]) if own_flags & FLAG["heading"] else above.heading
-        return Context(path, container, above.flags | own_flags, above.hints | own_hints, heading)
+        return ElementContext(path, container, above.flags | own_flags, above.hints | own_hints, heading)
 
 
 def _drop(name: str, tokens: Iterator[Token]) -> None:
