@@ -30,7 +30,7 @@ except ImportError as error:
 from windrow.config import ConfigError
 from windrow.extract import html, walk
 from windrow.extract.blocks import features, model, reference, rules
-from windrow.extract.blocks.features import Array, Context
+from windrow.extract.blocks.features import Array, PageContext
 from windrow.extract.blocks.model import UNIT, BlocksModel, Forest
 from windrow.extract.evaluation import evaluate, gold
 from windrow.extract.evaluation.gold import Sample
@@ -87,7 +87,7 @@ class LabelledBlocks:
     texts: list[str]
     table: Array
     learned_table: Array  # the same, or that of the page changed to look old
-    context: Context
+    context: PageContext
     labels: Array  # share of each block's words that the gold text has
     weights: Array
     gold: Array  # how often each word occurs in the gold text

@@ -32,7 +32,7 @@ def test_a_function_of_the_user_extracts_pages(options: Config) -> None:
 
 def test_a_worker_refines_pages_with_a_function_of_the_user(options: Config) -> None:
     refined = Refiner(options)(capture(PAGE))
-    assert [link.url.text for link in refined.links] == ["http://site.test/one"]
+    assert [link.url.text for link in refined.links] == ["http://site.test/dir/one"]
     assert refined.draft is not None
     (paragraph,) = (msgspec.json.decode(one) for one in refined.draft.paragraphs)
     assert paragraph["text"].startswith("The old mill")

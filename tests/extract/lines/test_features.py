@@ -39,7 +39,10 @@ def test_no_page_is_too_poor_to_be_normalised() -> None:
 
 
 def test_the_centre_of_the_page_and_the_rest_have_equal_weight() -> None:
-    """Lines 3 and 4 of 6 are the centre. The second feature has MIN 0.6, MEAN 0.7, MAX 0.8 there, 0.1, 0.3, 0.5 elsewhere."""
+    """Lines 3 and 4 of 6 are the centre.
+
+    The second feature has MIN 0.6, MEAN 0.7, MAX 0.8 there, and 0.1, 0.3, 0.5 elsewhere.
+    """
     page = np.zeros((6, 6))
     page[:, 0] = np.arange(1, 7) / 6
     page[:, 1] = [0.1, 0.3, 0.6, 0.8, 0.3, 0.5]

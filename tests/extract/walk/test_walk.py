@@ -199,15 +199,16 @@ def test_an_unclosed_title_does_not_swallow_the_page() -> None:
     assert walk.walk(walk.markup(tree)).texts == ["A paragraph of text."] * 100
 
 
-TAGS = """<p>|</p>|<div>|</div>|<div class='post-content sidebar'>|<section id=nav hidden>|</section>|<ul><li>|</ul>|<x-y z>|<pre>
-<hr>|<a href=x>|</a>|<a>|<a name=y class=menu>|<b>|</b>|<i class=meta>|</i>|<span>|</span>|<br>|<br/>|</br>|<br class=x>|<img src=x>
-<img>|<h1>|</h1>|<h3>|</h3>|<table>|<tr>|<td>|</table>|<caption>|<form>|<input>|</form>|<select><option>|</select>|<button>|<svg><path/>|</svg>
-<math><mi>|</math>|<script>if (a<b) x</script>|<style>p<q</style>|<title>|</title>|<textarea>|</textarea>|<noscript>
-</noscript>|<iframe>|</iframe>|<template>|</template>|<xmp>|</xmp>|<template shadowrootmode=open>|<object>|</object>|<plaintext>|<frameset>
-<body class=x>|</body>|</html>|<wbr>|<!-- c -->|<!-->|<!-- <p> --|<?php x ?>|<![CDATA[x]]>|<!doctype html>
-<|>|</|<>|</>|<a<p>|</a<p>|<b<!--|<a <p>|<b <!-- x>|<i "=1 <x>
-<div =a>|<p a=b=c>|<div style='x;display: none'>|<p aria-hidden=true>|<p É=1>|&|&amp;|&nbsp;|&lt;p&gt;|&copy;|&#1;|&#xD800;
-word|Two words.|1,5!|é|日本。|ا؟|…|😀"""
+TAGS = """<p>|</p>|<div>|</div>|<div class='post-content sidebar'>|<section id=nav hidden>|</section>|<ul><li>
+</ul>|<x-y z>|<pre>|<hr>|<a href=x>|</a>|<a>|<a name=y class=menu>|<b>|</b>|<i class=meta>|</i>|<span>
+</span>|<br>|<br/>|</br>|<br class=x>|<img src=x>|<img>|<h1>|</h1>|<h3>|</h3>|<table>|<tr>|<td>|</table>
+<caption>|<form>|<input>|</form>|<select><option>|</select>|<button>|<svg><path/>|</svg>|<math><mi>
+</math>|<script>if (a<b) x</script>|<style>p<q</style>|<title>|</title>|<textarea>|</textarea>|<noscript>
+</noscript>|<iframe>|</iframe>|<template>|</template>|<xmp>|</xmp>|<template shadowrootmode=open>
+<object>|</object>|<plaintext>|<frameset>|<body class=x>|</body>|</html>|<wbr>|<!-- c -->|<!-->
+<!-- <p> --|<?php x ?>|<![CDATA[x]]>|<!doctype html>|<|>|</|<>|</>|<a<p>|</a<p>|<b<!--|<a <p>|<b <!-- x>
+<i "=1 <x>|<div =a>|<p a=b=c>|<div style='x;display: none'>|<p aria-hidden=true>|<p É=1>|&|&amp;|&nbsp;
+&lt;p&gt;|&copy;|&#1;|&#xD800;|word|Two words.|1,5!|é|日本。|ا؟|…|😀"""
 SPACES = ["\0", "\1", "\x1c", "\x85", "\x9f", "\ud800", "\u00ad", "\u2028", "\u3000", " ", "\n", "\t ", "x" * 80]
 PIECES = st.sampled_from([*TAGS.replace("\n", "|").split("|"), *SPACES])
 
