@@ -419,7 +419,7 @@ class Answers:
         self._count.clear()
         os.ftruncate(self._log, 0)
 
-    def handle(self, request: server.Request) -> Reply | None:
+    def handle(self, request: server.DemoRequest) -> Reply | None:
         reply = self._reply(request)
         row = (
             f"{request.monotonic:.6f}",
@@ -432,7 +432,7 @@ class Answers:
         os.write(self._log, "\t".join([*map(str, row), f"{request.path}\n"]).encode("latin-1"))
         return reply
 
-    def _reply(self, request: server.Request) -> Reply | None:
+    def _reply(self, request: server.DemoRequest) -> Reply | None:
         kind = self._graph.kinds.get(request.host, "")
         if request.path == "/robots.txt":
             return self._robots(request.host, kind)

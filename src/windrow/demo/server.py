@@ -11,7 +11,7 @@ from typing import NamedTuple
 MAX_HEAD = 64 << 10  # bytes; the connection of a longer request is closed
 
 
-class Request(NamedTuple):
+class DemoRequest(NamedTuple):
     monotonic: float  # seconds, when the head was complete
     wall: float  # epoch seconds, the same instant
     host: str  # as the client named it, without port
@@ -32,7 +32,7 @@ class Reply(NamedTuple):
     delay: float = 0.0  # seconds before the first byte
 
 
-Handler = Callable[[Request], Reply | None]  # None: keep the connection open and never answer
+Handler = Callable[[DemoRequest], Reply | None]  # None: keep the connection open and never answer
 
 
 class Server:
@@ -108,7 +108,7 @@ class _Connection(asyncio.Protocol):
         method, _, rest = head.partition(b" ")
         host = _field(head, "host").lower().partition(":")[0]
         path = rest.partition(b" ")[0].decode("latin-1")
-        request = Request(
+        request = DemoRequest(
             monotonic=time.monotonic(),
             wall=time.time(),
             host=host,

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from windrow.demo import declaration
-from windrow.demo.server import Reply, Request
+from windrow.demo.server import DemoRequest, Reply
 
 LIBRARY = "library.demo.test"
 CALENDAR = "calendar.demo.test"
@@ -65,7 +65,7 @@ def build() -> Site:
     return Site(pages | hidden | sitemap, frozenset(pages), frozenset(hidden))
 
 
-def answer(site: Site, earlier: int, request: Request) -> Reply:
+def answer(site: Site, earlier: int, request: DemoRequest) -> Reply:
     """Return the reply to a request; `earlier` counts the earlier requests for the same path."""
     url = f"http://{request.host}{_SESSION.sub('', request.path)}"
     if request.path == "/robots.txt" and request.host in ROBOTS:

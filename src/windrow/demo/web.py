@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 
 from windrow.demo import site
-from windrow.demo.server import Reply, Request, Server
+from windrow.demo.server import DemoRequest, Reply, Server
 
 ADDRESS = "127.0.0.1"
 
@@ -21,16 +21,16 @@ class Web:
     hosts: dict[str, str]  # host -> address:port, the content of `fetch.hosts_file`
     pages: frozenset[str]  # URLs that a crawl of the seeds must archive, each once
     disallowed: frozenset[str]  # URLs that robots.txt forbids
-    requests: list[Request]  # in the order of arrival; grows while the web is served
+    requests: list[DemoRequest]  # in the order of arrival; grows while the web is served
 
 
 @contextlib.contextmanager
 def serve() -> Iterator[Web]:
     truth = site.build()
-    requests: list[Request] = []
+    requests: list[DemoRequest] = []
     count: Counter[tuple[str, str]] = Counter()
 
-    def handle(request: Request) -> Reply:
+    def handle(request: DemoRequest) -> Reply:
         requests.append(request)
         key = (request.host, request.path)
         count[key] += 1
