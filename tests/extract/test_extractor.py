@@ -21,7 +21,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Config:
     code = DOCUMENT.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     folder = tmp_path_factory.mktemp("crawl")
     (folder / "extractor_of_the_documentation.py").write_text(code, encoding="utf-8")
-    return Config(extract=config.Extract(extractor=f"{folder}/extractor_of_the_documentation:extract"))
+    return Config(extract=config.ExtractOptions(extractor=f"{folder}/extractor_of_the_documentation:extract"))
 
 
 def test_a_function_of_the_user_extracts_pages(options: Config) -> None:
@@ -40,4 +40,4 @@ def test_a_worker_refines_pages_with_a_function_of_the_user(options: Config) -> 
 
 def test_the_error_for_an_unknown_extractor_names_the_built_in_ones() -> None:
     with pytest.raises(ConfigError, match="the built-in names are blocks, paragraphs, lines, none"):
-        extract.extractor(Config(extract=config.Extract(extractor="block")))
+        extract.extractor(Config(extract=config.ExtractOptions(extractor="block")))

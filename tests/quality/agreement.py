@@ -23,7 +23,7 @@ FIVE_HUNDRED = {
 def ours(page: Sample) -> Decisions:
     decisions: Decisions = defaultdict(list)
     for one in justext.extract(
-        page.capture(), 0, options=config.Paragraphs(preset="stock", language=page.language)
+        page.capture(), 0, options=config.ParagraphsOptions(preset="stock", language=page.language)
     ).paragraphs:
         decisions["".join(one.text.split())].append(one.kind == "good")
     return decisions

@@ -32,7 +32,7 @@ def f1(pages: Iterable[Sample], preset: str) -> float:
     """Return the mean over pages of F1 by bag of words."""
     scores = []
     for page in pages:
-        options = config.Paragraphs(preset=preset, language=page.language)
+        options = config.ParagraphsOptions(preset=preset, language=page.language)
         found = justext.extract(page.capture(), 0, options=options).paragraphs
         text = "\n".join(one.text for one in found if one.kind == "good")
         scores.append(evaluate.bag(evaluate.words(page.gold, page.language), evaluate.words(text, page.language)).f1)

@@ -30,8 +30,8 @@ from windrow.archive.writer import Writer
 __all__ = [
     "ArchiveError",
     "Earlier",
-    "StoredCapture",
     "Members",
+    "StoredCapture",
     "WarcRecord",
     "Writer",
     "open_entry",

@@ -143,7 +143,9 @@ class _Form:
                 continue
             if field.type in _FLATTENED:
                 fields = self._flat(field.type, f"{inner}.", start + len(found))
-                written = [each for each in msgspec.structs.fields(field.type) if (field.type, each.name) not in _UNWRITTEN]
+                written = [
+                    each for each in msgspec.structs.fields(field.type) if (field.type, each.name) not in _UNWRITTEN
+                ]
                 self._nested.append((field.type, start + len(found), len(written)))
                 found += fields
             else:

@@ -19,7 +19,7 @@ LONG, MIDDLE, SHORT = "the dog " * 26, "the dog " * 10, "the dog"  # 207, 79 and
 
 
 def page(html: str, **options: object) -> tuple[Paragraph, ...]:
-    given = config.Paragraphs(**{"language": "en", "preset": "stock", **options})  # type: ignore[arg-type]
+    given = config.ParagraphsOptions(**{"language": "en", "preset": "stock", **options})  # type: ignore[arg-type]
     tree = turbohtml.parse(html)
     walk.strip(tree, given.preset == "stock")
     return justext.paragraphs(tree, "", given)
@@ -106,9 +106,9 @@ def test_every_threshold_is_an_option() -> None:
 
 
 def test_an_option_that_is_not_set_has_the_value_of_the_preset() -> None:
-    assert justext.thresholds(config.Paragraphs()) == PRESETS["tuned"]
-    assert justext.thresholds(config.Paragraphs(preset="stock", length_low=0)).length_low == 0
-    assert justext.thresholds(config.Paragraphs(preset="stock", length_low=0)).length_high == 200
+    assert justext.thresholds(config.ParagraphsOptions()) == PRESETS["tuned"]
+    assert justext.thresholds(config.ParagraphsOptions(preset="stock", length_low=0)).length_low == 0
+    assert justext.thresholds(config.ParagraphsOptions(preset="stock", length_low=0)).length_high == 200
 
 
 def test_the_tuned_preset_keeps_blanks_between_inline_elements() -> None:

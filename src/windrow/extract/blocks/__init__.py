@@ -73,7 +73,12 @@ def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) ->
         _keep_comments(page, kinds)
     paths = page.paths()
     rows = zip(page.texts, kinds, page.column("heading"), page.column("path"), own, strict=True)
-    return tuple([Paragraph(text, kind, level > 0, paths[path], alone) for text, kind, level, path, alone in rows])
+    return tuple(
+        [
+            Paragraph(text, kind, heading=level > 0, path=paths[path], own=alone)
+            for text, kind, level, path, alone in rows
+        ]
+    )
 
 
 def _keep_comments(page: Walk, kinds: list[str]) -> None:

@@ -39,7 +39,11 @@ def options(name: str, settings: Sequence[str] = ()) -> Config:
 
 def row(path: str, body: bytes, read: Extractor) -> ExtractedFile:
     """Extract a file. The text is the good paragraphs, one per line."""
-    page = read(Capture(Task(_NOWHERE), 200, b"", _HEAD, body, 0.0, 0.0, "", "http/1.1"))
+    page = read(
+        Capture(
+            Task(_NOWHERE), 200, request=b"", head=_HEAD, body=body, time=0.0, seconds=0.0, ip="", protocol="http/1.1"
+        )
+    )
     path = path.encode("utf-8", "replace").decode()  # a file name need not be valid UTF-8
     return ExtractedFile(
         path=path,

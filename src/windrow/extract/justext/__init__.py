@@ -20,10 +20,10 @@ from windrow.extract.justext.rules import PRESETS, Thresholds
 from windrow.extract.justext.stoplists import Stoplist
 from windrow.extract.walk import ElementTree, Walk
 
-_DEFAULT = config.Paragraphs()
+_DEFAULT = config.ParagraphsOptions()
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", options: config.Paragraphs = _DEFAULT) -> Page:
+def extract(capture: Capture, max_links: int, agent: str = "", options: config.ParagraphsOptions = _DEFAULT) -> Page:
     """Return the page of `html.extract` with all its paragraphs, each good or bad."""
     page, tree = html.read(capture, max_links, agent, stock=options.preset == "stock")
     if tree is None:
@@ -31,7 +31,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", options: config.P
     return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.language, options))
 
 
-def check(options: config.Paragraphs) -> None:
+def check(options: config.ParagraphsOptions) -> None:
     """Raise ConfigError if there is no stop list for the language or file in the options."""
     if options.stoplist:
         _read_stoplist(options.stoplist)
@@ -39,14 +39,14 @@ def check(options: config.Paragraphs) -> None:
         stoplists.load(options.language)
 
 
-def paragraphs(tree: ElementTree, declared: str, options: config.Paragraphs) -> tuple[Paragraph, ...]:
+def paragraphs(tree: ElementTree, declared: str, options: config.ParagraphsOptions) -> tuple[Paragraph, ...]:
     """Return all paragraphs of a stripped tree, good and bad. `declared` is the language that the page declares."""
     page = walk.walk(walk.markup(tree), stock=options.preset == "stock")
     return rules.classified(page, _stoplist(page, declared, options), thresholds(options))
 
 
 @functools.lru_cache(16)
-def thresholds(options: config.Paragraphs) -> Thresholds:
+def thresholds(options: config.ParagraphsOptions) -> Thresholds:
     """Return the thresholds of the preset, overridden by the options that are set.
 
     A language or a stop list in the options is meant for every paragraph: then `mixed` is off unless it is set too.
@@ -58,7 +58,7 @@ def thresholds(options: config.Paragraphs) -> Thresholds:
     return msgspec.structs.replace(PRESETS[options.preset], **changed)
 
 
-def _stoplist(page: Walk, declared: str, options: config.Paragraphs) -> Stoplist | None:
+def _stoplist(page: Walk, declared: str, options: config.ParagraphsOptions) -> Stoplist | None:
     if options.stoplist:
         return _read_stoplist(options.stoplist)
     language = options.language or stoplists.guess(page.texts, declared)

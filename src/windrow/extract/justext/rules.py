@@ -17,7 +17,7 @@ from windrow.extract.walk.rules import FLAG
 
 
 class Thresholds(msgspec.Struct, frozen=True):
-    """The numbers of the rules; config.Paragraphs explains them."""
+    """The numbers of the rules; config.ParagraphsOptions explains them."""
 
     max_link_density: float
     length_low: int
@@ -75,7 +75,9 @@ def classified(page: Walk, stoplist: Stoplist | None, given: Thresholds) -> tupl
     kinds = in_context(alone, lengths, headings, given.max_heading_distance)
     paths = page.paths()
     rows = zip(page.texts, kinds, headings, page.column("path"), alone, strict=True)
-    return tuple(Paragraph(text, kind, heading, paths[path], own) for text, kind, heading, path, own in rows)
+    return tuple(
+        Paragraph(text, kind, heading=heading, path=paths[path], own=own) for text, kind, heading, path, own in rows
+    )
 
 
 def _alone(page: Walk, stoplist: Stoplist | None, given: Thresholds) -> list[str]:
