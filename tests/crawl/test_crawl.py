@@ -231,10 +231,8 @@ def test_a_second_crawl_of_the_same_directory_is_refused(world: World, tmp_path:
     for command in ("crawl", "rebuild"):
         second = crashing.run([command, str(directory)])
         assert second.code == 2
-        assert (
-            second.err
-            == f"windrow: {directory} is being crawled by process {process.pid}; stop it first, or use another directory\n"
-        )
+        fix = "stop it first, or use another directory"
+        assert second.err == f"windrow: {directory} is being crawled by process {process.pid}; {fix}\n"
     running = status(directory)
     assert running["running"] is True
     truth.assert_reconciled(running, done=False)

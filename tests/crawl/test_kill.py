@@ -1,4 +1,4 @@
-"""kill -9 of the whole process group at random moments: nothing is lost or stored twice, and no host is asked too soon."""
+"""kill -9 of the process group at random moments: nothing is lost or stored twice, no host is asked too soon."""
 
 import dataclasses
 import gzip

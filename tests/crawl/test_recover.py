@@ -140,7 +140,8 @@ def test_a_pause_that_a_host_wants_is_kept_across_a_kill(tmp_path: Path) -> None
         site.hosts_file(tmp_path / "hosts")
         (tmp_path / "seeds.txt").write_text("http://a.test/\n")
         (tmp_path / "crawl.toml").write_text(
-            '[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n[extract]\nextractor = "none"\n'
+            '[fetch]\ndelay = 0.01\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n'
+            '[extract]\nextractor = "none"\n'
         )
         process = crashing.launch("crawl", str(tmp_path))
         while not any(line["reason"] == "throttled" for frame in truth.frames(tmp_path) for line in frame[1:]):

@@ -9,15 +9,25 @@ from tests import crashing, truth, web
 from windrow import config
 
 PROSE = [
-    "Am Rand des Dorfes steht ein altes Haus mit der Nummer {0}, in dem seit vielen Jahren niemand mehr wohnt, und im Garten wächst {1}.",
-    "Die Kinder erzählen sich von {1}, dass dort nachts ein Licht brennt, und keines von ihnen geht nach {0} Uhr allein daran vorbei.",
+    (
+        "Am Rand des Dorfes steht ein altes Haus mit der Nummer {0}, in dem seit vielen Jahren niemand mehr "
+        "wohnt, und im Garten wächst {1}."
+    ),
+    (
+        "Die Kinder erzählen sich von {1}, dass dort nachts ein Licht brennt, und keines von ihnen geht nach "
+        "{0} Uhr allein daran vorbei."
+    ),
 ]
 MISSING = (
-    "<title>Nicht gefunden</title><h1>Diese Seite gibt es leider nicht</h1><p>Wir haben die Seite, die Sie suchen, nicht gefunden. "
+    "<title>Nicht gefunden</title><h1>Diese Seite gibt es leider nicht</h1><p>Wir haben die Seite, die "
+    "Sie suchen, nicht gefunden. "
     "Vielleicht wurde sie verschoben oder gelöscht, oder der Link, dem Sie gefolgt sind, ist veraltet. "
     "Bitte versuchen Sie es über die Startseite.</p>"
 )
-WORDS = "Efeu Mohn Klee Farn Moos Gras Schilf Hafer Mais Dill Senf Salbei Minze Lauch Kohl Hopfen Flachs Raps Weizen Gerste".split()
+WORDS = (
+    "Efeu Mohn Klee Farn Moos Gras Schilf Hafer Mais Dill Senf Salbei Minze Lauch Kohl Hopfen Flachs "
+    "Raps Weizen Gerste "
+).split()
 
 
 def page(number: int) -> str:

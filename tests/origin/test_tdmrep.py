@@ -202,7 +202,7 @@ def test_of_a_flood_of_rules_the_first_are_kept() -> None:
 
 
 def test_locations_with_many_stars_take_linear_time() -> None:
-    """Where a regular expression would take for ever: a thousand such rules, each tried to its end, on the longest of paths."""
+    """A thousand such rules, each tried to its end on a long path: a regular expression would never end."""
     hostile = [{"location": f"/{'*a' * 20}{number}$", "tdm-reservation": 1} for number in range(1000)]
     matcher = tdmrep.parse(condense(hostile))
     assert matcher.find("/" + "a" * 2000 + "b") is None

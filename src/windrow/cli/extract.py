@@ -61,7 +61,8 @@ def files(
         str,
         typer.Option(
             help="blocks (a learned classifier), paragraphs (jusText's rules), lines (a classifier of source lines) or "
-            f"package.module:name; default: {config.ExtractOptions().extractor}, or paragraphs if one of its options is given."
+            f"package.module:name; default: {config.ExtractOptions().extractor}, or paragraphs if one of its options "
+            "is given."
         ),
     ] = "",
     language: Language = "",

@@ -156,8 +156,8 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
         lost = log.lost_frame(path, keep)
         if lost is not None:
             raise ConfigError(
-                f"{path} is damaged at byte {keep}, and committed frames follow at byte {lost}; restore the file from a "
-                f"copy, or give up what follows with: truncate -s {keep} {path}"
+                f"{path} is damaged at byte {keep}, and committed frames follow at byte {lost}; restore the file from "
+                f"a copy, or give up what follows with: truncate -s {keep} {path}"
             )
         torn += _cut(directory, path, keep)
         if not keep and found != name:

@@ -67,7 +67,7 @@ encode = msgspec.msgpack.Encoder().encode
 
 
 def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None) -> list[bytes]:
-    """Return a frame of captures in pieces, with no more of each than reading needs. `shared` takes the bytes if they fit."""
+    """Return a frame of captures, in pieces, with what reading needs. The bytes go into `shared` if they fit."""
     pieces, plain = [b""], []
     for request in requests:
         capture = request.capture

@@ -37,10 +37,10 @@ _DIGITS = 4  # of weights in the model: enough to decide, and few enough to hide
 def svm(rows: Array, topical: Flags, weights: Array | None = None) -> Svm:
     """Train a support vector machine on a basis of a few lines.
 
-    The decision function is a sum over the basis instead of over all lines: it decides in microseconds. What is
-    minimised is the usual sum: the norm of the function plus C times the squared hinge loss over the training lines.
-    The basis has a line of every combination of scopes that is not very rare: the kernel is local, and where the
-    basis has no line near, the machine knows little but its bias.
+    The decision function is a sum over the basis instead of over all lines: it decides in microseconds. The
+    training minimises the usual sum: the norm of the function plus C times the squared hinge loss over the training
+    lines. The basis has a line of every combination of scopes that is not very rare: the kernel is local, and where
+    the basis has no line near, the machine knows little but its bias.
     """
     weights = np.ones(len(rows)) if weights is None else weights
     distinct, labels, counts = _distinct(rows, topical, weights)

@@ -57,7 +57,7 @@ def scan(markup: str, chosen: TagRules) -> Columns:
 
 
 def uncommented(markup: str) -> str:
-    """Return the markup without comments. A comment that never ends goes on to the end of the page."""
+    """Return the markup without comments. A comment that never ends extends to the end of the page."""
     kept = []
     end = 0
     while (start := markup.find("<!--", end)) >= 0:
@@ -118,7 +118,7 @@ class Scanner:
             self.add_text(node)
 
     def is_transparent(self, tag: Tag) -> bool:
-        """Return whether the text goes on through this tag as if it were not there."""
+        """Return whether the text continues through this tag as if it were not there."""
         top = self.stack[-1].tag
         ends_clear = tag.kind is TagKind.CLOSE and top.kind is TagKind.CLEAR and top.name == tag.name
         return tag.kind in _TRANSPARENT or ends_clear
