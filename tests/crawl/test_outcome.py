@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from windrow import config, urls
 from windrow.crawl import clock
 from windrow.crawl import outcome as outcomes
+from windrow.crawl.clock import Clock
 from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.data import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Task, Url
 from windrow.dedup.decide import Decision
@@ -233,6 +234,12 @@ def test_links_become_tasks_and_those_refused_are_counted() -> None:
     assert refused == {"nofollow": 1, "depth": 2}
 
 
+class Frozen(Clock):
+    def now(self) -> float:
+        return NOW
+
+
+CLOCK = Frozen()
 ORIGIN = Origin(name="http://a.test", stamp=3.0, fetched=1.0, expires=9.0)
 
 
@@ -266,7 +273,7 @@ def test_a_report_without_a_page_has_what_the_exchange_gave() -> None:
 
 def test_robots_txt_forbids_what_it_disallows_and_all_of_a_closed_origin() -> None:
     rules = msgspec.structs.replace(ORIGIN, rules="user-agent: *\ndisallow: /p")
-    outcome = outcomes.forbidden(Task(url()), rules, NOW)
+    outcome = outcomes.forbidden(Task(url()), rules, CLOCK)
     assert outcome is not None
     assert (outcome.reason, outcome.detail, outcome.rules, outcome.requested) == (
         Reason.ROBOTS,
@@ -274,11 +281,11 @@ def test_robots_txt_forbids_what_it_disallows_and_all_of_a_closed_origin() -> No
         3.0,
         False,
     )
-    assert outcomes.forbidden(Task(url("http://a.test/other")), rules, NOW) is None
+    assert outcomes.forbidden(Task(url("http://a.test/other")), rules, CLOCK) is None
     closed = msgspec.structs.replace(ORIGIN, access=Access.CLOSED)
-    unreachable = outcomes.forbidden(Task(url()), closed, NOW)
+    unreachable = outcomes.forbidden(Task(url()), closed, CLOCK)
     assert unreachable is not None and unreachable.reason is Reason.ROBOTS_UNREACHABLE
-    assert outcomes.forbidden(Task(url()), msgspec.structs.replace(rules, access=Access.STALE), NOW) == outcome
+    assert outcomes.forbidden(Task(url()), msgspec.structs.replace(rules, access=Access.STALE), CLOCK) == outcome
 
 
 def test_a_task_of_a_closed_host_ends_without_a_request() -> None:

@@ -78,6 +78,23 @@ def test_after_a_failure_nothing_else_runs() -> None:
     asyncio.run(run())
 
 
+def test_the_failure_of_an_operation_without_a_caller_is_reported() -> None:
+    async def run() -> list[str]:
+        failures: list[str] = []
+        serial = Serial(lambda error: failures.append(str(error)))
+        serial.start()
+
+        async def fail(text: str) -> None:
+            raise ValueError(text)
+
+        serial.put(fail("first"))
+        serial.put(fail("second"))
+        await serial.close()
+        return failures
+
+    assert asyncio.run(run()) == ["first"]
+
+
 def test_close_waits_for_what_was_queued() -> None:
     async def run() -> list[int]:
         serial, done = Serial(), []
@@ -88,7 +105,7 @@ def test_close_waits_for_what_was_queued() -> None:
             done.append(number)
 
         for number in range(4):
-            serial.run(operation(number))
+            serial.put(operation(number))
         await serial.close()
         return done
 

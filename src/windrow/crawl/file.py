@@ -15,7 +15,7 @@ async def live(task: Task, visit: Visit) -> None:
     stations = visit.stations
     now = stations.clock.now()
     known = visit.origins.get(origin.needed_by(task))
-    barred = outcomes.forbidden(task, visit.origin(task), now) if task.file != origin.ROBOTS else None
+    barred = outcomes.forbidden(task, visit.origin(task), stations.clock) if task.file != origin.ROBOTS else None
     if barred is not None:
         await stations.recorder.record(msgspec.structs.replace(barred, origin=_without(known, task, now)))
         return visit.host_is_free()
@@ -41,9 +41,8 @@ async def probe(known: Origin, visit: Visit) -> None:
     """Request a page that cannot exist from an origin, and let the visit know what the origin answers."""
     stations = visit.stations
     task = origin.task(origin.SOFT_404, known.name)
-    now = stations.clock.now()
     stations.probes.sent(known)
-    if outcomes.out_of_scope(task, stations.scope, now) or outcomes.forbidden(task, known, now):
+    if outcomes.out_of_scope(task, stations.scope, stations.clock) or outcomes.forbidden(task, known, stations.clock):
         # Nothing was requested, so nothing is logged: the record keeps its stamp, by which a rebuild finds it.
         visit.origins[known.name] = origin.with_file(known, task.file, OriginFile(FileState.ABSENT), known.stamp)
         return

@@ -57,6 +57,7 @@ class Crawl:
         self._disk = Disk(directory, options.crawl.min_free_bytes)
         self._recorder = Recorder(directory, options, resumed, self._disk)
         self._recorder.watch = self._recorded
+        self._recorder.failed = self._break
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
         self._stations = Stations(
             options=options,
@@ -72,8 +73,7 @@ class Crawl:
             disk=self._disk,
         )
         self._visits: dict[str, Visit] = {}  # by host
-        self._tasks: set[asyncio.Task[None]] = set()  # visits and lives
-        self._visiting = 0  # of them, visits
+        self._tasks: dict[asyncio.Task[None], Visit] = {}  # lives and releases
         self._wake = asyncio.Event()
         self._group = min(options.crawl.commit_pages, max(1, options.crawl.in_flight // 4))  # entries in a commit
         self._full = asyncio.Event()  # enough for a commit
@@ -144,7 +144,7 @@ class Crawl:
 
     async def _lease(self, now: float) -> Grant:
         pause = self._disk.paused or self._stopping or self._in_flight.enough()
-        free = 0 if pause else self._options.fetch.connections - self._visiting
+        free = 0 if pause else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
         try:
@@ -156,27 +156,23 @@ class Crawl:
         return grant
 
     def _visit(self, lease: Lease) -> None:
-        visit = Visit(lease, self._stations, self._live)
-        self._visits[lease.host] = visit
-        self._visiting += 1
-        self._start(visit.run()).add_done_callback(lambda _: self._leave(visit))
+        visit = self._visits[lease.host] = Visit(lease, self._stations, lives.life, self)
+        visit.begin()
 
-    def _live(self, task: Task, visit: Visit) -> asyncio.Task[None]:
-        return self._start(lives.life(task, visit))
-
-    def _start(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, coroutine: Coroutine[Any, Any, None], visit: Visit) -> asyncio.Task[None]:
+        """Run a coroutine of a visit as a task of this crawl."""
         task = asyncio.create_task(coroutine)
-        self._tasks.add(task)
+        self._tasks[task] = visit
         task.add_done_callback(self._ended)
         return task
 
-    def _leave(self, visit: Visit) -> None:
-        self._visiting -= 1
-        if self._visits.get(visit.lease.host) is visit:  # the host may have a new visit already
+    def leave(self, visit: Visit) -> None:
+        """Forget a visit whose lease is released. Its host may have a new visit already."""
+        if self._visits.get(visit.lease.host) is visit:
             del self._visits[visit.lease.host]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task).ended(task)
         if not task.cancelled() and task.exception() is not None:
             self._break(task.exception())
         self._wake.set()
@@ -184,7 +180,7 @@ class Crawl:
     def _check_limits(self, now: float) -> None:
         if 0 < self._options.crawl.max_seconds <= now - self._started:
             self._stopping = "seconds"
-        elif self._in_flight.enough() and not self._visiting:
+        elif self._in_flight.enough() and not self._visits:
             self._stopping = "pages"
 
     async def _nap(self, seconds: float) -> None:

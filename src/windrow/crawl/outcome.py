@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from windrow import urls
+from windrow.crawl.clock import Clock
 from windrow.data import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Report, Task, Url
 from windrow.dedup.decide import Candidate, Decision
 from windrow.frontier.policy import retry
@@ -124,21 +125,24 @@ def closed(task: Task, why: Reason, now: float) -> Outcome:
     return Outcome(task=task, reason=why, detail=_CLOSED.get(why, "the host was closed"), time=now)
 
 
-def forbidden(task: Task, known: Origin, now: float) -> Outcome | None:
+def forbidden(task: Task, known: Origin, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the robots.txt of its origin forbids; None if it may be requested."""
     if known.access is Access.CLOSED:
-        detail = f"{known.name}/robots.txt is unavailable"
-        return Outcome(task=task, reason=Reason.ROBOTS_UNREACHABLE, detail=detail, time=now, rules=known.stamp)
-    if not known.rules:
+        why, detail = Reason.ROBOTS_UNREACHABLE, f"{known.name}/robots.txt is unavailable"
+    elif not known.rules:
         return None
-    allowed, rule = robots.parse(known.rules).decide(task.url.text[len(known.name) :])
-    return None if allowed else Outcome(task=task, reason=Reason.ROBOTS, detail=rule, time=now, rules=known.stamp)
+    else:
+        allowed, detail = robots.parse(known.rules).decide(task.url.text[len(known.name) :])
+        if allowed:
+            return None
+        why = Reason.ROBOTS
+    return Outcome(task=task, reason=why, detail=detail, time=clock.now(), rules=known.stamp)
 
 
-def out_of_scope(task: Task, scope: Scope, now: float) -> Outcome | None:
+def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the scope, as it is now, refuses."""
     rule = scope.refuses(task.url)
-    return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=now) if rule else None
+    return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=clock.now()) if rule else None
 
 
 def failed(failure: Failure, rules: float = 0.0) -> Outcome:

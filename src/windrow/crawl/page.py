@@ -11,7 +11,7 @@ from windrow.crawl import file
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.clock import steady
 from windrow.crawl.outcome import Outcome, Reading
-from windrow.crawl.visit import Visit
+from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.wire import Lost
 from windrow.data import Capture, Failure, Kind, Origin, Reason, Task
 from windrow.dedup.decide import Candidate
@@ -21,16 +21,17 @@ from windrow.frontier.policy import retry
 async def live(task: Task, visit: Visit) -> None:
     """Request a page, read it, judge it and record it. If it returns before `host_is_free`, the task was not run."""
     stations = visit.stations
-    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it. Neither needs a
-    # request.
-    refusal = refused(task, visit)
+    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it: no request then.
+    origin = visit.origin(task)
+    refusal = refused(task, origin, stations)
     if refusal is not None:
         await stations.recorder.record(refusal)
         return visit.host_is_free()
 
     # 2. An origin that has given some pages is asked once how it says "not found".
-    if stations.probes.due(visit.origin(task)):
-        await file.probe(visit.origin(task), visit)
+    if stations.probes.due(origin):
+        await file.probe(origin, visit)
+        origin = visit.origin(task)
 
     # 3. Politeness: wait for the delay of the host. Its domain may be retired meanwhile.
     await visit.wait_until_due()
@@ -48,9 +49,7 @@ async def live(task: Task, visit: Visit) -> None:
     if isinstance(answer, Capture) and (text := outcomes.session_redirect(answer)):
         answer = await _follow_session(answer, text, visit)
 
-    # 6. An outcome other than a page is recorded before the next request, so that the frontier knows how the host
-    # feels.
-    origin = visit.origin(task)
+    # 6. An outcome other than a page is recorded before the next request: the host may need a pause.
     outcome = understood(answer, origin, visit)
     if outcome.reason is not Reason.OK or isinstance(answer, Failure):
         stations.in_flight.pages -= 1
@@ -71,8 +70,7 @@ async def live(task: Task, visit: Visit) -> None:
     # 9. In the order of `seq`: duplicates are decided, then archive, frontier, corpus and log get their part.
     if isinstance(refined, Lost):
         outcome = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
-        await stations.recorder.record(outcome, members)
-        return
+        return stations.recorder.record_page(outcome, members, None)
     refused_links = dict(refined.refused)
     links = outcomes.followed(task, refined.links, stations.scope, refused_links)
     candidate = None
@@ -80,13 +78,13 @@ async def live(task: Task, visit: Visit) -> None:
         candidate = Candidate(
             url=task.url, digest=members.digest, ip=answer.ip, time=answer.time, refined=refined, origin=origin
         )
-    await stations.recorder.record(outcome, members, Reading(links, refused_links, refined.shape, candidate))
+    stations.recorder.record_page(outcome, members, Reading(links, refused_links, refined.shape, candidate))
 
 
-def refused(task: Task, visit: Visit) -> Outcome | None:
+def refused(task: Task, origin: Origin, stations: Stations) -> Outcome | None:
     """Return the outcome of a task that must not be requested: by the scope as it is now, or by robots.txt."""
-    now = visit.stations.clock.now()
-    return outcomes.out_of_scope(task, visit.stations.scope, now) or outcomes.forbidden(task, visit.origin(task), now)
+    refusal = outcomes.out_of_scope(task, stations.scope, stations.clock)
+    return refusal or outcomes.forbidden(task, origin, stations.clock)
 
 
 def understood(answer: Capture | Failure, origin: Origin, visit: Visit) -> Outcome:
@@ -105,7 +103,8 @@ async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Fa
     """
     stations = visit.stations
     there = msgspec.structs.replace(hop.task, url=msgspec.structs.replace(hop.task.url, text=text))
-    if urls.origin(text) not in visit.origins or refused(there, visit) is not None:
+    origin = visit.origins.get(urls.origin(text))
+    if origin is None or refused(there, origin, stations) is not None:
         return hop
     await visit.wait_until_due()
     if not await stations.in_flight.enter(page=False):

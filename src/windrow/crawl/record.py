@@ -24,7 +24,7 @@ from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
 from windrow.crawl.serial import Serial
-from windrow.data import Capture, Entry, Receipt, Task
+from windrow.data import Capture, Receipt, Report, Task
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
@@ -39,7 +39,7 @@ class Recorder:
     def __init__(self, directory: Path, options: Config, resumed: Resumed, disk: Disk) -> None:
         self._frontier = resumed.frontier
         self._disk = disk
-        self._serial = Serial()
+        self._serial = Serial(self._failed)
         self._seq = resumed.seq
         self._writer = archive.Writer(directory, options.archive, options.crawl.node, warcinfo(directory, options))
         self._writer.resume(resumed.files)
@@ -57,9 +57,13 @@ class Recorder:
         journal = Log(directory / "log", resumed.position)
         self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
+        self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 
     def start(self) -> None:
         self._serial.start()
+
+    def _failed(self, error: Exception) -> None:
+        self.failed(error)
 
     def compress(self, capture: Capture) -> Members:
         """Return a capture's records, complete but for their place; a revisit if the payload is archived already."""
@@ -71,29 +75,40 @@ class Recorder:
         """Admit tasks from outside; return those that were new."""
         return await self._serial.run(self._add(tasks))
 
-    async def record(self, outcome: Outcome, members: Members | None = None, reading: Reading | None = None) -> Entry:
-        """Record what became of a task. Returns its line of the log, which the next commit makes durable."""
-        return await self._serial.run(self._record(outcome, members, reading))
+    async def record(self, outcome: Outcome, members: Members | None = None) -> None:
+        """Record what became of a task. When this returns, the frontier knows; the next commit makes it durable."""
+        await self._serial.run(self._record(outcome, members, None))
+
+    def record_page(self, outcome: Outcome, members: Members, reading: Reading | None) -> None:
+        """Record a page that was read. Nothing waits for it: its host was free before."""
+        self._serial.put(self._record(outcome, members, reading))
 
     async def _add(self, tasks: list[Task]) -> list[Task]:
         admitted = await self._until_room(lambda: self._frontier.add(tasks))
         self.commits.note_seeds(admitted)
         return admitted
 
-    async def _record(self, outcome: Outcome, members: Members | None, reading: Reading | None) -> Entry:
+    async def _record(self, outcome: Outcome, members: Members | None, reading: Reading | None) -> None:
         candidate = reading.candidate if reading is not None else None
         decision = await self._decide(candidate) if candidate is not None else None
         archived = self._archive(outcome, members) if members is not None else None
         report = outcomes.report(outcome, reading, decision, archived)
-        receipt = await self._until_room(lambda: self._frontier.ack([report]))
-        [entry] = receipt.entries
+        receipt = await self._ack(report)
         if decision is not None and decision.draft is not None and self._shards is not None:
             assert candidate is not None and members is not None and archived is not None
             record = f"<urn:uuid:{members.id.decode()}>"
             self._shards.append(decision.language, decide.line(decision, candidate, archived.place, record))
-        self.commits.note(entry, outcome.requested)
+        self.commits.note(receipt.entries[0], outcome.requested)
         self.watch(receipt)
-        return entry
+
+    async def _ack(self, report: Report) -> Receipt:
+        """Ack a report, again and again while the disk is full: after OSError the frontier has changed nothing."""
+        while True:
+            try:
+                return await self._frontier.ack((report,))
+            except OSError as error:
+                self._disk.hold(error)
+                await asyncio.sleep(1.0)
 
     async def _decide(self, candidate: Candidate) -> Decision:
         verdict = candidate.refined.verdict

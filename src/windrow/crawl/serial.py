@@ -8,17 +8,19 @@ runs, so half a page is never committed.
 
 import asyncio
 import collections
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-_Job = tuple[Coroutine[Any, Any, Any], asyncio.Future[Any]]
+_Job = tuple[Coroutine[Any, Any, Any], asyncio.Future[Any] | None]
 
 
 class Serial:
     """A queue of operations and the one task that runs them."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[Exception], None] = lambda error: None) -> None:
+        """`failed` is called with the error of the first operation that failed."""
+        self._failed = failed
         self._queue: collections.deque[_Job] = collections.deque()
         self._wake: asyncio.Future[None] | None = None  # of the task, while it waits for work
         self._task: asyncio.Task[None] | None = None
@@ -34,6 +36,11 @@ class Serial:
         self._queue.append((operation, result))
         self._rouse()
         return result
+
+    def put(self, operation: Coroutine[Any, Any, object]) -> None:
+        """Queue an operation whose result nobody needs."""
+        self._queue.append((operation, None))
+        self._rouse()
 
     async def close(self) -> None:
         """Return when every operation has ended."""
@@ -55,18 +62,19 @@ class Serial:
             self._wake = asyncio.get_running_loop().create_future()
             await self._wake
 
-    async def _end(self, operation: Coroutine[Any, Any, Any], result: asyncio.Future[Any]) -> None:
+    async def _end(self, operation: Coroutine[Any, Any, Any], result: "asyncio.Future[Any] | None") -> None:
+        value = None
         if self.failure is not None:
             operation.close()
-            if not result.done():
-                result.set_exception(self.failure)
-            return
-        try:
-            value = await operation
-        except Exception as error:
-            self.failure = error
-            if not result.done():
-                result.set_exception(error)
         else:
-            if not result.done():  # done: its caller was cancelled
-                result.set_result(value)
+            try:
+                value = await operation
+            except Exception as error:
+                self.failure = error
+                self._failed(error)
+        if result is None or result.done():  # done: its caller was cancelled
+            return
+        if self.failure is not None:
+            result.set_exception(self.failure)
+        else:
+            result.set_result(value)

@@ -1,11 +1,13 @@
 """One visit: a lease at one host, from its first task to its release.
 
 A visit runs its tasks one after another, with the delay of the host between two requests. Each task has a life of its
-own (`crawl/lives.py`). The visit continues when the host is free again, while a worker reads the page.
+own (`crawl/lives.py`). When a life says that the host is free, the next life starts, while a worker reads the page of
+the last one. The visit has no task of its own: it costs nothing while it waits.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 import msgspec
 
@@ -41,49 +43,54 @@ class Stations(msgspec.Struct, frozen=True):
     disk: Disk
 
 
-Start = Callable[[Task, "Visit"], "asyncio.Task[None]"]  # starts the life of a task, which may outlast its visit
+Life = Callable[[Task, "Visit"], Coroutine[Any, Any, None]]
+
+
+class Driver(Protocol):
+    """What a visit needs of the crawl that it belongs to."""
+
+    def start(self, coroutine: Coroutine[Any, Any, None], visit: "Visit") -> "asyncio.Task[None]": ...  # as a task
+    def leave(self, visit: "Visit") -> None: ...  # the lease is released
 
 
 class Visit:
     """Holds one lease."""
 
-    def __init__(self, lease: Lease, stations: Stations, start: Start) -> None:
+    def __init__(self, lease: Lease, stations: Stations, life: Life, driver: Driver) -> None:
         self.lease = lease
         self.stations = stations
         self.origins = {known.name: known for known in lease.origins}
         self.last = 0.0  # epoch seconds when the last request ended; 0: none yet
         self.closing: Closing | None = None  # the frontier's newest word on this host
-        self._start = start
-        self._free: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+        self._life = life
+        self._driver = driver
+        self._begun = 0  # tasks whose life has started
+        self._busy: asyncio.Task[None] | None = None  # the life that keeps the host busy
 
-    async def run(self) -> None:
-        """Run the tasks, then release the lease with those that were not run."""
-        done = 0
-        try:
-            for task in self.lease.tasks:
-                goes_on = await self._run(task)
-                if goes_on is None:
-                    break
-                done += 1
-                if not goes_on:
-                    break
-        finally:
-            await self._release(self.lease.tasks[done:])
+    def begin(self) -> None:
+        """Start the life of the next task; without one, release the lease."""
+        if self._begun == len(self.lease.tasks):
+            self._driver.start(self._release(self._begun), self)
+            return
+        task = self.lease.tasks[self._begun]
+        self._begun += 1
+        self._busy = self._driver.start(self._life(task, self), self)
 
-    async def _run(self, task: Task) -> bool | None:
-        """Run a task until the host is free; return False if the host needs a pause, None if the task was not run."""
-        free: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
-        self._free = free
-        life = self._start(task, self)
-        life.add_done_callback(lambda _: None if free.done() else free.set_result(None))
-        return await free
+    def ended(self, life: "asyncio.Task[None]") -> None:
+        """Release the lease if a life ended without its request, because the crawl ends: its task goes back too."""
+        if life is self._busy:
+            self._busy = None
+            self._driver.start(self._release(self._begun - 1), self)
 
     # What a life says to its visit
 
     def host_is_free(self, pause: bool = False) -> None:
         """Let the visit continue. `pause`: the outcome says that the host should be left alone for a while."""
-        if not self._free.done():  # done: the visit was cancelled
-            self._free.set_result(not pause)
+        self._busy = None
+        if pause:
+            self._driver.start(self._release(self._begun), self)
+        else:
+            self.begin()
 
     # What a life asks its visit
 
@@ -102,7 +109,9 @@ class Visit:
 
     async def wait_until_due(self) -> None:
         """Wait until the delay of the host has passed since the last request."""
-        due = self.last + self.lease.delay if self.last else 0.0
+        if not self.last or not self.lease.delay:
+            return
+        due = self.last + self.lease.delay
         while (wait := due - self.stations.clock.now()) > 0:  # a timer of the loop may fire up to a millisecond early
             await asyncio.sleep(wait)
 
@@ -113,10 +122,12 @@ class Visit:
         self.last = self.stations.clock.now()
         return answer
 
-    async def _release(self, unused: tuple[Task, ...]) -> None:
+    async def _release(self, done: int) -> None:
+        """Give the lease back, with the tasks behind the first `done`."""
         while True:
             try:
-                return await self.stations.frontier.release(self.lease, unused, self.last)
+                await self.stations.frontier.release(self.lease, self.lease.tasks[done:], self.last)
+                return self._driver.leave(self)
             except OSError as error:
                 self.stations.disk.hold(error)
                 await asyncio.sleep(1.0)

@@ -7,6 +7,7 @@ again gets the reason; no other page suffers.
 import asyncio
 import collections
 import logging
+from typing import cast
 
 import msgspec
 
@@ -52,11 +53,9 @@ class Pool:
         self._clock = asyncio.create_task(self._watch())
         await self._started
 
-    async def refine(self, capture: Capture, sketch: str = "") -> Refined | Lost:
+    def refine(self, capture: Capture, sketch: str = "") -> "asyncio.Future[Refined | Lost]":
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
-        answer = await self._read(ReadRequest(capture, sketch))
-        assert not isinstance(answer, Sketched), "the worker confused a page with a soft-404 probe"
-        return answer
+        return cast("asyncio.Future[Refined | Lost]", self._read(ReadRequest(capture, sketch)))
 
     async def sketch(self, capture: Capture) -> str:
         """Return the sketch of the response to a soft-404 probe; "" if it has no text, or if no worker survived it."""
