@@ -1,16 +1,16 @@
-"""Text extraction: CPU and F1 of Windrow's extractors, trafilatura, jusText and resiliparse, on the same pages in one run.
+"""Text extraction: CPU and F1 of Windrow's extractors, trafilatura, jusText and resiliparse on the same pages.
 
     python benchmarks/extract.py                       every tenth page of ../shared/extraction
     python benchmarks/extract.py --every 1             all of them: ten minutes
-    python benchmarks/extract.py --web /tmp/medium     also pages of an unpacked ../shared/web/medium.tar.xz, which have no gold text
+    python benchmarks/extract.py --web /tmp/medium     also pages of the unpacked ../shared/web/medium.tar.xz
     python benchmarks/extract.py --only paragraphs,resiliparse --json
-    python benchmarks/extract.py --only blocks --alone one tool after the other, each with warm caches, as it runs in a crawl
-    python benchmarks/extract.py --agreement           on how many paragraphs of 500 pages `paragraphs --preset stock` decides as jusText
+    python benchmarks/extract.py --only blocks --alone one tool after the other, with warm caches, as in a crawl
+    python benchmarks/extract.py --agreement           share of paragraphs of 500 pages that `stock` decides as jusText
 
-Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is less. Each page is read
-by every tool before the next page is, unless `--alone`. CPU is that of this process, and every tool has read a few pages before. "no
-kernel" is the twin in Python, which runs where there was no compiler. F1 by bag of words is the mean over data sets; jusText is told the
-language of a page, Windrow is not.
+Windrow goes from bytes to paragraphs, links, title, author and date; the others from decoded text to text, which is
+less. Each page is read by every tool before the next page is, unless `--alone`. CPU is that of this process, and
+every tool has read a few pages before. "no kernel" is the reference in Python, which runs where there was no compiler.
+F1 by bag of words is the mean over data sets; jusText gets the language of a page, Windrow does not.
 """
 
 import argparse
@@ -29,10 +29,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.quality import agreement
 from windrow import extract
 from windrow.config import ConfigError
-from windrow.extract import blocks, decode, evaluate, files, gold, walk
-from windrow.extract.evaluate import Score
-from windrow.extract.gold import Sample
-from windrow.extract.peers import peer
+from windrow.extract import blocks, decode, walk
+from windrow.extract.evaluation import evaluate, files, gold
+from windrow.extract.evaluation.evaluate import PageScore
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.evaluation.peers import peer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEERS = ("trafilatura", "justext", "resiliparse")
@@ -42,7 +43,7 @@ Row = dict[str, float | int | str]
 
 
 def ours() -> dict[str, Tool]:
-    """Every extractor there is, with the C kernel where it was built and without it; `lines` reads the source and has no use for it."""
+    """Return every extractor, with the C kernels and without them; `lines` reads the source and uses no kernel."""
     chosen = {name: (name, [LINKS]) for name in extract.EXTRACTORS if name not in ("none", "paragraphs")}
     chosen |= {
         f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")
@@ -52,7 +53,7 @@ def ours() -> dict[str, Tool]:
         options = files.options(extractor, settings)
         found[name] = _tool(extract.extractor(options))
         if walk._walk is not None and extractor != "lines":
-            with _twins():
+            with _no_kernels():
                 found[f"{name}, no kernel"] = without_kernel(_tool(extract.extractor(options)))
     return found
 
@@ -63,14 +64,14 @@ def _tool(read: extract.Extractor) -> Tool:
 
 def without_kernel(tool: Tool) -> Tool:
     def text(sample: Sample, text: str) -> str:
-        with _twins():
+        with _no_kernels():
             return tool(sample, text)
 
     return text
 
 
 @contextlib.contextmanager
-def _twins() -> Iterator[None]:
+def _no_kernels() -> Iterator[None]:
     kernels = walk._walk, blocks._blocks
     walk._walk = blocks._blocks = None  # type: ignore[assignment]
     try:
@@ -91,30 +92,30 @@ def others() -> dict[str, Tool]:
     return found
 
 
-def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[Score]:
+def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[PageScore]:
     if alone:
         every = list(samples)
         return [score for name, tool in tools.items() for score in measured({name: tool}, every)]
     pages = iter(samples)
     first = list(itertools.islice(pages, 3))
     for sample in first:
-        _scores(tools, sample, 0)  # models and lists are loaded now
+        _scores(tools, sample, 0)  # loads models and lists
     return [
         score for number, sample in enumerate(itertools.chain(first, pages)) for score in _scores(tools, sample, number)
     ]
 
 
-def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[Score]:
-    """Each time another tool is first: who is, meets a page that is not in the processor's caches."""
+def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[PageScore]:
+    """Score each tool. The tools take turns to be first: the first finds the page outside the processor's caches."""
     content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
     text = decode.decode(sample.body, content_type)[0]
     names = list(tools)
-    turn = names[first % len(names) :] + names[: first % len(names)]
-    return [evaluate.score(name, functools.partial(tools[name], text=text), sample) for name in turn]
+    order = names[first % len(names) :] + names[: first % len(names)]
+    return [evaluate.score(name, functools.partial(tools[name], text=text), sample) for name in order]
 
 
-def rows(scores: list[Score], tools: list[str], with_gold: bool) -> list[Row]:
-    """A row for each tool: cost, its ratio to that of each peer, and quality."""
+def rows(scores: list[PageScore], tools: list[str], with_gold: bool) -> list[Row]:
+    """Return a row per tool: cost, its ratio to that of each peer, and quality."""
     overall = {
         row.extractor: row
         for row in evaluate.rows(sorted(scores, key=lambda score: tools.index(score.extractor)))
@@ -129,7 +130,7 @@ def rows(scores: list[Score], tools: list[str], with_gold: bool) -> list[Row]:
 
 
 def from_web(web: Path, number: int) -> Iterator[Sample]:
-    """A sample of a served web's pages, which is drawn the same every time."""
+    """Return a random sample of a web's pages, the same every time."""
     with gzip.open(web / "pages.tsv.gz", "rt") as table:
         head, *lines = [line.rstrip("\n").split("\t") for line in table]
     for line in random.Random(11).sample(lines, min(number, len(lines))):
@@ -148,7 +149,7 @@ def from_web(web: Path, number: int) -> Iterator[Sample]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=10, help="take each Nth page")
+    parser.add_argument("--every", type=int, default=10, help="take every Nth page")
     parser.add_argument("--web", type=Path)
     parser.add_argument("--pages", type=int, default=500, help="of that web")
     parser.add_argument("--only", default="", help="tools whose names begin so, with commas between them")

@@ -1,4 +1,4 @@
-"""Which blocks of a page its gold text holds: the labels that tools/train_blocks.py learns from."""
+"""Find the blocks of a page that its gold text holds: the labels for tools/train_blocks.py."""
 
 import bisect
 import collections
@@ -6,24 +6,24 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq
 
-_GRAM = 4  # words in a row that are no chance
-_SHARE = 0.34  # of a block's words: less is a word here and there
-_CELLS = 4_000_000_000  # words of the page times words of the gold text that are aligned in order
-_CANDIDATES = 40  # places tried for one gram
-_SHORT = 8  # words: a shorter block counts where it stands beside blocks that were found
-_LONG = 6  # words of a block that may stand elsewhere
-_FAR = 60  # words, and four for each block, from there
+_NGRAM = 4  # words in a row: so many do not match by chance
+_SHARE = 0.34  # of a block's words; a smaller share is chance
+_CELLS = 4_000_000_000  # words of the page times words of the gold text; with more, the order is not aligned
+_CANDIDATES = 40  # places tried for one n-gram
+_SHORT = 8  # words; a shorter block counts if it is next to blocks that were found
+_LONG = 6  # words; a longer block may occur out of order
+_FAR = 60  # words from its neighbours, with four more per block between them
 
 
 class Alignment:
-    """Blocks and gold text, as words; each word of the gold text is given to one block."""
+    """Blocks and gold text as words; each word of the gold text belongs to at most one block."""
 
     def __init__(self, blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> None:
         self.blocks = blocks
         self.gold = gold
         self.claimed = bytearray(len(gold))
         self.covered = [0.0] * len(blocks)  # share of the words of each block
-        self.places: dict[int, int] = {}  # in the gold text, of the blocks that are in it
+        self.places: dict[int, int] = {}  # of the blocks found, their place in the gold text
 
     def claim(self, block: int, spans: Sequence[tuple[int, int]], share: float) -> None:
         self.covered[block] = share
@@ -33,9 +33,10 @@ class Alignment:
 
 
 def labels(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> list[float]:
-    """Of each block the share of its words that the gold text has.
+    """Return for each block the share of its words that the gold text holds.
 
-    They are looked for in the order of the page first; then long blocks elsewhere; then short blocks beside those found.
+    The search is first in the order of the page, then for long blocks out of order, then for short blocks next to those
+    found.
     """
     found = Alignment(blocks, gold)
     if gold and any(blocks):
@@ -63,7 +64,7 @@ def _in_order(found: Alignment) -> None:
                 start = end
     for block, spans in runs.items():
         length = len(found.blocks[block])
-        least = length if length <= 3 else 3 if length <= _SHORT else _GRAM
+        least = length if length <= 3 else 3 if length <= _SHORT else _NGRAM
         spans = [(start, end) for start, end in spans if end - start >= least]
         share = sum(end - start for start, end in spans) / length
         if share >= _SHARE:
@@ -72,13 +73,13 @@ def _in_order(found: Alignment) -> None:
 
 def _elsewhere(found: Alignment) -> None:
     gold = found.gold
-    grams: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
-    for place in range(len(gold) - _GRAM + 1):
+    ngrams: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    for place in range(len(gold) - _NGRAM + 1):
         if not found.claimed[place]:
-            grams[tuple(gold[place : place + _GRAM])].append(place)
+            ngrams[tuple(gold[place : place + _NGRAM])].append(place)
     missing = [block for block, words in enumerate(found.blocks) if len(words) >= _LONG and found.covered[block] < 0.5]
     for block in sorted(missing, key=lambda block: -len(found.blocks[block])):
-        spans = _spans(found, found.blocks[block], grams)
+        spans = _spans(found, found.blocks[block], ngrams)
         share = sum(end - start for start, end in spans) / len(found.blocks[block])
         if share > max(_SHARE, found.covered[block]):
             found.claim(block, spans, share)
@@ -86,19 +87,19 @@ def _elsewhere(found: Alignment) -> None:
             found.covered[block] = max(found.covered[block], share)
 
 
-def _spans(found: Alignment, words: Sequence[str], grams: dict[tuple[str, ...], list[int]]) -> list[tuple[int, int]]:
-    """The longest runs of a block's words in the gold text, from the left."""
+def _spans(found: Alignment, words: Sequence[str], ngrams: dict[tuple[str, ...], list[int]]) -> list[tuple[int, int]]:
+    """Return the longest runs of a block's words in the gold text, from the left."""
     spans = []
     start = 0
-    while start + _GRAM <= len(words):
+    while start + _NGRAM <= len(words):
         runs = [
             (_run(found, words, start, place), place)
-            for place in grams.get(tuple(words[start : start + _GRAM]), ())[:_CANDIDATES]
+            for place in ngrams.get(tuple(words[start : start + _NGRAM]), ())[:_CANDIDATES]
         ]
         length, place = max(runs, key=lambda run: (run[0], -run[1]), default=(0, 0))
-        if length >= _GRAM:
+        if length >= _NGRAM:
             spans.append((place, place + length))
-        start += length if length >= _GRAM else 1
+        start += length if length >= _NGRAM else 1
     return spans
 
 
@@ -111,7 +112,7 @@ def _run(found: Alignment, words: Sequence[str], start: int, place: int) -> int:
 
 
 def _short(found: Alignment) -> None:
-    """Each takes the free place nearest to where its neighbours stand."""
+    """Give each short block the free place nearest to its neighbours' places."""
     free: dict[str, list[int]] = collections.defaultdict(list)
     for place, word in enumerate(found.gold):
         if not found.claimed[place]:
@@ -131,7 +132,7 @@ def _short(found: Alignment) -> None:
 
 
 def _expected(found: Alignment, known: Sequence[int], block: int) -> list[tuple[int, int]]:
-    """Places next to those of the blocks found above and below, and how far off these are."""
+    """Return the places next to those of the blocks found above and below, and the distance of those blocks."""
     number = bisect.bisect(known, block)
     expected = []
     if number:

@@ -1,9 +1,11 @@
-"""Packs src/windrow/extract/stoplists/lists.zip: jusText's stop lists, and lists of characters for languages without blanks between words.
+"""Pack src/windrow/extract/justext/stoplists/lists.zip.
+
+It holds jusText's stop lists, and lists of characters for languages without blanks between words.
 
     python tools/make_stoplists.py JUSTEXT_DIRECTORY JIEBA_DICTIONARY
 
-The first is the directory `stoplists` of the package jusText 3.0.2, the second the file dict.txt of the package jieba 0.42.1.
-Order by frequency is kept: the words that tell languages apart are the first ones.
+The first is the directory `stoplists` of the package jusText 3.0.2, the second the file dict.txt of the package jieba
+0.42.1. The order by frequency is kept: the first words distinguish languages.
 """
 
 import collections
@@ -12,14 +14,14 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from windrow.extract import stoplists
+from windrow.extract.justext import stoplists
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "windrow" / "extract" / "stoplists"
-FIRST = 80  # words of a language by which it is known
-UNTOLD = ("zho", "jpn", "simple")  # told by their characters; not told from English
-CHARACTERS = 160  # of Chinese: half of any text
-# Of those that Chinese simplified, the older forms, which Taiwan and Hong Kong write.
+TARGET = ROOT / "src" / "windrow" / "extract" / "justext" / "stoplists"
+FIRST = 80  # words of a language that identify it
+EXCLUDED = ("zho", "jpn", "simple")  # the first two are identified by characters; the third is English
+CHARACTERS = 160  # of Chinese: they make half of any text
+# Simplified characters -> the traditional ones of Taiwan and Hong Kong.
 TRADITIONAL = dict(
     zip(
         "这个们来时会对说国为过还后发动现开经学问长样点无见没两关进实应员间东车马书话语让给请认谁当么将从种头变战与业产电总结条处难务机门场资达运别",
@@ -37,13 +39,12 @@ def main(justext: Path, jieba: Path) -> None:
     lists["zho"] = chinese(jieba)
     sample = (ROOT / "src/windrow/demo/texts/ja.txt").read_text("utf-8")
     lists["jpn"] = [character for character in stoplists.make(sample, 1) if "\u3041" <= character <= "\u3096"]
-    first = "".join(f"{code} {' '.join(found[:FIRST])}\n" for code, found in lists.items() if code not in UNTOLD)
+    first = "".join(f"{code} {' '.join(found[:FIRST])}\n" for code, found in lists.items() if code not in EXCLUDED)
     members = {f"{code}.txt": "\n".join(found) + "\n" for code, found in lists.items()} | {"first.txt": first}
     with zipfile.ZipFile(TARGET / "lists.zip", "w", zipfile.ZIP_LZMA) as archive:
         for name, text in sorted(members.items()):
-            archive.writestr(
-                zipfile.ZipInfo(name), text, zipfile.ZIP_LZMA
-            )  # ZipInfo: no date, so that equal lists make an equal file
+            # ZipInfo has no date, so that equal lists make an equal file.
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_LZMA)
 
 
 def words(lines: Iterable[str]) -> list[str]:

@@ -1,11 +1,12 @@
-"""Trains the model of the extractor `blocks` from pages with gold text, and measures it on pages that it has not seen.
+"""Train the model of the extractor `blocks` on pages with gold text, and measure it on pages that it has not seen.
 
-    python tools/train_blocks.py PAGES -o src/windrow/extract/models/blocks.json
+    python tools/train_blocks.py PAGES -o src/windrow/extract/blocks/model.json
     python tools/train_blocks.py PAGES --folds 5
     python tools/train_blocks.py PAGES --leave-out
 
-PAGES is a folder of data sets, each with html/ID.html, gold/ID.txt and meta.jsonl. Training needs lightgbm and rapidfuzz, which the
-package does without: pip install lightgbm rapidfuzz. The same pages give the same model, whatever their number of cores.
+PAGES is a folder of data sets, each with html/ID.html, gold/ID.txt and meta.jsonl. Training needs lightgbm and
+rapidfuzz, which the package does not need: pip install lightgbm rapidfuzz. The same pages give the same model,
+whatever the number of cores.
 """
 
 import argparse
@@ -27,28 +28,32 @@ except ImportError as error:
     sys.exit(f"training needs {error.name}, which is not installed; try: pip install lightgbm rapidfuzz")
 
 from windrow.config import ConfigError
-from windrow.extract import blocks_model, blocks_rules, blocks_twin, evaluate, gold, html, rules, walk
-from windrow.extract.blocks_model import UNIT, Forest, Model
-from windrow.extract.gold import Sample
+from windrow.extract import html, walk
+from windrow.extract.blocks import features, model, reference, rules
+from windrow.extract.blocks.features import Array, PageContext
+from windrow.extract.blocks.model import UNIT, BlocksModel, Forest
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation.gold import Sample
 from windrow.extract.walk import Walk
+from windrow.extract.walk.rules import FLAG, TAGS
 
-Array = blocks_twin.Array
 Key = tuple[str, str]  # data set, name
 
-SITE = 40  # pages of one site that are learned from
-SHINGLE, SHARED = 12, 20  # words in a row, and how many of them two gold texts share that are one text
-COVERED = 0.6  # share of the gold text that a page must hold to be learned from
+SITE = 40  # pages of one site that are used for training
+SHINGLE, SHARED = 12, 20  # words per shingle; two gold texts that share so many shingles count as one text
+COVERED = 0.6  # share of its gold text that a page must hold to be used for training
 PASSAGE = 0.225  # weight of a passage; a page with whole gold text has about 1.5
-AGED = 0.3  # share of the pages that are learned as if they were old
+AGED = 0.3  # share of the pages that are changed to look old
 NEW = frozenset(
-    "article section main header footer nav aside figure figcaption address details summary hgroup search dialog".split()
+    "article section main header footer nav aside figure figcaption address details summary hgroup search "
+    "dialog".split()
 )
 OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
-MOST = 160  # blocks of a page that are learned from
+MOST = 160  # blocks of a page that are used for training
 FAIR = 200  # pages of a data set that count in full
-INNER = 3  # folds by which the first stage answers for pages that it has not seen, to train the second
-EARLY, CUT = 12, -2.5  # trees after which a block is let go, and log odds below which it is
-SKIP = -2.0  # log odds of the first stage below which the second is not asked
+INNER = 3  # folds: the second stage is trained on answers of the first for pages that the first has not seen
+EARLY, CUT = 12, -2.5  # trees that decide alone about a block, and the log-odds below which they do
+SKIP = -2.0  # log-odds of the first stage below which a block does not reach the second
 
 TREES = 60
 LEARNING = {
@@ -72,8 +77,8 @@ LEARNING = {
 
 
 @dataclasses.dataclass(slots=True)
-class Labelled:
-    """A page with what is known of its blocks."""
+class LabelledBlocks:
+    """A page with the features and labels of its blocks."""
 
     key: Key
     language: str
@@ -81,22 +86,22 @@ class Labelled:
     group: str  # pages with the same site or text: on one side of any split
     texts: list[str]
     table: Array
-    learned_table: Array  # the same, or what an older page would have said
-    context: blocks_twin.Context
+    learned_table: Array  # the same, or that of the page changed to look old
+    context: PageContext
     labels: Array  # share of each block's words that the gold text has
     weights: Array
-    gold: Array  # how often each word stands in the gold text
+    gold: Array  # how often each word occurs in the gold text
     words: Array  # of the page, by number
     owners: Array  # the block of each
-    passages: tuple[tuple[str, ...], tuple[str, ...]]  # wanted and not, where the gold text is no more than these
+    passages: tuple[tuple[str, ...], tuple[str, ...]]  # wanted and unwanted, if the gold text consists of passages
     learned: bool  # whether its labels are good enough
 
 
 Answers = dict[Key, Array]  # bucket of each block
 
 
-def read(path: Path) -> list[Labelled]:
-    """Pages that have blocks, of each site so many."""
+def read(path: Path) -> list[LabelledBlocks]:
+    """Read the pages that have blocks, at most SITE of each site."""
     sites: collections.Counter[str] = collections.Counter()
     owners = Groups()
     pages = []
@@ -121,7 +126,7 @@ def site_of(sample: Sample) -> str:
 
 
 class Groups:
-    """Pages joined by site and by text."""
+    """Groups of pages with a site or a text in common."""
 
     def __init__(self) -> None:
         self.parents: dict[str, str] = {}
@@ -130,7 +135,7 @@ class Groups:
     def add(self, sample: Sample, site: str) -> None:
         own = f"page {sample.dataset} {sample.name}"
         self.join(own, f"site {site}")
-        if sample.partial or sample.site:  # no text, or many of one site, which print the same lines below each
+        if sample.partial or sample.site:  # no whole text, or many pages of one site, which repeat the same lines
             return
         words = evaluate.words(sample.gold, sample.language)
         shared: collections.Counter[str] = collections.Counter()
@@ -158,12 +163,12 @@ class Groups:
         return self.root(f"page {key[0]} {key[1]}")
 
 
-def label(sample: Sample) -> Labelled | None:
+def label(sample: Sample) -> LabelledBlocks | None:
     _, tree = html.read(sample.capture(), 0)
     found = walk.walk(walk.markup(tree)) if tree is not None else None
     if found is None or not found.texts:
         return None
-    table, context = blocks_twin.first(found)
+    table, context = features.first(found)
     words = [evaluate.words(text, sample.language) for text in found.texts]
     wanted = [] if sample.partial else evaluate.words(sample.gold, sample.language)
     numbers: dict[str, int] = {}
@@ -176,14 +181,14 @@ def label(sample: Sample) -> Labelled | None:
     if sample.partial:
         labels, weights = by_passages(found.texts, (sample.wanted, sample.unwanted))
     covered = np.minimum(np.bincount(own, minlength=len(numbers)), counts).sum() / max(len(wanted), 1)
-    return Labelled(
+    return LabelledBlocks(
         key=(sample.dataset, sample.name),
         language=sample.language,
         kind=sample.kind,
         group="",
         texts=found.texts,
         table=table,
-        learned_table=blocks_twin.first(aged(found))[0] if _share(f"{sample.dataset} {sample.name}") < AGED else table,
+        learned_table=features.first(aged(found))[0] if _share(f"{sample.dataset} {sample.name}") < AGED else table,
         context=context,
         labels=labels,
         weights=weights,
@@ -196,28 +201,26 @@ def label(sample: Sample) -> Labelled | None:
 
 
 def aged(page: Walk) -> Walk:
-    """A page as it may have been written before HTML 5: without its elements, and with names that say nothing.
+    """Return a page as it could have been before HTML 5: without its elements, and with names that mean nothing.
 
-    So the model does not come to rely on them. Most pages it will see have them, few of all pages that there are.
+    So the model does not learn to rely on them: most pages of the data sets have them, but few pages of the whole web.
     """
     blocks = np.frombuffer(page.blocks, np.int32).reshape(len(walk.BLOCK), -1).copy()
     containers = np.frombuffer(page.containers, np.int32).reshape(len(walk.CONTAINER), -1).copy()
-    tags = np.array(
-        [rules.TAGS.index("div") if tag in NEW else number for number, tag in enumerate(rules.TAGS)], np.int32
-    )
+    tags = np.array([TAGS.index("div") if tag in NEW else number for number, tag in enumerate(TAGS)], np.int32)
     for names, columns in ((walk.BLOCK, blocks), (walk.CONTAINER, containers)):
-        columns[names.index("flags")] &= sum(rules.FLAG[name] for name in OLD)
+        columns[names.index("flags")] &= sum(FLAG[name] for name in OLD)
         columns[names.index("hints")] = 0
         columns[names.index("tag")] = tags[columns[names.index("tag")]]
     return dataclasses.replace(page, blocks=blocks.tobytes(), containers=containers.tobytes())
 
 
 def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[str]]) -> tuple[Array, Array]:
-    """Labels and weights where some passages are known to belong to the text, or not, and nothing is known of the rest."""
+    """Return labels and weights if only some passages are known to belong to the text, or not to."""
     labels, weights = np.zeros(len(texts)), np.zeros(len(texts))
     for wanted, some in zip((False, True), (passages[1], passages[0]), strict=True):
         for passage in (" ".join(one.split()) for one in some):
-            # A long block that holds an unwanted passage may be wanted for the rest of it.
+            # The rest of a long block with an unwanted passage may be wanted.
             own = [
                 place
                 for place, text in enumerate(texts)
@@ -228,18 +231,18 @@ def by_passages(texts: Sequence[str], passages: tuple[Sequence[str], Sequence[st
     return labels, weights
 
 
-def part(page: Labelled, parts: int, salt: str) -> int:
-    """Which of so many parts a page is in: by its group, so that a site or text is in one."""
+def part(page: LabelledBlocks, parts: int, salt: str) -> int:
+    """Return which of so many parts a page is in: by its group, so that a site or text is in one part."""
     return int(_share(f"{salt} {page.group}") * parts)
 
 
 def _share(text: str) -> float:
-    """A number from 0 to 1 that depends on nothing but the text."""
+    """Return a number from 0 to 1 that depends only on the text."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest()) / (1 << 48)
 
 
-def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
-    """A forest learned from pages; each data set has its weight, which grows with the root of its number of pages."""
+def fit(pages: Sequence[LabelledBlocks], tables: Mapping[Key, Array]) -> Forest:
+    """Train a forest on pages. The weight of a data set grows with the root of its number of pages."""
     counts = collections.Counter(page.key[0] for page in pages)
     known = [sampled(page) for page in pages]
     weights = np.concatenate(
@@ -251,8 +254,8 @@ def fit(pages: Sequence[Labelled], tables: Mapping[Key, Array]) -> Forest:
     return forest(lightgbm.train(LEARNING, data, TREES).dump_model()["tree_info"])
 
 
-def sampled(page: Labelled) -> tuple[Array, Array]:
-    """Which blocks of a page are learned from, and their weights: of many the heaviest, and some that stand for the rest."""
+def sampled(page: LabelledBlocks) -> tuple[Array, Array]:
+    """Return the blocks of a page for training, and their weights: the heaviest, and some that represent the rest."""
     own = np.flatnonzero(page.weights)
     weights = page.weights[own]
     if len(own) > MOST:
@@ -268,11 +271,11 @@ def sampled(page: Labelled) -> tuple[Array, Array]:
 
 
 def forest(trees: Sequence[Mapping[str, Any]]) -> Forest:
-    """The trees that were learned, all with as many questions as the largest: one whose threshold is beyond all figures changes nothing."""
+    """Return the trained trees, padded to the questions of the largest: a threshold beyond all values has no effect."""
     asked = [questions(tree["tree_structure"]) for tree in trees]
     most = max(1, *(len(own) for own, _ in asked))
     padded = [question for own, _ in asked for question in own + [(0, np.inf, 0)] * (most - len(own))]
-    values = [value for _, leaves in asked for value in leaves + [0] * (blocks_model.LEAVES - len(leaves))]
+    values = [value for _, leaves in asked for value in leaves + [0] * (model.LEAVES - len(leaves))]
     arrays = [
         np.array(column, kind).tobytes()
         for column, kind in zip(zip(*padded, strict=True), ("<u2", "<f4", "<u4"), strict=True)
@@ -281,7 +284,8 @@ def forest(trees: Sequence[Mapping[str, Any]]) -> Forest:
 
 
 def questions(root: Mapping[str, Any]) -> tuple[list[tuple[int, float, int]], list[int]]:
-    """Of a tree the questions, each with the leaves of the branch that goes on where the figure is not above the threshold; the leaves."""
+    """Return the questions of a tree, each with the leaves that are reached if the feature is not above the threshold,
+    and the values of the leaves."""
     found: list[tuple[int, float, int]] = []
     leaves: list[int] = []
 
@@ -300,50 +304,54 @@ def questions(root: Mapping[str, Any]) -> tuple[list[tuple[int, float, int]], li
 
 
 def _below(threshold: float) -> float:
-    """The greatest 32-bit number that is not above it: the figures are such numbers, so each answer stays."""
+    """Return the greatest 32-bit number that is not above the threshold: features are 32-bit, so each answer stays."""
     near = np.float32(threshold)
     return float(near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf)))
 
 
 @dataclasses.dataclass(slots=True)
 class Stages:
-    """Both forests, as they answer."""
+    """Both forests."""
 
     first: Forest
     second: Forest
 
-    def model(self, pages: Iterable[Labelled]) -> Model:
+    def model(self, pages: Iterable[LabelledBlocks]) -> BlocksModel:
         counts = collections.Counter(page.key[0] for page in pages)
-        skip = blocks_rules.EVEN + round(SKIP * blocks_rules.STEPS)
-        names = blocks_rules.FIRST + blocks_rules.SECOND
-        return Model(
-            blocks_model.KIND, blocks_model.VERSION, dict(sorted(counts.items())), names, skip, self.first, self.second
+        skip = rules.EVEN + round(SKIP * rules.STEPS)
+        names = rules.FIRST + rules.SECOND
+        return BlocksModel(
+            kind=model.KIND,
+            version=model.VERSION,
+            trained_on=dict(sorted(counts.items())),
+            features=names,
+            skip=skip,
+            first=self.first,
+            second=self.second,
         )
 
 
-def train(pages: Sequence[Labelled]) -> Model:
-    """The second stage learns from answers of the first on pages which that has not seen."""
+def train(pages: Sequence[LabelledBlocks]) -> BlocksModel:
+    """Train both stages: the second on answers of the first for pages that the first has not seen."""
     pages = [page for page in pages if page.learned]
     if len({part(page, INNER, "inner") for page in pages}) < INNER:
-        raise ConfigError(
-            f"{len(pages)} pages with gold text are too few to learn from, or of too few sites; give more"
-        )
+        raise ConfigError(f"{len(pages)} pages with gold text are too few for training, or of too few sites; give more")
     tables = {page.key: page.learned_table for page in pages}
     answers: Answers = {}
     for number in range(INNER):
         unseen = [page for page in pages if part(page, INNER, "inner") == number]
-        trees = blocks_twin.Trees(fit([page for page in pages if part(page, INNER, "inner") != number], tables))
+        trees = reference.Trees(fit([page for page in pages if part(page, INNER, "inner") != number], tables))
         answers |= {page.key: trees.buckets(page.learned_table) for page in unseen}
     both = {
-        page.key: np.concatenate((page.learned_table, blocks_twin.second(page.context, answers[page.key])))
+        page.key: np.concatenate((page.learned_table, features.second(page.context, answers[page.key])))
         for page in pages
     }
     return Stages(fit(pages, tables), fit(pages, both)).model(pages)
 
 
-def chosen(page: Labelled, forests: blocks_twin.Forests) -> Array:
-    """Which blocks a model takes for text."""
-    _, late, least = blocks_twin.judged(page.table, page.context, forests)
+def chosen(page: LabelledBlocks, forests: reference.Forests) -> Array:
+    """Return which blocks a model takes for main text."""
+    _, late, least = reference.decide(page.table, page.context, forests)
     return late >= least
 
 
@@ -354,7 +362,7 @@ class Figures:
         self.scores: dict[tuple[str, str], list[tuple[float, float, float]]] = collections.defaultdict(list)
         self.hits: collections.Counter[tuple[str | bool, ...]] = collections.Counter()
 
-    def add(self, page: Labelled, mask: Array) -> None:
+    def add(self, page: LabelledBlocks, mask: Array) -> None:
         if page.passages != ((), ()):
             self._add_passages(page, "\n".join(text for text, kept in zip(page.texts, mask, strict=True) if kept))
             return
@@ -371,7 +379,7 @@ class Figures:
         if page.key[0] and page.kind:
             self.scores["data set, kind", f"{page.key[0]} {page.kind}"].append(score)
 
-    def _add_passages(self, page: Labelled, text: str) -> None:
+    def _add_passages(self, page: LabelledBlocks, text: str) -> None:
         flat = " ".join(text.split())
         self.hits.update((("pages",), ("pages", page.language)))
         for wanted, passages in zip(("wanted", "unwanted"), page.passages, strict=True):
@@ -400,10 +408,10 @@ def line(group: str, name: str, pages: int, figures: Sequence[float]) -> str:
     return f"{group:<15} {name:<28} {pages:5} " + " ".join(f"{figure:7.4f}" for figure in figures)
 
 
-Split = Iterator[tuple[list[Labelled], list[Labelled]]]
+Split = Iterator[tuple[list[LabelledBlocks], list[LabelledBlocks]]]
 
 
-def folds(pages: Sequence[Labelled], count: int) -> Split:
+def folds(pages: Sequence[LabelledBlocks], count: int) -> Split:
     for number in range(count):
         parts = [part(page, count, "fold") == number for page in pages]
         yield (
@@ -412,8 +420,8 @@ def folds(pages: Sequence[Labelled], count: int) -> Split:
         )
 
 
-def sets(pages: Sequence[Labelled]) -> Split:
-    """Each data set is left out once, and with it every page elsewhere of a site or text in it."""
+def sets(pages: Sequence[LabelledBlocks]) -> Split:
+    """Leave out each data set once, with every page of other sets that shares a site or a text with it."""
     for name in sorted({page.key[0] for page in pages}):
         tried = [page for page in pages if page.key[0] == name]
         groups = {page.group for page in tried}
@@ -423,7 +431,7 @@ def sets(pages: Sequence[Labelled]) -> Split:
 def measured(splits: Split) -> Figures:
     figures = Figures()
     for learned, tried in splits:
-        forests = blocks_twin.prepare(train(learned))
+        forests = reference.prepare(train(learned))
         for page in tried:
             figures.add(page, chosen(page, forests))
     return figures
@@ -439,7 +447,7 @@ def main() -> None:
     parser.add_argument("--leave-out", action="store_true", help="report F1 on each data set, trained on the others")
     given = parser.parse_args()
     if not (given.output or given.folds or given.leave_out):
-        parser.error("say what to do: -o FILE, --folds N or --leave-out")
+        parser.error("nothing to do; give -o FILE, --folds N or --leave-out")
     try:
         pages = read(given.pages)
         if given.folds:
@@ -447,7 +455,7 @@ def main() -> None:
         if given.leave_out:
             print("each data set left out", *measured(sets(pages)).lines(), sep="\n", flush=True)
         if given.output:
-            blocks_model.save(train(pages), given.output)
+            model.save(train(pages), given.output)
     except (ConfigError, OSError) as error:
         sys.exit(str(error))
 
