@@ -20,8 +20,8 @@ except ModuleNotFoundError:  # run as a script: hatchling is installed only in t
     BuildHookInterface = object
 
 SOURCES = (
-    Path("src/windrow/extract/_walk.c"),
-    Path("src/windrow/extract/_blocks.c"),
+    Path("src/windrow/extract/walk/_walk.c"),
+    Path("src/windrow/extract/blocks/_blocks.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
 )

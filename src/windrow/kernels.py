@@ -3,8 +3,8 @@
 import importlib
 
 KERNELS = {  # name -> module
-    "walk": "windrow.extract._walk",
-    "blocks": "windrow.extract._blocks",
+    "walk": "windrow.extract.walk._walk",
+    "blocks": "windrow.extract.blocks._blocks",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
 }

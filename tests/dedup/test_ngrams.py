@@ -15,7 +15,8 @@ from windrow.dedup import generation, hashing, ngrams, onion
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule
 from windrow.dedup.table import NgramTable
-from windrow.extract import gold, paragraphs
+from windrow.extract import justext
+from windrow.extract.evaluation import gold
 
 SMALL = 16 << 20  # bytes
 pytestmark = pytest.mark.skipif(ngrams._ngrams is None, reason="needs the C kernel, which was not built")
@@ -95,7 +96,7 @@ def test_a_paragraph_cut_because_of_its_length_has_the_same_words_and_ngrams(tok
 def test_real_pages_have_the_same_ngrams_and_duplicates() -> None:
     sources = [gold.samples(shared(f"extraction/{name}.tar.xz")) for name in ("zh-web", "readability", "zh-news")]
     pages = [
-        [one.text for one in paragraphs.extract(page.capture(), 0).paragraphs]
+        [one.text for one in justext.extract(page.capture(), 0).paragraphs]
         for page in itertools.islice(itertools.chain(*sources), 400)
     ]
     found = [ngrams.of(page) for page in pages]

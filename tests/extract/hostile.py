@@ -1,6 +1,7 @@
-"""Pages that nobody wrote for readers, and a process of its own to read one in: `python -m tests.extract.hostile PAGE MEGABYTES SECONDS`.
+"""Hostile pages, and a process to read one in: `python -m tests.extract.hostile PAGE MEGABYTES SECONDS`.
 
-The kernel ends the process at the limits it takes upon itself. It prints what each extractor made of the page: JSON, a line each.
+The kernel ends the process at the limits it takes upon itself. It prints what each extractor made of the page: JSON,
+a line each.
 """
 
 import json
@@ -69,7 +70,7 @@ def captured(body: bytes) -> Capture:
 
 
 def unclean(page: Page) -> list[str]:
-    """The fields of a page that hold what must not be in a text."""
+    """Return the fields of a page that hold characters which no text may hold."""
     lines = [
         page.title,
         page.author,
@@ -104,6 +105,6 @@ def main(name: str, megabytes: int, seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[4:] == ["twin"]:
+    if sys.argv[4:] == ["reference"]:
         walk._walk = blocks._blocks = None  # type: ignore[assignment]
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

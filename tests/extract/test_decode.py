@@ -1,4 +1,4 @@
-"""Encodings: who decides, what the labels mean, and that nothing raises."""
+"""Encodings: which declaration wins, what the labels mean, and that nothing raises."""
 
 import re
 
@@ -22,7 +22,7 @@ def test_a_byte_order_mark_beats_the_header_and_the_page() -> None:
 @pytest.mark.parametrize(
     ("mark", "codec", "name"), [(b"\xff\xfe", "utf-16-le", "UTF-16LE"), (b"\xfe\xff", "utf-16-be", "UTF-16BE")]
 )
-def test_utf_16_is_known_by_its_mark(mark: bytes, codec: str, name: str) -> None:
+def test_utf_16_is_recognised_by_its_byte_order_mark(mark: bytes, codec: str, name: str) -> None:
     assert decode(mark + "žluť".encode(codec), "text/html; charset=utf-8") == ("žluť", name)
 
 
@@ -33,7 +33,7 @@ def test_the_header_beats_the_page() -> None:
     )
 
 
-def test_a_label_nobody_knows_in_the_header_leaves_it_to_the_page() -> None:
+def test_with_an_unknown_label_in_the_header_the_page_decides() -> None:
     assert decode(b"<meta charset=iso-8859-2>\xb9", "text/html; charset=klingon")[1] == "ISO-8859-2"
 
 
@@ -82,25 +82,25 @@ def test_legacy_encodings_are_those_of_the_standard(label: str, body: bytes, tex
     assert decode(body, f"text/html; charset={label}")[0] == text
 
 
-def test_a_broken_character_does_not_swallow_the_markup_behind_it() -> None:
+def test_a_broken_character_does_not_swallow_the_markup_after_it() -> None:
     for label in ("shift_jis", "euc-jp", "gb18030", "big5", "euc-kr", "utf-8"):
         assert decode(b"\x81<p>", f"text/html; charset={label}")[0].endswith("<p>")
 
 
-def test_a_page_that_says_utf_16_in_ascii_is_utf_8() -> None:
+def test_a_page_that_declares_utf_16_in_ascii_is_utf_8() -> None:
     assert decode('<meta charset="utf-16">ž'.encode(), "")[1] == "UTF-8"
 
 
-def test_an_xml_declaration_counts_where_no_meta_element_does() -> None:
+def test_an_xml_declaration_counts_if_there_is_no_meta_element() -> None:
     assert decode(b'<?xml version="1.0" encoding="iso-8859-2"?><p>\xb9', "")[0].endswith("š")
     assert decode(b'<?xml version="1.0" encoding="iso-8859-2"?><meta charset="windows-1251">', "")[1] == "windows-1251"
 
 
-def test_a_late_declaration_counts_where_there_is_no_other() -> None:
+def test_a_late_declaration_counts_if_there_is_no_other() -> None:
     assert decode(b"<!--" + b"x" * 3000 + b'--><meta charset="iso-8859-2">\xb9', "")[0].endswith("š")
 
 
-def test_a_declaration_in_a_comment_or_an_attribute_is_none() -> None:
+def test_a_declaration_in_a_comment_or_an_attribute_does_not_count() -> None:
     for page in (
         b"<!-- <meta charset=koi8-r> --><p>",
         b"<a title='<meta charset=koi8-r>'>",
@@ -109,11 +109,11 @@ def test_a_declaration_in_a_comment_or_an_attribute_is_none() -> None:
         assert decode(page, "")[1] == "windows-1252"
 
 
-def test_utf_8_that_nobody_declared_is_seen() -> None:
+def test_undeclared_utf_8_is_detected() -> None:
     assert decode(CZECH.encode(), "") == (CZECH, "UTF-8")
 
 
-def test_utf_8_that_was_cut_or_damaged_in_one_place_stays_utf_8() -> None:
+def test_utf_8_that_is_truncated_or_damaged_in_one_place_is_still_utf_8() -> None:
     body = (CZECH * 20).encode()
     assert decode(body + "ž".encode()[:1], "")[1] == "UTF-8"
     text, name = decode(body[:300] + b"\xff" + body[300:], "")
@@ -129,19 +129,19 @@ def test_utf_8_that_was_cut_or_damaged_in_one_place_stays_utf_8() -> None:
         (JAPANESE, "euc_jp", "EUC-JP"),
     ],
 )
-def test_what_nobody_declared_is_guessed(text: str, codec: str, name: str) -> None:
+def test_an_undeclared_encoding_is_detected(text: str, codec: str, name: str) -> None:
     body = b"<html><body>" + b"<p>ascii</p>" * 500 + (text * 30).encode(codec)
     decoded, found = decode(body, "text/html")
     assert found == name and decoded.endswith(text)
 
 
-def test_utf_16_without_a_mark_is_seen_by_its_first_tag() -> None:
+def test_utf_16_without_a_byte_order_mark_is_detected_by_its_first_tag() -> None:
     assert decode("<p>ab</p>".encode("utf-16-le"), "")[0] == "<p>ab</p>"
     assert decode("<p>ab</p>".encode("utf-16-be"), "")[0] == "<p>ab</p>"
     assert decode("<p>žluť</p>".encode("utf-16-be"), "")[0] == "<p>žluť</p>"
 
 
-def test_nothing_is_windows_1252() -> None:
+def test_an_empty_body_is_windows_1252() -> None:
     assert decode(b"", "") == ("", "windows-1252")
 
 

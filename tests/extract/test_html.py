@@ -1,4 +1,4 @@
-"""What a page says: links, wishes, language, shape; and that hostile pages cost no more than their length."""
+"""Links, directives, language and shape of a page; hostile pages take linear time."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_links_are_canonical_once_each_and_in_order() -> None:
     assert linked(page) == ["http://site.test/dir/b", "http://site.test/c", "http://other.test/d"]
 
 
-def test_white_space_around_and_inside_an_address_goes() -> None:
+def test_white_space_around_and_inside_a_url_is_removed() -> None:
     assert linked('<a href="  /a\n b\t">') == ["http://site.test/a%20b"]
 
 
@@ -42,10 +42,11 @@ def test_a_page_does_not_link_to_itself() -> None:
     assert linked("<a href='#top'><a href=''><a href=page.html><a href='http://SITE.test:80/dir/page.html#x'>") == []
 
 
-def test_what_is_not_a_web_address_is_no_link() -> None:
+def test_a_url_of_another_scheme_is_not_a_link() -> None:
     assert (
         linked(
-            "<a href=mailto:a@b.test><a href=javascript:x><a href=ftp://a.test/><a href=data:,x><a href='http://'><a name=x>"
+            "<a href=mailto:a@b.test><a href=javascript:x><a href=ftp://a.test/><a href=data:,x><a href='http://'>"
+            "<a name=x>"
         )
         == []
     )
@@ -81,7 +82,8 @@ def test_a_refresh_is_read_as_browsers_read_it(content: str, target: str | None)
 
 def test_link_elements_name_related_pages_but_not_feeds_and_styles() -> None:
     page = read(
-        "<link rel=Canonical href=/c><link rel=next href=n><link rel=prev href=p><link rel=stylesheet href=s><link rel=icon href=i>"
+        "<link rel=Canonical href=/c><link rel=next href=n><link rel=prev href=p><link rel=stylesheet href=s>"
+        "<link rel=icon href=i>"
         "<link rel='alternate stylesheet' href=as><link rel=alternate hreflang=cs href=cs>"
         "<link rel=alternate type=application/rss+xml href=rss>"
     )
@@ -94,14 +96,14 @@ def test_link_elements_name_related_pages_but_not_feeds_and_styles() -> None:
     assert page.canonical == "http://site.test/c"
 
 
-def test_addresses_are_seen_from_the_first_base_that_has_one() -> None:
+def test_urls_are_relative_to_the_first_base_element_with_an_href() -> None:
     assert linked("<base target=x><base href=/other/><base href=/third/><a href=a><a href='#x'>") == [
         "http://site.test/other/a",
         "http://site.test/other/",
     ]
 
 
-def test_a_base_that_is_no_web_address_is_ignored() -> None:
+def test_a_base_of_another_scheme_is_ignored() -> None:
     assert linked("<base href='javascript:x'><a href=a>") == ["http://site.test/dir/a"]
 
 
@@ -111,12 +113,12 @@ def test_links_in_templates_and_noscript_count_and_those_in_comments_and_scripts
     ]
 
 
-def test_a_link_keeps_what_it_says_of_itself() -> None:
+def test_a_link_keeps_its_rel() -> None:
     page = read("<a href=a rel='NoFollow ugc'><a href=b><a href=c rel=next>")
     assert [link.rel for link in page.links] == ["nofollow ugc", "", "next"]
 
 
-def test_one_link_to_follow_outweighs_others_not_to_follow() -> None:
+def test_one_link_to_follow_overrides_others_with_nofollow() -> None:
     for page in (
         "<a href=a rel=nofollow><a href=a#b>",
         "<a href=a><a href=a rel=nofollow>",
@@ -126,13 +128,13 @@ def test_one_link_to_follow_outweighs_others_not_to_follow() -> None:
     assert [link.rel for link in read("<a href=a rel=nofollow><a href=a rel=nofollow>").links] == ["nofollow"]
 
 
-def test_anchor_texts_come_on_request() -> None:
+def test_anchor_texts_are_read_on_request() -> None:
     page = "<a href=a> some\n <b>text</b></a><a href=b>" + "x" * 500 + "</a><a href=a>again</a>"
     assert [link.anchor for link in html.extract(capture(page), 10, anchors=True).links] == ["some text", "x" * 128]
     assert [link.anchor for link in read(page).links] == ["", ""]
 
 
-def test_no_more_links_are_taken_than_asked_for() -> None:
+def test_at_most_max_links_are_taken() -> None:
     assert len(html.extract(capture("".join(f"<a href={n}>" for n in range(50))), 7).links) == 7
 
 
@@ -147,14 +149,15 @@ def test_no_more_links_are_taken_than_asked_for() -> None:
         ("max-snippet:-1, noindex", 0, 1),
     ],
 )
-def test_a_meta_element_speaks_to_robots(content: str, nofollow: int, noindex: int) -> None:
+def test_a_meta_element_gives_directives_to_robots(content: str, nofollow: int, noindex: int) -> None:
     page = read(f"<meta name=Robots content='{content}'>")
     assert (page.nofollow, page.noindex) == (nofollow, noindex)
 
 
-def test_a_meta_element_may_speak_to_us_alone_and_never_takes_back_what_another_said() -> None:
+def test_a_meta_element_may_address_us_alone_and_cannot_revoke_another() -> None:
     page = read(
-        "<meta name=robots content=noindex><meta name=windrow content='index, nofollow'><meta name=otherbot content=none>"
+        "<meta name=robots content=noindex><meta name=windrow content='index, nofollow'>"
+        "<meta name=otherbot content=none>"
     )
     assert page.nofollow and page.noindex
     assert not read("<meta name=otherbot content=none>").nofollow
@@ -176,13 +179,13 @@ def test_a_meta_element_may_speak_to_us_alone_and_never_takes_back_what_another_
         (["unavailable_after: Friday, 25-Jun-10 15:00:00 GMT", "none"], 1, 1),
     ],
 )
-def test_a_header_speaks_to_robots(values: list[str], nofollow: int, noindex: int) -> None:
+def test_a_header_gives_directives_to_robots(values: list[str], nofollow: int, noindex: int) -> None:
     fields = ["Content-Type: text/html", *(f"X-Robots-Tag: {value}" for value in values)]
     page = read("<p>", *fields)
     assert (page.nofollow, page.noindex) == (nofollow, noindex)
 
 
-def test_a_header_speaks_for_what_is_no_page_too() -> None:
+def test_the_directives_of_a_header_also_apply_if_the_body_is_not_html() -> None:
     assert read(b"%PDF-1.7", "Content-Type: application/pdf", "x-robots-tag: noindex") == Page(noindex=True)
 
 
@@ -194,11 +197,13 @@ def test_title_language_and_charset_are_as_declared() -> None:
     assert read("<html lang='<script>'>").language == ""
 
 
-def test_what_is_said_to_robots_and_by_translators_is_kept_for_the_judges() -> None:
+def test_directives_to_robots_and_traces_of_translators_are_kept_for_the_judges() -> None:
     page = read(
         "<html lang=cs-x-mtfrom-en class='a translated-ltr' data-gt-lang=cs data-theme=dark>"
-        "<meta name=Robots content='noai, noindex'><meta name=windrow content=nofollow><meta name=TDM-Reservation content=1>"
-        "<meta name=generator content='WordPress 6'><meta name=generator content='GTranslate, a translator'><meta name=viewport content=x>"
+        "<meta name=Robots content='noai, noindex'><meta name=windrow content=nofollow>"
+        "<meta name=TDM-Reservation content=1>"
+        "<meta name=generator content='WordPress 6'><meta name=generator content='GTranslate, a translator'>"
+        "<meta name=viewport content=x>"
         "<meta name=translated-by content='a\x01b'><meta name=robots>"
     )
     assert page.metas == (
@@ -254,7 +259,7 @@ def test_long_texts_that_differ_at_either_end_differ_in_shape() -> None:
         (["Server: x"], b"<?xml version='1.0'?><rss><channel><title>t</title></channel></rss>"),
     ],
 )
-def test_what_is_not_html_is_an_empty_page(fields: list[str], body: bytes) -> None:
+def test_a_body_that_is_not_html_gives_an_empty_page(fields: list[str], body: bytes) -> None:
     assert read(body, *fields) == Page()
 
 
@@ -274,11 +279,11 @@ def test_what_is_not_html_is_an_empty_page(fields: list[str], body: bytes) -> No
         (["Server: x"], "\ufeff<html><a href=x>".encode("utf-16-le")),
     ],
 )
-def test_what_is_html_by_type_or_by_look_is_read(fields: list[str], body: bytes) -> None:
+def test_a_body_that_is_html_by_type_or_by_content_is_read(fields: list[str], body: bytes) -> None:
     assert [url.rstrip("/") for url in linked(body, *fields)] == ["http://site.test/dir/x"]
 
 
-def test_a_body_that_could_not_be_decoded_is_an_empty_page() -> None:
+def test_a_body_that_could_not_be_decoded_gives_an_empty_page() -> None:
     assert html.extract(capture("<a href=x>", encoded=True), 10) == Page()
 
 
@@ -288,14 +293,14 @@ def test_a_script_closed_in_its_own_tag_does_not_swallow_an_xhtml_page() -> None
     assert linked(page) == ["http://site.test/dir/x"]
 
 
-def test_a_frame_closed_in_its_own_tag_does_not_swallow_the_links_behind_it() -> None:
+def test_a_frame_closed_in_its_own_tag_does_not_swallow_the_links_after_it() -> None:
     assert linked("<a href=a>a</a><iframe title='b' /><p><a href=b>b</a>") == [
         "http://site.test/dir/a",
         "http://site.test/dir/b",
     ]
 
 
-def test_lone_surrogates_and_nulls_come_out_as_valid_text() -> None:
+def test_lone_surrogates_and_nulls_become_valid_text() -> None:
     page = read("<title>&#xD800;\0\x01x</title><a href='&#xDFFF;'><a href='\0'>")
     assert "x" in page.title
     assert "\0" not in page.title
@@ -312,8 +317,9 @@ def test_any_bytes_give_a_valid_page(body: bytes) -> None:
 @given(st.text(max_size=60))
 def test_any_attribute_values_give_valid_records(value: str) -> None:
     escaped = value.encode("utf-8", "replace").decode().replace("&", "&amp;").replace('"', "&quot;")
-    page = f'<a href="{escaped}" rel="{escaped}"><base href="{escaped}"><meta name=robots content="{escaped}"><meta http-equiv=refresh '
-    repr(read(page + f'content="{escaped}"><html lang="{escaped}"><link rel=canonical href="{escaped}">')).encode()
+    page = f'<a href="{escaped}" rel="{escaped}"><base href="{escaped}"><meta name=robots content="{escaped}">'
+    page += f'<meta http-equiv=refresh content="{escaped}"><html lang="{escaped}"><link rel=canonical href="{escaped}">'
+    repr(read(page)).encode()
 
 
 @pytest.mark.parametrize(
@@ -338,18 +344,18 @@ def test_the_last_link_is_found_below_two_hundred_thousand_elements(start: str) 
     ],
     ids=["attributes", "line", "brackets", "digits", "blanks", "colspan", "rel", "comments", "titles"],
 )
-def test_a_monstrous_page_is_read_like_any_other(page: str) -> None:
+def test_an_extreme_page_is_read_like_any_other(page: str) -> None:
     assert linked(page) == ["http://site.test/dir/x"]
 
 
-def test_of_half_a_million_links_the_first_are_taken() -> None:
+def test_of_half_a_million_links_the_first_max_links_are_taken() -> None:
     page = "".join(f"<a href={n}>" for n in range(500_000))
     assert [link.url.text for link in html.extract(capture(page), 3).links] == [
         f"http://site.test/dir/{n}" for n in range(3)
     ]
 
 
-def test_naughty_strings_go_through() -> None:
+def test_naughty_strings_give_valid_records() -> None:
     strings = shared("conformance/blns/blns.json").read_text(encoding="utf-8", errors="surrogatepass")
     repr(read(strings.encode("utf-8", "replace"))).encode()
     repr(read(f"<title>{strings}</title>".encode("utf-8", "replace"))).encode()

@@ -1,4 +1,4 @@
-"""Who wrote a page, when and under which licence: from meta elements, linked data, time elements, the address; and nothing ever raises."""
+"""Author, date and licence of a page, from meta elements, linked data, time elements and the URL; nothing raises."""
 
 import json
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.extract.test_html import capture
 from windrow.data import Page, Paragraph
 from windrow.extract import html, metadata
-from windrow.extract.metadata import Facts
+from windrow.extract.metadata import MetadataSources
 
 SOME_DAY = "2024-05-06"
 LATER = 1_800_000_000.0  # January 2027
@@ -42,18 +42,18 @@ def read(body: str, url: str = "http://site.test/page") -> Page:
         *("2024年5月6日", "2024年05月06日 10:20", "1714953600000"),
     ],
 )
-def test_a_day_is_read_however_it_is_written(written: str) -> None:
+def test_a_date_is_read_in_every_common_format(written: str) -> None:
     assert metadata.day(written) == SOME_DAY
 
 
 @pytest.mark.parametrize(
     "written", ["", "yesterday", "2024-13-01", "2024-02-30", "05/06/2024", "1066-10-14", "12345", "2024", "v2.0.24"]
 )
-def test_what_is_no_day_or_could_be_two_is_none(written: str) -> None:
+def test_a_text_without_a_date_or_with_an_ambiguous_one_gives_none(written: str) -> None:
     assert metadata.day(written) == ""
 
 
-def test_nothing_was_published_after_it_was_fetched() -> None:
+def test_a_date_after_the_fetch_is_ignored() -> None:
     assert metadata.day("2030-01-01", LATER) == ""
     assert metadata.day("2030-01-01") == "2030-01-01"
 
@@ -70,7 +70,7 @@ def test_nothing_was_published_after_it_was_fetched() -> None:
         ([], ""),
     ],
 )
-def test_a_date_between_headline_and_text_is_the_pages(blocks: list[str], date: str) -> None:
+def test_a_date_between_headline_and_text_is_the_date_of_the_page(blocks: list[str], date: str) -> None:
     kinds = {
         "h1": ("bad", True, "html.body.h1"),
         "-": ("bad", False, "html.body.p"),
@@ -97,11 +97,11 @@ def linked_data(**fields: object) -> str:
         "<time>6 May 2024</time>",
     ],
 )
-def test_the_date_is_where_authors_put_it(head: str) -> None:
+def test_the_date_is_found_where_authors_put_it(head: str) -> None:
     assert read(head).date == SOME_DAY
 
 
-def test_the_address_dates_a_page_that_does_not_say() -> None:
+def test_the_url_gives_the_date_of_a_page_without_one() -> None:
     assert read("<p>x", "http://site.test/2024/05/06/story").date == SOME_DAY
     assert read("<meta name=date content=2023-01-01>", "http://site.test/2024/05/06/story").date == "2023-01-01"
 
@@ -138,7 +138,7 @@ def test_licences_are_absolute_and_the_first_is_the_licence() -> None:
     assert (read("<p>x").licence, read("<p>x").licences) == ("", ())
 
 
-def test_details_are_for_those_who_take_the_text() -> None:
+def test_metadata_is_read_only_by_extractors_of_text() -> None:
     body = "<meta name=author content=Ann><meta name=date content=2024-05-06>"
     page = html.extract(capture(body), 10)
     assert (page.author, page.date) == ("", "")
@@ -149,8 +149,8 @@ def test_details_are_for_those_who_take_the_text() -> None:
     st.lists(st.text()),
     st.lists(st.text()),
 )
-def test_any_facts_give_clean_lines(metas: list[tuple[str, str]], scripts: list[str], times: list[str]) -> None:
-    found = metadata.read(Facts(metas, scripts, times))
+def test_any_sources_give_clean_lines(metas: list[tuple[str, str]], scripts: list[str], times: list[str]) -> None:
+    found = metadata.read(MetadataSources(metas, scripts, times))
     assert found.author.isprintable() and found.licence.isprintable()
     assert found.date == "" or len(found.date) == 10
 
@@ -163,12 +163,12 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(("@graph", "@type", "author", "datePublished", "license", "mainEntity")), JSON))
 def test_any_linked_data_gives_clean_lines(thing: dict[str, object]) -> None:
-    found = metadata.read(Facts(scripts=[json.dumps(thing)]))
+    found = metadata.read(MetadataSources(scripts=[json.dumps(thing)]))
     assert found.author.isprintable() and found.licence.isprintable()
 
 
-def test_linked_data_that_is_deep_or_huge_is_left_alone() -> None:
+def test_linked_data_that_is_deep_or_huge_is_ignored() -> None:
     assert (
-        metadata.read(Facts(scripts=["[" * 100_000, '{"@graph":' * 100_000, " " * 300_000 + "{}"]))
+        metadata.read(MetadataSources(scripts=["[" * 100_000, '{"@graph":' * 100_000, " " * 300_000 + "{}"]))
         == metadata.Metadata()
     )

@@ -1,14 +1,15 @@
-"""On which paragraphs the preset `stock` decides as jusText 3.0.2 does."""
+"""The share of paragraphs on which the preset `stock` decides as jusText 3.0.2 does."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from windrow import config
-from windrow.extract import paragraphs, stoplists
-from windrow.extract.gold import Sample
+from windrow.extract import justext
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.justext import stoplists
 
-Decisions = dict[str, list[bool]]  # by text without blanks: whether each paragraph with it is good
+Decisions = dict[str, list[bool]]  # text without blanks -> for each paragraph with it, whether it is good
 FIVE_HUNDRED = {
     "newspaper-ds": 5,
     "readability": 2,
@@ -16,36 +17,36 @@ FIVE_HUNDRED = {
     "wcxb-dev": 10,
     "zh-news": 12,
     "zh-web": 2,
-}  # each Nth page
+}  # take every Nth page
 
 
 def ours(page: Sample) -> Decisions:
     decisions: Decisions = defaultdict(list)
-    for one in paragraphs.extract(
+    for one in justext.extract(
         page.capture(), 0, options=config.Paragraphs(preset="stock", language=page.language)
     ).paragraphs:
         decisions["".join(one.text.split())].append(one.kind == "good")
     return decisions
 
 
-def theirs(page: Sample, justext: Any) -> Decisions:
-    """jusText's, with its own list; without stop words where it has none for the language, as its manual advises."""
+def theirs(page: Sample, original: Any) -> Decisions:
+    """Return jusText's decisions with its own list; without stop words if it has no list, as its manual advises."""
     names = {code: name for code, _, name in stoplists.languages()}
     name = names.get(stoplists.code(page.language))
     text = page.body.decode(page.encoding or "utf-8", "replace")
     options = {} if name else {"stopwords_low": 0, "stopwords_high": 0}
     decisions: Decisions = defaultdict(list)
-    for one in justext.justext(text, justext.get_stoplist(name) if name else frozenset(), **options):
+    for one in original.justext(text, original.get_stoplist(name) if name else frozenset(), **options):
         decisions["".join(one.text.split())].append(not one.is_boilerplate)
     return decisions
 
 
-def agreement(pages: Iterable[Sample], justext: Any) -> tuple[int, int]:
-    """How many of jusText's paragraphs we have too and call the same, and how many there are."""
+def agreement(pages: Iterable[Sample], original: Any) -> tuple[int, int]:
+    """Return how many of jusText's paragraphs we decide the same way, and how many there are."""
     same = every = 0
     for page in pages:
         own = ours(page)
-        for text, decisions in theirs(page, justext).items():
+        for text, decisions in theirs(page, original).items():
             every += len(decisions)
             same += sum(one == other for one, other in zip(decisions, own.get(text, []), strict=False))
     return same, every

@@ -1,4 +1,4 @@
-"""The extractor `blocks` beside gold texts, held above the floors of floors.toml."""
+"""F1 of the extractor `blocks` on gold texts is above the floors of floors.toml."""
 
 import statistics
 import tomllib
@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow.extract import blocks, evaluate, gold
-from windrow.extract.gold import Sample
+from windrow.extract import blocks
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["blocks"]
 WHOLE = (
@@ -26,7 +27,10 @@ def samples(dataset: str, every: int = 1) -> list[Sample]:
 
 
 def f1(pages: Iterable[Sample]) -> float:
-    """Mean over pages of F1 by bag of words. The model has learned from these pages: how it does on others, its training command says."""
+    """Return the mean over pages of F1 by bag of words.
+
+    The model was trained on these pages; the command that trains it measures it on others.
+    """
     scores = []
     for page in pages:
         text = evaluate.text(blocks.extract(page.capture(), 0))
@@ -35,19 +39,19 @@ def f1(pages: Iterable[Sample]) -> float:
 
 
 @pytest.mark.parametrize("dataset", ["readability", "zh-web"])
-def test_two_small_sets_are_read_as_well_as_before(dataset: str) -> None:
+def test_two_small_data_sets_reach_their_floors(dataset: str) -> None:
     assert f1(samples(dataset)) >= FLOORS[dataset]
 
 
 @pytest.mark.long
-def test_all_sets_are_read_as_well_as_before() -> None:
+def test_all_data_sets_reach_their_floors() -> None:
     figures = {dataset: f1(samples(dataset)) for dataset in WHOLE}
     assert statistics.fmean(figures.values()) >= FLOORS["mean"], figures
 
 
 @pytest.mark.long
-def test_passages_are_told_apart_as_well_as_before() -> None:
-    """trafilatura's own measure: passages that belong to the text, and that do not."""
+def test_passages_reach_their_floor() -> None:
+    """F1 over passages that belong to the text and passages that do not, which is trafilatura's own measure."""
     hits = [
         evaluate.passages(page, evaluate.text(blocks.extract(page.capture(), 0)))
         for page in samples("trafilatura-eval")

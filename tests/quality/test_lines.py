@@ -1,4 +1,4 @@
-"""F1 of the extractor `lines` on ten Chinese news sites, three of them the paper's own, held above the floors of floors.toml."""
+"""F1 of the extractor `lines` on ten Chinese news sites, three of them the paper's, is above the floors."""
 
 import itertools
 import tomllib
@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow.extract import gold, lines
-from windrow.extract.gold import Sample
-from windrow.extract.lines_model import training
+from windrow.extract import lines
+from windrow.extract.evaluation import gold
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.lines import training
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["lines"]
-QUICK = ("hexun", "qq", "xinhua")  # the site that is hardest, one of the paper's and the one with the shortest texts
+QUICK = ("hexun", "qq", "xinhua")  # the hardest site, one of the paper's, and the one with the shortest texts
 
 
 @pytest.fixture(scope="module")

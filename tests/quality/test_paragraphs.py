@@ -1,4 +1,4 @@
-"""The extractor `paragraphs` beside jusText and beside gold texts, held above the floors of floors.toml."""
+"""Agreement of `paragraphs` with jusText, and its F1 on gold texts, are above the floors of floors.toml."""
 
 import statistics
 import tomllib
@@ -10,8 +10,9 @@ import pytest
 from tests.quality.agreement import FIVE_HUNDRED, agreement
 from tests.shared import shared
 from windrow import config
-from windrow.extract import evaluate, gold, paragraphs
-from windrow.extract.gold import Sample
+from windrow.extract import justext
+from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
 WHOLE = (
@@ -28,29 +29,29 @@ def samples(dataset: str, every: int = 1) -> list[Sample]:
 
 
 def f1(pages: Iterable[Sample], preset: str) -> float:
-    """Mean over pages of F1 by bag of words."""
+    """Return the mean over pages of F1 by bag of words."""
     scores = []
     for page in pages:
         options = config.Paragraphs(preset=preset, language=page.language)
-        found = paragraphs.extract(page.capture(), 0, options=options).paragraphs
+        found = justext.extract(page.capture(), 0, options=options).paragraphs
         text = "\n".join(one.text for one in found if one.kind == "good")
         scores.append(evaluate.bag(evaluate.words(page.gold, page.language), evaluate.words(text, page.language)).f1)
     return statistics.fmean(scores)
 
 
 @pytest.mark.parametrize("preset", ["stock", "tuned"])
-def test_two_small_sets_are_read_as_well_as_before(preset: str) -> None:
+def test_two_small_data_sets_reach_their_floors(preset: str) -> None:
     assert f1(samples("zh-web"), preset) >= FLOORS[f"{preset}_zh-web"]
     assert f1(samples("readability"), preset) >= FLOORS[f"{preset}_readability"]
 
 
-def test_the_decisions_on_two_small_sets_are_those_of_justext() -> None:
+def test_decisions_on_two_small_data_sets_agree_with_justext() -> None:
     same, every = agreement([*samples("zh-web"), *samples("readability")], pytest.importorskip("justext"))
     assert same / every >= FLOORS["agreement"]
 
 
 @pytest.mark.long
-def test_the_decisions_on_five_hundred_pages_are_those_of_justext() -> None:
+def test_decisions_on_five_hundred_pages_agree_with_justext() -> None:
     pages = [page for dataset, every in FIVE_HUNDRED.items() for page in samples(dataset, every)]
     assert len(pages) >= 500
     same, every = agreement(pages, pytest.importorskip("justext"))
@@ -59,6 +60,6 @@ def test_the_decisions_on_five_hundred_pages_are_those_of_justext() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("preset", ["stock", "tuned"])
-def test_all_sets_are_read_as_well_as_before(preset: str) -> None:
+def test_all_data_sets_reach_their_floors(preset: str) -> None:
     figures = {dataset: f1(samples(dataset), preset) for dataset in WHOLE}
     assert statistics.fmean(figures.values()) >= FLOORS[f"{preset}_mean"], figures

@@ -75,7 +75,7 @@ def files(
 ) -> None:
     """Print the main text of HTML files."""
     from windrow import extract
-    from windrow.extract import files
+    from windrow.extract.evaluation import files
 
     if form not in ("text", "jsonl"):
         raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
@@ -107,11 +107,11 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure extractors on pages with gold text. Compare them with other programs."""
-    from windrow.extract import files, gold
+    from windrow.extract.evaluation import files, gold
 
     others = job.names(peers)
     if folds:
-        from windrow.extract.lines_model import training
+        from windrow.extract.lines import training
 
         if model or others or preset or settings:
             fix = "leave out --model, --peers, --preset and --set"
@@ -140,7 +140,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train an extractor on pages with gold text."""
-    from windrow.extract import files, gold
+    from windrow.extract.evaluation import files, gold
 
     output = output or Path(f"{extractor}.json")
     with counted(gold.samples(pages), "pages read,") as samples:
@@ -164,7 +164,8 @@ def stoplist(
     ] = None,
 ) -> None:
     """Make a stop list from a sample of text."""
-    from windrow.extract import gold, stoplists
+    from windrow.extract.evaluation import gold
+    from windrow.extract.justext import stoplists
 
     words = stoplists.of_sample(gold.text(inputs.read(sample), sample, "the sample"), sample, size)
     lines = "".join(f"{word}\n" for word in words).encode()

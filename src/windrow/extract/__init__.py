@@ -1,16 +1,24 @@
-"""Capture in, Page out: what a page says, with nothing of how it was fetched or what will be made of it.
+"""Capture in, Page out: the content of a page, independent of how it was fetched and of what will be done with it.
 
-`extractor` is the whole stage. It gives the extractor that the options name, one of EXTRACTORS; each takes a Capture and answers with a
-Page. All of them begin with `html`, which asks `decode` for the text of the body, as a browser would read it, builds the tree once, and
-takes from it everything but the text: the links as canonical URLs, each once; what the author wants of robots, said in the page or in the
-header; title, language, author and date; and `shape`, by which the pages of a calendar without end are known to be one page. From the
-same tree, or the same source, an extractor then makes the paragraphs. `walk` is the way over the tree that they share.
+`extractor` is the whole stage. It returns the extractor that the options name: one of EXTRACTORS, or the user's own
+function `Capture -> Page`, named as "package.module:name". Each of ours begins with `html`, which lets `decode`
+decode the body as a browser would, builds the tree once, and takes everything from it but the text: the links as
+canonical URLs (`links`), the author's directives to robots in the page or the header, title and language, author and
+date (`metadata`), and the shape, by which the pages of an endless calendar are recognised. From the same tree, or the
+same source, an extractor then makes the paragraphs:
 
-The functions here are pure and hold nothing but models. They run on input written by anyone, so they run in worker processes
-(crawl/workers.py) that may be killed at any instant: no function here needs to defend itself against taking too long or too much memory,
-only against costing more than linear time. Whatever comes in, what goes out is valid Unicode without control characters.
+    walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
+    blocks      the extractor `blocks`: a learned classifier of blocks
+    justext     the extractor `paragraphs`: jusText's rules
+    lines       the extractor `lines`: DGWC's classifier of source lines
+    evaluation  gold texts and scores; not part of a crawl
 
-turbohtml, the parser, is imported in `html` and, for its decoders and its detector of encodings, in `decode`; nowhere else.
+The functions here are pure and hold nothing but models. Their input is hostile, so they run in worker processes
+(crawl/workers) that may be killed at any instant: a function here must take linear time, but needs no limit of its
+own on time or memory. Whatever comes in, the output is valid Unicode without control characters.
+
+turbohtml, the parser, is imported in `html` and, for its decoders and its detector of encodings, in `decode`; nowhere
+else.
 """
 
 import functools
@@ -26,16 +34,16 @@ Extractor = Callable[[Capture], Page]
 
 
 def extractor(options: Config) -> Extractor:
-    """The extractor that the options name, its model loaded: what is wrong with them is said now and not on the first page."""
+    """Return the extractor that the options name, with its model loaded: errors appear before the first page."""
     name = options.extract.extractor
-    if name not in EXTRACTORS:
-        return functools.partial(_dated, plugins.load(name, "extract.extractor", EXTRACTORS))
-    return functools.partial(_dated, EXTRACTORS[name](options))
+    if name in EXTRACTORS:
+        return functools.partial(_with_date, EXTRACTORS[name](options))
+    return functools.partial(_with_date, plugins.load(name, "extract.extractor", EXTRACTORS))
 
 
-def _dated(read: Extractor, capture: Capture) -> Page:
-    """A page that says nowhere when it was published may say so in its text."""
-    page = read(capture)
+def _with_date(extract: Extractor, capture: Capture) -> Page:
+    """Look for the date in the text of a page that declares none."""
+    page = extract(capture)
     if page.date or not page.paragraphs:
         return page
     from windrow.extract import metadata
@@ -44,39 +52,44 @@ def _dated(read: Extractor, capture: Capture) -> Page:
     return msgspec.structs.replace(page, date=date) if date else page
 
 
-def _with_blocks(options: Config) -> Extractor:
+def _blocks(options: Config) -> Extractor:
     from windrow.extract import blocks
 
+    return functools.partial(
+        blocks.extract,
+        max_links=options.extract.max_links,
+        agent=options.identity.name,
+        classify=blocks.classifier(options.extract.model),
+        comments=options.extract.comments,
+    )
+
+
+def _paragraphs(options: Config) -> Extractor:
+    from windrow.extract import justext
+
+    justext.check(options.paragraphs)
     links, agent = options.extract.max_links, options.identity.name
-    judge, comments = blocks.judge(options.extract.model), options.extract.comments
-    return functools.partial(blocks.extract, max_links=links, agent=agent, judge=judge, comments=comments)
+    return functools.partial(justext.extract, max_links=links, agent=agent, options=options.paragraphs)
 
 
-def _with_paragraphs(options: Config) -> Extractor:
-    from windrow.extract import paragraphs
-
-    paragraphs.check(options.paragraphs)
-    links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(paragraphs.extract, max_links=links, agent=agent, options=options.paragraphs)
-
-
-def _with_lines(options: Config) -> Extractor:
-    from windrow.extract import lines  # with numpy, which the others do without
+def _lines(options: Config) -> Extractor:
+    from windrow.extract import lines  # imports numpy, which the others do not need
 
     links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.model(options.extract.model))
+    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.load_model(options.extract.model))
 
 
-def _without_text(options: Config) -> Extractor:
+def _none(options: Config) -> Extractor:
     from windrow.extract import html
 
     return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.identity.name)
 
 
-# Each is imported when it is asked for. A new one is a line here, its name in config.PATTERNS, and a floor in tests/quality.
+# Each module is imported when it is chosen. A new extractor is a package here, a line below, and a floor in
+# tests/quality.
 EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {
-    "blocks": _with_blocks,
-    "paragraphs": _with_paragraphs,
-    "lines": _with_lines,
-    "none": _without_text,
+    "blocks": _blocks,
+    "paragraphs": _paragraphs,
+    "lines": _lines,
+    "none": _none,
 }

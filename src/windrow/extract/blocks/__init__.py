@@ -1,0 +1,124 @@
+"""The extractor `blocks`: a learned classifier of a page's blocks, in two stages.
+
+The walk (extract/walk) cuts a page into blocks. The first stage computes features of each block: of its own text and
+tags, of the elements around it and their share of the page's prose, of its position, and of the page. A forest of
+decision trees turns them into the probability that the block belongs to the main text. The second stage adds features
+of what the first one expects in the neighbourhood, and a second forest decides again. The blocks kept are those for
+which the expected F1 is greatest, so that little is lost on a page where little is certain.
+
+    rules       the features by name, and the constants
+    model       the file with the two forests
+    _blocks     the C kernel that computes features and forests
+    features, reference    the same in numpy: oracle of the kernel, and fallback where it was not built
+
+docs/extraction-blocks.md describes how the model was trained and how good it is.
+"""
+
+import array
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from windrow.data import Capture, Page, Paragraph
+from windrow.extract import html, walk
+from windrow.extract.blocks import model as models
+from windrow.extract.blocks import rules
+from windrow.extract.blocks.model import BlocksModel, Forest
+from windrow.extract.walk import Walk
+from windrow.extract.walk.rules import COMMAS, STOPS
+
+try:
+    from windrow.extract.blocks import _blocks
+except ImportError:  # there was no compiler: the reference is used
+    _blocks = None  # type: ignore[assignment]
+
+BlockClassifier = Callable[[Walk], tuple[bytes, bytes, int]]  # buckets of both stages, least bucket of main text
+
+_KINDS = ("bad", "good")
+_COMMENT = 1 << list(walk.HINTS).index("comment")
+
+
+def extract(
+    capture: Capture,
+    max_links: int,
+    agent: str = "",
+    classify: BlockClassifier | None = None,
+    comments: bool = False,
+) -> Page:
+    """Return the page of `html.extract` with all its blocks as paragraphs, each good or bad.
+
+    `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides.
+    """
+    page, tree = html.read(capture, max_links, agent, shaped=False)
+    if tree is None:
+        return page
+    found = walk.walk(walk.markup(tree))
+    kept = paragraphs(found, classify or default(), comments)
+    return msgspec.structs.replace(page, paragraphs=kept, shape=html.shape("".join(found.texts)))
+
+
+def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) -> tuple[Paragraph, ...]:
+    """Return all blocks of a page, good and bad. With `comments`, readers' comments are good too if they are prose."""
+    if not page.texts:
+        return ()
+    first, second, least = classify(page)
+    if _blocks is not None and not comments:
+        stages = (first, rules.EVEN), (second, least)
+        return _blocks.paragraphs(Paragraph, page.texts, page.blocks, page.paths(), _KINDS, *stages)
+    own = [_KINDS[bucket >= rules.EVEN] for bucket in memoryview(first).cast("H").tolist()]
+    kinds = [_KINDS[bucket >= least] for bucket in memoryview(second).cast("H").tolist()]
+    if comments:
+        _keep_comments(page, kinds)
+    paths = page.paths()
+    rows = zip(page.texts, kinds, page.column("heading"), page.column("path"), own, strict=True)
+    return tuple([Paragraph(text, kind, level > 0, paths[path], alone) for text, kind, level, path, alone in rows])
+
+
+def _keep_comments(page: Walk, kinds: list[str]) -> None:
+    columns = zip(page.column("hints"), page.column("chars"), page.column("link_chars"), strict=True)
+    for index, (hints, chars, linked) in enumerate(columns):
+        if hints & _COMMENT and chars >= rules.COMMENT and 3 * linked < chars:
+            kinds[index] = "good"
+
+
+@functools.cache
+def default() -> BlockClassifier:
+    """Return the classifier with the shipped model."""
+    return classifier()
+
+
+def classifier(path: str = "", kernel: bool = True) -> BlockClassifier:
+    """Return the classifier with the model of this file, or with the shipped one if the path is empty.
+
+    Without `kernel`, or where the kernel was not built, the reference computes it.
+    """
+    names = rules.FIRST, rules.SECOND
+    model = models.load(Path(path), *names) if path else models.shipped(*names)
+    if kernel and _blocks is not None:
+        compiled = compiled_model(model)
+        run = _blocks.classify
+        return lambda page: run(page.texts, page.blocks, page.containers, compiled)
+    from windrow.extract.blocks import reference  # imports numpy, which the kernel does not need
+
+    forests = reference.prepare(model)
+    return lambda page: reference.classify(page, forests)
+
+
+def compiled_model(model: BlocksModel) -> object:
+    """Return a model in the kernel's form."""
+    return _blocks.compile(
+        (_arrays(model.first), _arrays(model.second), model.skip, rules.RAISE),
+        (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, models.UNIT // rules.STEPS),
+        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"]),
+        bytes(rules.BITS),
+        (STOPS, COMMAS, rules.CLOSING),
+        (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY),
+    )
+
+
+def _arrays(forest: Forest) -> tuple[bytes, bytes, bytes, bytes, int, int, int]:
+    fields = (forest.features, "H"), (forest.thresholds, "f"), (forest.masks, "I"), (forest.values, "h")
+    features, thresholds, masks, values = (models.numbers(code, data).tobytes() for data, code in fields)
+    return features, thresholds, masks, values, forest.questions, forest.early, forest.cut

@@ -1,0 +1,94 @@
+"""The forests of the extractor `blocks` in numpy: with `features` the reference implementation of the kernel `_blocks`.
+
+The tests compare the kernel with it bit for bit, and it is the fallback where the kernel was not built.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from windrow.extract.blocks import features
+from windrow.extract.blocks.features import Array, PageContext
+from windrow.extract.blocks.model import LEAVES, UNIT, BlocksModel, Forest
+from windrow.extract.blocks.rules import BUCKETS, EVEN, LIKELY, RAISE, SCALE, SLIGHT, STEPS
+from windrow.extract.walk import Walk
+
+_AT_ONCE = 128  # blocks that go through the trees together: 16 kB of memory each, which fits a processor's cache
+_LIKELY = np.array(LIKELY)
+
+
+class Trees:
+    """A forest as arrays."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.early, self.cut = forest.early, forest.cut
+        shape = -1, forest.questions  # trees, questions
+        self.features = np.frombuffer(forest.features, "<u2").reshape(shape)
+        self.thresholds = np.frombuffer(forest.thresholds, "<f4").reshape(*shape, 1)
+        self.masks = np.frombuffer(forest.masks, "<u4").reshape(*shape, 1)
+        self.values = np.frombuffer(forest.values, "<i2").astype(np.int64).reshape(-1, LEAVES)
+
+    def buckets(self, table: Array) -> Array:
+        """Return of each block the bucket of its probability."""
+        parts = range(0, table.shape[1], _AT_ONCE)
+        return np.concatenate([self._buckets(table[:, start : start + _AT_ONCE]) for start in parts])
+
+    def _buckets(self, table: Array) -> Array:
+        """A block that is far from being text after the early trees is decided by those alone."""
+        values = self._values(table)
+        sums = values[: self.early].sum(axis=0)
+        sums += np.where(sums >= self.cut, values[self.early :].sum(axis=0), 0)
+        found: Array = np.clip(sums // (UNIT // STEPS) + EVEN, 0, BUCKETS - 1)
+        return found
+
+    def _values(self, table: Array) -> Array:
+        """Return (trees, blocks): the value of the leaf that each block reaches in each tree.
+
+        Each question whose feature is above the threshold puts leaves out of reach. The block reaches the first leaf
+        that is left: the lowest bit that is not set.
+        """
+        above = table[self.features] > self.thresholds
+        unreachable = np.bitwise_or.reduce(np.where(above, self.masks, np.uint32(0)), axis=1)
+        lowest = ~unreachable & (unreachable + np.uint32(1))
+        leaves = np.frexp(lowest.astype(np.float64))[1] - 1  # the exponent of a power of two
+        return np.take_along_axis(self.values, leaves, axis=1)
+
+
+class Forests(NamedTuple):
+    first: Trees
+    second: Trees
+    skip: int
+
+
+def prepare(model: BlocksModel) -> Forests:
+    return Forests(Trees(model.first), Trees(model.second), model.skip)
+
+
+def classify(page: Walk, forests: Forests) -> tuple[bytes, bytes, int]:
+    """Return the buckets of both stages, uint16 each, and the least bucket of main text, of a page that has blocks."""
+    early, late, least = decide(*features.first(page), forests)
+    return early.astype(np.uint16).tobytes(), late.astype(np.uint16).tobytes(), least
+
+
+def decide(table: Array, context: PageContext, forests: Forests) -> tuple[Array, Array, int]:
+    """Return the buckets of both stages and the least bucket of main text, given the features of the first stage."""
+    early = forests.first.buckets(table)
+    late = early.copy()
+    asked = (early >= forests.skip).nonzero()[0]
+    if len(asked):
+        both = np.concatenate((table, features.second(context, early)))[:, asked]
+        late[asked] = np.minimum(forests.second.buckets(both), early[asked] + RAISE)
+    return early, late, threshold(late, context.lengths)
+
+
+def threshold(buckets: Array, lengths: Array) -> int:
+    """Return the least bucket to keep, chosen so that the expected F1 is greatest.
+
+    Expected F1 is twice the expected length that is right, divided by the length kept plus the expected length of
+    main text.
+    """
+    weights = np.bincount(buckets, lengths + SLIGHT)
+    used = weights.nonzero()[0][::-1]
+    kept = weights[used]
+    right = np.cumsum(kept * _LIKELY[used])
+    return int(used[(right / (np.cumsum(kept) * (1 << SCALE) + right[-1])).argmax()])

@@ -1,0 +1,130 @@
+"""The links of a parsed page: each target once, as canonical URLs.
+
+Elements are found by tag alone: the parser lists the elements of a tag once, but a selector or an XPath goes over the
+whole tree each time.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from windrow import urls
+from windrow.data import Link
+from windrow.extract.sniff import HTML, media_type
+from windrow.extract.walk import Element, ElementTree
+
+Found = dict[str, tuple[str, str]]  # href -> anchor text, rel
+
+_REFRESH = re.compile(
+    r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL
+)
+_RELATIONS = {"canonical", "alternate", "next", "prev"}
+_ANCHOR = 128  # characters of an anchor text, as in WAT files
+_TYPE = 256  # characters of a content type
+_CONTENT = 4096  # characters read of a meta element
+_MAX_LICENCES = 8
+_UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
+
+
+def base(document: ElementTree, own: str) -> str:
+    """Return the URL that links are relative to: that of the first base element with an href, or the page's own."""
+    if document.find("base") is not None:
+        for element in document.find_all("base"):
+            href = element.attr("href")
+            if href is not None:
+                return joined(own, href) or own
+    return own
+
+
+def joined(base: str, href: str) -> str:
+    """Return the canonical URL of an href; empty if there is none."""
+    url = urls.join(base, [href])[0] if href else None
+    return url.text if url else ""
+
+
+def of_anchors(document: ElementTree, anchors: bool) -> Found:
+    """Return the hrefs of anchors without fragments, each once.
+
+    In documentation three of five hrefs differ in nothing but the fragment.
+    """
+    found: Found = {}
+    for element in document.find_all("a"):
+        href = element.attr("href")
+        if href is None:
+            continue
+        href = href.partition("#")[0] if "#" in href else href
+        rel = element.attr("rel") or ""
+        known = found.get(href)
+        if known is None or ("nofollow" in known[1] and "nofollow" not in rel.lower()):
+            found[href] = (clean(" ".join(element.text.split())[:_ANCHOR]) if anchors else "", rel.lower())
+    return found
+
+
+def add_relations(document: ElementTree, found: Found) -> tuple[str, list[str]]:
+    """Add the related pages that link elements name, without feeds and styles.
+
+    Return the href of the canonical page and those of licences; anchors may name licences too.
+    """
+    canonical = ""
+    licences = [href for href, (_, rel) in found.items() if rel and "license" in rel]
+    for element in document.find_all("link"):
+        rel = (element.attr("rel") or "").lower()
+        relations = _RELATIONS.intersection(rel.split())
+        if "license" in rel:
+            licences.append(element.attr("href") or "")
+        if (
+            not relations
+            or "stylesheet" in rel
+            or media_type((element.attr("type") or "text/html")[:_TYPE]) not in HTML
+        ):
+            continue
+        href = element.attr("href")
+        if href:
+            _add(found, href, rel)
+            canonical = canonical or (href if "canonical" in relations else "")
+    return canonical, licences[:_MAX_LICENCES]
+
+
+def add_others(document: ElementTree, metas: Sequence[Element], found: Found) -> None:
+    """Add the links of areas, frames and meta refresh."""
+    for tag, attribute in (("area", "href"), ("iframe", "src"), ("frame", "src")):
+        if document.find(tag) is None:
+            continue
+        for element in document.find_all(tag):
+            href = element.attr(attribute)
+            if href:
+                _add(found, href, (element.attr("rel") or "").lower())
+    for meta in metas:
+        if (meta.attr("http-equiv") or "").lower() == "refresh":
+            match = _REFRESH.match((meta.attr("content") or "")[:_CONTENT])
+            if match:
+                _add(found, match[1] or match[2] or match[3] or "", "refresh")
+
+
+def _add(found: Found, href: str, rel: str) -> None:
+    """Keep the first link to each href, but prefer one without nofollow: consent given once is enough."""
+    href = href.partition("#")[0]
+    known = found.get(href)
+    if known is None:
+        found[href] = ("", rel)
+    elif "nofollow" in known[1] and "nofollow" not in rel:
+        found[href] = (known[0], rel)
+
+
+def links(found: Found, base: str, own: int, max_links: int) -> tuple[Link, ...]:
+    """Return the links, without one to the page itself, whose URL has the key `own`."""
+    hrefs = list(itertools.islice(found, max_links))
+    kept: dict[int, Link] = {}
+    for url, (anchor, rel) in zip(urls.join(base, hrefs), found.values(), strict=False):
+        if url is None:
+            continue
+        known = kept.get(url.key)
+        if known is None or ("nofollow" in known.rel and "nofollow" not in rel):
+            kept[url.key] = Link(url, anchor, clean(rel) if rel else "")
+    kept.pop(own, None)
+    return tuple(kept.values())
+
+
+def clean(text: str) -> str:
+    """Remove control characters and replace lone surrogates."""
+    return text if text.isprintable() else text.translate(_UNPRINTABLE).encode("utf-8", "replace").decode()

@@ -1,0 +1,168 @@
+"""One walk over a parsed page, from which every extractor takes its blocks.
+
+The parser writes its tree out again (`markup`: at C speed, well-formed, with no error left to recover from), and one
+scan over that text finds the blocks (`walk`). The C kernel `_walk` does the scan where it was built; otherwise
+`reference` does. Both return the same bytes. Walking the tree itself from Python costs four times as much, because
+every node becomes an object.
+
+A block is a run of text between two boundaries: the start or end of a block-level element, or two `<br>` in a row.
+The facts about the blocks are int32 columns, one column after the other, so that numpy can use them without a copy:
+`numpy.frombuffer(page.blocks, numpy.int32).reshape(len(walk.BLOCK), -1)`.
+
+BLOCK, the columns of `blocks`:
+
+    chars       length of the text
+    words       parts of the text between blanks
+    link_chars  characters of it inside `<a href>`
+    links       runs of such characters: a link that continues in the next block is counted there again
+    stops       . ! ? and similar            commas   , ; : and similar            digits   0-9
+    tags        start tags inside the block  breaks   `<br>` inside it             images   `<img>` since the last block
+    tag         index in TAGS of the block element, the nearest block-level element around it; 0: the page itself
+    depth       number of block-level elements around it, the block element included: `<html>` has 1
+    path        number of its path of tags, equal for equal paths of a page; `page.paths()` has the paths
+    container   its row in the containers
+    heading     1-6 within h1-h6, else 0
+    flags       bits, by index in FLAGS, of the block element and all elements above it
+    hints       bits, by index in HINTS, of the word groups in class, id, role and itemprop of the same elements
+
+CONTAINER, the columns of `containers`; one row for each block-level element that holds text, in the order of the page:
+
+    parent      row of the next container above it, always a smaller number; -1 in the first row, the page itself
+    tag, depth  as above
+    first, end  its text is that of the blocks first to end - 1: sums over a container are differences of running sums
+    hints, flags  of its own attributes and tag alone
+
+`stock=True` splits and drops as jusText does, with its errors: blank text between two inline elements is lost,
+`<section>` is no boundary, and every `<a>` is a link. Paths and depths then include inline elements. A tree is
+stripped and walked in the same mode.
+"""
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Protocol
+
+from windrow.extract.walk import reference
+from windrow.extract.walk.rules import COMMAS, FLAG, FLAGS, HINTS, PLAIN, STOCK, STOPS, TAGS, automaton
+
+try:
+    from windrow.extract.walk import _walk
+except ImportError:  # there was no compiler: the reference does the walk
+    _walk = None  # type: ignore[assignment]
+
+__all__ = ["BLOCK", "CONTAINER", "FLAGS", "HINTS", "TAGS", "ElementTree", "Walk", "markup", "strip", "walk"]
+
+BLOCK = (
+    *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
+    *("tag", "depth", "path", "container", "heading", "flags", "hints"),
+)
+CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
+_MIN_NOSCRIPT = 500  # characters; a shorter noscript element is a message to the reader
+_MAX_NOSCRIPTS = 16  # noscript elements that are examined: each may hold the whole page
+
+
+class Element(Protocol):
+    """An element of a parsed page."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def parent(self) -> object: ...
+    def unwrap(self) -> object: ...
+    def attr(self, name: str, /) -> str | None: ...
+    def extract(self) -> object: ...
+
+
+class ElementTree(Protocol):
+    """A parsed page."""
+
+    @property
+    def text(self) -> str: ...
+    def find(self, tag: str, /) -> Element | None: ...
+    def find_all(self, tag: str, /) -> Sequence[Element]: ...
+    def serialize(self) -> str: ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Walk:
+    texts: list[str]  # one per block: single blanks, none at the ends, never empty, no control characters
+    blocks: bytes
+    containers: bytes
+    path_parents: bytes
+    path_tags: list[str]
+
+    def column(self, name: str) -> list[int]:
+        return _column(self.blocks, BLOCK, name)
+
+    def container_column(self, name: str) -> list[int]:
+        return _column(self.containers, CONTAINER, name)
+
+    def paths(self) -> list[str]:
+        """Return every path by its number: "html.body.div.p"."""
+        written = [""]
+        for parent, tag in zip(memoryview(self.path_parents).cast("i").tolist()[1:], self.path_tags[1:], strict=True):
+            name = tag if tag.isprintable() else "?"
+            written.append(f"{written[parent]}.{name}" if parent else name)
+        return written
+
+
+def _column(columns: bytes, names: tuple[str, ...], name: str) -> list[int]:
+    length = len(columns) // len(names)
+    start = names.index(name) * length
+    return memoryview(columns)[start : start + length].cast("i").tolist()
+
+
+def strip(tree: ElementTree, stock: bool = False) -> None:
+    """Remove what is dropped from a tree, so that it is not written out and read again.
+
+    All elements are found before any is removed: the parser lists the elements of a tree again after each change of it.
+    """
+    found = [element for tag in (STOCK if stock else PLAIN).dropped for element in tree.find_all(tag)]
+    templates = [] if stock else [one for one in tree.find_all("template") if one.attr("shadowrootmode") is None]
+    noscripts = [] if stock else tree.find_all("noscript")
+    for element in itertools.chain(found, templates):
+        element.extract()
+    _strip_noscripts(tree, noscripts)
+
+
+def _strip_noscripts(tree: ElementTree, noscripts: Sequence[Element]) -> None:
+    """Drop the noscript elements, but not one with most of the page's text: some forums write all their text there."""
+    long = [element for element in noscripts[:_MAX_NOSCRIPTS] if len(element.text) > _MIN_NOSCRIPT]
+    total = len(tree.text) if long else 0
+    kept = [element for element in long if 2 * len(element.text) > total and element.parent is not None]
+    for element in noscripts:
+        if element not in kept:
+            element.extract()
+    for element in kept:
+        element.unwrap()
+
+
+def markup(tree: ElementTree) -> str:
+    """Write out a stripped tree."""
+    return tree.serialize()
+
+
+def walk(markup: str, stock: bool = False) -> Walk:
+    """Return the blocks of a page that `markup` wrote out. Any other text is accepted too; time is always linear."""
+    if _walk is None:
+        return Walk(*reference.scan(markup, STOCK if stock else PLAIN))
+    found = _walk.scan(markup, _compiled(stock), True)
+    if found is None:  # a comment inside a tag
+        found = _walk.scan(reference.uncommented(markup), _compiled(stock), False)
+        assert found is not None
+    return Walk(*found)
+
+
+@functools.cache
+def _compiled(stock: bool) -> object:
+    """Return the rules in the kernel's form."""
+    known = (STOCK if stock else PLAIN).known
+    return _walk.compile(
+        [(tag, known[tag].kind, known[f"/{tag}"].kind, known[tag].number, known[tag].flags) for tag in TAGS if tag],
+        stock,
+        (reference.MAX_PATH, reference.MAX_BLOCKS, reference.REACH),
+        (FLAG["link"], FLAG["hidden"], FLAG["heading"]),
+        (STOPS, COMMAS),
+        automaton(),
+    )

@@ -1,0 +1,329 @@
+"""The extractor `blocks`: what it keeps and drops, that kernel and reference agree, and errors for broken models."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.shared import shared
+from windrow.config import ConfigError
+from windrow.data import Capture, Page, Paragraph, Task, Url
+from windrow.extract import blocks, html, walk
+from windrow.extract.blocks import features, model, reference, rules
+from windrow.extract.blocks.model import BlocksModel, Forest
+from windrow.extract.evaluation import gold
+from windrow.extract.walk import Walk
+
+NAMES = rules.FIRST, rules.SECOND
+FIRST = model.shipped(*NAMES).first
+SENTENCE = (
+    "The river had risen in the night, and in the morning the lower fields were under water as far as the old mill. "
+)
+PAGE = f"""<!doctype html><html lang=en><head><title>The flood of 1909 - The Valley News</title></head><body>
+<header><nav><ul><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/sport>Sport</a></ul></nav></header>
+<main><article><h1>The flood of 1909</h1><p>{SENTENCE * 3}</p><h2>The bridge</h2><p>{SENTENCE * 2}</p>
+<ul><li>{SENTENCE}</li><li>{SENTENCE}</li></ul><blockquote><p>{SENTENCE * 2}</p></blockquote>
+<p>{SENTENCE * 4}</p></article></main>
+<aside><h3>More</h3><ul><li><a href=/1>Ten bridges to see</a><li><a href=/2>The mill reopens</a></ul></aside>
+<div id=comments class=comments><h3>Comments</h3>
+<div class=comment>My grandmother told us of that night, she was six years old.</div></div>
+<footer><p>© The Valley News. <a href=/privacy>Privacy</a> <a href=/terms>Terms</a></p></footer></body></html>"""
+
+
+def capture(page: str | bytes) -> Capture:
+    body = page if isinstance(page, bytes) else page.encode("utf-8", "surrogatepass")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    return Capture(
+        Task(Url("http://page.test/", "page.test", "page.test", 0)), 200, b"", head, body, 0.0, 0.0, "", "http/1.1"
+    )
+
+
+def by_kernel() -> blocks.BlockClassifier:
+    if blocks._blocks is None:
+        pytest.skip("needs the C kernel, which was not built")
+    return blocks.classifier()
+
+
+def by_reference() -> blocks.BlockClassifier:
+    return blocks.classifier(kernel=False)
+
+
+@pytest.fixture(params=[by_kernel, by_reference], ids=["kernel", "reference"])
+def extracted(request: pytest.FixtureRequest) -> Callable[..., Page]:
+    classify = request.param()
+    return lambda page, comments=False: blocks.extract(capture(page), 10, classify=classify, comments=comments)
+
+
+def good(page: Page) -> list[str]:
+    return [one.text for one in page.paragraphs if one.kind == "good"]
+
+
+def walked(page: str | bytes) -> Walk:
+    _, tree = html.read(capture(page), 0)
+    assert tree is not None
+    return walk.walk(walk.markup(tree))
+
+
+def test_the_text_is_kept_and_the_boilerplate_is_not(extracted: Callable[..., Page]) -> None:
+    kept = good(extracted(PAGE))
+    assert "The bridge" in kept
+    assert sum(SENTENCE.strip() in text for text in kept) == 6
+    assert not {"Home", "News", "Sport", "Ten bridges to see", "The mill reopens"}.intersection(kept)
+
+
+def test_a_page_has_title_links_and_language(extracted: Callable[..., Page]) -> None:
+    page = extracted(PAGE)
+    assert page.title == "The flood of 1909 - The Valley News"
+    assert [link.url.text for link in page.links][1:3] == ["http://page.test/news", "http://page.test/sport"]
+    assert page.language == "en"
+
+
+def test_every_block_is_a_paragraph_with_its_path(extracted: Callable[..., Page]) -> None:
+    page = extracted(PAGE)
+    assert [one.text for one in page.paragraphs] == walked(PAGE).texts
+    heading = next(one for one in page.paragraphs if one.text == "The bridge")
+    assert (heading.heading, heading.path) == (True, "html.body.main.article.h2")
+    assert {one.kind for one in page.paragraphs} == {one.own for one in page.paragraphs} == {"good", "bad"}
+
+
+def test_comments_are_kept_on_request(extracted: Callable[..., Page]) -> None:
+    comment = "My grandmother told us of that night, she was six years old."
+    assert comment in good(extracted(PAGE, comments=True))
+    assert "Comments" not in good(extracted(PAGE, comments=True))
+
+
+@pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<script>1</script>", "<p> &nbsp; </p>"])
+def test_a_page_without_text_has_no_paragraphs(extracted: Callable[..., Page], page: str) -> None:
+    assert extracted(page).paragraphs == ()
+
+
+def test_a_body_that_is_not_html_has_no_paragraphs(extracted: Callable[..., Page]) -> None:
+    assert extracted(b"%PDF-1.4 some text").paragraphs == ()
+
+
+@pytest.mark.parametrize(
+    "page", ["x", "<p>.", '<p>"', "<title>word</title><p>word", "<p>one<p>two", "<h1>h</h1>", "<a href=/>link</a>"]
+)
+def test_the_smallest_pages_are_extracted(extracted: Callable[..., Page], page: str) -> None:
+    assert len(extracted(page).paragraphs) == page.count("<p>") or 1
+
+
+def test_lone_surrogates_are_removed(extracted: Callable[..., Page]) -> None:
+    page = extracted(PAGE.replace("river", "ri\ud800ver").replace("<title>", "<title>\udfff"))
+    assert len(good(page)) > 4
+    "".join(one.text for one in page.paragraphs).encode()
+
+
+def test_two_hundred_thousand_blocks_take_linear_time(extracted: Callable[..., Page]) -> None:
+    def spent(count: int) -> float:
+        page = "<div><p>one line of text and a word</div>" * count
+        start = time.process_time()
+        assert len(extracted(page).paragraphs) == count
+        return time.process_time() - start
+
+    spent(10)
+    few, many = spent(10_000), spent(200_000)
+    assert many < 20 * few * 4
+
+
+def test_many_nested_elements_take_linear_time(extracted: Callable[..., Page]) -> None:
+    page = "<div>text of a block here" * 20_000
+    start = time.process_time()
+    assert len(extracted(page).paragraphs) == 20_000
+    assert time.process_time() - start < 20
+
+
+def both_features(page: Walk, buckets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features that the kernel and the reference compute."""
+    if blocks._blocks is None:
+        pytest.skip("needs the C kernel, which was not built")
+    compiled = blocks.compiled_model(model.shipped(*NAMES))
+    data = blocks._blocks.features(
+        page.texts, page.blocks, page.containers, compiled, buckets.astype(np.uint16).tobytes()
+    )
+    table, context = features.first(page)
+    return np.frombuffer(data, np.float32).reshape(len(buckets), -1).T, np.concatenate(
+        (table, features.second(context, buckets))
+    )
+
+
+def check_equal(page: Walk) -> None:
+    buckets = np.random.default_rng(len(page.texts)).integers(0, rules.BUCKETS, len(page.texts))
+    ours, theirs = both_features(page, buckets)
+    wrong = np.flatnonzero((ours != theirs).any(axis=1))
+    assert not len(wrong), [(*NAMES[0], *NAMES[1])[row] for row in wrong]
+    assert np.isfinite(theirs).all()
+    assert by_kernel()(page) == by_reference()(page)
+
+
+PIECES = st.sampled_from(
+    (
+        *"<div> </div> <p> <ul><li> </ul> </a> <h1> </h1> <table><tr><td> </table> <br><br>".split(),
+        *"<article> </article> 。 1984".split(),
+        *(
+            "<a href=x>",
+            "<div class=content>",
+            "word. ",
+            "a longer run of words, with a comma and a full stop. " * 3,
+            "字" * 40,
+            '"',
+        ),
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=80))
+@settings(deadline=None, max_examples=150)
+def test_kernel_and_reference_agree_on_pages_of_pieces(pieces: list[str]) -> None:
+    check_equal(walked("".join(pieces) + "end"))
+
+
+def test_kernel_and_reference_agree_on_real_pages() -> None:
+    pages = (
+        list(gold.samples(shared("extraction/zh-web.tar.xz")))[::6]
+        + list(gold.samples(shared("extraction/readability.tar.xz")))[::8]
+    )
+    for sample in pages:
+        page = walked(sample.body)
+        if page.texts:
+            check_equal(page)
+
+
+def test_the_kernel_refuses_tables_of_different_sizes() -> None:
+    run = by_kernel()
+    page = walked(PAGE)
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, texts=page.texts[:-1]))
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, containers=b""))
+    broken = np.frombuffer(page.blocks, np.int32).reshape(len(walk.BLOCK), -1).copy()
+    broken[walk.BLOCK.index("container")] = 1 << 20
+    with pytest.raises(ValueError, match="do not fit together"):
+        run(changed_walk(page, blocks=broken.tobytes()))
+
+
+def changed_walk(page: Walk, **changed: object) -> Walk:
+    fields = {name: getattr(page, name) for name in ("texts", "blocks", "containers", "path_parents", "path_tags")}
+    return Walk(**(fields | changed))
+
+
+def test_the_kernel_makes_the_paragraphs_that_python_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    classify = by_kernel()
+    page = walked(PAGE)
+    made = blocks.paragraphs(page, classify)
+    with pytest.raises(ValueError, match="do not fit together"):
+        blocks._blocks.paragraphs(
+            Paragraph, page.texts, page.blocks[4:], page.paths(), ("bad", "good"), (b"", 0), (b"", 0)
+        )
+    monkeypatch.setattr(blocks, "_blocks", None)
+    assert blocks.paragraphs(page, classify) == made
+
+
+def test_the_second_stage_raises_a_block_only_a_little() -> None:
+    page = walked(PAGE)
+    first, second, _ = by_reference()(page)
+    pairs = zip(memoryview(first).cast("H").tolist(), memoryview(second).cast("H").tolist(), strict=True)
+    assert all(late <= early + rules.RAISE for early, late in pairs)
+
+
+def test_the_blocks_with_the_greatest_expected_f1_are_kept() -> None:
+    lengths = np.array([100, 100, 100, 100])
+    sure = rules.BUCKETS - 1
+    assert reference.threshold(np.array([sure, sure, 0, 0]), lengths) == sure
+    half = rules.EVEN
+    assert (
+        reference.threshold(np.array([sure, half, 0, 0]), lengths) == half
+    )  # 2·1.5 / (2 + 1.5) is more than 2·1 / (1 + 1.5)
+    assert reference.threshold(np.array([100, 90, 80, 70]), lengths) <= 100  # something is always kept
+
+
+def shipped() -> BlocksModel:
+    return model.shipped(*NAMES)
+
+
+def test_the_shipped_model_is_complete_and_small() -> None:
+    data = (Path(model.__file__).parent / "model.json").read_bytes()
+    assert len(data) < 2 << 20
+    assert shipped().trained_on
+
+
+def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
+    model.save(shipped(), tmp_path / "model.json")
+    assert model.load(tmp_path / "model.json", *NAMES) == shipped()
+    assert good(blocks.extract(capture(PAGE), 0, classify=blocks.classifier(str(tmp_path / "model.json"))))
+
+
+def rewritten(path: Path, **changed: object) -> str:
+    """Write a model with changed fields and the right checksum."""
+    model.save(msgspec.structs.replace(shipped(), **changed), path)
+    return str(path)
+
+
+def forest(**changed: object) -> Forest:
+    return msgspec.structs.replace(shipped().first, **changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"version": 7}, r"of version 7, .* at `\$\.version`"),
+        ({"features": ("length",)}, r"other features .* at `\$\.features`"),
+        ({"first": {"features": b""}}, r"expected \d+ bytes, got 0 - at `\$\.first\.features`"),
+        (
+            {"first": {"features": b"\xff" * len(FIRST.features)}},
+            r"question 0 is about feature 65535 of \d+ - at `\$\.first\.features`",
+        ),
+        ({"first": {"thresholds": b"1234"}}, r"expected \d+ bytes, got 4 - at `\$\.first\.thresholds`"),
+        (
+            {"first": {"masks": b"\xff" * len(FIRST.masks)}},
+            r"question 0 puts every leaf out of reach - at `\$\.first\.masks`",
+        ),
+        ({"first": {"values": b"\0"}}, r"expected 0 bytes, got 1 - at `\$\.first\.values`"),
+        (
+            {"first": {"values": b"", "features": b"", "thresholds": b"", "masks": b""}},
+            r"got 0 - at `\$\.first\.values`",
+        ),
+        ({"first": {"early": 9999}}, r"got 9999 - at `\$\.first\.early`"),
+        ({"first": {"questions": -1}}, r"expected \d+ bytes, got \d+ - at `\$\.first\."),
+        ({"first": {"questions": 9}}, r"expected \d+ bytes, got \d+ - at `\$\.first\.features`"),
+    ],
+)
+def test_the_error_for_a_malformed_model_names_the_field(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+    parts = {name: forest(**value) if isinstance(value, dict) else value for name, value in changed.items()}
+    path = rewritten(tmp_path / "model.json", **parts)
+    with pytest.raises(ConfigError, match=f"model.json is not a model of 'blocks'.*{said}.*train_blocks"):
+        blocks.classifier(path)
+
+
+def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
+    data = (Path(model.__file__).parent / "model.json").read_bytes()
+    (tmp_path / "cut.json").write_bytes(data[: len(data) // 2])
+    (tmp_path / "other.json").write_bytes(data.replace(b'"skip":', b'"skip":1', 1))
+    (tmp_path / "list.json").write_bytes(b"[]")
+    for name, said in (
+        ("cut.json", "truncated"),
+        ("other.json", "checksum"),
+        ("list.json", "object"),
+        ("none.json", "No such file"),
+    ):
+        with pytest.raises(ConfigError, match=f"{name}.*{said}"):
+            blocks.classifier(str(tmp_path / name))
+
+
+def test_any_bytes_of_a_model_file_are_read_or_refused() -> None:
+    data = bytearray((Path(model.__file__).parent / "model.json").read_bytes())
+    chance = random.Random(1)
+    for _ in range(30):
+        place = chance.randrange(len(data))
+        kept, data[place] = data[place], chance.randrange(256)
+        try:
+            model.read(bytes(data), "model", NAMES)
+        except ConfigError as error:
+            assert str(error).startswith("model is not a model of 'blocks'")
+        data[place] = kept
