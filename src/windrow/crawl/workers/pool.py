@@ -7,6 +7,7 @@ again gets the reason; no other page suffers.
 import asyncio
 import collections
 import logging
+from typing import cast
 
 import msgspec
 
@@ -54,9 +55,7 @@ class Pool:
 
     async def refine(self, capture: Capture, sketch: str = "") -> Refined | Lost:
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
-        answer = await self._read(ReadRequest(capture, sketch))
-        assert not isinstance(answer, Sketched), "the worker confused a page with a soft-404 probe"
-        return answer
+        return cast("Refined | Lost", await self._read(ReadRequest(capture, sketch)))  # checked by _finish
 
     async def sketch(self, capture: Capture) -> str:
         """Return the sketch of the response to a soft-404 probe; "" if it has no text, or if no worker survived it."""
@@ -201,8 +200,12 @@ class Pool:
         return True
 
     def _finish(self, worker: Worker, answers: list[Answer]) -> bool:
+        """Give the answers to the oldest jobs of a worker; return False if they do not fit these jobs."""
         if len(answers) > len(worker.jobs):
             return False
+        for job, answer in zip(worker.jobs, answers, strict=False):  # the last jobs may still be unanswered
+            if isinstance(answer, Refined if job.request.probe else Sketched):
+                return False
         if not worker.ready:
             worker.ready = True
             self._failed_spawns = 0
