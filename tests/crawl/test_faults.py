@@ -63,15 +63,15 @@ def host(name: str) -> str:
 ENDS = {
     "ok": "no-length long-body length-twice length-list chunked chunk-extension chunk-trailer header-fold "
     "header-latin header-none header-lf version-1.0 early body-204 empty gzip x-gzip deflate deflate-raw "
-    "br zstd gzip-twice gzip-thrice gzip-empty gzip-cut gzip-not gzip-checksum gzip-chunked coding- "
-    "unknown coding-charset in-pieces poison poison-late poison-bytes poison-chunk poison-length "
+    "br zstd gzip-twice gzip-thrice gzip-empty gzip-cut gzip-not gzip-checksum gzip-chunked "
+    "coding-unknown coding-charset in-pieces poison poison-late poison-bytes poison-chunk poison-length "
     "poison-204 slow-close endless endless-chunks big bomb drip-body stall status-bare chunk-and-length "
     "short-body reset-body chunk-no-end gzip-short",
     "redirect": "redirect-userinfo redirect-port redirect-self redirect-there redirect-back redirect redirect-grow "
     "redirect-metadata",
     "bad-redirect": "redirect-none redirect-empty redirect-file redirect-script redirect-data",
-    "protocol": "garbage http09 header-many header-long header-nul header-cr length-conflict endless-header status- "
-    "word redirect-two",
+    "protocol": "garbage http09 header-many header-long header-nul header-cr length-conflict endless-header "
+    "status-word redirect-two",
     "disconnect": "close reset short-empty partial-header",
     "timeout": "silent drip-header stall-empty",
 }

@@ -182,7 +182,7 @@ def test_a_state_that_is_newer_than_the_log_is_refused(half: Path, world: World)
     last = logs(half)[-1]
     data = last.read_bytes()
     last.write_bytes(data[:-1])
-    assert_refused(half, "knows more than the log", str(last), "restore it, or move")
+    assert_refused(half, "is newer than the log", str(last), "restore it, or move")
     shutil.rmtree(half / "state")
     assert crawl(half).code == 0, "the frame that was cut short never happened"
     assert {url for url in truth.pages(half) if not world.graph.trapped(url)} == world.expected.must_have
@@ -190,7 +190,7 @@ def test_a_state_that_is_newer_than_the_log_is_refused(half: Path, world: World)
 
 def test_a_missing_end_of_the_log_is_refused(half: Path) -> None:
     logs(half)[-1].unlink()
-    assert_refused(half, "knows more than the log")
+    assert_refused(half, "is newer than the log")
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -11,11 +11,12 @@ import msgspec
 import pytest
 
 from windrow import urls
-from windrow.config import Config, ConfigError, ExtractOptions, WorkersOptions
+from windrow.config import Config, ConfigError, ExtractOptions, JudgeOptions, WorkersOptions
 from windrow.crawl.workers import pool as pools
 from windrow.crawl.workers import wire, worker
 from windrow.crawl.workers.pool import Pool
 from windrow.crawl.workers.wire import Lost, ReadRequest
+from windrow.crawl.workers.worker import Job
 from windrow.data import Capture, Reason, Task, Verdict
 from windrow.refine import Refined, Refiner
 
@@ -35,6 +36,7 @@ def misbehave(self, capture, sketch=""):
     if b"RAISE" in body: raise ValueError("a bug")
     if b"RECURSE" in body: misbehave(self, capture)
     if b"MAD" in body: os.write(int(process.sys.argv[2]), b"\\x05\\0\\0\\0\\0\\0\\0\\0MADMA")
+    if b"CONFUSED" in body: return process.wire.Sketched("a sketch")
     if b"ONCE" in body:
         marker = body.split(b"ONCE ")[1].split(b">")[0]
         if not os.path.exists(marker):
@@ -178,7 +180,8 @@ def test_unanswered_jobs_are_cancelled_at_the_end() -> None:
     async def run() -> None:
         pool = Pool(options())
         await pool.start()
-        answer = pool.refine(capture(good(1)))
+        answer = asyncio.ensure_future(pool.refine(capture(good(1))))
+        await asyncio.sleep(0)  # the task starts: its job is in the pool
         await pool.close()
         with pytest.raises(asyncio.CancelledError):
             await answer
@@ -190,7 +193,8 @@ def test_a_cancelled_caller_is_no_trouble() -> None:
     async def run() -> list[Refined | Lost]:
         pool = Pool(options())
         await pool.start()
-        answers = [pool.refine(capture(good(number))) for number in range(3)]
+        answers = [asyncio.ensure_future(pool.refine(capture(good(number)))) for number in range(3)]
+        await asyncio.sleep(0)  # the tasks start: their jobs are in the pool
         answers[1].cancel()
         try:
             return [await answers[0], await answers[2]]
@@ -202,10 +206,10 @@ def test_a_cancelled_caller_is_no_trouble() -> None:
 
 CRAWL = """
 import asyncio, os
-from windrow.config import Config, Workers
+from windrow.config import Config, WorkersOptions
 from windrow.crawl.workers.pool import Pool
 async def run():
-    pool = Pool(Config(workers=Workers(count=2)))
+    pool = Pool(Config(workers=WorkersOptions(count=2)))
     await pool.start()
     with open(f"/proc/self/task/{os.getpid()}/children") as children:
         print(children.read(), flush=True)
@@ -344,7 +348,7 @@ def travelled(request: ReadRequest) -> tuple[object, ...]:
     return one.task.url, one.head, one.body, one.encoded, one.time, request.sketch, request.probe
 
 
-def test_a_probe_is_answered_with_its_sketch_and_a_lost_one_with_none() -> None:
+def test_a_soft_404_probe_is_answered_with_its_sketch_and_a_lost_one_with_none() -> None:
     async def run() -> list[str]:
         pool = Pool(Config())
         await pool.start()
@@ -356,3 +360,37 @@ def test_a_probe_is_answered_with_its_sketch_and_a_lost_one_with_none() -> None:
 
     first, again, empty = asyncio.run(run())
     assert first == again != "" and empty == ""
+
+
+@pytest.mark.parametrize(
+    ("probe", "wrong"), [(False, wire.Sketched("a sketch")), (True, Refined((), 7, {}, Verdict(Reason.OK)))]
+)
+def test_an_answer_of_the_wrong_kind_is_invalid(probe: bool, wrong: wire.Answer) -> None:
+    async def run() -> bool:
+        pool = Pool(options())
+        await pool.start()
+        try:
+            job = Job(ReadRequest(capture(good(1)), probe=probe), asyncio.get_running_loop().create_future())
+            pool._workers[0].jobs.append(job)
+            answer = wire.encode([wrong])
+            return pool._take(pool._workers[0], wire.LENGTHS.pack(len(answer), 0) + answer) or job.answer.done()
+        finally:
+            await pool.close()
+
+    assert asyncio.run(run()) is False
+
+
+@pytest.mark.usefixtures("misbehaving")
+def test_a_worker_that_answers_a_page_with_a_sketch_is_replaced() -> None:
+    answers = refine([good(0), b"CONFUSED", good(2)])
+    assert answers[1] == Lost(Reason.PARSE_CRASH, "the worker sent an invalid answer")
+    assert [links(answer) for answer in (answers[0], answers[2])] == [["page-0"], ["page-2"]]
+
+
+def test_a_judge_of_the_user_runs_in_a_worker(tmp_path: Path) -> None:
+    source = "from windrow.judge import Ruling\ndef judge(page, facts):\n    return Ruling(scores={'own': 2.0})\n"
+    (tmp_path / "own_judge.py").write_text(source)
+    text = b"<p>" + b"There is an old house at the end of the village where nobody has lived for many years. " * 3
+    answer, *_ = refine([text], Config(judge=JudgeOptions(judges=(f"{tmp_path}/own_judge:judge",))))
+    assert isinstance(answer, Refined) and answer.verdict is not None
+    assert answer.verdict.scores["own"] == 2.0

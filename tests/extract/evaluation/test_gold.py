@@ -70,7 +70,7 @@ def broken(folder: Path, name: str, content: bytes) -> str:
 @pytest.mark.parametrize("line", [b"{", b"[]", b"{}", b"3", b'"id"', b'{"id": "a"} {"id": "b"}'])
 def test_a_malformed_line_of_facts_is_named(line: bytes, tmp_path: Path) -> None:
     complaint = broken(tmp_path / "set", "meta.jsonl", b'{"id": "a"}\n\n' + line + b"\n")
-    assert complaint == 'SET/meta.jsonl, line 3: not a JSON object with an "id"; mend or remove the line'
+    assert complaint == 'SET/meta.jsonl, line 3: not a JSON object with an "id"; fix or remove the line'
 
 
 def test_a_line_that_is_not_utf_8_is_named(tmp_path: Path) -> None:

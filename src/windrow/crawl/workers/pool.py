@@ -55,6 +55,7 @@ class Pool:
 
     def refine(self, capture: Capture, sketch: str = "") -> "asyncio.Future[Refined | Lost]":
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
+        # `_finish` checks that the answer is of this kind.
         return cast("asyncio.Future[Refined | Lost]", self._read(ReadRequest(capture, sketch)))
 
     async def sketch(self, capture: Capture) -> str:
@@ -200,8 +201,12 @@ class Pool:
         return True
 
     def _finish(self, worker: Worker, answers: list[Answer]) -> bool:
+        """Give the answers to the oldest jobs of a worker; return False if they do not fit these jobs."""
         if len(answers) > len(worker.jobs):
             return False
+        for job, answer in zip(worker.jobs, answers, strict=False):  # the last jobs may still be unanswered
+            if isinstance(answer, Refined if job.request.probe else Sketched):
+                return False
         if not worker.ready:
             worker.ready = True
             self._failed_spawns = 0

@@ -23,7 +23,7 @@ NEAR = 3  # the innermost of them, of which tag and place are features too
 WINDOWS = (3, 8)  # blocks on either side
 FAR = 100  # blocks: the greatest distance from the headline
 AWAY = 61  # blocks: the greatest distance to the next prose
-SLIGHT = 3  # tenths of a word that each block counts in addition to its words
+SLIGHT = 3  # tenths of a word that are added to the weight of each block
 COMMENT = 40  # characters: a shorter comment is not prose
 
 STEPS = 64  # buckets of a probability per unit of its log-odds

@@ -111,7 +111,7 @@ def table(rows: Sequence[SiteScore]) -> str:
 
 
 def mean(rows: Sequence[SiteScore]) -> SiteScore:
-    """Return the mean over the sites that were tried. Each site counts the same."""
+    """Return the mean over the sites that were tried. Each site has the same weight."""
     tried = [row for row in rows if row.pages] or rows
     precision, recall, f1, page_f1 = (
         fmean(getattr(row, name) for row in tried) for name in ("precision", "recall", "f1", "page_f1")
