@@ -5,33 +5,10 @@ from pathlib import Path
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, options, task
+from tests.frontier.yields import POOR, RICH, RULE, ledger, rest, serve_some, url
 from windrow import frontier
-from windrow.data import Entry, Frame, Lease, Ledger, Reason, Task, Url
+from windrow.data import Entry, Frame, Ledger, Reason
 from windrow.frontier.local.leases import MOST, MOST_CLOSED
-
-POOR = {"downloaded": 1000, "kept": 0}
-RICH = {"downloaded": 1000, "kept": 500}
-RULE = {"delay": 0.0, "order": "breadth", "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}
-
-
-def url(text: str) -> Url:
-    return task(text).url
-
-
-def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
-    found = do(crawl.store.ledger(domain))
-    assert found is not None
-    return found
-
-
-def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:
-    """Acknowledge the first pages of a lease; the others stay in flight."""
-    for each in lease.tasks[:count]:
-        crawl.ack(each, **fields)
-
-
-def rest(lease: Lease, count: int) -> tuple[Task, ...]:
-    return lease.tasks[count:]
 
 
 def test_a_poor_domain_is_retired_and_its_urls_end_with_the_reason(hand: Opener) -> None:

@@ -7,33 +7,10 @@ import pytest
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, local, options, task
+from tests.frontier.yields import POOR, RICH, RULE, ledger, serve_some
 from windrow import frontier
-from windrow.data import Entry, Frame, Lease, Ledger, Reason, Task, Url
+from windrow.data import Entry, Frame, Reason
 from windrow.frontier.policy import budget
-
-POOR = {"downloaded": 1000, "kept": 0}
-RICH = {"downloaded": 1000, "kept": 500}
-RULE = {"delay": 0.0, "order": "breadth", "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}
-
-
-def url(text: str) -> Url:
-    return task(text).url
-
-
-def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
-    found = do(crawl.store.ledger(domain))
-    assert found is not None
-    return found
-
-
-def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:
-    """Acknowledge the first pages of a lease; the others stay in flight."""
-    for each in lease.tasks[:count]:
-        crawl.ack(each, **fields)
-
-
-def rest(lease: Lease, count: int) -> tuple[Task, ...]:
-    return lease.tasks[count:]
 
 
 def test_a_poor_host_is_retired_alone_and_its_domain_stays_open(hand: Opener) -> None:

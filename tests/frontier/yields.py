@@ -1,0 +1,29 @@
+"""Pages with and without text, and the yield rule that the tests of retirement share."""
+
+from tests.frontier.hand import Hand, do
+from tests.frontier.simulation import task
+from windrow.data import Lease, Ledger, Task, Url
+
+POOR = {"downloaded": 1000, "kept": 0}
+RICH = {"downloaded": 1000, "kept": 500}
+RULE = {"delay": 0.0, "order": "breadth", "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}
+
+
+def url(text: str) -> Url:
+    return task(text).url
+
+
+def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
+    found = do(crawl.store.ledger(domain))
+    assert found is not None
+    return found
+
+
+def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:
+    """Acknowledge the first pages of a lease; the others stay in flight."""
+    for each in lease.tasks[:count]:
+        crawl.ack(each, **fields)
+
+
+def rest(lease: Lease, count: int) -> tuple[Task, ...]:
+    return lease.tasks[count:]
