@@ -91,6 +91,13 @@ def test_the_format_writes_the_export(extended: tuple[Path, list[str]], tmp_path
     assert sorted(row.split("\t")[2] for row in rows) == sorted(f"http://a.test{p}" for p in PAGES if p != "/other/2")
 
 
+def test_the_score_of_the_judge_is_in_the_report(extended: tuple[Path, list[str]]) -> None:
+    directory, _ = extended
+    scores = {row["name"]: row for row in crashing.run(["report", str(directory), "--json"]).json["scores"]}
+    assert (scores["wind"]["pages"], scores["wind"]["documents"]) == (5, 4)
+    assert 0 < scores["wind"]["mean"] < scores["wind"]["documents_mean"]
+
+
 def test_each_example_takes_about_ten_lines() -> None:
     for name, code in modules().items():
         assert len([line for line in code.splitlines() if line.strip()]) <= 12, name

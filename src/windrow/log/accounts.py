@@ -68,8 +68,19 @@ class Point(msgspec.Struct):
     seconds: float = 0.0  # of crawling, from the beginning to the end of this stretch
 
 
+class ScoreSum(msgspec.Struct):
+    """One score of the judges, summed over the pages that have it."""
+
+    pages: int = 0
+    total: float = 0.0
+    documents: int = 0  # of these pages, those in the corpus
+    kept: float = 0.0  # the sum over the documents
+
+
 class Accounts:
     """What a crawl downloaded and kept, by where it came from."""
+
+    reads_scores = True
 
     def __init__(self, book: Callable[[SiteAccount, Line], None], unit: str = "domain") -> None:
         if unit not in UNITS:
@@ -77,6 +88,7 @@ class Accounts:
         self.sites: dict[str, SiteAccount] = {}  # with an answered page, or with URLs dropped for low yield
         self.languages: dict[str, Part] = {}
         self.reasons: dict[str, Part] = {}
+        self.scores: dict[str, ScoreSum] = {}
         self.other = 0  # bytes of robots.txt and of everything else that is not a page
         self.broken = 0  # bytes of exchanges without an answer
         self._book = book
@@ -96,7 +108,10 @@ class Accounts:
         if line.kind is not _PAGE:
             self.other += line.downloaded
             return
-        words = line.scores.words * (1 - line.scores.near_duplicates) if line.kept else 0.0
+        scores = line.scores
+        words = scores.get("words", 0.0) * (1 - scores.get("near_duplicates", 0.0)) if line.kept else 0.0
+        if scores:
+            self._score(scores, bool(line.kept))
         if line.final:
             _part(self.reasons, line.reason).add(line, words)
         if line.status:
@@ -105,6 +120,17 @@ class Accounts:
         self.broken += line.downloaded
         if line.reason == _LOW_YIELD:
             self._site(line.url).closed += 1
+
+    def _score(self, scores: dict[str, float], kept: bool) -> None:
+        for name, score in scores.items():
+            sums = self.scores.get(name)
+            if sums is None:
+                sums = self.scores[name] = ScoreSum()
+            sums.pages += 1
+            sums.total += score
+            if kept:
+                sums.documents += 1
+                sums.kept += score
 
     def _answered(self, line: Line, words: float) -> None:
         site = self._site(line.url)

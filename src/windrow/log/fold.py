@@ -78,6 +78,8 @@ class Totals(msgspec.Struct):
 class Book(Protocol):
     """Counts more than a tally does, in the same pass over the log."""
 
+    reads_scores: bool  # decoding the scores of a page costs as much as its other fields
+
     def begin(self, head: Head, seconds: float) -> None:
         """Take the head of the next frame; so many seconds of crawling have passed."""
 
@@ -86,6 +88,8 @@ class Book(Protocol):
 
 class Hosts:
     """The hosts (with their ports) of all admitted URLs."""
+
+    reads_scores = False
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -102,13 +106,7 @@ class _Link(msgspec.Struct, array_like=True, gc=False):
     url: str  # the rest of the array is skipped
 
 
-class _Scores(msgspec.Struct, frozen=True, gc=False):
-    words: float = 0.0
-    near_duplicates: float = 0.0
-
-
-# `reason` stays text: a log with a reason that this version does not know is counted all the same.
-_decode = format.view(
+_FIELDS = (
     "url",
     "status",
     "seconds",
@@ -121,10 +119,10 @@ _decode = format.view(
     "kind",
     "final",
     "refused",
-    reason=str,
-    scores=_Scores,
-    admitted=list[_Link],
 )
+# `reason` stays text: a log with a reason that this version does not know is counted all the same.
+_decode = format.view(*_FIELDS, reason=str, admitted=list[_Link])
+_decode_scores = format.view(*_FIELDS, "scores", reason=str, admitted=list[_Link])
 
 
 def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
@@ -133,6 +131,7 @@ def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
     totals = Totals(Tally())
     sizes = {name: (home / name).stat().st_size for name in reader.names(home)}
     ends = dict.fromkeys(sizes, 0)
+    decode = _decode_scores if any(book.reads_scores for book in books) else _decode
     adders = [totals.tally.add_line, *[book.add for book in books]]
     try:
         for head, lines, (name, end) in reader.raw_frames(home):
@@ -140,7 +139,7 @@ def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
             for book in books:
                 book.begin(head, totals.seconds)
             for text in lines:
-                line = _decode(text)
+                line = decode(text)
                 for add in adders:
                     add(line)
             if watch is not None:

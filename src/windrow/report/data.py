@@ -9,7 +9,7 @@ import msgspec
 from windrow import config, log
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
-from windrow.log.accounts import Part, Point, joined
+from windrow.log.accounts import Part, Point, ScoreSum, joined
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
 CELLS = 40  # per decade of a scatter plot: domains in the same cell are one dot
@@ -61,6 +61,16 @@ class Sum(msgspec.Struct, frozen=True):
     holds: bool
 
 
+class ScoreMean(msgspec.Struct, frozen=True):
+    """A score of the judges, built-in or the user's own."""
+
+    name: str
+    pages: int  # that have it
+    mean: float
+    documents: int
+    documents_mean: float  # 0 without documents
+
+
 class Numbers(msgspec.Struct, frozen=True):
     """A crawl in numbers."""
 
@@ -86,6 +96,7 @@ class Numbers(msgspec.Struct, frozen=True):
     refused: dict[str, int] = {}
     languages: list[Share] = []
     tlds: list[Share] = []
+    scores: list[ScoreMean] = []
     richest: list[RankedSite] = []
     costliest: list[RankedSite] = []  # bytes without text, most first
     what_if: WhatIfTables | None = None
@@ -133,6 +144,7 @@ def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables)
         refused=_by_size(tally.refused),
         languages=_shares(accounts.languages, lambda share: (-share.kept, -share.clean, share.name)),
         tlds=_tlds(sites),
+        scores=[_mean(name, sums) for name, sums in sorted(accounts.scores.items())],
         richest=_ranked(sites, lambda site: site.kept),
         costliest=_ranked(sites, lambda site: site.downloaded - site.kept),
         what_if=tables,
@@ -140,6 +152,11 @@ def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables)
         cells=_cells(sites),
         notes=totals.notes,
     )
+
+
+def _mean(name: str, sums: ScoreSum) -> ScoreMean:
+    kept = sums.kept / sums.documents if sums.documents else 0.0
+    return ScoreMean(name, sums.pages, round(sums.total / sums.pages, 4), sums.documents, round(kept, 4))
 
 
 def _by_size(counts: dict[str, int]) -> dict[str, int]:

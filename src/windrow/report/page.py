@@ -36,6 +36,7 @@ def render(crawls: Sequence[Numbers], scenes: Sequence[Scene]) -> str:
             "",
             tables.shares(crawls, "TLD", [crawl.tlds for crawl in crawls], "kept" if pairs else "urls"),
         ),
+        *[_scores(crawl, len(crawls) > 1) for crawl in crawls if crawl.scores],
         *[_domains(crawl, len(crawls) > 1) for crawl in crawls],
         *[_counts(crawl, len(crawls) > 1) for crawl in crawls],
     ]
@@ -205,6 +206,15 @@ def _domains(crawl: Numbers, named: bool) -> str:
     return f'<div class="pair">{best}{worst}</div>'
 
 
+def _scores(crawl: Numbers, named: bool) -> str:
+    head = ["score", "pages", "mean", "documents", "mean of documents"]
+    rows = [
+        [escape(row.name), f"{row.pages:,}", f"{row.mean:g}", f"{row.documents:,}", f"{row.documents_mean:g}"]
+        for row in crawl.scores
+    ]
+    return _section(f"Scores{f': {crawl.name}' if named else ''}", _SCORES, tables.table(head, rows))
+
+
 def _counts(crawl: Numbers, named: bool) -> str:
     whose = f": {crawl.name}" if named else ""
     lists = [("Attempts that failed and were repeated", crawl.retried), ("Links not admitted, by rule", crawl.refused)]
@@ -218,6 +228,7 @@ _ENDS = (
     "exactly one reason."
 )
 _LANGUAGES = "Pages with text, by the language that the language judge found. Kept: text that reached the corpus."
+_SCORES = "The scores of the judges, your own included: over all pages that have them, and over the documents."
 _RETIRED = "Dropped: URLs that were not requested because their domain had been retired."
 _WHAT_IF = (
     "The crawl with only those {unit}s whose yield is above a figure: how many they are, what they cost and what they "
