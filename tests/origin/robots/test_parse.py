@@ -200,6 +200,31 @@ def test_a_delay_applies_to_the_agents_named_before_it() -> None:
     assert (read(text).delay, read(text, "other").delay) == (10, None)
 
 
+@pytest.mark.parametrize("line", ["Crawl-delay: {}", "Request-rate: 1/{}"])
+@pytest.mark.parametrize("between", ["", "\n", "Sitemap: /s.xml\n", "Noindex: /\n"])
+def test_a_group_without_rules_keeps_its_delay_to_itself(line: str, between: str) -> None:
+    groups = [("windrow", 1), ("other", 30), ("*", 60)]
+    text = between.join(f"User-agent: {name}\n{line.format(seconds)}\n" for name, seconds in groups)
+    assert [read(text, agent).delay for agent in ("windrow", "other", "third")] == [1, 30, 60]
+
+
+@pytest.mark.parametrize("line", ["Noindex: /", "Visit-time: 0600-0845", "Clean-param: a /", "Content-Usage: a=n"])
+def test_a_delay_does_not_apply_to_an_earlier_group_of_other_lines(line: str) -> None:
+    text = f"User-agent: windrow\n{line}\nUser-agent: other\nCrawl-delay: 30\n"
+    assert (read(text).delay, read(text, "other").delay) == (None, 30)
+
+
+def test_a_delay_after_a_rule_applies_to_the_agents_named_since_the_last_delay() -> None:
+    text = "User-agent: windrow\nCrawl-delay: 1\nUser-agent: a\nUser-agent: b\nDisallow: /x\nCrawl-delay: 30\n"
+    assert [read(text, agent).delay for agent in ("windrow", "a", "b")] == [1, 30, 30]
+    assert not any(read(text, agent).allows("/x") for agent in ("windrow", "a", "b"))
+
+
+def test_statements_about_use_of_another_group_without_rules_are_not_ours() -> None:
+    text = "User-agent: windrow\nContent-Usage: train-ai=y\n\nUser-agent: other\nContent-Usage: train-ai=n\n"
+    assert read(text).signals == ("content-usage: train-ai=y",)
+
+
 def test_sitemaps_of_all_groups_are_absolute_and_unique() -> None:
     text = (
         "Sitemap: /a.xml\nUser-agent: x\nDisallow: /\nSitemap: http://b.test/b.xml\n"
