@@ -19,7 +19,7 @@ HOUR = 3600.0  # seconds
 _FIELDS = {
     spelling: field
     for field, spellings in {
-        "user-agent": "user-agent useragent user_agent user-agents users-agent useg-agent user-agnet",
+        "user-agent": "user-agent useragent user-agents users-agent useg-agent user-agnet",
         "disallow": "disallow dissallow dissalow disalow diasllow disallaw desallow dissalov diallow disallows",
         "allow": "allow allows",
         "crawl-delay": "crawl-delay crawldelay crawl_delay",
@@ -77,23 +77,28 @@ def condense(body: bytes, agent: str, base: str = "", limit: int = LIMIT) -> str
 
 def read(body: bytes, limit: int) -> list[Pair]:
     """Return every line with a known field within the limit, as canonical field name and value."""
-    return list(_fields(_decode(_whole_lines(body, limit))))
+    text = _decode(body[:limit])
+    return list(_fields(text if len(body) < limit else _whole_lines(text)))
 
 
-def _whole_lines(body: bytes, limit: int) -> bytes:
-    """Return the lines within the limit, without a last line that the limit cuts.
+def _whole_lines(text: str) -> str:
+    """Return the text without a last line that the limit cuts.
 
-    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /".
+    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /". The text is decoded
+    already: in UTF-16, an octet of another character can look like the end of a line.
     """
-    if len(body) < limit:
-        return body
-    end = max(body.rfind(b"\n", 0, limit), body.rfind(b"\r", 0, limit)) + 1
-    return body[: end or limit]
+    end = max(text.rfind("\n"), text.rfind("\r")) + 1
+    return text[:end] if end else text
 
 
 def _decode(body: bytes) -> str:
-    """Return one character per octet, so that octets can be compared in any encoding; UTF-16 becomes UTF-8 first."""
-    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """Return one character per octet, so that octets can be compared in any encoding.
+
+    UTF-16 and UTF-32 become UTF-8 first.
+    """
+    if body[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        body = body.decode("utf-32", "ignore").encode()
+    elif body[:2] in (b"\xff\xfe", b"\xfe\xff"):
         body = body.decode("utf-16", "ignore").encode()
     elif body[1:2] == b"\0" == body[3:4]:
         body = body.decode("utf-16-le", "ignore").encode()
