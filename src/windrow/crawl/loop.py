@@ -26,7 +26,7 @@ from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Task
 from windrow.fetch.client import Client
-from windrow.fetch.resolve import Resolver, stays_home
+from windrow.fetch.resolve import Resolver, listed_hosts, stays_home
 from windrow.frontier import Frontier
 from windrow.frontier.policy.scope import Scope
 from windrow.origin.soft404 import Probes
@@ -285,7 +285,8 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
     """Refuse to crawl anything but loopback without a contact: webmasters must be able to reach the operator."""
     if options.identity.contact:
         return
-    away = next((task.url for task in tasks if not stays_home(options.fetch, task.url.host)), None)
+    hosts = listed_hosts(options.fetch)  # once: with a read per seed, start-up would be quadratic
+    away = next((task.url for task in tasks if not stays_home(hosts, task.url.host)), None)
     if away is not None:
         raise ConfigError(
             f"no contact is set and the seed {away.text} is not on this machine; set contact under [identity] in "

@@ -62,7 +62,7 @@ class Resolver:
         self._fetch = fetch
         self._loopback_only = not identity.contact
         self._lookup = lookup
-        self._hosts = read_hosts(Path(fetch.hosts_file)) if fetch.hosts_file else None
+        self._hosts = listed_hosts(fetch)
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, asyncio.Task[Resolved]] = {}
         self._room = asyncio.Semaphore(fetch.dns_threads)
@@ -157,12 +157,20 @@ class Resolver:
             del self._known[next(iter(self._known))]
 
 
-def stays_home(fetch: config.FetchOptions, host: str) -> bool:
-    """Return whether this host is known to have a loopback address, without a DNS request."""
+def stays_home(hosts: dict[str, str] | None, host: str) -> bool:
+    """Return whether this host is known to have a loopback address, without a DNS request.
+
+    `hosts` comes from `listed_hosts`: a caller with many hosts reads the file once.
+    """
     name = host.strip("[].").lower()
-    listed = _listed(read_hosts(Path(fetch.hosts_file)), name) if fetch.hosts_file else None
+    listed = _listed(hosts, name) if hosts is not None else None
     place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
     return place is not None and address.allowed(place[0], private=True, loopback_only=True)
+
+
+def listed_hosts(fetch: config.FetchOptions) -> dict[str, str] | None:
+    """Read the hosts file of the options; return None if they name none."""
+    return read_hosts(Path(fetch.hosts_file)) if fetch.hosts_file else None
 
 
 def read_hosts(path: Path) -> dict[str, str]:

@@ -33,6 +33,12 @@ def test_robots_txt_itself_is_always_allowed() -> None:
     assert rules("Disallow: /").allows("/robots.txt") and not rules("Disallow: /").allows("/robots.txt.html")
 
 
+@pytest.mark.parametrize("path", ["/robots%2Etxt", "/%72obots.txt", "/robots%2etx%74"])
+@pytest.mark.parametrize("pattern", ["/", "/robots.txt", "/*.txt$", "/robots%2Ftxt", "/%25"])
+def test_robots_txt_is_allowed_however_its_path_is_escaped(path: str, pattern: str) -> None:
+    assert rules("Disallow: /", f"Disallow: {pattern}").decide(path) == (True, "allow: /robots.txt")
+
+
 def test_paths_are_compared_with_case_and_query() -> None:
     found = rules("Disallow: /A", "Disallow: /s?q=")
     assert [found.allows(path) for path in ("/a", "/A", "/s", "/s?q=1", "/s?p=1&q=1")] == [

@@ -96,10 +96,33 @@ def test_lines_may_end_in_lf_cr_lf_or_cr(end: str) -> None:
     assert [found.allows(path) for path in ("/a", "/b", "/c")] == [False, False, True]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_file_is_read_in_any_unicode_encoding(encoding: str) -> None:
     found = read("User-agent: *\nDisallow: /č\n".encode(encoding))
     assert not found.allows("/%C4%8D") and found.allows("/a")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_file_is_read_in_any_unicode_encoding_with_a_byte_order_mark(encoding: str) -> None:
+    found = read("\ufeffUser-agent: *\nDisallow: /č\n".encode(encoding))
+    assert not found.allows("/%C4%8D") and found.allows("/a")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("character", "\u010a\u0a05\u010d\u0d05")  # each with an octet of LF or CR
+def test_half_a_character_does_not_end_the_last_line_within_the_limit(encoding: str, character: str) -> None:
+    body = f"\ufeffUser-agent: *\nDisallow: /a\nDisallow: /b{character}private\n".encode(encoding)
+    assert robots.condense(body, "windrow", limit=len(body) - 4) == "user-agent: *\ndisallow: /a"
+
+
+@pytest.mark.parametrize("line", ["User_agent: other", "user_agent other", "USER_AGENT : *"])
+def test_a_user_agent_line_with_an_underscore_is_none(line: str) -> None:
+    found = read(f"User-agent: windrow\nDisallow: /a\n{line}\nDisallow: /b\n")
+    assert [found.allows(path) for path in ("/a", "/b", "/c")] == [False, False, True]
+    assert read(f"{line}\nDisallow: /\n").allows("/a")
 
 
 @pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\xef\xbb", b"\xef", b""])
@@ -198,6 +221,31 @@ def test_the_longest_delay_is_kept() -> None:
 def test_a_delay_applies_to_the_agents_named_before_it() -> None:
     text = "User-agent: windrow\nCrawl-delay: 10\nUser-agent: other\nDisallow: /a\n"
     assert (read(text).delay, read(text, "other").delay) == (10, None)
+
+
+@pytest.mark.parametrize("line", ["Crawl-delay: {}", "Request-rate: 1/{}"])
+@pytest.mark.parametrize("between", ["", "\n", "Sitemap: /s.xml\n", "Noindex: /\n"])
+def test_a_group_without_rules_keeps_its_delay_to_itself(line: str, between: str) -> None:
+    groups = [("windrow", 1), ("other", 30), ("*", 60)]
+    text = between.join(f"User-agent: {name}\n{line.format(seconds)}\n" for name, seconds in groups)
+    assert [read(text, agent).delay for agent in ("windrow", "other", "third")] == [1, 30, 60]
+
+
+@pytest.mark.parametrize("line", ["Noindex: /", "Visit-time: 0600-0845", "Clean-param: a /", "Content-Usage: a=n"])
+def test_a_delay_does_not_apply_to_an_earlier_group_of_other_lines(line: str) -> None:
+    text = f"User-agent: windrow\n{line}\nUser-agent: other\nCrawl-delay: 30\n"
+    assert (read(text).delay, read(text, "other").delay) == (None, 30)
+
+
+def test_a_delay_after_a_rule_applies_to_the_agents_named_since_the_last_delay() -> None:
+    text = "User-agent: windrow\nCrawl-delay: 1\nUser-agent: a\nUser-agent: b\nDisallow: /x\nCrawl-delay: 30\n"
+    assert [read(text, agent).delay for agent in ("windrow", "a", "b")] == [1, 30, 30]
+    assert not any(read(text, agent).allows("/x") for agent in ("windrow", "a", "b"))
+
+
+def test_statements_about_use_of_another_group_without_rules_are_not_ours() -> None:
+    text = "User-agent: windrow\nContent-Usage: train-ai=y\n\nUser-agent: other\nContent-Usage: train-ai=n\n"
+    assert read(text).signals == ("content-usage: train-ai=y",)
 
 
 def test_sitemaps_of_all_groups_are_absolute_and_unique() -> None:

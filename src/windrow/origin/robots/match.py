@@ -158,6 +158,8 @@ class Ruleset:
         # If no rule has an escape, no rule can match one: it is enough to decode the needless escapes.
         if self._escapes or ("%" in path and paths.has_needless_escape(path)):
             path = paths.canonical(path)
+            if path == "/robots.txt":
+                return _ALWAYS
         best = self._prefixes.find(path) if self._prefixes else _NO_RULE
         if path in self._exact:
             best = max(best, self._exact[path])

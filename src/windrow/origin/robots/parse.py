@@ -19,7 +19,7 @@ HOUR = 3600.0  # seconds
 _FIELDS = {
     spelling: field
     for field, spellings in {
-        "user-agent": "user-agent useragent user_agent user-agents users-agent useg-agent user-agnet",
+        "user-agent": "user-agent useragent user-agents users-agent useg-agent user-agnet",
         "disallow": "disallow dissallow dissalow disalow diasllow disallaw desallow dissalov diallow disallows",
         "allow": "allow allows",
         "crawl-delay": "crawl-delay crawldelay crawl_delay",
@@ -28,6 +28,7 @@ _FIELDS = {
         "license": "license",
         "content-usage": "content-usage",
         "content-signal": "content-signal content-signals",
+        "unused": "noindex visit-time clean-param",  # lines of a group that we only count as its lines
         "ai-agents": "ai-agents",  # our own field: only `condense` writes it
     }.items()
     for spelling in spellings.split()
@@ -76,23 +77,28 @@ def condense(body: bytes, agent: str, base: str = "", limit: int = LIMIT) -> str
 
 def read(body: bytes, limit: int) -> list[Pair]:
     """Return every line with a known field within the limit, as canonical field name and value."""
-    return list(_fields(_decode(_whole_lines(body, limit))))
+    text = _decode(body[:limit])
+    return list(_fields(text if len(body) < limit else _whole_lines(text)))
 
 
-def _whole_lines(body: bytes, limit: int) -> bytes:
-    """Return the lines within the limit, without a last line that the limit cuts.
+def _whole_lines(text: str) -> str:
+    """Return the text without a last line that the limit cuts.
 
-    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /".
+    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /". The text is decoded
+    already: in UTF-16, an octet of another character can look like the end of a line.
     """
-    if len(body) < limit:
-        return body
-    end = max(body.rfind(b"\n", 0, limit), body.rfind(b"\r", 0, limit)) + 1
-    return body[: end or limit]
+    end = max(text.rfind("\n"), text.rfind("\r")) + 1
+    return text[:end] if end else text
 
 
 def _decode(body: bytes) -> str:
-    """Return one character per octet, so that octets can be compared in any encoding; UTF-16 becomes UTF-8 first."""
-    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """Return one character per octet, so that octets can be compared in any encoding.
+
+    UTF-16 and UTF-32 become UTF-8 first.
+    """
+    if body[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        body = body.decode("utf-32", "ignore").encode()
+    elif body[:2] in (b"\xff\xfe", b"\xfe\xff"):
         body = body.decode("utf-16", "ignore").encode()
     elif body[1:2] == b"\0" == body[3:4]:
         body = body.decode("utf-16-le", "ignore").encode()
@@ -122,31 +128,34 @@ def _fields(text: str) -> Iterator[Pair]:
 def _group_for(fields: Iterable[Pair], agent: str) -> tuple[str, list[Pair], list[Pair]]:
     """Return the name and lines of the group that `agent` obeys, and the lines that belong to no group.
 
-    All groups with the same name are merged; the group "*" applies only if no group names the agent.
+    All groups with the same name are merged; the group "*" applies only if no group names the agent. Only a rule ends
+    the list of agents that the next rules apply to (§2.2.1): other records must not interfere with it (§2.2.4). Any
+    record ends the list that other records apply to, so that each of two groups without rules keeps its Crawl-delay.
     """
-    own: list[Pair] = []
-    everyone: list[Pair] = []
+    groups: dict[str, list[Pair]] = {agent: [], "*": []}
     shared: list[Pair] = []
-    named = mine = general = in_agents = started = False
+    ruled: set[str] = set()  # which of the two groups the next rule belongs to
+    noted: set[str] = set()  # which of them the next other record belongs to
+    named = started = after_rule = after_record = False
     for field, value in fields:
         if field == "user-agent":
-            if not in_agents:
-                mine = general = False
+            ruled = set() if after_rule else ruled
+            noted = set() if after_record else noted
+            after_rule = after_record = False
             name = _NAME.match(value)
             token = name[0].lower() if name else ""
-            mine, general = mine or token == agent, general or token == "*"
-            named = named or mine
-            in_agents = started = True
+            if token in groups:
+                ruled.add(token)
+                noted.add(token)
+            named, started = named or token == agent, True
         elif _belongs_to_no_group(field, started):
             shared.append((field, value))
         else:
-            # Only a rule ends the list of agents (§2.2.1); other records do not (§2.2.4).
-            in_agents = in_agents and field not in _RULES
-            if mine:
-                own.append((field, value))
-            if general:
-                everyone.append((field, value))
-    return (agent, own, shared) if named else ("*", everyone, shared)
+            after_rule, after_record = after_rule or field in _RULES, True
+            for each in ruled if field in _RULES else noted:
+                groups[each].append((field, value))
+    chosen = agent if named else "*"
+    return chosen, groups[chosen], shared
 
 
 def _belongs_to_no_group(field: str, started: bool) -> bool:
