@@ -157,6 +157,9 @@ RAW: dict[str, bytes] = {
     "gzip-empty": coded("gzip", b""),
     "gzip-cut": coded("gzip", PACKED[:-20]),
     "gzip-not": coded("gzip", PAGE),
+    "br-cut": coded("br", brotli.compress(PAGE)[:-5]),
+    "br-not": coded("br", PAGE),
+    "zstd-not": coded("zstd", PAGE),
     "gzip-checksum": coded("gzip", PACKED[:-8] + b"\0" * 8),
     "gzip-chunked": chunked(PACKED, headers=[("Content-Encoding", "gzip")]) + b"0\r\n\r\n",
     "gzip-short": head(200, [HTML, ("Content-Encoding", "gzip"), ("Content-Length", "1000")])

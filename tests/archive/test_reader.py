@@ -98,9 +98,9 @@ def test_a_file_cut_at_any_byte_gives_complete_captures_and_then_an_error(tmp_pa
             found += (entry.capture for entry in archive.read(path))
         except archive.ArchiveError:
             assert size not in ends
-            found = captures[: len(found)]
         else:
-            assert size in ends and found == captures[: max(ends.index(size) - 1, 0)]
+            assert size in ends
+        assert found == captures[: sum(end <= size for end in ends[2:])]
 
 
 def test_captures_before_an_error_are_complete(tmp_path: Path) -> None:
@@ -111,6 +111,23 @@ def test_captures_before_an_error_are_complete(tmp_path: Path) -> None:
     assert next(entries).capture == SITE[1]
     with pytest.raises(archive.ArchiveError):
         next(entries)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [bytes(100), b"\x1f\x8b", gzip.compress(b"not a record"), gzip.compress(b"x" * 99)[:-9]],
+    ids=["zeros", "start of a member", "other member", "cut member"],
+)
+def test_damage_after_a_capture_does_not_cost_that_capture(tmp_path: Path, garbage: bytes) -> None:
+    write(tmp_path, [SITE[1]])
+    (path,) = files(tmp_path)
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes() + garbage)
+    entries = archive.read(path)
+    assert next(entries).capture == SITE[1]
+    with pytest.raises(archive.ArchiveError) as raised:
+        next(entries)
+    assert raised.value.offset == size
 
 
 def test_a_growing_file_is_read_up_to_its_committed_length(tmp_path: Path) -> None:
@@ -223,6 +240,30 @@ def test_the_records_of_an_exchange_are_found_in_any_order(tmp_path: Path, types
 def test_a_single_response_of_another_program_is_a_capture(tmp_path: Path) -> None:
     foreign(tmp_path / "x.warc", "response", "response")
     assert [entry.capture.body for entry in archive.read(tmp_path / "x.warc")] == [b"body", b"body"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("types", [("response",), ("request", "response"), ("response", "metadata")])
+def test_damage_does_not_cost_the_capture_before_it_in_files_of_other_programs(
+    tmp_path: Path, types: tuple[str, ...], packed: bool
+) -> None:
+    path = tmp_path / "x.warc"
+    foreign(path, *types, *types)
+    text = path.read_bytes()[: path.stat().st_size // 2 + 20]
+    path.write_bytes(gzip.compress(text)[:-8] if packed else text)
+    entries = archive.read(path)
+    found = next(entries)
+    assert (found.capture.body, found.fields.get("via")) == (b"body", "x" if "metadata" in types else None)
+    with pytest.raises(archive.ArchiveError):
+        next(entries)
+
+
+def test_a_record_with_a_wrong_length_is_part_of_the_damage(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    foreign(path, "request", "response")
+    path.write_bytes(path.read_bytes().replace(b"Content-Length: 29", b"Content-Length: 27"))
+    with pytest.raises(archive.ArchiveError):
+        next(archive.read(path))
 
 
 def test_metadata_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

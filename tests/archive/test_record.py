@@ -1,11 +1,14 @@
 """Records from files: complete, irregular, torn and hostile."""
 
+import base64
 import contextlib
 import gzip
+import hashlib
 import io
 import tarfile
 import tracemalloc
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -194,15 +197,44 @@ def test_the_tail_ends_before_a_block_that_differs_from_its_digest(tmp_path: Pat
         ("sha1:677Z5C33WLQJW4ETLJOXQXQMYXM5BK7Q", True),
         ("sha1:677z5c33wlqjw4etljoxqxqmyxm5bk7q", True),
         ("md5:8b1a9953c4611296a827abf8c47804d7", True),
+        ("sha1:9/+ei3uy4Jtwk1pdeF4MxdnQq/A=", True),
+        ("sha1:9_-ei3uy4Jtwk1pdeF4MxdnQq_A", True),
+        ("sha1:9/+ei3uy4Jtwk1pdeF4MxdnQq/E=", False),
+        ("sha1:9/+ei3uy4Jtwk1pd", False),
+        ("sha1:f7ff9e8b7bb2e09b70935a5d785e0cc5d9d0abfx", False),
+        ("sha1:\N{LATIN SMALL LETTER E WITH ACUTE}", False),
+        ("sha1:=", False),
         ("sha1:not base 32!", False),
         ("xxh3:00", None),
         ("", None),
     ],
 )
-def test_digests_are_read_in_either_encoding(tmp_path: Path, digest: str, verdict: bool | None) -> None:
+def test_a_digest_is_read_in_the_encoding_that_its_length_tells(
+    tmp_path: Path, digest: str, verdict: bool | None
+) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(b"WARC/1.0\r\nWARC-Block-Digest: %b\r\nContent-Length: 5\r\n\r\nHello\r\n\r\n" % digest.encode())
     assert [archive.verify(one) for one in archive.records(path)] == [verdict]
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "MD5", "sha1", "sha-1", "sha256", "SHA-256", "sha384", "sha512"])
+@pytest.mark.parametrize(
+    "encode", [base64.b16encode, bytes.hex, base64.b32encode, base64.b64encode, base64.urlsafe_b64encode]
+)
+def test_every_usual_digest_is_checked_with_and_without_padding(
+    tmp_path: Path, algorithm: str, encode: Callable[[bytes], bytes | str]
+) -> None:
+    written = []
+    for block in (b"Hello", b"Hullo"):
+        text = encode(hashlib.new(algorithm.replace("-", ""), block).digest())
+        written.append(text if isinstance(text, str) else text.decode())
+    path = tmp_path / "x.warc"
+    found = []
+    for text in (*written, *(text.rstrip("=") for text in written)):
+        header = f"WARC/1.0\r\nWARC-Block-Digest: {algorithm}:{text}\r\nContent-Length: 5\r\n\r\n"
+        path.write_bytes(header.encode() + b"Hello\r\n\r\n")
+        found += [archive.verify(one) for one in archive.records(path)]
+    assert found == [True, False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,8 @@ def read(path: Path, end: int | None = None) -> Iterator[StoredCapture]:
     """Yield every capture of a file, in order; read nothing beyond `end` (of a growing file: its committed length).
 
     A revisit gets the body of the record it points to. In files of other programs, other records than those of http
-    exchanges are skipped.
+    exchanges are skipped. If the file is damaged, every complete capture before the damage is yielded, then the error
+    is raised.
     """
     path = path.absolute()
     for exchange, ours in _exchanges(path, end):
@@ -67,18 +68,49 @@ def open_entry(directory: Path, place: Place) -> StoredCapture:
 def _exchanges(path: Path, end: int | None) -> Iterator[tuple[_RecordSet, bool]]:
     """Yield the records of each exchange, and whether they must be complete."""
     exchange: _RecordSet = {}
-    ours = False
-    for record in records(path, end=end):
-        slot = _SLOTS.get(record.type, "")
-        if exchange and not (slot and _joins(exchange, slot, record)):
-            yield exchange, ours
-            exchange = {}
-        if slot:
-            exchange[slot] = record
-        elif record.type == "warcinfo":
-            ours = fields.decode(record.block).get("layout") == fields.LAYOUT
+    ours, damage = False, None
+    try:
+        for record in records(path, end=end):
+            slot = _SLOTS.get(record.type, "")
+            if exchange and not (slot and _joins(exchange, slot, record)):
+                yield exchange, ours
+                exchange = {}
+            if slot:
+                exchange[slot] = record
+            elif record.type == "warcinfo":
+                ours = fields.decode(record.block).get("layout") == fields.LAYOUT
+    except ArchiveError as error:
+        damage = error
+        exchange = _before(exchange, ours, error)
     if exchange:
         yield exchange, ours
+    if damage is not None:
+        raise damage
+
+
+def _before(exchange: _RecordSet, ours: bool, damage: ArchiveError) -> _RecordSet:
+    """Return what is intact of the exchange before the damage; nothing if no capture can be made of it.
+
+    Only its last record is in doubt: another record followed each of those before it.
+    """
+    intact = dict(exchange)
+    if intact:
+        slot, last = intact.popitem()
+        if _intact(last, damage):
+            intact[slot] = last
+    return intact if "answer" in intact and (_whole(intact) or not ours) else {}
+
+
+def _intact(last: WarcRecord, damage: ArchiveError) -> bool:
+    """Return whether the last record before the damage has its proper end, or the right digest.
+
+    In a plain file a wrong Content-Length, which is damage too, is noticed only after the record: it has no proper end.
+    In a gzip member of many records none has an end of its own.
+    """
+    if last.length:
+        return True
+    right = verify(last)
+    return right is True or (right is None and last.offset == damage.offset)
 
 
 def _joins(exchange: _RecordSet, slot: str, record: WarcRecord) -> bool:

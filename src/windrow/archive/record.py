@@ -5,7 +5,6 @@ it is returned, then ArchiveError names its offset.
 """
 
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ _HEADER_END = re.compile(rb"\n\r?\n")
 _VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _END = b"\r\n\r\n"
+_DIGESTS = ("md5", "sha1", "sha256", "sha384", "sha512")
 
 
 class WarcRecord(msgspec.Struct, frozen=True, gc=False):
@@ -85,18 +85,29 @@ def tail(path: Path) -> int:
 
 
 def verify(record: WarcRecord) -> bool | None:
-    """Return whether the block matches its digest; None if there is no digest of a known kind."""
+    """Return whether the block matches its digest; None if there is no digest of a known kind.
+
+    Known are MD5, SHA-1, SHA-256, SHA-384 and SHA-512 in hex, base32 or base64, as other programs write them.
+    """
     algorithm, _, written = record.header("WARC-Block-Digest").partition(":")
     algorithm = algorithm.lower().replace("-", "")
-    if algorithm not in ("md5", "sha1", "sha256", "sha512") or not written or len(record.block) < record.size:
+    if algorithm not in _DIGESTS or not written or len(record.block) < record.size:
         return None
     digest = hashlib.new(algorithm, record.block, usedforsecurity=False).digest()
     try:
-        if len(written) == 2 * len(digest):
-            return bytes.fromhex(written) == digest
-        return base64.b32decode(written.upper() + "=" * (-len(written) % 8)) == digest
-    except (ValueError, binascii.Error):
+        return _unwritten(written.rstrip("="), len(digest)) == digest
+    except ValueError:
         return False
+
+
+def _unwritten(text: str, size: int) -> bytes:
+    """Return the bytes of a digest of this size. Its length tells hex, base32 and base64; padding may be missing."""
+    if len(text) == 2 * size:
+        return bytes.fromhex(text)
+    if len(text) == -(-8 * size // 5):
+        return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)
+    text = text.replace("-", "+").replace("_", "/")  # the alphabet that is safe in URLs
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
 def _record(stream: MemberStream, path: Path) -> WarcRecord:

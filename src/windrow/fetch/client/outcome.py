@@ -70,7 +70,7 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         task=task,
         status=head.status,
         request=request,
-        head=stored.rewrite(head, len(body), encoded),
+        head=stored.rewrite(head, len(body)),
         body=body,
         time=round(exchange.stamp + before, 3),
         seconds=round(seconds - before, 3),

@@ -1,8 +1,9 @@
 """Rewrite the response header from the form on the wire to the form in the archive, as Common Crawl does.
 
 The body is stored decoded and without chunks. So the fields that describe the wire are renamed X-Crawler-NAME, and a
-correct Content-Length replaces them: any WARC reader can then parse the record. All other bytes stay as they arrived,
-as long as they can be parsed again.
+correct Content-Length replaces them: any WARC reader can then parse the record. This holds also for a body that could
+not be decoded: other readers would try the coding and fail, some at the whole file (warcio 1.8 at any `br`). All other
+bytes stay as they arrived, as long as they can be parsed again.
 """
 
 import re
@@ -78,15 +79,15 @@ def read(block: bytes) -> ResponseHead | None:
     )
 
 
-def rewrite(head: ResponseHead, size: int, encoded: bool) -> bytes:
-    """Return the header for a stored body of this size. With `encoded` it keeps its Content-Encoding."""
+def rewrite(head: ResponseHead, size: int) -> bytes:
+    """Return the header for a stored body of this size."""
     lengths = [value.strip() for name, value in head.framing if len(name) == _LENGTH]
     right = lengths == [b"%d" % size]
     if right and len(head.framing) == 1:
         return head.block
     block = head.block
     for name, value in head.framing:
-        if len(name) != (_ENCODING if encoded else 0) and len(name) != (_LENGTH if right else 0):
+        if len(name) != (_LENGTH if right else 0):
             field = b"%b:%b\r\n" % (name, value)
             block = block.replace(b"\n" + field, b"\nX-Crawler-" + field, 1)
     return block if right else b"%bContent-Length: %d\r\n\r\n" % (block[:-2], size)
