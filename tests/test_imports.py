@@ -52,7 +52,7 @@ ADDRESSES = {
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
     "xxhash": ("urls/", "extract/html.py", "dedup/"),
-    "zstandard": ("fetch/coding.py",),
+    "zstandard": ("corpus/stream.py", "fetch/coding.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.

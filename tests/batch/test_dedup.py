@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import zstandard
 
 from tests.corpus import samples
 from tests.corpus.samples import Sample
@@ -209,6 +210,29 @@ def test_gzipped_input_and_output_and_equal_bytes_per_run(tmp_path: Path) -> Non
     assert [path.read_bytes() for path in inputs] == before
 
 
+def test_zstd_input_and_output_and_equal_bytes_per_run(tmp_path: Path) -> None:
+    plain = jsonl(tmp_path / "a", [{"text": "\n".join(paragraphs)} for paragraphs in DOCUMENTS]).read_bytes()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl.zst").write_bytes(zstandard.compress(plain[:1000]) + zstandard.compress(plain[1000:]))
+    for output in ("out.jsonl.zst", "again.jsonl.zst"):
+        run([tmp_path / "in" / "a.jsonl.zst"], tmp_path / output)
+    run(tmp_path / "in", tmp_path / "all")
+    written = (tmp_path / "out.jsonl.zst").read_bytes()
+    found = zstandard.ZstdDecompressor().decompressobj().decompress(written).decode().splitlines()
+    assert [json.loads(line)["text"] for line in found] == ["\n".join(paragraphs) for paragraphs in LEFT]
+    assert (tmp_path / "again.jsonl.zst").read_bytes() == written == (tmp_path / "all" / "a.jsonl.zst").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".bz2", ".xz", ".7z", ".zip", ".lz4", ".Z", ".zstd", ".tar.gz"])
+def test_an_output_in_another_compression_is_refused(tmp_path: Path, suffix: str) -> None:
+    one, two = (jsonl(tmp_path / name, [{"text": text()}]) for name in ("one.jsonl", "two.jsonl"))
+    for inputs in ([one], [one, two], [tmp_path / "missing"]):
+        with pytest.raises(ConfigError, match=r"cannot be written; end the name in \.gz or \.zst"):
+            dedup.plan(inputs, tmp_path / f"out.jsonl{suffix}")
+    (tmp_path / f"dir{suffix}").mkdir()
+    assert dedup.plan([one], tmp_path / f"dir{suffix}")[0].output == tmp_path / f"dir{suffix}" / "one.jsonl"
+
+
 def test_a_directory_keeps_its_names_and_one_table(tmp_path: Path) -> None:
     crawl = tmp_path / "crawl"
     for name in ("ces", "deu"):
@@ -262,6 +286,9 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "cut.jsonl.gz": (gzip.compress(b'{"text": "a b"}\n' * 3)[:-9], "the gzip data ends here"),
     "cut.vert.gz": (gzip.compress(vertical(DOCUMENTS).encode())[:-2000], "the gzip data ends here"),
     "bad.txt.gz": (b"\x1f\x8bnot gzip at all", "line 1: the gzip data ends here"),
+    "cut.jsonl.zst": (zstandard.compress(b'{"text": "a b"}\n' * 3)[:-3], "the zstd data ends here"),
+    "bad.txt.zst": (b"\x28\xb5\x2f\xfdnot zstd at all", "line 1: the zstd data ends here"),
+    "packed.txt.bz2": (b"BZh91AY&SY some words", "line 1: not text"),
     "wrong.txt.gz": (gzip.compress(b"some words\n")[:-8] + b"\0" * 8, "the gzip data ends here"),
 }
 
@@ -350,12 +377,13 @@ def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_pa
     assert len(lines(tmp_path / "out.jsonl")) == len(LEFT)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.vert", "a.txt", "a.jsonl.gz"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.vert", "a.txt", "a.jsonl.gz", "a.jsonl.zst"])
 def test_an_empty_file_gives_an_empty_file(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"")
     summary = run(tmp_path / name, tmp_path / f"out-{name}")
     written = (tmp_path / f"out-{name}").read_bytes()
-    assert (gzip.decompress(written) if name.endswith(".gz") else written) == b""
+    unpack = {".gz": gzip.decompress, ".zst": zstandard.decompress}.get(Path(name).suffix, bytes)
+    assert unpack(written) == b""
     assert (summary.files, summary.documents_in, summary.tokens_in) == (1, 0, 0)
 
 

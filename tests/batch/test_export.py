@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import prevert
 import pytest
+import zstandard
 
 import windrow
 from tests.corpus import samples
@@ -65,6 +67,22 @@ def test_every_document_is_exported_once_and_counted(tmp_path: Path, crawl: Path
     assert urls(tmp_path / "out.jsonl.gz") == [SAMPLES[number].url for number in ORDER]
     assert (summary.documents_in, summary.documents_out, summary.paragraphs_out) == (6, 6, 9)
     assert summary.files == {"out.jsonl.gz": 6} and summary.bytes_out == len(text(tmp_path / "out.jsonl.gz").encode())
+
+
+def test_an_export_to_zstd_can_be_read_again(tmp_path: Path, crawl: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    run(crawl, tmp_path / "plain.jsonl", style="windrow")
+    run(crawl, tmp_path / "dir" / "all.jsonl.zst", style="windrow", force=True)
+    packed = (tmp_path / "dir" / "all.jsonl.zst").read_bytes()
+    assert zstandard.ZstdDecompressor().decompressobj().decompress(packed) == (tmp_path / "plain.jsonl").read_bytes()
+    run(tmp_path / "dir", tmp_path / "again.jsonl", style="windrow")
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "plain.jsonl").read_bytes()
+
+
+def test_a_format_with_another_compression_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMATS, "odd", msgspec.structs.replace(FORMATS["text"], suffix=".odd.xz"))
+    with pytest.raises(ConfigError, match=r"files with the suffix \.xz cannot be written"):
+        outputs.check(outputs.Target(tmp_path / "out", FORMATS["odd"]))
 
 
 def test_langdiff_is_measured_per_paragraph_or_taken_from_the_document(tmp_path: Path) -> None:
@@ -351,6 +369,8 @@ def test_the_command_prints_its_summary_and_writes_to_standard_output(tmp_path: 
         (["--format", "jsonl", "--by", "host", "-o", "OUT"], "--by 'host' is unknown"),
         (["--format", "jsonl", "--style", "oscar", "-o", "OUT.jsonl"], "--style 'oscar' is unknown"),
         (["--format", "parquet", "-o", "-"], "standard output"),
+        (["--format", "jsonl", "-o", "OUT.jsonl.bz2"], "files with the suffix .bz2 cannot be written; end the name in"),
+        (["--format", "text", "--by", "tld", "-o", "OUT.zip"], "files with the suffix .zip cannot be written"),
         (["--format", "jsonl", "--language", "germn", "-o", "OUT.jsonl"], "unknown language 'germn'"),
         (["--format", "jsonl", "--takedown", "missing.txt", "-o", "OUT.jsonl"], "missing.txt"),
     ],

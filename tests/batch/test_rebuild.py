@@ -53,6 +53,21 @@ def test_the_corpus_equals_that_of_the_crawl(crawl: Path, tmp_path: Path) -> Non
     assert [path.name for path in (tmp_path / "again").iterdir()] == ["corpus"]
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ('language.accepted=["hsb"]', "language.accepted: no tool can detect Upper Sorbian"),
+        ('language.models=["hsb.json"]', "language.models: there is no model"),
+    ],
+)
+def test_a_language_or_a_model_that_is_missing_is_refused_at_the_start(
+    crawl: Path, tmp_path: Path, setting: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run(crawl, tmp_path / "again", setting)
+    assert not (tmp_path / "again").exists()
+
+
 def test_other_options_make_another_corpus(crawl: Path, tmp_path: Path) -> None:
     languages = sorted({str(document["language"]) for _, document in documents(crawl)})
     assert len(languages) > 1

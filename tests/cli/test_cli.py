@@ -12,6 +12,7 @@ import windrow
 from tests import crashing, truth
 from windrow import cli, config, kernels
 from windrow.demo import web
+from windrow.judge.language import trigrams
 
 LOOPBACK = '[fetch]\nallow_private = true\nhosts_file = "hosts"\n'
 
@@ -104,6 +105,36 @@ WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
         ["--set", "identity.contact=nobody"],
         ["identity.contact", "a URL or an e-mail address"],
     ),
+    "a language that no tool knows": (
+        write("crawl.toml", f'{LOOPBACK}[language]\naccepted = ["hsb"]\n'),
+        [],
+        [
+            "language.accepted: no tool can detect Upper Sorbian ('hsb')",
+            "windrow language train hsb",
+            "language.models",
+        ],
+    ),
+    "an unknown language": (lambda _: None, ["--set", 'language.recognised=["cz"]'], ["language.recognised: ", "ces"]),
+    "no model": (
+        write("crawl.toml", f'{LOOPBACK}[language]\nmodels = ["hsb.json"]\n'),
+        [],
+        ["language.models: there is no model", "crawl/hsb.json", "windrow language train"],
+    ),
+    "a model that is a directory": (
+        lambda _: None,
+        ["--set", 'language.models=["."]'],
+        ["language.models: cannot read the model", "Is a directory", "windrow language train"],
+    ),
+    "a damaged model": (
+        write("hsb.json", '{"format": "windrow'),
+        ["--set", 'language.models=["hsb.json"]'],
+        ["language.models: ", "hsb.json is not a language model", "windrow language train"],
+    ),
+    "a judge that does not exist": (
+        lambda _: None,
+        ["--set", 'judge.judges=["nowhere:judge"]'],
+        ["no worker could be started: option 'judge.judges'", "there is no module 'nowhere'", "install its package"],
+    ),
     "a lock that is a directory": (lambda directory: (directory / "lock").mkdir(), [], ["lock", "Is a directory"]),
     "a log that is a file": (write("log", ""), [], ["log"]),
 }
@@ -186,6 +217,8 @@ def test_init_does_not_change_an_existing_crawl(directory: Path) -> None:
     [
         (["--seeds", "nowhere.txt"], ["there is no seed list nowhere.txt"]),
         (["--seeds", "SEEDS", "--set", "fetch.dely=1"], ["unknown option 'fetch.dely'"]),
+        (["--seeds", "SEEDS", "--language", "hsb"], ["language.accepted: no tool can detect Upper Sorbian ('hsb')"]),
+        (["--seeds", "SEEDS", "--set", 'language.models=["hsb.json"]'], ["language.models: there is no model"]),
         (["--seeds", "SEEDS", "--contact", "nobody"], ["identity.contact", "must be a URL or an e-mail address"]),
     ],
 )
@@ -197,6 +230,17 @@ def test_init_reports_bad_input_and_makes_nothing(options: list[str], words: lis
     )
     assert_sentence(result, *words)
     assert not place.exists()
+
+
+def test_init_takes_a_language_that_a_tool_or_a_model_knows(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://a.test/\n")
+    model = trigrams.train("hsb", "W Budyšinje su wčera nowu knihu předstajili, kotraž serbske bajki wopřijima. " * 60)
+    trigrams.write(model, tmp_path / "hsb.json")
+    chosen = ["--language", "hsb", "--language", "nor", "--language", "an", "--language", "hbs"]  # an: py3langid alone
+    arguments = ["init", str(tmp_path / "crawl"), "--seeds", str(tmp_path / "seeds"), *chosen]
+    result = crashing.run([*arguments, "--set", f'language.models=["{tmp_path / "hsb.json"}"]'])
+    assert result.code == 0, result.err
+    assert config.load(tmp_path / "crawl" / "crawl.toml").language.accepted == ("hsb", "nor", "arg", "hbs")
 
 
 def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

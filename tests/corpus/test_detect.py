@@ -1,7 +1,10 @@
+import contextlib
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from windrow.config import ConfigError
 from windrow.corpus import detect, stream
@@ -23,15 +26,20 @@ PARAGRAPHS = {
 }
 
 
+def frames(raw: bytes) -> bytes:
+    """Return zstd frames, with one to be skipped before the first, as pzstd writes."""
+    return b"\x50\x2a\x4d\x18\x04\0\0\0skip" + zstandard.compress(raw[:7]) + zstandard.compress(raw[7:])
+
+
 @pytest.mark.parametrize("format", SAMPLES)
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 8, 1 << 20])
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress, frames])
 def test_documents_and_paragraphs_do_not_depend_on_how_a_file_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, chunk: int, packed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, chunk: int, pack: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setattr(stream, "CHUNK", chunk)
     raw = SAMPLES[format].encode()
-    (tmp_path / "file").write_bytes(gzip.compress(raw) if packed else raw)
+    (tmp_path / "file").write_bytes(pack(raw))
     assert detect.detect(tmp_path / "file") == format
     records = [record for record, _ in detect.read(tmp_path / "file")]
     assert [record.paragraphs for record in records] == PARAGRAPHS[format]
@@ -70,6 +78,36 @@ def test_a_document_is_written_without_its_removed_paragraphs(tmp_path: Path, fo
 def test_a_format_is_detected_by_content_then_by_name(tmp_path: Path, name: str, content: str, format: str) -> None:
     (tmp_path / name).write_text(content)
     assert detect.detect(tmp_path / name) == format
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.zst", "a.vert.gz", "A.txt.GZ", "a.b.prevert.ZST"])
+def test_the_suffix_of_a_compression_does_not_hide_the_format(name: str) -> None:
+    assert detect.by_name(Path(name)) == detect.by_name(Path(name).with_suffix("")) != ""
+
+
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_a_zstd_file_that_ends_early_is_read_to_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(stream, "CHUNK", chunk)
+    whole = zstandard.compress(b'{"text": "one"}\n')
+    for rest in (zstandard.compress(b'{"text": "two"}\n')[:-5], b"\0\1\2\3\4\5"):
+        (tmp_path / "cut.jsonl.zst").write_bytes(whole + rest)
+        found = []
+        with pytest.raises(ConfigError, match="the zstd data ends here"):
+            for record, _ in detect.read(tmp_path / "cut.jsonl.zst", "jsonl"):
+                found.append(record.raw)
+        assert found[0] == b'{"text": "one"}\n'
+
+
+def test_zstd_that_unpacks_to_much_is_read_in_parts(tmp_path: Path) -> None:
+    with stream.create(tmp_path / "a.txt.zst") as file:
+        for _ in range(256):
+            file.write(b"\n" * (1 << 20))
+    assert (tmp_path / "a.txt.zst").stat().st_size < 1 << 16
+    with contextlib.closing(stream.ByteStream(tmp_path / "a.txt.zst")) as unpacked:
+        sizes = [len(data) for data in iter(unpacked.read, b"")]
+    assert sum(sizes) == 256 << 20 and max(sizes) <= 65 << 20
 
 
 def test_a_document_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """The files of an export while they are written."""
 
-import gzip
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from windrow.corpus import sink
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import Format, Item, each
 from windrow.corpus.sink import Sink
+from windrow.corpus.stream import ByteStream
 
 FRAMED = Format(".txt", each(lambda item, options: item.line, header=b"(\n", footer=b")\n"))
 
@@ -20,7 +21,12 @@ def item(number: int) -> Item:
     return Item(read(SAMPLES[0]), b"%d\n" % number, number, "crawl")
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
+def unpacked(path: Path) -> bytes:
+    with contextlib.closing(ByteStream(path)) as stream:
+        return b"".join(iter(stream.read, b""))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".txt.zst"])
 def test_a_file_keeps_its_header_and_footer_while_others_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
@@ -30,7 +36,7 @@ def test_a_file_keeps_its_header_and_footer_while_others_are_written(
     for number in range(9):
         assert made.add(paths[number % 3], item(number)) == 2
     made.close()
-    found = [gzip.decompress(path.read_bytes()) if suffix.endswith(".gz") else path.read_bytes() for path in paths]
+    found = [unpacked(path) for path in paths]
     assert found == [b"(\n0\n3\n6\n)\n", b"(\n1\n4\n7\n)\n", b"(\n2\n5\n8\n)\n"]
 
 

@@ -193,11 +193,15 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
     One input file, or several and an output named like a document file, become one output file. Otherwise the output is
     a directory in which each file keeps its name.
     """
+    if not output.is_dir():
+        stream.check_suffix(output)
     found = [pair for path in inputs for pair in _files(path)]
     if not found:
         suffixes = ", ".join(detect.SUFFIXES)
         where = ", ".join(map(str, inputs))
-        raise ConfigError(f"there are no document files in {where}; their names end in {suffixes}, with or without .gz")
+        raise ConfigError(
+            f"there are no document files in {where}; their names end in {suffixes}, with or without .gz or .zst"
+        )
     files = [path for path, _ in found]
     single = len(inputs) == 1 and inputs[0].is_file()
     if not output.is_dir() and (single or detect.by_name(output)):

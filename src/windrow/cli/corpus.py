@@ -18,7 +18,9 @@ def export(
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="File (.gz: gzipped), directory, or - for standard output.", metavar="OUT"),
+        typer.Option(
+            "--output", "-o", help="File (.gz, .zst: compressed), directory, or - for standard output.", metavar="OUT"
+        ),
     ],
     style: Annotated[
         str, typer.Option(help="Members of jsonl: datatrove, dolma, both, or windrow (as in the corpus).")

@@ -61,6 +61,7 @@ def init(
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
     options = config.make([*_overrides(contact, language or [], tld or []), *(settings or [])], directory)
+    loop.check_language(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.dump(options, changed=True))

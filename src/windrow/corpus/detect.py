@@ -7,7 +7,7 @@ from pathlib import Path
 
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import DocumentRecord
-from windrow.corpus.stream import ByteStream
+from windrow.corpus.stream import PACKERS, ByteStream
 
 SNIFF = 1 << 18  # bytes looked at to detect a format
 READERS = {name: format.read for name, format in FORMATS.items() if format.read}
@@ -32,14 +32,14 @@ def detect(path: Path) -> str:
 
 def by_name(path: Path) -> str:
     """Return the format that a file's name promises; empty: none."""
-    suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
+    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in PACKERS]
     return SUFFIXES.get(suffixes[-1], "") if suffixes else ""
 
 
 def _detect(stream: ByteStream) -> str:
     start = stream.peek(SNIFF)
     if b"\0" in start or start.startswith((b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"%PDF")):
-        raise stream.error(f"not text; expected {', '.join(READERS)}, plain or gzipped")
+        raise stream.error(f"not text; expected {', '.join(READERS)}, plain, gzip or zstd")
     lines = [line for line in start.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     promised = by_name(stream.path)
     if not lines:

@@ -15,6 +15,7 @@ import msgspec
 
 from windrow import files
 from windrow.config import ConfigError
+from windrow.corpus import stream
 from windrow.corpus.formats.format import Format
 
 NOTE = "export.json"
@@ -99,12 +100,16 @@ def opened(target: Target) -> Iterator[Output]:
 
 
 def check(target: Target) -> None:
-    """Refuse to write over existing files."""
+    """Refuse to write over existing files, and names that promise a compression in which nothing is written."""
     output = target.output
     if target.standard_output:
         if target.format.columnar or target.split:
             raise ConfigError("standard output takes one file of text; name a file or directory with -o")
         return
+    if not output.is_dir():
+        stream.check_suffix(output)
+    if target.directory:
+        stream.check_suffix(Path(f"FILE{target.format.suffix}"))
     if not target.directory:
         if output.exists() and not target.force:
             raise ConfigError(f"{output} already exists; name another file, or replace it with --force")

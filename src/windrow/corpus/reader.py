@@ -14,7 +14,7 @@ from windrow.corpus import document, shards
 from windrow.corpus.stream import ByteStream
 from windrow.data import Document
 
-_SUFFIXES = (shards.SUFFIX, ".jsonl")
+_SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
 
 Length = Callable[[Path], int | None]  # bytes of a file that its crawl has committed; None: the whole file counts
 

@@ -96,7 +96,8 @@ class _OpenFiles:
             if len(self._open) >= OPEN:
                 self._open.pop(next(iter(self._open))).close()
             plain = typing.cast(BinaryIO, path.open(mode))
-            file = typing.cast(BinaryIO, _GzipMember(plain)) if path.suffix == ".gz" else plain
+            pack = stream.packer(path)
+            file = typing.cast(BinaryIO, _PackedEnd(plain, pack(plain))) if pack else plain
         self._open[path] = file
         return file
 
@@ -149,11 +150,11 @@ class _EncoderStream(io.RawIOBase):
         return self._position
 
 
-class _GzipMember:
-    """A gzip member at the end of a file."""
+class _PackedEnd:
+    """A gzip member or a zstd frame at the end of a file."""
 
-    def __init__(self, plain: BinaryIO) -> None:
-        self._plain, self._file = plain, stream.gzipped(plain, "wb")
+    def __init__(self, plain: BinaryIO, packed: BinaryIO) -> None:
+        self._plain, self._file = plain, packed
 
     def write(self, data: bytes) -> None:
         self._file.write(data)

@@ -29,6 +29,7 @@ from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, listed_hosts, stays_home
 from windrow.frontier import Frontier
 from windrow.frontier.policy.scope import Scope
+from windrow.judge.language import detect
 from windrow.origin.soft404 import Probes
 
 _T = TypeVar("_T")
@@ -294,10 +295,17 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
         )
 
 
+def check_language(options: Config) -> None:
+    """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
+    if options.extract.extractor != "none":  # without text, no language is detected
+        detect.prepare(options.language)
+
+
 async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None]) -> Ending:
     """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up."""
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
+    check_language(options)
     with recover.lock(directory):
         free = free_bytes(directory)
         if free < options.crawl.min_free_bytes:

@@ -176,6 +176,35 @@ def test_workers_that_cannot_start_end_the_crawl_with_a_reason(monkeypatch: pyte
         refine([b""])
 
 
+def broken(tmp_path: Path, source: str) -> Config:
+    (tmp_path / "broken.py").write_text(source)
+    return Config(workers=WorkersOptions(count=2), judge=JudgeOptions(judges=(f"{tmp_path}/broken:judge",)))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import nothing_like_this", "names '.*broken:judge', but its module cannot be imported .*nothing_like_this"),
+        ("x = 1", "defines no 'judge'; correct the name after the colon"),
+        ("raise SystemExit('no licence')", "no worker could be started: SystemExit: no licence"),
+        ("raise ValueError('very long\\n' * 9999)", "ValueError: very long very long"),
+    ],
+)
+def test_a_worker_that_cannot_start_says_why(
+    source: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        refine([b""], broken(tmp_path, source))
+    assert "megabytes" not in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 600
+    assert capfd.readouterr().err == ""
+
+
+def test_a_worker_that_needs_more_memory_to_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PROGRAM", (sys.executable, "-c", "raise SystemExit(3)"))
+    with pytest.raises(ConfigError, match=r"more memory than workers\.megabytes; raise workers\.megabytes \(now 70\)"):
+        refine([b""], options(megabytes=70))
+
+
 def test_unanswered_jobs_are_cancelled_at_the_end() -> None:
     async def run() -> None:
         pool = Pool(options())

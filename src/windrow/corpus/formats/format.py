@@ -63,11 +63,11 @@ class DocumentRecord(msgspec.Struct, frozen=True):
 
 
 class Format(msgspec.Struct, frozen=True):
-    suffix: str  # of the files in an output directory; if it ends in .gz, they are gzipped
+    suffix: str  # of the files in an output directory; if it ends in .gz or .zst, they are compressed
     open: Open
     columnar: bool = False  # keeps documents in memory: at most MOST_TABLES files at once, and not to standard output
     read: Callable[[ByteStream], Iterator[DocumentRecord]] | None = None  # how `windrow dedup` reads it
-    suffixes: tuple[str, ...] = ()  # with `read`: names of such files end in one of these, or in one and .gz
+    suffixes: tuple[str, ...] = ()  # with `read`: names of such files end in one of these, or in one and .gz or .zst
 
 
 def each(encode: Encode, header: bytes = b"", footer: bytes = b"") -> Open:

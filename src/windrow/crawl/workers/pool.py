@@ -97,21 +97,21 @@ class Pool:
         try:
             worker = Worker(wire.encode(self._config))
         except OSError as error:  # out of processes or memory: try again in a moment
-            asyncio.get_running_loop().call_later(_TICK, self._respawn, str(error))
+            asyncio.get_running_loop().call_later(_TICK, self._respawn, Lost(Reason.PARSE_CRASH, str(error)))
             return
         self._workers.append(worker)
         asyncio.get_running_loop().add_reader(worker.socket, self._receive, worker)
 
-    def _respawn(self, failure: str) -> None:
+    def _respawn(self, failure: Lost) -> None:
         """Start another worker after one that failed to start; give up after several in a row."""
         self._failed_spawns += 1
         if self._failed_spawns <= _SPAWNS:
             self._spawn()
             return
-        megabytes = self._config.workers.megabytes
-        self._error = ConfigError(
-            f"no worker could be started: {failure}; if it needs more memory, raise workers.megabytes (now {megabytes})"
-        )
+        given = self._config.workers.megabytes
+        fix = f"; raise workers.megabytes (now {given}), or lower workers.count if the machine has no more memory"
+        memory = failure.reason is Reason.PARSE_MEMORY
+        self._error = ConfigError(f"no worker could be started: {failure.detail}{fix if memory else ''}")
         waiting = [job.answer for job in (*self._suspects, *self._waiting)]
         for future in (*waiting, self._started):
             if future is not None and not future.done():
@@ -173,7 +173,7 @@ class Pool:
         if not data:
             self._bury(worker)
         elif not self._take(worker, data):
-            worker.fault = Lost(Reason.PARSE_CRASH, "the worker sent an invalid answer")
+            worker.fault = worker.fault or Lost(Reason.PARSE_CRASH, "the worker sent an invalid answer")
             self._bury(worker)
         elif not worker.jobs and (self._suspects or (self._waiting and self._lingering is None)):
             self._feed()
@@ -203,6 +203,8 @@ class Pool:
     def _finish(self, worker: Worker, answers: list[Answer]) -> bool:
         """Give the answers to the oldest jobs of a worker; return False if they do not fit these jobs."""
         if len(answers) > len(worker.jobs):
+            if not worker.ready and isinstance(answers[0], Lost):
+                worker.fault = answers[0]  # it says why it cannot start
             return False
         for job, answer in zip(worker.jobs, answers, strict=False):  # the last jobs may still be unanswered
             if isinstance(answer, Refined if job.request.probe else Sketched):
@@ -236,7 +238,7 @@ class Pool:
         if worker.ready:
             self._spawn()
         else:
-            self._respawn(lost.detail)
+            self._respawn(lost)
 
     async def _watch(self) -> None:
         """Kill a worker that has not answered for too long. Its own limit on CPU time comes long before.

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from windrow.config import Config
+from windrow.config import Config, ConfigError
 from windrow.crawl.workers import wire
 from windrow.data import Reason
 from windrow.refine import Refiner
@@ -25,6 +25,7 @@ from windrow.refine import Refiner
 OUT_OF_MEMORY = 3  # exit code
 _BUFFER = 1 << 18  # bytes kept between frames; a larger frame gets its own buffer
 _PATIENCE = 0.1  # seconds after which answers are sent before the frame is done: a slow page delays no other page
+_DETAIL = 500  # characters of an error
 _PR_SET_PDEATHSIG = 1
 
 
@@ -65,13 +66,21 @@ class _Channel:
 
 
 def serve(sock: socket.socket, shared: memoryview) -> None:
-    """Answer until the other side closes. The first frame is the configuration; an empty first answer says "ready"."""
+    """Answer until the other side closes. The first frame is the configuration.
+
+    An empty first answer says "ready". One `Lost` instead says why this worker, and any other, cannot start.
+    """
     channel = _Channel(sock, shared)
     first = channel.receive()
     if first is None:
         return
     config = msgspec.msgpack.decode(first[0], type=Config)
-    refiner = Refiner(config)
+    try:
+        refiner = Refiner(config)
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as error:  # the user's own code may raise anything; a ConfigError names itself
+        return channel.send([wire.Lost(Reason.PARSE_CRASH, _one_line(error))])
     _confine(config.workers.megabytes)
     gc.collect()
     gc.freeze()
@@ -102,7 +111,12 @@ def _read(request: wire.ReadRequest, refiner: Refiner) -> wire.Answer:
     except MemoryError:
         raise
     except Exception as error:  # a bug of ours or of a library: this page gets the reason, the crawl continues
-        return wire.Lost(Reason.PARSE_CRASH, f"{type(error).__name__}: {error}"[:500])
+        return wire.Lost(Reason.PARSE_CRASH, f"{type(error).__name__}: {error}"[:_DETAIL])
+
+
+def _one_line(error: BaseException) -> str:
+    name = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
+    return " ".join(f"{name}{error}".split())[:_DETAIL]
 
 
 def _confine(megabytes: int) -> None:

@@ -8,9 +8,10 @@ gets the page's language as a hint: together they correct four of five such erro
 (`trigrams`) detect languages that neither tool knows.
 """
 
+import contextlib
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -73,15 +74,16 @@ class Finding(msgspec.Struct, frozen=True):
 
 def prepare(options: config.LanguageOptions) -> LanguageSettings:
     """Parse the codes and load the models; raise ConfigError if no tool and no model knows a language."""
-    models = tuple(trigrams.read(Path(path)) for path in options.models)
-    accepted = tuple(dict.fromkeys(codes.parse(text) for text in options.accepted))
-    recognised = [codes.parse(text) for text in options.recognised]
-    recognised = list(dict.fromkeys([*recognised, *accepted])) if recognised else []
-    for code in recognised or accepted:
-        _check_known(code, models)
+    with _option("models"):
+        models = tuple(trigrams.read(Path(path)) for path in options.models)
+    with _option("accepted"):
+        accepted = _known(options.accepted, models)
+    with _option("recognised"):
+        recognised = _known(options.recognised, models)
+    recognised = tuple(dict.fromkeys([*recognised, *accepted])) if recognised else ()
     return LanguageSettings(
         accepted=accepted,
-        recognised=tuple(recognised),
+        recognised=recognised,
         models=models,
         min_share=options.min_share,
         short=options.short,
@@ -120,6 +122,22 @@ def share(text: str, code: str) -> float | None:
 
 def accepts(code: str, settings: LanguageSettings) -> bool:
     return not settings.accepted or any(codes.covers(wanted, code) for wanted in settings.accepted)
+
+
+@contextlib.contextmanager
+def _option(name: str) -> Iterator[None]:
+    """Name the option of [language] in an error."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"language.{name}: {error}") from None
+
+
+def _known(texts: Iterable[str], models: Sequence[TrigramModel]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(map(codes.parse, texts)))
+    for code in found:
+        _check_known(code, models)
+    return found
 
 
 def _check_known(code: str, models: Iterable[TrigramModel]) -> None:

@@ -123,7 +123,8 @@ def read(path: Path) -> TrigramModel:
             f"there is no model {path}; train one with: windrow language train NAME SAMPLE -o {path}"
         ) from None
     except OSError as error:
-        raise ConfigError(f"cannot read the model {path}: {error.strerror}") from None
+        fix = "name a readable file made by: windrow language train"
+        raise ConfigError(f"cannot read the model {path}: {error.strerror}; {fix}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not a language model ({error}); train one with: windrow language train") from None
     if model.format != FORMAT or model.version != VERSION:
