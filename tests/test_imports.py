@@ -47,7 +47,7 @@ ADDRESSES = {
     "rich": ("cli/", "crawl/display.py"),
     "sklearn": ("extract/lines/fit.py",),
     "trafilatura": ("extract/evaluation/peers.py",),
-    "turbohtml": ("extract/html.py", "extract/decode.py"),
+    "turbohtml": ("extract/html.py", "extract/guess.py"),
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),

@@ -17,7 +17,7 @@ The functions here are pure and hold nothing but models. Their input is hostile,
 (crawl/workers) that may be killed at any instant: a function here must take linear time, but needs no limit of its
 own on time or memory. Whatever comes in, the output is valid Unicode without control characters.
 
-turbohtml, the parser, is imported in `html` and, for its decoders and its detector of encodings, in `decode`; nowhere
+turbohtml, the parser, is imported in `html` and, for its decoders and its detector of encodings, in `guess`; nowhere
 else.
 """
 

@@ -4,10 +4,11 @@ The legacy decoders are turbohtml's, which follow the Encoding Standard. Python'
 EUC-JP and the C1 range of windows-1252 as errors, and their KOI8-U lacks the letter ў.
 """
 
+import codecs
 import functools
 import re
 
-from turbohtml import detect
+from windrow.extract import guess
 
 WESTERN = "windows-1252"
 
@@ -61,13 +62,11 @@ _LABELS = {
     "x-user-defined": "x-user-defined",
 }
 _NAMES = {label: name for name, labels in _LABELS.items() for label in labels.split()}
-_UTF16 = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be"}
 _NOT_ASCII = {"UTF-16LE", "UTF-16BE", "ISO-2022-JP", "replacement"}  # in these a byte below 128 need not be ASCII
 
 _PRESCAN = 1024  # bytes, the standard's
 # Bytes in which a declaration too late for the prescan still counts: browsers start again when they find it.
 _LATE = 1 << 16
-_SAMPLE = 1 << 16  # bytes for the detector, which takes 45 µs per thousand
 
 _HEADER = re.compile(r""";[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"?|([^;" \t]+))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml[^>]*?[\t\n\f\r ]encoding[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"<>]*)"|'([^'<>]*)')""")
@@ -79,8 +78,6 @@ _ATTRIBUTE = re.compile(
 _CONTENT = re.compile(
     rb"""charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\t\n\f\r ;]*))""", re.IGNORECASE
 )
-_WIDE = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
-_HIGH = re.compile(rb"[\x80-\xff]")
 
 
 def decode(body: bytes, content_type: str) -> tuple[str, str]:
@@ -108,8 +105,8 @@ def declared(content_type: str) -> str:
 def _decoded(body: bytes, name: str) -> tuple[str, str]:
     if name == "UTF-8":
         return body.decode("utf-8", "replace"), name
-    if name in _UTF16:
-        return body.decode(_UTF16[name], "replace"), name
+    if name in guess.WIDE:
+        return body.decode(guess.WIDE[name], "replace"), name
     if name not in _NOT_ASCII and body.isascii():
         return body.decode("ascii"), name
     return body.decode("whatwg-" + name), name
@@ -117,23 +114,18 @@ def _decoded(body: bytes, name: str) -> tuple[str, str]:
 
 def _guessed(body: bytes) -> tuple[str, str]:
     """Decode a body that declares no encoding: as UTF-8 if that cannot be chance, otherwise by detection."""
-    if _WIDE.match(body):
-        return _decoded(body, "UTF-16LE" if body[0] else "UTF-16BE")
     if body.isascii():
+        if b"\0" in body[:_PRESCAN] or b"\x1b" in body:
+            return _decoded(body, guess.wide(body) or ("ISO-2022-JP" if guess.escaped(body) else WESTERN))
         return body.decode("ascii"), WESTERN
-    text = body.decode("utf-8", "replace")
+    text, end = codecs.utf_8_decode(body, "replace", False)  # a truncated character at the end is no damage
     damage = text.count("\ufffd")
     # Each whole multibyte character makes the text at least one shorter than the bytes; a few invalid bytes are
     # tolerated.
-    if len(body) - len(text) > 16 * damage:
-        return text, "UTF-8"
-    return _decoded(body, _detected(body))
-
-
-def _detected(body: bytes) -> str:
-    high = _HIGH.search(body)
-    start = max(0, high.start() - _PRESCAN) if high else 0
-    return _NAMES.get((detect.detect(body[start : start + _SAMPLE]).encoding or "").lower(), WESTERN)
+    if end - len(text) > 16 * damage:
+        return text if end == len(body) else text + "\ufffd", "UTF-8"
+    name = guess.wide(body) or ("ISO-2022-JP" if guess.escaped(body) else guess.legacy(body))
+    return _decoded(body, _NAMES.get(name.lower(), WESTERN))
 
 
 def _in_page(head: bytes) -> str:
@@ -205,6 +197,6 @@ def _for_page(label: bytes) -> str:
     A page that could be read up to here is not in UTF-16, whatever it declares; x-user-defined was a trick of scripts.
     """
     name = _NAMES.get(label.strip(b"\t\n\f\r ").lower().decode("latin-1"), "")
-    if name in _UTF16:
+    if name in guess.WIDE:
         return "UTF-8"
     return WESTERN if name == "x-user-defined" else name

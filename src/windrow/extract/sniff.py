@@ -3,6 +3,8 @@
 import functools
 import re
 
+from windrow.extract import guess
+
 HTML = {"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"}
 # Types that say too little.
 _UNSURE = {"", "text/xml", "application/xml", "unknown/unknown", "application/unknown", "*/*"}
@@ -31,7 +33,7 @@ def is_html(content_type: str, body: bytes) -> bool:
     if start.startswith(_MAGIC):
         return False
     if b"\0" in start:
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<"):  # UTF-16
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<") or guess.wide(start):  # UTF-16
             start = start.replace(b"\0", b"")
         elif len(start) - len(start.translate(None, _CONTROLS)) > len(start) // 10:
             return False
