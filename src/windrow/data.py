@@ -369,6 +369,16 @@ class Counts(msgspec.Struct, frozen=True):
     hosts_backlog: int = 0  # with work, not open
 
 
+class Order(msgspec.Struct, frozen=True):
+    """A command of the operator to a crawl, running or not: the log keeps it in the frame that carried it out."""
+
+    id: str  # unique, so that an order is carried out once
+    time: float  # when it was given
+    verb: str  # "pause", "block", "retry", …
+    values: tuple[str, ...] = ()  # what it is about: hosts, URLs, reasons, or NAME=VALUE
+    hosts: tuple[str, ...] = ()  # only these hosts and all below them; empty: all
+
+
 class Frame(msgspec.Struct, frozen=True):
     """A group commit: one gzip member of the log."""
 
@@ -380,3 +390,4 @@ class Frame(msgspec.Struct, frozen=True):
     ]  # committed length of every other file that changed, by path relative to the crawl directory
     seeds: tuple[Task, ...] = ()  # tasks admitted from seed files
     in_flight: int = 0  # URLs leased and not yet acknowledged, for a reader of a running crawl's log
+    orders: tuple[Order, ...] = ()  # carried out with this commit, before its entries

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.logs import frame, url
 from windrow import log
-from windrow.data import Access, Entry, FileState, Frame, Kind, Origin, OriginFile, Place, Reason, Report, Task
+from windrow.data import Access, Entry, FileState, Frame, Kind, Order, Origin, OriginFile, Place, Reason, Report, Task
 
 NUMBERS = st.integers(0, 2**40)
 TIMES = st.floats(0, 4e9, allow_nan=False)
@@ -76,6 +76,14 @@ def entries(draw: st.DrawFn) -> Entry:
     return Entry(report, tuple(admitted), draw(st.dictionaries(WORDS, NUMBERS, max_size=3)))
 
 
+ORDERS = st.builds(
+    Order,
+    id=WORDS,
+    time=TIMES,
+    verb=WORDS,
+    values=st.lists(WORDS, max_size=2).map(tuple),
+    hosts=st.lists(WORDS, max_size=2).map(tuple),
+)
 FRAMES = st.builds(
     Frame,
     NUMBERS,
@@ -84,6 +92,7 @@ FRAMES = st.builds(
     st.dictionaries(WORDS, NUMBERS, max_size=3),
     st.lists(st.builds(Task, URLS, via=WORDS), max_size=3).map(tuple),
     NUMBERS,
+    st.lists(ORDERS, max_size=2).map(tuple),
 )
 
 
