@@ -54,3 +54,16 @@ def test_a_moment_is_local_time_and_zero_is_never() -> None:
     noon = time.mktime((2026, 11, 15, 12, 0, 1, 0, 0, -1))
     assert units.moment(noon) == "2026-11-15 12:00:01"
     assert units.moment(0) == "never"
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "text"),
+    [
+        (0, ("page",), "0 pages"),
+        (1, ("page",), "1 page"),
+        (1234, ("page",), "1,234 pages"),
+        (2, ("entry", "entries"), "2 entries"),
+    ],
+)
+def test_a_count_has_the_right_plural(number: int, words: tuple[str, ...], text: str) -> None:
+    assert units.count(number, *words) == text

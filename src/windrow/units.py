@@ -16,6 +16,11 @@ def size(count: float) -> str:
     return f"{count:.{2 if count < 9.995 else 1 if count < 99.95 else 0}f} {_UNITS[power]}"
 
 
+def count(number: int, thing: str, things: str = "") -> str:
+    """Return a number with its noun: 1 page, 1,234 pages. things: the plural, if it is not thing + s."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
 def share(part: float, whole: float) -> str:
     """Return a percentage; a small one keeps two digits."""
     percent = 100 * part / whole if whole else 0.0

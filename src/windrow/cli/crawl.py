@@ -1,22 +1,17 @@
-"""`windrow demo`, `init`, `crawl`, `status` and `why`."""
+"""`windrow init` and `crawl`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from windrow import config, seeds
-from windrow import report as reports
 from windrow.cli.run import run
-from windrow.cli.terminal import Directory, Json, Settings, load, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display, loop
-from windrow.crawl import status as states
-from windrow.demo import directory as demos
-from windrow.demo import web
 from windrow.judge.language import codes
-from windrow.units import moment, size
+from windrow.units import count, share, size, span
 
 _ENDINGS = {
     "done": "nothing is left to crawl",
@@ -26,34 +21,24 @@ _ENDINGS = {
 }
 
 
-def demo(
-    directory: Annotated[Path, typer.Option("--dir", help="Directory for the crawl.")] = Path("windrow-demo"),
-    as_json: Json = False,
-) -> None:
-    """Crawl a small web that Windrow serves on loopback. It needs no network and ends with a report."""
-    demos.clear(directory)
-    with web.serve() as site:
-        demos.write(directory, site)
-        out.print(f"a web of {len(site.hosts)} hosts is served on 127.0.0.1:{site.port}; crawling it into {directory}/")
-        ending = run(directory, load(directory))
-    if as_json:
-        return print_json(ending)
-    _show_ending(directory, ending)
-    made = reports.write(reports.read([directory], "host"), reports.place([directory]))
-    for name, content in demos.CONTENTS.items():
-        out.print(f"  {directory / name}/  {content}")
-    out.print(f"  {made.page}  the report: open it in a browser")
-
-
 def init(
     directory: Directory,
-    seed_file: Annotated[str, typer.Option("--seeds", help="File of seed URLs, one per line; - for standard input.")],
-    contact: Annotated[str, typer.Option(help="URL or e-mail address for the webmasters whose sites you visit.")] = "",
+    seed_file: Annotated[
+        str, typer.Option("--seeds", help="File of seed URLs, one per line; - for standard input.", metavar="FILE")
+    ],
+    contact: Annotated[
+        str, typer.Option(help="URL or e-mail address for the webmasters whose sites you visit.", metavar="CONTACT")
+    ] = "",
     language: Annotated[
         list[str] | None,
-        typer.Option(help="Keep only text in this language: ces, cs or Czech. Repeatable; the first one is primary."),
+        typer.Option(
+            help="Keep only text in this language: ces, cs or Czech. Repeatable; the first one is primary.",
+            metavar="LANGUAGE",
+        ),
     ] = None,
-    tld: Annotated[list[str] | None, typer.Option(help="Stay within this top-level domain. Repeatable.")] = None,
+    tld: Annotated[
+        list[str] | None, typer.Option(help="Stay within this top-level domain. Repeatable.", metavar="TLD")
+    ] = None,
     settings: Settings = None,
 ) -> None:
     """Make a crawl directory with crawl.toml and seeds.txt."""
@@ -65,10 +50,10 @@ def init(
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.dump(options, changed=True))
-    out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({len(found)} seeds) written.")
+    out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
     if not contact:
         out.print("No contact is set, so only loopback addresses will be crawled: set contact under [identity].")
-    out.print(f"Now: windrow crawl {directory}")
+    out.print(f"Now: {command('crawl', directory)}")
 
 
 def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:
@@ -79,8 +64,10 @@ def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:
 
 def crawl(
     directory: Directory,
-    max_pages: Annotated[int, typer.Option(help="Stop after this many pages.")] = 0,
-    max_seconds: Annotated[float, typer.Option(help="Stop after this many seconds.")] = 0.0,
+    max_pages: Annotated[int, typer.Option(help="Stop after this many pages.", metavar="N", show_default=False)] = 0,
+    max_seconds: Annotated[
+        float, typer.Option(help="Stop after this many seconds.", metavar="SECONDS", show_default=False)
+    ] = 0.0,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -91,53 +78,17 @@ def crawl(
     if as_json:
         print_json(ending)
     else:
-        _show_ending(directory, ending)
+        show_ending(directory, ending)
 
 
-def _show_ending(directory: Path, ending: loop.Ending) -> None:
-    tally, counts = ending.tally, ending.counts
-    out.print(
-        f"{_ENDINGS.get(ending.why, ending.why)} after {ending.seconds:,.1f} s: {tally.archived:,} captures archived, "
-        f"{size(tally.downloaded)} downloaded, {counts.waiting:,} URLs waiting."
-    )
-    if tally.kept:
-        out.print(
-            f"{size(tally.kept)} of text kept, {tally.kept / max(1, tally.downloaded):.1%} of the downloaded bytes."
-        )
-    out.print(f"results of this run: {display.reasons(tally.finished)}")
-    out.print(f"see: windrow status {directory}")
-
-
-def status(directory: Directory, as_json: Json = False) -> None:
-    """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
-    found = states.status(directory)
-    if as_json:
-        return print_json(found)
-    table = Table.grid(padding=(0, 2))
-    table.add_row("admitted", f"{found.seen:,}", "URLs, on", f"{found.hosts:,} hosts")
-    table.add_row("waiting", f"{found.waiting:,}")
-    table.add_row("in flight", f"{found.in_flight:,}", "" if found.running else "(not running)")
-    table.add_row("finished", f"{sum(found.finished.values()):,}")
-    for title, counts in (("", found.finished), ("retried", found.retried), ("links refused", found.refused)):
-        for name, count in counts.items():
-            table.add_row(title, f"{count:,}", name)
-            title = ""
-    table.add_row("requests", f"{found.requests:,}", size(found.downloaded), f"{found.archived:,} captures archived")
-    if found.clean:
-        share = f"{found.kept / max(1, found.downloaded):.2%} of the downloaded bytes, {size(found.clean)} extracted"
-        table.add_row("text", "", size(found.kept), share)
-    for name, length in found.bytes.items():
-        table.add_row("", size(length), f"{name}/")
-    table.add_row("last commit", moment(found.last), f"frame {found.frames}")
-    out.print(table)
-
-
-def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")], as_json: Json = False) -> None:
-    """Show what happened to a URL, when, and which rule decided."""
-    story = states.why(directory, url, load(directory))
-    if as_json:
-        return print_json(story)
-    out.print(story.url)
-    for event in story.events:
-        out.print(f"  {moment(event.time)}  {event.what}")
-    out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")
+def show_ending(directory: Path, ending: loop.Ending) -> None:
+    """Print how a run ended, in the words and numbers of `windrow status`."""
+    tally, waiting = ending.tally, ending.counts.waiting
+    sent = f"{count(tally.requests, 'request')}, {count(tally.captures, 'capture')}, {count(tally.pages, 'page')}"
+    out.print(f"{_ENDINGS.get(ending.why, ending.why)} after {span(ending.seconds)}: {sent}, ", end="")
+    out.print(f"{size(tally.downloaded)} downloaded, {count(waiting, 'URL')} waiting.")
+    if tally.clean:
+        kept = f"{size(tally.kept)} of text kept, a yield of {share(tally.kept, tally.downloaded)}"
+        out.print(f"{count(tally.documents, 'document')} with {kept}.")
+    out.print(f"Finished in this run: {display.reasons(tally.finished)}")
+    out.print(f"More: {command('status', directory)}")

@@ -8,7 +8,7 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, extract, language, options, report, terminal
+from windrow.cli import corpus, crawl, demo, extract, language, options, report, status, terminal, why
 from windrow.config import ConfigError
 
 app = typer.Typer(
@@ -19,11 +19,11 @@ app = typer.Typer(
     help="Windrow builds text corpora from the web. Start with `windrow demo`.",
 )
 _COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": crawl.demo,
+    "demo": demo.demo,
     "init": crawl.init,
     "crawl": crawl.crawl,
-    "status": crawl.status,
-    "why": crawl.why,
+    "status": status.status,
+    "why": why.why,
     "report": report.report,
     "what-if": report.what_if,
     "export": corpus.export,

@@ -1,6 +1,8 @@
 """What commands share: arguments, consoles, JSON and progress bars."""
 
 import contextlib
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -23,6 +25,8 @@ from windrow import config
 from windrow.config import Config, ConfigError
 
 Item = TypeVar("Item")
+Row = tuple[str, str, str]  # label, value, note
+Section = tuple[str, list[Row]]  # heading, rows
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -45,6 +49,34 @@ def load(directory: Path, overrides: list[str] | None = None) -> Config:
         fix = f"make one with: windrow init {directory} --seeds FILE --contact URL"
         raise ConfigError(f"{directory} has no crawl.toml; {fix}")
     return config.load(directory / "crawl.toml", overrides or [])
+
+
+def command(*words: object) -> str:
+    """Return a command of Windrow as it must be typed here: with the path of the program if a shell would not find it,
+    and with quotes where a shell needs them."""
+    return shlex.join([*_program(), *map(str, words)])
+
+
+def _program() -> list[str]:
+    own = Path(sys.argv[0])
+    if own.name == "__main__.py":  # python -m windrow.cli
+        return [sys.executable, "-m", "windrow.cli"]
+    found = shutil.which("windrow")
+    if own.name == "windrow" and own.exists() and (found is None or not own.samefile(found)):
+        return [sys.argv[0]]
+    return ["windrow"]
+
+
+def print_sections(sections: Iterable[Section]) -> None:
+    """Print a table with headings. The columns of all sections are aligned."""
+    shown = list(sections)
+    rows = [row for _, found in shown for row in found]
+    label = max([len(row[0]) for row in rows], default=0)
+    value = max([len(row[1]) for row in rows], default=0)
+    for heading, found in shown:
+        out.print(f"\n{heading}")
+        for name, number, note in found:
+            out.print(f"  {name:<{label}}  {number:>{value}}  {note}".rstrip())
 
 
 def print_json(record: Any) -> None:

@@ -38,7 +38,10 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     seconds, rate = pace
     table = Table.grid(padding=(0, 2))
     table.add_row(
-        "pages", f"{tally.archived:,} archived", f"{rate:,.0f} requests/s", f"{size(tally.downloaded)} downloaded"
+        "requests", f"{tally.requests:,} sent", f"{rate:,.0f} per second", f"{size(tally.downloaded)} downloaded"
+    )
+    table.add_row(
+        "pages", f"{tally.pages:,} answered", f"{tally.documents:,} documents", f"{tally.captures:,} captures archived"
     )
     if tally.kept:
         rate_of_text = f"{share(tally.kept, tally.downloaded)} yield"

@@ -1,4 +1,4 @@
-"""Fold the log into counts. This is the one place that decides what counts as a request, as archived and as finished.
+"""Fold the log into counts. This is the one place that decides what counts as a request, a capture, a page, a document.
 
 `Tally` holds the counts that every reader wants: the live display adds reports to one while the crawl runs, and `fold`
 makes one from the files. Books (`Hosts` here, `Accounts` in accounts.py) take part in the same pass and count the rest.
@@ -30,8 +30,10 @@ class Tally(msgspec.Struct):
     finished: dict[str, int] = {}  # URLs, by reason
     retried: dict[str, int] = {}  # attempts that failed and put the URL back into its queue, by reason
     refused: dict[str, int] = {}  # links not admitted, by rule
-    requests: int = 0
-    archived: int = 0  # captures
+    requests: int = 0  # of every kind: pages, well-known files, soft-404 probes
+    captures: int = 0  # requests with an answer, which is archived
+    pages: int = 0  # URLs answered with a 2xx status: what --max-pages counts
+    documents: int = 0  # pages with text in the corpus
     downloaded: int = 0  # bytes
     clean: int = 0  # bytes of main text
     kept: int = 0  # bytes of text that reached the corpus
@@ -51,8 +53,10 @@ class Tally(msgspec.Struct):
             self.seen += admitted
             counts = self.finished if report.final else self.retried
             counts[reason] = counts.get(reason, 0) + 1
+            self.pages += report.final and 200 <= report.status < 300
+            self.documents += report.kept > 0
         self.requests += report.seconds > 0 or report.status > 0
-        self.archived += report.place is not None
+        self.captures += report.place is not None
         self.downloaded += report.downloaded
         self.clean += report.clean
         self.kept += report.kept

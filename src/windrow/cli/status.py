@@ -1,0 +1,71 @@
+"""`windrow status`: the counts of a crawl, as a labelled table."""
+
+from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections
+from windrow.crawl import status as states
+from windrow.crawl.status import Status
+from windrow.units import count, moment, share, size
+
+
+def status(directory: Directory, as_json: Json = False) -> None:
+    """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
+    found = states.status(directory)
+    if as_json:
+        return print_json(found)
+    out.print(f"{directory}: {_state(found)}")
+    for note in found.notes:
+        out.print(f"note: {note}")
+    print_sections(sections(found))
+    out.print("")
+    if found.finished:
+        out.print(f"URLs of a reason: {command('list', directory, '--reason', next(iter(found.finished)))}")
+    out.print(f"Meaning of the reasons and rules: {command('reasons')}")
+
+
+def _state(found: Status) -> str:
+    if not found.frames:
+        return "running, nothing committed yet" if found.running else "not started"
+    state = "running" if found.running else "not running"
+    return f"{state}, last commit {moment(found.last)} (frame {found.frames:,})"
+
+
+def sections(found: Status) -> list[Section]:
+    """Return the table: one section per kind of count. Empty sections are left out."""
+    finished = sum(found.finished.values())
+    refused = sum(found.refused.values())
+    text: list[Row] = []
+    if found.clean:
+        text = [
+            ("text found", size(found.clean), "main text in any language, duplicates included"),
+            ("text kept", size(found.kept), f"in the corpus: a yield of {share(found.kept, found.downloaded)}"),
+        ]
+    directories: list[Row] = [(f"{name}/", size(length), "") for name, length in found.bytes.items()]
+    all_sections: list[Section] = [
+        (
+            "URLs",
+            [
+                ("admitted", f"{found.seen:,}", f"on {count(found.hosts, 'host')}"),
+                ("waiting", f"{found.waiting:,}", ""),
+                ("in flight", f"{found.in_flight:,}", "requested and not yet committed" if found.in_flight else ""),
+                ("finished", f"{finished:,}", ""),
+            ],
+        ),
+        ("Finished URLs, by reason", _rows(found.finished, finished)),
+        ("Failed attempts, by reason", _rows(found.retried, sum(found.retried.values()))),
+        ("Links refused, by rule", _rows(found.refused, refused)),
+        (
+            "Requests",
+            [
+                ("requests", f"{found.requests:,}", "for pages, well-known files and soft-404 probes"),
+                ("captures", f"{found.captures:,}", "requests with an answer, which is archived"),
+                ("pages", f"{found.pages:,}", "URLs answered with a 2xx status"),
+                ("documents", f"{found.documents:,}", "pages with text in the corpus"),
+            ],
+        ),
+        ("Bytes", [("downloaded", size(found.downloaded), ""), *text]),
+        ("Committed files", directories),
+    ]
+    return [section for section in all_sections if section[1]]
+
+
+def _rows(counts: dict[str, int], total: int) -> list[Row]:
+    return [(name, f"{number:,}", share(number, total)) for name, number in counts.items()]

@@ -1,0 +1,24 @@
+"""`windrow why`: the story of one URL."""
+
+from typing import Annotated
+
+import typer
+
+from windrow.cli.terminal import Directory, Json, load, out, print_json
+from windrow.crawl import story as stories
+from windrow.units import moment
+
+
+def why(
+    directory: Directory,
+    url: Annotated[str, typer.Argument(help="The URL, as it stands in a page or in the log.", metavar="URL")],
+    as_json: Json = False,
+) -> None:
+    """Show what happened to a URL, when, and which rule decided."""
+    story = stories.why(directory, url, load(directory))
+    if as_json:
+        return print_json(story)
+    out.print(story.url)
+    for event in story.events:
+        out.print(f"  {moment(event.time)}  {event.what}")
+    out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")

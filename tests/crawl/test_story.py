@@ -1,0 +1,112 @@
+"""Each URL has a story."""
+
+from tests import crashing, truth
+from tests.crawl.conftest import Finished
+from windrow import urls
+
+
+def why(finished: Finished, url: str) -> dict[str, object]:
+    result = crashing.run(["why", str(finished.directory), url, "--json"])
+    assert result.code == 0, result.err
+    story: dict[str, object] = result.json
+    return story
+
+
+def host(finished: Finished, kind: str) -> str:
+    return next(name for name, found in finished.world.graph.kinds.items() if found == kind)
+
+
+def events(story: dict[str, object]) -> list[str]:
+    found = story["events"]
+    assert isinstance(found, list)
+    assert [event["time"] for event in found] == sorted(event["time"] for event in found)
+    return [event["what"] for event in found]
+
+
+def test_a_page_that_is_archived_is_found_at_its_place(finished: Finished) -> None:
+    url = sorted(finished.world.expected.must_have - set(finished.world.seeds))[0]
+    story = why(finished, url)
+    assert (story["state"], story["reason"]) == ("finished", "ok")
+    found, requested, archived = events(story)
+    assert (
+        found.startswith("found on http://")
+        and requested.startswith("requested")
+        and archived.startswith("archived in warc/")
+    )
+    file, offset, length = str(story["place"]).split()
+    data = (finished.directory / file).read_bytes()[int(offset) : int(offset) + int(length)]
+    record = truth.record(truth.members(data)[0][0])
+    assert (record.type, record.url) == ("response", url)
+
+
+def test_a_seed_is_named_as_one(finished: Finished) -> None:
+    assert events(why(finished, finished.world.seeds[0]))[0].startswith("given as a seed")
+
+
+def test_a_url_can_be_given_as_it_stands_in_a_page(finished: Finished) -> None:
+    seed = finished.world.seeds[0]
+    assert why(finished, f"{seed};jsessionid={'a' * 32}#part")["url"] == seed
+
+
+def test_each_reason_comes_with_the_rule_that_decided(finished: Finished) -> None:
+    world = finished.world
+    plain = world.graph.plain[0]
+    ends = {
+        sorted(world.expected.redirects)[0]: "redirect",
+        sorted(world.expected.missing)[0]: "not-found",
+        sorted(world.expected.unresolved)[0]: "no-such-host",
+        f"http://{plain}/private/1.html": "robots",
+        f"http://{host(finished, 'broken')}/": "robots-unreachable",
+        f"http://{host(finished, 'silent')}/": "robots-unreachable",
+    }
+    for url, reason in ends.items():
+        story = why(finished, url)
+        assert (story["state"], story["reason"]) == ("finished", reason), url
+    assert "disallow: /private/" in events(why(finished, f"http://{plain}/private/1.html"))[-1].lower()
+
+
+def test_every_attempt_is_an_event(finished: Finished) -> None:
+    url = next(
+        url
+        for url, place in finished.world.graph.places.items()
+        if place.fails == 2 and url in finished.world.expected.must_have
+    )
+    happened = events(why(finished, url))
+    assert sum("status 503" in event and "waits for another attempt" in event for event in happened) == 2
+    assert sum("requested" in event for event in happened) == 3
+
+
+def test_a_page_that_no_allowed_page_links_to_is_not_admitted(finished: Finished) -> None:
+    story = why(finished, f"http://{finished.world.graph.plain[0]}/hidden/1.html")
+    assert (story["state"], story["events"]) == ("not admitted", [])
+    assert "no page that the crawl has read links to it" in str(story["reason"]) and "allows it" in str(story["reason"])
+
+
+def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:
+    assert (
+        why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")["reason"]
+        == "the rule 'suffix' of [scope] refuses it"
+    )
+
+
+def test_robots_txt_has_a_story_too(finished: Finished) -> None:
+    story = why(finished, f"http://{finished.world.graph.plain[0]}/robots.txt")
+    assert (story["state"], story["reason"]) == ("finished", "ok")
+    assert str(story["place"]).startswith("robotstxt/")
+
+
+def test_the_story_for_people_is_the_same(finished: Finished) -> None:
+    shown = crashing.run(["why", str(finished.directory), finished.world.seeds[0]])
+    first, *_, last = shown.out.splitlines()
+    assert (shown.code, first, last) == (0, finished.world.seeds[0], "finished: ok")
+
+
+def test_a_url_cannot_send_control_codes_to_the_terminal(finished: Finished) -> None:
+    shown = crashing.run(["why", str(finished.directory), f"http://{finished.world.graph.plain[0]}/\x1b[31mred[bold]"])
+    assert shown.code == 0 and "\x1b" not in shown.out
+    assert urls.parse(shown.out.splitlines()[0]) is not None
+
+
+def test_why_wants_a_url(finished: Finished) -> None:
+    result = crashing.run(["why", str(finished.directory), "not a url"])
+    assert result.code == 2 and "is not an http or https URL" in result.err
