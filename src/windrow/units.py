@@ -1,4 +1,4 @@
-"""Numbers and times for people."""
+"""Numbers, times and texts for people."""
 
 import time
 
@@ -43,3 +43,8 @@ def span(seconds: float) -> str:
 def moment(epoch: float) -> str:
     """Return a point in time in the local time zone: 2026-11-15 10:44:21; "never" for 0."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(epoch)) if epoch else "never"
+
+
+def printable(text: str) -> str:
+    """Return a text on one line, without characters that would control a terminal: a server may have sent it."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in text)

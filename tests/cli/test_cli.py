@@ -1,6 +1,7 @@
 """The commands as users see them: what they print, what they write, and one sentence for each error."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -280,10 +281,41 @@ def test_the_demo_does_not_overwrite_other_files(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "text"
 
 
-def test_a_crawl_without_a_terminal_shows_no_progress(directory: Path) -> None:
-    result = crashing.run(
-        ["crawl", str(directory), "--set", "fetch.backoff=0.01", "--set", "fetch.delay=0", "--set", "fetch.ip_delay=0"]
-    )
+FAST = ["--set", "fetch.backoff=0.01", "--set", "fetch.delay=0", "--set", "fetch.ip_delay=0"]
+
+
+def test_a_short_crawl_without_a_terminal_shows_no_progress(directory: Path) -> None:
+    result = crashing.run(["crawl", str(directory), *FAST])
     assert result.code == 0
     assert result.err == "" or kernels.missing()
     assert "\x1b" not in result.out
+
+
+def test_a_crawl_without_a_terminal_prints_lines_of_progress(directory: Path) -> None:
+    result = crashing.run(["crawl", str(directory), *FAST, "--set", "crawl.progress_seconds=0.01"])
+    assert result.code == 0
+    assert re.search(r"^[\d-]{10} [\d:]{8}  0\.\d s: \d+ requests? \(.*1 URL waiting", result.err, re.MULTILINE)
+    kept = (directory / "crawl.log").read_text()
+    assert "windrow " in kept and "1 URL waiting" in kept and "ended (done) after" in kept
+
+
+def test_a_verbose_crawl_prints_every_outcome_and_a_quiet_one_nothing(directory: Path) -> None:
+    quiet = crashing.run(["crawl", str(directory), *FAST, "--max-seconds", "0.2", "--quiet"])
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    verbose = crashing.run(["crawl", str(directory), *FAST, "-v"])
+    assert re.search(r"connect +- +0 bytes .*http://a\.test/robots\.txt", verbose.err)
+    assert_sentence(crashing.run(["crawl", str(directory), "-v", "-q"]), "exclude each other")
+
+
+def test_refused_seeds_are_named_with_their_rule(directory: Path) -> None:
+    others = "".join(f"http://a.test/{number}.jpg\n" for number in range(5))
+    (directory / "seeds.txt").write_text(f"http://a.test/\nhttp://a.test:9/\n{others}")
+    result = crashing.run(["crawl", str(directory), *FAST])
+    assert result.err.startswith("6 of 7 seeds are refused by [scope]: http://a.test:9/: its port is not among ")
+    assert "and 3 more: windrow list DIR --refused-seeds" in result.err and result.err.count("\n") == 1
+
+
+def test_an_error_that_ends_a_crawl_is_in_its_log(directory: Path) -> None:
+    result = crashing.run(["crawl", str(directory), *FAST, "--set", 'scope.tlds=["cz"]'])
+    assert result.code == 2
+    assert "ended by an error: every seed" in (directory / "crawl.log").read_text()

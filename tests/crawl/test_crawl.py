@@ -263,7 +263,7 @@ def test_on_a_terminal_a_crawl_shows_its_progress(world: World, tmp_path: Path) 
     os.close(ours)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0 and "nothing is left to crawl" in out
-    for word in (b"pages", b"URLs", b"hosts", b"requests/s", b"Ctrl-C stops cleanly"):
+    for word in (b"pages", b"URLs", b"hosts", b"requests", b"per second", b"Ctrl-C stops cleanly"):
         assert word in shown
     truth.assert_whole(directory, world)
 

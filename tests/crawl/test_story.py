@@ -1,8 +1,15 @@
 """Each URL has a story."""
 
+from pathlib import Path
+
+import pytest
+
 from tests import crashing, truth
 from tests.crawl.conftest import Finished
+from tests.logs import frame, page, task, write
+from tests.logs import url as parsed
 from windrow import urls
+from windrow.data import Reason
 
 
 def why(finished: Finished, url: str) -> dict[str, object]:
@@ -83,10 +90,9 @@ def test_a_page_that_no_allowed_page_links_to_is_not_admitted(finished: Finished
 
 
 def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:
-    assert (
-        why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")["reason"]
-        == "the rule 'suffix' of [scope] refuses it"
-    )
+    story = why(finished, f"http://{finished.world.graph.plain[0]}/picture.jpg")
+    assert story["reason"] == "the rule 'suffix' of [scope] refuses it"
+    assert "scope.skip_suffixes = [" in str(story["explanation"])
 
 
 def test_robots_txt_has_a_story_too(finished: Finished) -> None:
@@ -110,3 +116,49 @@ def test_a_url_cannot_send_control_codes_to_the_terminal(finished: Finished) -> 
 def test_why_wants_a_url(finished: Finished) -> None:
     result = crashing.run(["why", str(finished.directory), "not a url"])
     assert result.code == 2 and "is not an http or https URL" in result.err
+
+
+@pytest.fixture
+def hand_made(tmp_path: Path) -> Path:
+    (tmp_path / "crawl.toml").write_text("[quality]\nmin_characters = 50\n")
+    write(
+        tmp_path / "log",
+        frame(1, page("rejected", digest="SAME", reason=Reason.QUALITY, detail="letters"), seeds=(task(""),)),
+        frame(2, page("first", digest="SAME", text=77), page("other", digest="OTHER", text=99)),
+        frame(
+            3,
+            page("copy", reason=Reason.DUPLICATE, digest="SAME", text=78, detail="same payload as an earlier page"),
+            page("retold", reason=Reason.DUPLICATE, digest="NEW", text=99, detail="same text as an earlier page"),
+            page("short", reason=Reason.QUALITY, detail="short", scores={"characters": 31.0}),
+            page("moved", reason=Reason.BAD_REDIRECT, detail="Location: \x1b[31m"),
+        ),
+    )
+    return tmp_path
+
+
+def test_a_duplicate_names_the_page_that_was_first_seen(hand_made: Path) -> None:
+    first = crashing.run(["why", str(hand_made), parsed("copy").text, "--json"]).json
+    assert first["events"][0]["duplicate_of"] == parsed("first").text  # a rejected page has no fingerprints
+    assert crashing.run(["why", str(hand_made), parsed("retold").text, "--json"]).json["explanation"] == (
+        "same payload or same clean text as an earlier page; first seen at http://a.example.org/other"
+    )
+
+
+def test_a_rule_comes_with_its_option_its_limit_and_the_figure_of_the_page(hand_made: Path) -> None:
+    event = crashing.run(["why", str(hand_made), parsed("short").text, "--json"]).json["events"][0]
+    found = {name: event[name] for name in ("kind", "reason", "rule", "option", "limit", "figure")}
+    assert found == {
+        "kind": "requested",
+        "reason": "quality",
+        "rule": "short",
+        "option": "quality.min_characters",
+        "limit": "50",
+        "figure": 31.0,
+    }
+    shown = crashing.run(["why", str(hand_made), parsed("short").text]).out
+    assert "because: its text has too few characters (quality.min_characters = 50, this page has 31)" in shown
+
+
+def test_a_header_of_a_server_cannot_send_control_codes_to_the_terminal(hand_made: Path) -> None:
+    shown = crashing.run(["why", str(hand_made), parsed("moved").text]).out
+    assert "Location: ?[31m" in shown and "\x1b" not in shown

@@ -69,15 +69,20 @@ def crawl(
         float, typer.Option(help="Stop after this many seconds.", metavar="SECONDS", show_default=False)
     ] = 0.0,
     settings: Settings = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a crawl, or continue one that was stopped or killed. Ctrl-C stops it cleanly."""
+    if verbose and quiet:
+        raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
-    ending = run(directory, load(directory, [*(settings or []), *limits]))
+    options = load(directory, [*(settings or []), *limits])
+    ending = run(directory, options, "verbose" if verbose else "quiet" if quiet else "normal")
     if as_json:
         print_json(ending)
-    else:
+    elif not quiet:
         show_ending(directory, ending)
 
 

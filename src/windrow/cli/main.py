@@ -8,7 +8,7 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, demo, extract, language, options, report, status, terminal, why
+from windrow.cli import corpus, crawl, demo, extract, language, listing, options, report, status, terminal, why
 from windrow.config import ConfigError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "crawl": crawl.crawl,
     "status": status.status,
     "why": why.why,
+    "list": listing.listed,
     "report": report.report,
     "what-if": report.what_if,
     "export": corpus.export,

@@ -1,52 +1,86 @@
-"""Run a crawl in the foreground: signals stop it, a terminal shows its progress."""
+"""Run a crawl in the foreground: signals stop it, a terminal shows its progress, `crawl.log` keeps its notes."""
 
 import asyncio
 import signal
-from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
+import windrow
 from windrow import kernels
 from windrow.cli import terminal
 from windrow.config import Config
-from windrow.crawl import display, loop, recover
+from windrow.crawl import display, loop, progress, recover
+from windrow.crawl.notes import Notes
+from windrow.units import count
+
+Voice = Literal["quiet", "normal", "verbose"]
 
 
-def run(directory: Path, options: Config) -> loop.Ending:
-    """Run a crawl until it ends or a signal stops it. Notes and the live display go to standard error."""
-    notes = terminal.notes()
-    if missing := kernels.missing():
-        effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
-        notes.print(f"C kernels that are not built: {', '.join(missing)}; {effect}")
+def run(directory: Path, options: Config, voice: Voice = "normal") -> loop.Ending:
+    """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error."""
+    return loop.execute(_Run(directory, options, voice).main())
 
-    async def main() -> loop.Ending:
-        shown: list[asyncio.Task[None]] = []
-        stops: list[Callable[[], None]] = []
-        early: list[int] = []  # signals that arrived before the crawl could be stopped
 
-        def stop(number: int) -> None:
-            if stops:
-                stops[0]()
-            else:
-                early.append(number)
+class _Run:
+    """One run, with everything that happens around the crawl itself."""
 
+    def __init__(self, directory: Path, options: Config, voice: Voice) -> None:
+        self._directory = directory
+        self._options = options
+        self._voice = voice
+        self._console = terminal.notes()
+        self._notes = Notes(lambda text: self._console.print(text), quiet=voice == "quiet")
+        self._crawl: loop.Crawl | None = None
+        self._early = 0  # signals that arrived before the crawl could be stopped
+        self._beside: list[asyncio.Task[None]] = []  # the display, the lines of progress
+
+    async def main(self) -> loop.Ending:
+        if missing := kernels.missing():
+            effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
+            self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop, number)
-
-        def watch(running: loop.Crawl, resumed: recover.Resumed) -> None:
-            for line in resumed.torn:
-                notes.print(f"recovered: {line}")
-            if resumed.frames:
-                notes.print(f"continuing after frame {resumed.frames} of the log ({resumed.replayed} replayed)")
-            stops.append(running.stop)
-            for _ in early:
-                running.stop()
-            if notes.is_terminal:
-                shown.append(asyncio.create_task(display.show(running, notes)))
-
+            asyncio.get_running_loop().add_signal_handler(number, self._stop)
         try:
-            return await loop.run(directory, options, watch)
+            ending = await loop.run(self._directory, self._options, self._begin)
+        except Exception as error:
+            if self._crawl is not None:  # else the run was refused, and its directory is left as it was
+                self._notes.record(f"ended by an error: {error}")
+            raise
         finally:
-            for task in shown:
+            for task in self._beside:
                 task.cancel()
+        pace = ending.seconds, ending.tally.requests / max(ending.seconds, 1e-9)
+        self._notes.record(f"ended ({ending.why}) after {progress.line(ending.tally, ending.counts, pace)}")
+        return ending
 
-    return loop.execute(main())
+    def _stop(self) -> None:
+        if self._crawl is None:
+            self._early += 1
+        else:
+            self._crawl.stop()
+
+    def _begin(self, crawl: loop.Crawl, resumed: recover.Resumed) -> None:
+        """Take the crawl once it is set up."""
+        self._crawl = crawl
+        notes = self._notes
+        notes.open(self._directory)
+        notes.record(f"windrow {windrow.__version__} starts")
+        for line in resumed.torn:
+            notes.say(f"recovered: {line}")
+        if resumed.frames:
+            replayed = count(resumed.replayed, "frame")
+            notes.say(f"continuing after frame {resumed.frames:,} of the log ({replayed} replayed)")
+        crawl.note = notes.say
+        for _ in range(self._early):
+            crawl.stop()
+        self._show(crawl)
+
+    def _show(self, crawl: loop.Crawl) -> None:
+        notes = self._notes
+        live = self._console.is_terminal and self._voice != "quiet"
+        lines = progress.report(crawl, self._options.crawl.progress_seconds, notes.record if live else notes.stamp)
+        self._beside.append(asyncio.create_task(lines))
+        if live:
+            self._beside.append(asyncio.create_task(display.show(crawl, self._console)))
+        if self._voice == "verbose":
+            crawl.watch = lambda report: notes.echo(progress.outcome(report))

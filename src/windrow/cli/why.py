@@ -6,7 +6,7 @@ import typer
 
 from windrow.cli.terminal import Directory, Json, load, out, print_json
 from windrow.crawl import story as stories
-from windrow.units import moment
+from windrow.units import moment, printable
 
 
 def why(
@@ -20,5 +20,7 @@ def why(
         return print_json(story)
     out.print(story.url)
     for event in story.events:
-        out.print(f"  {moment(event.time)}  {event.what}")
+        out.print(printable(f"  {moment(event.time)}  {event.what}"))
+    if story.explanation:
+        out.print(printable(f"  because: {story.explanation}"))
     out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")

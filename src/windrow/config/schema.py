@@ -341,6 +341,8 @@ class CrawlOptions:
     commit_pages: Count = 256  # Pages per group commit.
     max_pages: int = 0  # Archived pages after which the crawl stops; 0: no limit.
     max_seconds: float = 0.0  # Seconds after which the crawl stops; 0: no limit.
+    # Seconds between two lines of progress, in crawl.log and, without a terminal, on standard error; 0: none.
+    progress_seconds: float = 60.0
     min_free_bytes: int = (
         256 << 20
     )  # Free bytes on the disk below which fetching pauses, until there are twice as many.

@@ -17,14 +17,14 @@ import uvloop
 
 from windrow import log, origin, seeds
 from windrow.config import Config, ConfigError
-from windrow.crawl import lives, recover
+from windrow.crawl import lives, recover, seedlist
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.record import Recorder
 from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Task
+from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, listed_hosts, stays_home
 from windrow.frontier import Frontier
@@ -83,6 +83,8 @@ class Crawl:
         self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
         self.tally = log.Tally()
+        self.note: Callable[[str], None] = lambda text: None  # called with what the operator may want to know
+        self.watch: Callable[[Report], None] | None = None  # called with every outcome
 
     async def run(self, tasks: list[Task]) -> Ending:
         """Crawl from these seeds and from the URLs that wait already, until the end."""
@@ -117,17 +119,17 @@ class Crawl:
     # Leasing
 
     def _admissible(self, tasks: list[Task]) -> list[Task]:
-        kept = []
-        for task in tasks:
-            rule = self._stations.scope.refuses(task.url)
-            if rule:
-                self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: each start reads them
-            else:
-                kept.append(task)
-        if not kept:
+        refused = dict(seedlist.refused(tasks, self._stations.scope))
+        for rule in refused.values():
+            self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: each start reads them
+        if not refused:
+            return tasks
+        note = seedlist.describe(list(refused.items()), len(tasks), self._options)
+        if len(refused) == len(tasks):
             seed_file = self._options.crawl.seeds
-            raise ConfigError(f"every seed in {seed_file} is refused by [scope]; widen it or change the seeds")
-        return kept
+            raise ConfigError(f"every seed in {seed_file} is refused by [scope]; widen it or change the seeds ({note})")
+        self.note(note)
+        return [task for task in tasks if task not in refused]
 
     async def _work(self) -> None:
         """Lease hosts and start visits until nothing is left or a limit is reached."""
@@ -210,6 +212,8 @@ class Crawl:
             report = entry.report
             if report.task.kind is not Kind.RESOLVE or report.reason is not Reason.OK:
                 self.tally.add(entry)
+                if self.watch is not None:
+                    self.watch(report)
         self._note_closings(receipt)
         if len(self._recorder.commits) >= self._group:
             self._full.set()

@@ -1,21 +1,46 @@
-"""The story of one URL: what happened to it, in order, and which rule decided. It comes from the log alone."""
+"""The story of one URL: what happened to it, in order, and which rule decided. It comes from the log alone.
+
+Each event has its facts as fields, for programs, and as one sentence, for people. A reason is explained with the option
+that decided and the figure of this page; a duplicate with the page that has the same payload or text.
+"""
 
 from pathlib import Path
 
 import msgspec
 
-from windrow import log, urls
+from windrow import log, rules, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Report, Url
+from windrow.data import Access, Kind, Place, Reason, Report, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.origin import robots
 
 
-class Event(msgspec.Struct):
-    """One thing that happened to a URL."""
+class Event(msgspec.Struct, omit_defaults=True):
+    """One thing that happened to a URL. Fields that say nothing are left out."""
 
     time: float  # epoch seconds
-    what: str
+    kind: str  # "admitted", "requested", "not requested", "archived" or "text"
+    what: str  # in words
+    frame: int = 0  # of the log
+    via: str | None = None  # admitted: the page that links to it; "": it is a seed
+    reason: str = ""  # this and what follows: of an attempt
+    meaning: str = ""  # of the reason
+    detail: str = ""
+    final: bool = True  # False: the URL went back to its queue
+    attempt: int = 0  # attempts before this one
+    status: int = 0
+    seconds: float = 0.0
+    downloaded: int = 0  # bytes
+    rule: str = ""  # that decided
+    option: str = ""  # that sets its limit
+    limit: str = ""  # the value of the option, as TOML
+    figure: float | None = None  # of this page, compared with the limit
+    duplicate_of: str = ""  # URL of the page with the same payload or text that was first seen
+    language: str = ""
+    clean: int = 0  # bytes of main text
+    kept: int = 0  # bytes of text in the corpus
+    scores: dict[str, float] = {}
+    place: Place | None = None  # in the archive
 
 
 class Story(msgspec.Struct):
@@ -26,6 +51,7 @@ class Story(msgspec.Struct):
     reason: str  # why it finished, waits or was not admitted
     events: list[Event]
     place: str = ""  # of its capture in the archive: FILE OFFSET LENGTH
+    explanation: str = ""  # of the reason: its meaning, the rule, the option and the figure
 
 
 def why(directory: Path, text: str, options: Config) -> Story:
@@ -36,36 +62,81 @@ def why(directory: Path, text: str, options: Config) -> Story:
     story = Story(url.text, "not admitted", "", [])
     home = log.home(directory)
     for mention in log.mentions(home, url.text):
-        _append(story, mention)
+        _append(story, mention, options, home)
     # An admission is dated by its commit, which may come after a later event: each event is no later than the next one.
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
         event.time = min(event.time, following.time)
     if story.state == "not admitted":
-        story.reason = _not_admitted(home, url, options)
+        story.reason, story.explanation = _not_admitted(home, url, options)
     elif story.state == "waiting" and not story.reason:
         story.reason = _robots_say(home, url)
     return story
 
 
-def _append(story: Story, mention: log.Mention) -> None:
+def _append(story: Story, mention: log.Mention, options: Config, home: Path) -> None:
     report = mention.report
     if report is None:
         where = f"found on {mention.via}" if mention.via else "given as a seed"
         story.state = "waiting"
-        story.events.append(Event(mention.time, f"{where} and admitted (frame {mention.frame})"))
+        what = f"{where} and admitted (frame {mention.frame})"
+        story.events.append(Event(mention.time, "admitted", what=what, frame=mention.frame, via=mention.via or ""))
         return
-    story.events.append(Event(report.time, f"{_outcome(report)} (frame {mention.frame})"))
+    attempt = _attempt(report, mention.frame, options, home)
+    story.events.append(attempt)
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
         story.place = f"{file} {offset} {length}"
-        story.events.append(Event(report.time, f"archived in {file} at byte {offset}, {length} bytes"))
+        what = f"archived in {file} at byte {offset}, {length} bytes"
+        story.events.append(Event(report.time, "archived", what=what, place=report.place))
     if report.clean:
-        language = f" in {report.language}" if report.language else ""
-        scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
-        text = f"{report.clean} bytes of main text found{language}, {report.kept} bytes kept; scores: {scores}"
-        story.events.append(Event(report.time, text))
+        story.events.append(_text(report))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
+        story.explanation = _explanation(attempt)
+
+
+def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
+    rule = rules.applied(report.reason, report.detail, report.scores, options)
+    requested = bool(report.seconds or report.status) and report.task.kind is not Kind.RESOLVE
+    event = Event(
+        time=report.time,
+        kind="requested" if requested else "not requested",
+        what=f"{_outcome(report)} (frame {frame})",
+        frame=frame,
+        reason=report.reason.value,
+        meaning=rules.reasons()[report.reason.value].meaning,
+        detail=report.detail,
+        final=report.final,
+        attempt=report.task.attempt,
+        status=report.status,
+        seconds=report.seconds,
+        downloaded=report.downloaded,
+    )
+    if rule is not None:
+        event.rule, event.option, event.limit, event.figure = rule.name, rule.option, rule.limit, rule.figure
+        event.meaning = rule.meaning
+    if report.reason is Reason.DUPLICATE:
+        event.duplicate_of = log.first_seen(home, report) or ""
+    return event
+
+
+def _explanation(event: Event) -> str:
+    rule = rules.Applied(event.rule, event.meaning, event.option, event.limit, event.figure)
+    return f"{rule}; first seen at {event.duplicate_of}" if event.duplicate_of else str(rule)
+
+
+def _text(report: Report) -> Event:
+    language = f" in {report.language}" if report.language else ""
+    scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
+    return Event(
+        time=report.time,
+        kind="text",
+        what=f"{report.clean} bytes of main text found{language}, {report.kept} bytes kept; scores: {scores}",
+        language=report.language,
+        clean=report.clean,
+        kept=report.kept,
+        scores=report.scores,
+    )
 
 
 def _outcome(report: Report) -> str:
@@ -76,13 +147,15 @@ def _outcome(report: Report) -> str:
     return f"{requested}{status}: {report.reason.value}{detail}{again}"
 
 
-def _not_admitted(home: Path, url: Url, options: Config) -> str:
+def _not_admitted(home: Path, url: Url, options: Config) -> tuple[str, str]:
+    """Return why a URL was not admitted, and the explanation of the rule."""
     rule = Scope(options.scope).refuses(url)
     if rule:
-        return f"the rule '{rule}' of [scope] refuses it"
+        return f"the rule '{rule}' of [scope] refuses it", str(rules.refusal(rule, options))
     return (
         "no page that the crawl has read links to it, or each link to it was refused: "
-        f"by depth, by distance, by nofollow, or by a limit on URLs per host or domain; {_robots_say(home, url)}"
+        f"by depth, by distance, by nofollow, or by a limit on URLs per host or domain; {_robots_say(home, url)}",
+        "",
     )
 
 

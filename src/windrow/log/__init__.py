@@ -22,6 +22,7 @@ from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
 from windrow.log.reader import Mention as Mention
 from windrow.log.reader import Position as Position
+from windrow.log.reader import first_seen as first_seen
 from windrow.log.reader import frames as frames
 from windrow.log.reader import home as home
 from windrow.log.reader import length as length

@@ -145,3 +145,19 @@ def rules(directory: Path, origin: str) -> Origin | None:
                 line = format.line(text)
                 found = line.origin if line.origin and line.origin.name == origin else found
     return found
+
+
+def first_seen(directory: Path, copy: Report) -> str | None:
+    """Return the URL of the first page with the payload or the clean text of this duplicate; None if the log has it no
+    more. Pages whose text no judge accepted do not count, see `fingerprints`."""
+    needles = [b'"text":%d' % copy.text, b'"digest":' + format.quoted(copy.digest)]
+    for _, lines, _ in raw_frames(directory):
+        for text in lines:
+            if needles[0] not in text and needles[1] not in text:
+                continue
+            line = format.line(text)
+            if line.url == copy.task.url.text or not line.text:
+                continue
+            if line.text == copy.text or line.digest == copy.digest:
+                return str(line.url)
+    return None

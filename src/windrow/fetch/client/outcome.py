@@ -9,6 +9,7 @@ from windrow.fetch import coding
 from windrow.fetch.client import stored
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.peers import Peers
+from windrow.units import printable
 
 _HTTP2_STREAM = 92  # CURLE_HTTP2_STREAM, for which pycurl has no name
 
@@ -57,7 +58,7 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         return Failure(
             task=task,
             reason=reason,
-            detail=_printable(detail),
+            detail=printable(detail[:200]),
             time=round(exchange.stamp + seconds, 3),
             seconds=round(seconds, 3),
             downloaded=size,
@@ -117,8 +118,3 @@ def _decoded(exchange: Exchange, head: stored.ResponseHead, code: int) -> tuple[
     if complete or (truncated and body):
         return body, truncated or "length" * cut, False
     return wire, truncated, True
-
-
-def _printable(text: str) -> str:
-    """Return a message on one line: it may contain bytes that a server sent."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:200])

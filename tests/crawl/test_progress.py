@@ -1,0 +1,88 @@
+"""Progress in lines: one per interval, and one per outcome."""
+
+import asyncio
+from typing import Any
+
+from tests.logs import entry, page, task
+from windrow.crawl import progress
+from windrow.data import Counts, Reason
+from windrow.log import Tally
+
+
+def tally() -> Tally:
+    made = Tally()
+    for each in (
+        page("a", kept=500, clean=700),
+        page("b", reason=Reason.QUALITY),
+        entry(task("c"), Reason.TIMEOUT, seconds=1.0, final=False),
+        entry(task("c"), Reason.TIMEOUT, seconds=1.0),
+        entry(task("d"), Reason.ROBOTS),
+    ):
+        made.add(each)
+    return made
+
+
+def test_a_line_has_the_counts_under_their_names() -> None:
+    text = progress.line(tally(), Counts(waiting=1), (75.0, 2.25))
+    assert text == (
+        "1 min 15 s: 4 requests (2.2 per second), 2 pages, 1 document (500 bytes of text kept), "
+        "1 URL waiting, 2 failed attempts"
+    )
+
+
+def test_a_full_disk_is_in_the_line() -> None:
+    assert progress.line(Tally(), Counts(), (1.0, 0.0), paused=True).endswith("; paused: the disk is nearly full")
+
+
+def test_failed_attempts_are_those_repeated_and_those_given_up() -> None:
+    assert progress.failures(tally()) == 2
+
+
+def test_an_outcome_is_one_line_without_control_characters() -> None:
+    report = entry(task("x"), Reason.BAD_REDIRECT, status=302, seconds=0.25, downloaded=1500, detail="\x1b]0;x").report
+    text = progress.outcome(report)
+    assert text[21:] == "bad-redirect         302    1.50 kB   0.250 s  http://a.example.org/x  ?]0;x"
+    again = progress.outcome(entry(task("x"), Reason.TIMEOUT, final=False).report)
+    assert "timeout (again)" in again
+
+
+class Running:
+    """A crawl as far as the lines need it."""
+
+    def __init__(self) -> None:
+        self.tally = tally()
+
+    async def progress(self) -> tuple[Counts, bool]:
+        return Counts(waiting=3), False
+
+
+def lines(every: float, wanted: int) -> list[str]:
+    said: list[str] = []
+
+    async def main() -> None:
+        enough = asyncio.Event()
+
+        def say(text: str) -> None:
+            said.append(text)
+            if len(said) == wanted:
+                enough.set()
+
+        running: Any = Running()
+        task = asyncio.create_task(progress.report(running, every, say))
+        if wanted:
+            await enough.wait()
+            task.cancel()
+        else:
+            await task
+
+    asyncio.run(main())
+    return said
+
+
+def test_lines_come_again_and_again_until_the_end() -> None:
+    found = lines(0.001, 3)
+    assert len(found) == 3 and all("3 URLs waiting" in text for text in found)
+
+
+def test_no_interval_means_no_lines() -> None:
+    assert lines(0.0, 0) == []
