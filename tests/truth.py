@@ -22,6 +22,7 @@ from windrow.dedup.seen import REDO, Seen
 
 # Short delays that the log of a server can still show, and frequent commits, checkpoints and new files.
 QUICK = (
+    "crawl.progress_seconds=0",  # tests look at what a crawl says
     "fetch.delay=0.01",
     "fetch.ip_delay=0.005",
     "fetch.backoff=0.02",

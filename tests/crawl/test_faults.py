@@ -14,6 +14,7 @@ from windrow import config
 from windrow.data import Reason
 
 FAST = (
+    "crawl.progress_seconds=0",
     "fetch.delay=0",
     "fetch.ip_delay=0",
     "fetch.backoff=0.01",

@@ -9,7 +9,7 @@ from windrow.frontier.policy import retry
 from windrow.log import Tally
 from windrow.units import count, moment, printable, size, span
 
-FIRST = 5.0  # seconds until the first line: soon enough to see that the crawl works
+FIRST = 10.0  # seconds until the first line: soon enough to see that the crawl works
 
 _FAILURES = frozenset(reason.value for reason in retry.TABLE)
 
