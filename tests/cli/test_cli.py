@@ -127,8 +127,11 @@ WRONG: dict[str, tuple[Callable[[Path], object], list[str], list[str]]] = {
         ["language.models: cannot read the model", "Is a directory", "windrow language train"],
     ),
     "a damaged model": (
-        write("hsb.json", '{"format": "windrow'),
-        ["--set", 'language.models=["hsb.json"]'],
+        lambda directory: (
+            write("hsb.json", '{"format": "windrow')(directory),
+            write("crawl.toml", f'{LOOPBACK}[language]\nmodels = ["hsb.json"]\n')(directory),
+        ),
+        [],
         ["language.models: ", "hsb.json is not a language model", "windrow language train"],
     ),
     "a judge that does not exist": (
@@ -281,28 +284,35 @@ def test_the_demo_does_not_overwrite_other_files(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "text"
 
 
-FAST = ["--set", "fetch.backoff=0.01", "--set", "fetch.delay=0", "--set", "fetch.ip_delay=0"]
+def hurry(directory: Path, *options: str) -> None:
+    """Make a crawl of this directory take less than a second."""
+    fast = ["fetch.backoff=0.01", "fetch.delay=0", "fetch.ip_delay=0", "crawl.progress_seconds=0", *options]
+    made = config.load(directory / "crawl.toml", fast)
+    (directory / "crawl.toml").write_text(config.dump(made, changed=True))
 
 
 def test_a_short_crawl_without_a_terminal_shows_no_progress(directory: Path) -> None:
-    result = crashing.run(["crawl", str(directory), *FAST])
+    hurry(directory)
+    result = crashing.run(["crawl", str(directory)])
     assert result.code == 0
     assert result.err == "" or kernels.missing()
     assert "\x1b" not in result.out
 
 
 def test_a_crawl_without_a_terminal_prints_lines_of_progress(directory: Path) -> None:
-    result = crashing.run(["crawl", str(directory), *FAST, "--set", "crawl.progress_seconds=0.01"])
+    hurry(directory, "crawl.progress_seconds=0.01")
+    result = crashing.run(["crawl", str(directory)])
     assert result.code == 0
-    assert re.search(r"^[\d-]{10} [\d:]{8}  0\.\d s: \d+ requests? \(.*1 URL waiting", result.err, re.MULTILINE)
+    assert re.search(r"^[\d-]{10} [\d:]{8}  0\.\d s: \d+ requests? \(.* waiting", result.err, re.MULTILINE)
     kept = (directory / "crawl.log").read_text()
-    assert "windrow " in kept and "1 URL waiting" in kept and "ended (done) after" in kept
+    assert "windrow " in kept and " waiting, " in kept and "ended (done) after" in kept
 
 
 def test_a_verbose_crawl_prints_every_outcome_and_a_quiet_one_nothing(directory: Path) -> None:
-    quiet = crashing.run(["crawl", str(directory), *FAST, "--max-seconds", "0.2", "--quiet"])
+    hurry(directory)
+    quiet = crashing.run(["crawl", str(directory), "--max-seconds", "0.2", "--quiet"])
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
-    verbose = crashing.run(["crawl", str(directory), *FAST, "-v"])
+    verbose = crashing.run(["crawl", str(directory), "-v"])
     assert re.search(r"connect +- +0 bytes .*http://a\.test/robots\.txt", verbose.err)
     assert_sentence(crashing.run(["crawl", str(directory), "-v", "-q"]), "exclude each other")
 
@@ -310,12 +320,34 @@ def test_a_verbose_crawl_prints_every_outcome_and_a_quiet_one_nothing(directory:
 def test_refused_seeds_are_named_with_their_rule(directory: Path) -> None:
     others = "".join(f"http://a.test/{number}.jpg\n" for number in range(5))
     (directory / "seeds.txt").write_text(f"http://a.test/\nhttp://a.test:9/\n{others}")
-    result = crashing.run(["crawl", str(directory), *FAST])
+    hurry(directory)
+    result = crashing.run(["crawl", str(directory)])
     assert result.err.startswith("6 of 7 seeds are refused by [scope]: http://a.test:9/: its port is not among ")
     assert "and 3 more: windrow list DIR --refused-seeds" in result.err and result.err.count("\n") == 1
 
 
 def test_an_error_that_ends_a_crawl_is_in_its_log(directory: Path) -> None:
-    result = crashing.run(["crawl", str(directory), *FAST, "--set", 'scope.tlds=["cz"]'])
+    result = crashing.run(["crawl", str(directory), "--set", 'scope.tlds=["cz"]'])
     assert result.code == 2
     assert "ended by an error: every seed" in (directory / "crawl.log").read_text()
+
+
+def test_set_holds_for_one_run_and_says_so(directory: Path) -> None:
+    hurry(directory)
+    before = (directory / "crawl.toml").read_text()
+    result = crashing.run(["crawl", str(directory), "--set", "fetch.connections=3"])
+    kept = f"--set fetch.connections=3 held for this run only; to keep it, write it into {directory / 'crawl.toml'}"
+    assert result.out.splitlines()[-1] == kept
+    assert "  --set fetch.connections=3\n" in (directory / "crawl.log").read_text()
+    assert (directory / "crawl.toml").read_text() == before
+
+
+def test_init_takes_several_languages_with_commas_and_explains_the_options(tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("http://a.cz/\nhttp://b.de/\n")
+    given = ["--language", "cs, de", "--language", "Slovak", "--tld", "cz,sk"]
+    result = crashing.run(["init", str(tmp_path / "crawl"), "--seeds", str(tmp_path / "seeds"), *given])
+    assert result.code == 0, result.err
+    options = config.load(tmp_path / "crawl" / "crawl.toml")
+    assert options.language.accepted == ("ces", "deu", "slk") and options.scope.tlds == ("cz", "sk")
+    assert "1 of 2 seeds is refused by [scope]: http://b.de/: its top-level domain is not among" in result.out
+    assert "# Seconds between the end of a request" in (tmp_path / "crawl" / "crawl.toml").read_text()

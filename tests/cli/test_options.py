@@ -5,7 +5,7 @@ import json
 from typer.testing import CliRunner
 
 from tests import crashing
-from windrow import cli, config
+from windrow import cli, config, rules
 from windrow.data import Reason
 
 
@@ -53,9 +53,21 @@ def test_an_unknown_option_is_reported_with_the_nearest_one() -> None:
     assert result.err == "windrow: there is no option or section 'fetch.dely'; did you mean 'fetch.delay'?\n"
 
 
-def test_every_reason_is_listed_with_its_meaning() -> None:
-    lines = shown("reasons").splitlines()
-    assert [line.split()[0] for line in lines] == [reason.value for reason in Reason]
-    meanings = json.loads(shown("reasons", "--json"))
-    assert list(meanings) == [reason.value for reason in Reason]
-    assert "404" in meanings["not-found"] and "running text" in meanings["no-text"]
+def test_the_long_list_explains_every_option() -> None:
+    found = shown("options", "--long")
+    assert all(f"    {option.meaning}" in found for option in config.options())
+
+
+def test_every_reason_and_every_rule_is_listed_with_its_meaning_and_option() -> None:
+    lines = [line.split()[0] for line in shown("reasons").splitlines() if line.startswith("  ")]
+    assert lines == [*[reason.value for reason in Reason], *rules.LINKS, *rules.QUALITY]
+    found = json.loads(shown("reasons", "--json"))
+    assert list(found["reasons"]) == [reason.value for reason in Reason]
+    assert "404" in found["reasons"]["not-found"]["meaning"]
+    assert "running text" in found["reasons"]["no-text"]["meaning"]
+    assert found["rules"]["depth"]["option"] == "scope.max_depth"
+    assert found["limits"]["short"] == {
+        "meaning": "its text has too few characters",
+        "option": "quality.min_characters",
+        "score": "characters",
+    }

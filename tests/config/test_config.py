@@ -68,6 +68,7 @@ NAMES = {
     "[frontier]\ndely = 1": "unknown option 'frontier.dely' in crawl.toml; did you mean 'fetch.delay'?",
     "[fetch]\ndely = 1": "unknown option 'fetch.dely' in crawl.toml; did you mean 'fetch.delay'?",
     "[fetch]\nmax_pages = 1": "unknown option 'fetch.max_pages' in crawl.toml; did you mean 'crawl.max_pages'?",
+    "[language]\naccept = 1": "unknown option 'language.accept' in crawl.toml; did you mean 'language.accepted'?",
     "[scope]\nmax-depth = 1": "unknown option 'scope.max-depth' in crawl.toml; did you mean 'scope.max_depth'?",
     "[identity]\nxyzzy = 1": "unknown option 'identity.xyzzy' in crawl.toml; docs/configuration.md lists the options",
     "[fetch.hosts_file]\na = 1": "option 'fetch.hosts_file' in crawl.toml"
@@ -224,14 +225,50 @@ def test_a_language_model_is_relative_to_crawl_toml_and_not_to_the_working_direc
     assert config.load(path).language.models == (str(tmp_path / "hsb.json"), "/models/dsb.json")
 
 
-def test_the_users_own_code_is_found_beside_crawl_toml(tmp_path: Path) -> None:
+PATH_OPTIONS = [
+    name for name, shape in shapes().items() if any(isinstance(kind, kinds.InDirectory) for kind in shape.kinds)
+]
+
+
+def test_every_option_that_names_a_file_is_a_path() -> None:
+    named = {
+        option.name for option in config.options() if re.search(r"\b(File|Model)s? (of|with|made)", option.meaning)
+    }
+    assert named == set(PATH_OPTIONS)
+
+
+@pytest.mark.parametrize("name", PATH_OPTIONS)
+def test_a_path_starts_at_the_file_that_holds_it_and_in_set_in_the_current_directory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    section, _, option = name.partition(".")
+    several = shapes()[name].several
+    value = '["sub/file"]' if several else '"sub/file"'
+    path = write(tmp_path, f"[{section}]\n{option} = {value}")
+
+    def loaded(*overrides: str) -> object:
+        found = getattr(getattr(config.load(path, overrides), section), option)
+        return found[0] if several else found
+
+    assert tmp_path / str(loaded()) == tmp_path / "sub/file"
+    assert loaded(f"{name}={value}") == str(here / "sub/file")
+
+
+def test_the_users_own_code_is_found_beside_crawl_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
     (tmp_path / "mine.py").touch()
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").touch()
     text = '[judge]\njudges = ["mine:one", "package.inner:two", "installed.module:three"]'
+    write(tmp_path, "")
+    assert config.load(tmp_path / "crawl.toml", ['judge.judges=["mine:one"]']).judge.judges == (f"{tmp_path}/mine:one",)
     loaded = config.load(write(tmp_path, text), ["extract.extractor=../shared/mine:extract"])
     assert loaded.judge.judges == (f"{tmp_path}/mine:one", f"{tmp_path}/package.inner:two", "installed.module:three")
-    assert loaded.extract.extractor == f"{tmp_path}/../shared/mine:extract"
+    assert loaded.extract.extractor == f"{tmp_path}/here/../shared/mine:extract"
     assert config.load(write(tmp_path, config.dump(loaded))) == loaded
 
 

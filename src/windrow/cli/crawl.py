@@ -9,7 +9,8 @@ from windrow import config, seeds
 from windrow.cli.run import run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
 from windrow.config import ConfigError
-from windrow.crawl import display, loop
+from windrow.crawl import display, loop, seedlist
+from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
 from windrow.units import count, share, size, span
 
@@ -32,12 +33,12 @@ def init(
     language: Annotated[
         list[str] | None,
         typer.Option(
-            help="Keep only text in this language: ces, cs or Czech. Repeatable; the first one is primary.",
+            help="Keep only text in these languages: ces, cs or Czech; several with commas. The first one is primary.",
             metavar="LANGUAGE",
         ),
     ] = None,
     tld: Annotated[
-        list[str] | None, typer.Option(help="Stay within this top-level domain. Repeatable.", metavar="TLD")
+        list[str] | None, typer.Option(help="Stay within these top-level domains: cz, or cz,sk.", metavar="TLD")
     ] = None,
     settings: Settings = None,
 ) -> None:
@@ -45,15 +46,23 @@ def init(
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
-    options = config.make([*_overrides(contact, language or [], tld or []), *(settings or [])], directory)
+    options = config.make([*_overrides(contact, _words(language), _words(tld)), *(settings or [])], directory, Path())
     loop.check_language(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
-    (directory / "crawl.toml").write_text(config.dump(options, changed=True))
+    (directory / "crawl.toml").write_text(config.new_file(options), "utf-8")
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
-    if not contact:
+    refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
+    if refused:
+        out.print(seedlist.describe(refused, len(found), options))
+    if not options.identity.contact:
         out.print("No contact is set, so only loopback addresses will be crawled: set contact under [identity].")
     out.print(f"Now: {command('crawl', directory)}")
+
+
+def _words(given: list[str] | None) -> list[str]:
+    """Return the values of a repeatable option; "cs,de" is two of them."""
+    return [word.strip() for value in given or () for word in value.split(",") if word.strip()]
 
 
 def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:
@@ -79,11 +88,15 @@ def crawl(
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
     options = load(directory, [*(settings or []), *limits])
-    ending = run(directory, options, "verbose" if verbose else "quiet" if quiet else "normal")
+    first = [f"--set {setting}" for setting in settings or ()]
+    ending = run(directory, options, first, "verbose" if verbose else "quiet" if quiet else "normal")
     if as_json:
         print_json(ending)
     elif not quiet:
         show_ending(directory, ending)
+        if settings:
+            keep = f"to keep it, write it into {directory / 'crawl.toml'}"
+            out.print(f"--set {', '.join(settings)} held for this run only; {keep}")
 
 
 def show_ending(directory: Path, ending: loop.Ending) -> None:

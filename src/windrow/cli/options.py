@@ -5,14 +5,15 @@ from typing import Annotated
 import msgspec
 import typer
 
-from windrow import comments, config
+from windrow import config, rules
 from windrow.cli.terminal import Json, out, print_json
 from windrow.config import ConfigError, Option
-from windrow.data import Reason
+from windrow.rules import Rule
 
 
 def options(
     name: Annotated[str, typer.Argument(help="A section or an option: fetch, fetch.delay.", metavar="[NAME]")] = "",
+    long: Annotated[bool, typer.Option("--long", "-l", help="Also print unit, reason and range of each.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the options with their defaults. With NAME, also print unit, reason and range."""
@@ -23,7 +24,7 @@ def options(
         return print_json([msgspec.to_builtins(one) for one in found])
     for option in found:
         out.print(f"{option.name} = {config.default(option)}")
-        if name:
+        if name or long:
             out.print(f"    {_meaning(option)}")
 
 
@@ -32,9 +33,27 @@ def _meaning(option: Option) -> str:
 
 
 def reasons(as_json: Json = False) -> None:
-    """Print the reasons with which a URL can end, and their meaning."""
-    meanings = comments.read(Reason)
+    """Print the reasons with which a URL can end, the rules behind them, and the options that decide."""
     if as_json:
-        return print_json({reason.value: meanings[reason.name] for reason in Reason})
-    for reason in Reason:
-        out.print(f"{reason.value:<20} {meanings[reason.name]}".rstrip())
+        return print_json({title: {name: _fields(rule) for name, rule in table.items()} for title, table in _tables()})
+    for title, table in _tables():
+        out.print(f"{_TITLES[title]}\n")
+        for name, rule in table.items():
+            option = f" [{rule.option}]" if rule.option else ""
+            out.print(f"  {name:<20} {rule.meaning}{option}")
+        out.print("" if title != "limits" else "\nAn option in brackets decides: windrow options NAME explains it.")
+
+
+_TITLES = {
+    "reasons": "How a URL ends, or why an attempt fails",
+    "rules": "Why a link is refused; also in the detail of out-of-scope",
+    "limits": "What quality means; in its detail",
+}
+
+
+def _tables() -> list[tuple[str, dict[str, Rule]]]:
+    return [("reasons", rules.reasons()), ("rules", rules.LINKS), ("limits", rules.QUALITY)]
+
+
+def _fields(rule: Rule) -> dict[str, str]:
+    return {"meaning": rule.meaning, "option": rule.option, "score": rule.score}

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,17 +17,21 @@ from windrow.units import count
 Voice = Literal["quiet", "normal", "verbose"]
 
 
-def run(directory: Path, options: Config, voice: Voice = "normal") -> loop.Ending:
-    """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error."""
-    return loop.execute(_Run(directory, options, voice).main())
+def run(directory: Path, options: Config, notes: Sequence[str] = (), voice: Voice = "normal") -> loop.Ending:
+    """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
+
+    notes: what crawl.log says first.
+    """
+    return loop.execute(_Run(directory, options, notes, voice).main())
 
 
 class _Run:
     """One run, with everything that happens around the crawl itself."""
 
-    def __init__(self, directory: Path, options: Config, voice: Voice) -> None:
+    def __init__(self, directory: Path, options: Config, first: Sequence[str], voice: Voice) -> None:
         self._directory = directory
         self._options = options
+        self._first = first
         self._voice = voice
         self._console = terminal.notes()
         self._notes = Notes(lambda text: self._console.print(text), quiet=voice == "quiet")
@@ -65,6 +70,8 @@ class _Run:
         notes = self._notes
         notes.open(self._directory)
         notes.record(f"windrow {windrow.__version__} starts")
+        for line in self._first:
+            notes.record(line)
         for line in resumed.torn:
             notes.say(f"recovered: {line}")
         if resumed.frames:

@@ -1,9 +1,10 @@
 """Options: one frozen dataclass per section, loaded from crawl.toml.
 
 `schema` holds every option once, with its default, its kind, its unit and its reason. `kinds` are the kinds of
-values, which check and convert. `load` reads crawl.toml and --set, `dump` writes TOML, and `reference` makes the
-documentation from the comments of the schema. So a new option is one field in schema.py. A stage receives its own
-section, never the whole."""
+values, which check and convert. `load` reads crawl.toml and --set, `dump` writes TOML, `template` writes the crawl.toml
+of a new crawl, and `reference` makes the documentation from the comments of the schema. So a new option is one field in
+schema.py. A stage receives its own section, never the whole.
+"""
 
 from windrow.config.dump import dump as dump
 from windrow.config.dump import toml as toml
@@ -33,3 +34,4 @@ from windrow.config.schema import QualityOptions as QualityOptions
 from windrow.config.schema import ScopeOptions as ScopeOptions
 from windrow.config.schema import SignalsOptions as SignalsOptions
 from windrow.config.schema import WorkersOptions as WorkersOptions
+from windrow.config.template import new_file as new_file

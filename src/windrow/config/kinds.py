@@ -19,7 +19,7 @@ class ValueKind(Protocol):
     def apply(self, value: Any, thing: str, directory: Path) -> Any:
         """Return the value as the program uses it; ConfigError, which names `thing`, where it cannot be used.
 
-        `directory` is that of crawl.toml.
+        `directory` is where relative paths start: that of crawl.toml, or for --set the current one.
         """
 
 
@@ -93,7 +93,9 @@ class Suffix:
 
 @dataclass(frozen=True, slots=True)
 class InDirectory:
-    """A file, relative to the directory of crawl.toml; empty: none."""
+    """A file, relative to the directory of crawl.toml, or for --set to the current one; empty: none."""
+
+    as_written: bool = False  # a path relative to crawl.toml stays so: the crawl, which knows its directory, joins them
 
     def apply(self, value: str, thing: str, directory: Path) -> str:
         return str(directory / value) if value else value
@@ -123,6 +125,7 @@ GzipLevel = Annotated[int, Range(0, 3)]
 Timeout = Annotated[float, Range(0.001, 86400)]
 Ascii = Annotated[str, Pattern(r"[ -~]*", "ASCII")]
 File = Annotated[str, InDirectory()]
+FileBeside = Annotated[str, InDirectory(as_written=True)]
 Files = Annotated[tuple[str, ...], InDirectory()]
 Hosts = Annotated[tuple[str, ...], Name()]
 Domains = Annotated[tuple[str, ...], Name(below=True)]

@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from windrow.config.dump import toml
-from windrow.config.kinds import ConfigError, Range, ValueKind
+from windrow.config.kinds import ConfigError, InDirectory, Plugin, Range, ValueKind
 from windrow.config.schema import Config
 
-Written = tuple[Any, str]  # a value, and the place where the user wrote it
+
+class Written(typing.NamedTuple):
+    """A value as the user wrote it."""
+
+    value: Any
+    place: str  # where it stands: the file, or --set
+    base: Path  # where relative paths start: the directory of the file, or for --set the current one
+
 
 _TYPES = {
     bool: "true or false, without quotes",
@@ -38,13 +45,20 @@ class Shape(typing.NamedTuple):
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Return the options of a crawl.toml, changed by overrides such as "fetch.delay=10"."""
-    return _config(_read(path), overrides, path)
+    """Return the options of a crawl.toml, changed by overrides such as "fetch.delay=10".
+
+    Paths in the file are relative to its directory, paths in overrides to the current directory, as a shell completes
+    them.
+    """
+    return _config(_read(path), overrides, path.parent, Path())
 
 
-def make(overrides: Sequence[str], directory: Path) -> Config:
-    """Return the options of a new crawl in this directory: the defaults, changed by overrides."""
-    return _config({}, overrides, directory / "crawl.toml")
+def make(overrides: Sequence[str], directory: Path, base: Path | None = None) -> Config:
+    """Return the options of a new crawl in this directory: the defaults, changed by overrides.
+
+    base: where relative paths start, if not in that directory.
+    """
+    return _config({}, overrides, directory, directory if base is None else base)
 
 
 @functools.cache
@@ -78,17 +92,18 @@ def _shape(kind: Any) -> Shape:
     return Shape(kind, several, choices, kinds)
 
 
-def _config(written: dict[str, Written], overrides: Sequence[str], path: Path) -> Config:
+def _config(written: dict[str, Written], overrides: Sequence[str], home: Path, base: Path) -> Config:
+    """home: the directory of crawl.toml, in which the user's own code is found."""
     for override in overrides:
         name, value = _override(override)
-        written[name] = (value, "--set")
-    directory = path.parent.absolute()
+        written[name] = Written(value, "--set", base.absolute())
+    home = home.absolute()
     sections = {}
     for section in dataclasses.fields(Config):
         kind = typing.cast(type, section.type)
         names = {option.name: f"{section.name}.{option.name}" for option in dataclasses.fields(kind)}
         sections[section.name] = kind(
-            **{option: _value(name, written[name], directory) for option, name in names.items() if name in written}
+            **{option: _value(name, written[name], home) for option, name in names.items() if name in written}
         )
     return Config(**sections)
 
@@ -112,7 +127,7 @@ def _read(path: Path) -> dict[str, Written]:
         _check_section(section, options, str(path))
         for option, value in options.items():
             _check_name(f"{section}.{option}", str(path))
-            written[f"{section}.{option}"] = (value, str(path))
+            written[f"{section}.{option}"] = Written(value, str(path), path.parent.absolute())
     return written
 
 
@@ -164,30 +179,31 @@ def _check_name(name: str, place: str) -> None:
 
 
 def nearest(name: str) -> str:
-    """Return a hint: the same option of another section, a similar one of this section, or a similar one of any."""
+    """Return a hint: a very similar option of this section, the same option of another section, a similar one of this
+    section, or a similar one of any."""
     known = list(shapes())
     section, _, option = name.rpartition(".")
-    same = [full for full in known if full.endswith("." + option)]
     own = [full.partition(".")[2] for full in known if full.startswith(section + ".")]
-    here = [f"{section}.{near}" for near in difflib.get_close_matches(option, own, 1, 0.6)]
+    here = [[f"{section}.{near}" for near in difflib.get_close_matches(option, own, 1, least)] for least in (0.8, 0.6)]
+    same = [full for full in known if full.endswith("." + option)]
     names = difflib.get_close_matches(option, [full.partition(".")[2] for full in known], 1, 0.7)
     elsewhere = [full for full in known if names and full.endswith("." + names[0])]
-    near = same or here or elsewhere
+    near = here[0] or same or here[1] or elsewhere
     return f"did you mean '{near[0]}'?" if near else "docs/configuration.md lists the options"
 
 
-def _value(name: str, written: Written, directory: Path) -> Any:
+def _value(name: str, written: Written, home: Path) -> Any:
     """Return the value in the type of its field, after every check."""
-    thing = f"option '{name}' in {written[1]}"
+    thing = f"option '{name}' in {written.place}"
     shape = shapes()[name]
-    value = written[0]
+    value = written.value
     if not shape.several:
-        return _checked(thing, _typed(thing, value, shape), shape, directory)
+        return _checked(thing, _typed(thing, value, shape), shape, (written.base, home))
     if not isinstance(value, list):
         example = toml(value) if type(value) is shape.single else "…"
         raise ConfigError(f"{thing} must be a list, not {value!r}; write [{example}]")
     items = [_typed(f"an item of {thing}", item, shape) for item in value]
-    return tuple(_checked(thing, item, shape, directory) for item in items)
+    return tuple(_checked(thing, item, shape, (written.base, home)) for item in items)
 
 
 def _typed(thing: str, value: Any, shape: Shape) -> Any:
@@ -198,12 +214,17 @@ def _typed(thing: str, value: Any, shape: Shape) -> Any:
     return value
 
 
-def _checked(thing: str, value: Any, shape: Shape, directory: Path) -> Any:
+def _checked(thing: str, value: Any, shape: Shape, places: tuple[Path, Path]) -> Any:
+    """Return a value after every check. places: where its relative paths start, and the directory of crawl.toml."""
+    base, home = places
     if isinstance(value, str) and _CONTROL.search(value):
         raise ConfigError(f"{thing} holds a control character: {value!r}; write it on one line, in UTF-8")
     if shape.choices and value not in shape.choices:
         *others, last = map(repr, shape.choices)
         raise ConfigError(f"{thing} must be {', '.join(others)} or {last}, not {value!r}")
     for kind in shape.kinds:
-        value = kind.apply(value, thing, directory)
+        if isinstance(kind, InDirectory) and kind.as_written and base == home:
+            continue
+        # A module without a path is looked for beside crawl.toml, wherever its name was written.
+        value = kind.apply(value, thing, home if isinstance(kind, Plugin) and "/" not in value else base)
     return value

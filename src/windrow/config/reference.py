@@ -17,8 +17,9 @@ _HEAD = """# Configuration
 `python -m windrow.config` writes this page from `src/windrow/config/schema.py`; edit that file, not this one.
 
 Options stand in `crawl.toml`, each in its section (`[fetch]`, then `delay = 5`). `--set fetch.delay=10` on the command
-line overrides the file. An unknown option or a value out of its range is an error: Windrow never ignores it. Paths of
-files are relative to the directory of `crawl.toml`. `windrow options NAME` prints one option.
+line overrides the file, for this run only. An unknown option or a value out of its range is an error: Windrow never
+ignores it. A relative path in `crawl.toml` starts in the directory of that file; a relative path on the command line,
+also in `--set`, starts in the current directory. `windrow options NAME` prints one option.
 """
 
 

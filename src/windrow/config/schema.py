@@ -13,6 +13,7 @@ from windrow.config.kinds import (
     Domains,
     Expressions,
     File,
+    FileBeside,
     Files,
     GzipLevel,
     Hosts,
@@ -334,7 +335,7 @@ class CorpusOptions:
 class CrawlOptions:
     """How the crawl runs."""
 
-    seeds: str = "seeds.txt"  # File of seed URLs, read at each start; new URLs in it are added.
+    seeds: FileBeside = "seeds.txt"  # File of seed URLs, read at each start; new URLs in it are added.
     in_flight: Count = 1024  # URLs requested and not yet committed: a kill makes us fetch at most so many again.
     in_flight_bytes: Count = 64 << 20  # Bytes of bodies held for these URLs.
     commit_seconds: Annotated[float, Range(0.01, 3600)] = 1.0  # Seconds between two group commits.
