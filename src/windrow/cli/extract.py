@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
-from typer.core import TyperGroup
 
 from windrow import config
 from windrow.batch import extract as job
 from windrow.batch import inputs
+from windrow.cli.help import Group
 from windrow.cli.terminal import Json, counted, print_json
 from windrow.config import ConfigError
 
 _DEFAULT = "files"
 
 
-class _Group(TyperGroup):
+class _Group(Group):
     """Treat arguments that name no command as arguments of `files`, so that `windrow extract page.html` works."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from windrow import rules, seeds
+from windrow.cli import completion
 from windrow.cli.terminal import Directory, load, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl import listing, seedlist
@@ -15,29 +16,50 @@ from windrow.crawl.listing import Listed, Wish
 from windrow.frontier.policy.scope import Scope
 from windrow.units import moment, printable
 
+_WHICH = "Which URLs"  # heading of the help
+
 
 def listed(
     directory: Directory,
     reason: Annotated[
-        list[str] | None, typer.Option(help="Only URLs that ended with this reason. Repeatable.", metavar="REASON")
+        list[str] | None,
+        typer.Option(
+            help="Only URLs that ended with this reason. Repeatable.",
+            metavar="REASON",
+            autocompletion=completion.reasons,
+            rich_help_panel=_WHICH,
+        ),
     ] = None,
-    host: Annotated[list[str] | None, typer.Option(help="Only of this host. Repeatable.", metavar="HOST")] = None,
+    host: Annotated[
+        list[str] | None, typer.Option(help="Only of this host. Repeatable.", metavar="HOST", rich_help_panel=_WHICH)
+    ] = None,
     domain: Annotated[
-        list[str] | None, typer.Option(help="Only of this name and all below it. Repeatable.", metavar="NAME")
+        list[str] | None,
+        typer.Option(help="Only of this name and all below it. Repeatable.", metavar="NAME", rich_help_panel=_WHICH),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="page, file (well-known files), resolve, session-redirect or all.", metavar="KIND")
+        str,
+        typer.Option(
+            help="page, file (well-known files), resolve, session-redirect or all.",
+            metavar="KIND",
+            rich_help_panel=_WHICH,
+        ),
     ] = "page",
-    since: Annotated[str, typer.Option(help="At this time or later: 2026-11-15T10:44.", metavar="TIME")] = "",
-    until: Annotated[str, typer.Option(help="At this time or earlier.", metavar="TIME")] = "",
-    attempts: Annotated[bool, typer.Option("--attempts", help="Also list attempts that were repeated.")] = False,
-    waiting: Annotated[bool, typer.Option("--waiting", help="List the URLs that wait instead.")] = False,
-    refused_seeds: Annotated[
-        bool, typer.Option("--refused-seeds", help="List the seeds that [scope] refuses instead.")
+    since: Annotated[
+        str, typer.Option(help="At this time or later: 2026-11-15T10:44.", metavar="TIME", rich_help_panel=_WHICH)
+    ] = "",
+    until: Annotated[str, typer.Option(help="At this time or earlier.", metavar="TIME", rich_help_panel=_WHICH)] = "",
+    attempts: Annotated[
+        bool, typer.Option("--attempts", help="Also list attempts that were repeated.", rich_help_panel=_WHICH)
     ] = False,
-    limit: Annotated[
-        int, typer.Option(help="List at most so many; 0: all.", metavar="N", min=0, show_default=False)
-    ] = 0,
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="List the URLs that wait instead.", rich_help_panel=_WHICH)
+    ] = False,
+    refused_seeds: Annotated[
+        bool,
+        typer.Option("--refused-seeds", help="List the seeds that [scope] refuses instead.", rich_help_panel=_WHICH),
+    ] = False,
+    limit: Annotated[int, typer.Option(help="List at most so many; 0: all.", metavar="N", show_default=False)] = 0,
     only_urls: Annotated[bool, typer.Option("--urls", help="Print only the URLs, one per line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
@@ -52,6 +74,8 @@ def listed(
         attempts=attempts,
     )
     listing.check(wish)
+    if limit < 0:
+        raise ConfigError(f"--limit must be at least 0, not {limit}")
     rows = _rows(directory, wish, waiting, refused_seeds)
     for row in itertools.islice(rows, limit) if limit else rows:
         if as_json:

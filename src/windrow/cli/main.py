@@ -8,10 +8,25 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, demo, extract, language, listing, options, report, status, terminal, why
+from windrow.cli import (
+    completion,
+    corpus,
+    crawl,
+    demo,
+    extract,
+    help,
+    language,
+    listing,
+    options,
+    report,
+    status,
+    terminal,
+    why,
+)
 from windrow.config import ConfigError
 
 app = typer.Typer(
+    cls=help.Group,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -23,8 +38,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "init": crawl.init,
     "crawl": crawl.crawl,
     "status": status.status,
-    "why": why.why,
     "list": listing.listed,
+    "why": why.why,
     "report": report.report,
     "what-if": report.what_if,
     "export": corpus.export,
@@ -32,11 +47,16 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "rebuild": corpus.rebuild,
     "options": options.options,
     "reasons": options.reasons,
+    "completion": completion.completion,
 }
+_APPS: dict[str, typer.Typer] = {"extract": extract.app, "language": language.app}
 for name, command in _COMMANDS.items():
-    app.command(name)(command)
-app.add_typer(extract.app, name="extract")
-app.add_typer(language.app, name="language")
+    app.command(name, rich_help_panel=help.panel(name))(command)
+for name, inner in _APPS.items():
+    help.dress(inner)
+    app.add_typer(inner, name=name, rich_help_panel=help.panel(name))
+help.dress(app)
+completion.enable()
 
 
 @app.callback(invoke_without_command=True)

@@ -6,13 +6,22 @@ import msgspec
 import typer
 
 from windrow import config, rules
+from windrow.cli import completion
 from windrow.cli.terminal import Json, out, print_json
 from windrow.config import ConfigError, Option
 from windrow.rules import Rule
 
 
 def options(
-    name: Annotated[str, typer.Argument(help="A section or an option: fetch, fetch.delay.", metavar="[NAME]")] = "",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A section or an option: fetch, fetch.delay.",
+            metavar="NAME",
+            autocompletion=completion.option_names,
+            show_default=False,
+        ),
+    ] = "",
     long: Annotated[bool, typer.Option("--long", "-l", help="Also print unit, reason and range of each.")] = False,
     as_json: Json = False,
 ) -> None:

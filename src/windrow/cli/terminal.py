@@ -22,6 +22,7 @@ from rich.progress import (
 )
 
 from windrow import config
+from windrow.cli import completion
 from windrow.config import Config, ConfigError
 
 Item = TypeVar("Item")
@@ -32,7 +33,12 @@ Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metava
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Override an option: --set fetch.delay=10", metavar="SECTION.OPTION=VALUE"),
+    typer.Option(
+        "--set",
+        help="Override an option for this run: fetch.delay=10. Repeatable.",
+        metavar="NAME=VALUE",
+        autocompletion=completion.settings,
+    ),
 ]
 
 out = Console(highlight=False, soft_wrap=True, markup=False)
