@@ -6,14 +6,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
+import windrow
 from tests.logs import url, write
 from tests.report import crawls
 from windrow import cli, report
 from windrow.config import ConfigError
 from windrow.data import Frame, Task
 from windrow.report import page, plots
+from windrow.report.samples import Sample
 
 PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
 VOID = {"meta", "br", "polyline", "circle", "rect"}
@@ -104,14 +107,16 @@ def test_only_an_earlier_report_is_replaced(tmp_path: Path) -> None:
 def test_the_page_needs_no_other_file(tmp_path: Path) -> None:
     file, reader = made(tmp_path, crawls.german(tmp_path / "c"))
     assert not {"script", "link", "img", "iframe", "object"} & reader.tags
-    assert not re.search(r"(?:src|href|url)\s*[=(]", file.read_text())
+    assert not re.search(r"(?:src|url)\s*[=(]", file.read_text())
+    links = re.findall(r"<(\w+)[^<>]*\shref=[^<>]*>", file.read_text())
+    assert set(links) == {"a"}  # a link loads nothing until it is followed
 
 
 def test_the_page_has_the_numbers(tmp_path: Path) -> None:
     _, reader = made(tmp_path, crawls.german(tmp_path / "c"))
     assert ["all", "4", "50.0 kB", "100 %", "6.10 kB", "100 %", "0.1220"] in reader.rows
     assert ["rich.de", "2", "2", "20.0 kB", "6.00 kB", "30 %"] in reader.rows
-    assert ["deu", "3", "30.0 kB", "12.0 kB", "3", "1,200", "6.10 kB", "20 %", "100 %", ""] in reader.rows
+    assert ["German deu", "3", "30.0 kB", "12.0 kB", "3", "1,200", "6.10 kB", "20 %", "100 %", ""] in reader.rows
     (seen,) = [row for row in reader.rows if row[:2] == ["✓", "URLs admitted"]]
     assert seen[2:] == ["8", "= 3 ok + 1 language + 1 low-yield + 1 no-text + 1 timeout + 1 waiting or in flight"]
 
@@ -135,6 +140,29 @@ def test_names_from_the_web_cannot_break_the_page(tmp_path: Path) -> None:
     assert "script" not in reader.tags
     assert hostile in [row[0] for row in reader.rows]
     assert "<title>a&amp;b&lt;i&gt; · Windrow report</title>" in file.read_text()
+
+
+def test_reasons_and_languages_come_before_what_if(tmp_path: Path) -> None:
+    text = made(tmp_path, crawls.german(tmp_path / "c"))[0].read_text()
+    titles = re.findall(r"<h2>([^<]*)</h2>", text)
+    assert titles.index("Reasons") < titles.index("Languages") < titles.index("What if")
+
+
+def test_the_page_has_version_and_options_of_the_crawl(tmp_path: Path) -> None:
+    directory = crawls.german(tmp_path / "c")
+    (directory / "crawl.toml").write_text('[identity]\noperator = "<b>me</b>"\n[fetch]\ndelay = 5.0\n')
+    text = made(tmp_path, directory)[0].read_text()
+    assert f"Windrow {windrow.__version__}" in text
+    assert "[identity]\noperator = &quot;&lt;b&gt;me&lt;/b&gt;&quot;\n</pre>" in text and "delay" not in text
+
+
+def test_sample_texts_are_escaped(tmp_path: Path) -> None:
+    found = report.read([crawls.german(tmp_path / "c")])
+    bad = Sample(url='http://a.de/"><script>', title="<img src=x>", language="deu", text="<script>alert(1)</script>")
+    shown = [replace(found[0], samples=[bad])]
+    text = page.render(shown, plots.all_of(shown))
+    assert "<script" not in text and "<img" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text and "German" in text
 
 
 def test_a_crawl_without_text_says_so(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`windrow report` and `what-if`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,10 @@ import typer
 
 from windrow import log
 from windrow import report as reports
+from windrow.batch import takedown
 from windrow.cli.terminal import Directory, Json, Settings, out, print_json, progress
+from windrow.data import Document
+from windrow.units import count
 
 
 def report(
@@ -18,13 +22,15 @@ def report(
         Path | None,
         typer.Option("--output", "-o", help="File or directory of the page; default: DIR/report.", metavar="OUT"),
     ] = None,
-    unit: Annotated[str, typer.Option("--by", help="Show the yield per domain or per host.")] = "domain",
+    unit: Annotated[
+        str, typer.Option("--by", help="Show the yield per domain or per host.", metavar="UNIT")
+    ] = "domain",
     png: Annotated[bool, typer.Option("--png", help="Also write the pictures as PNG; needs windrow[png].")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
     with progress("report", sum(map(log.length, directories))) as watch:
-        found = reports.read(directories, unit, watch)
+        found = reports.read(directories, unit, watch, hidden)
     if as_json:
         print_json(found[0] if len(found) == 1 else found)
     for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
@@ -32,7 +38,17 @@ def report(
     if output is not None or not as_json:
         made = reports.write(found, output or reports.place(directories), png)
         if not as_json:
-            out.print(f"{made.page} written, with {len(made.pictures)} pictures")
+            out.print(f"{made.page} written, with {count(len(made.pictures), 'picture')}")
+
+
+def hidden(directory: Path) -> Callable[[Document], bool] | None:
+    """Return which documents of a crawl must not be shown: those on its takedown list."""
+    file = directory / takedown.FILE
+    if not file.exists():
+        return None
+    listed = takedown.Takedown()
+    listed.read(file)
+    return listed.covers
 
 
 def what_if(
@@ -42,7 +58,7 @@ def what_if(
         typer.Option("--threshold", help="strict, normal, permissive, off, or a,b. Repeatable.", metavar="T"),
     ] = None,
     ladder: Annotated[str, typer.Option(help="Yields separated by commas; default: SpiderLing's.")] = "",
-    unit: Annotated[str, typer.Option("--by", help="Retire by domain or by host.")] = "domain",
+    unit: Annotated[str, typer.Option("--by", help="Retire by domain or by host.", metavar="UNIT")] = "domain",
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:

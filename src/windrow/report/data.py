@@ -6,10 +6,14 @@ from pathlib import Path
 
 import msgspec
 
+import windrow
 from windrow import config, log
+from windrow.data import Document
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
+from windrow.report import samples
+from windrow.report.samples import Hidden, Sample
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
 CELLS = 40  # per decade of a scatter plot: domains in the same cell are one dot
@@ -81,7 +85,8 @@ class Numbers(msgspec.Struct, frozen=True):
     frames: int
     seen: int  # URLs admitted
     waiting: int  # of these, not finished: waiting or in flight
-    pages: int  # answered
+    responses: int  # answers to requests for URLs of the crawl, whatever the status; the yield counts these
+    pages: int  # of these, with a 2xx status
     documents: int
     words: int
     downloaded: int  # bytes of pages
@@ -103,17 +108,32 @@ class Numbers(msgspec.Struct, frozen=True):
     curve: list[Point] = []  # one point per stretch of the crawl, not cumulative
     cells: list[Cell] = []
     notes: list[str] = []
+    version: str = ""  # of Windrow, that made the report
+    settings: str = ""  # the options of the crawl that differ from their defaults, as TOML
+    samples: list[Sample] = []
 
 
-def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
-    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options."""
+def read(directory: Path, unit: str = "domain", watch: Watch | None = None, hidden: Hidden | None = None) -> Numbers:
+    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options.
+
+    hidden: says which documents must not be shown as samples.
+    """
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
     rules = WhatIf(Question(options.frontier, unit=unit))
     accounts = Accounts(rules.book, unit)
     totals = log.fold(directory, accounts, watch=watch)
     tables = rules.tables(accounts.sites.values(), totals.notes)
-    return numbers(directory.resolve().name, totals, accounts, tables)
+    return msgspec.structs.replace(
+        numbers(directory.resolve().name, totals, accounts, tables),
+        version=windrow.__version__,
+        settings=config.dump(options, changed=True),
+        samples=samples.read(directory, totals.lengths, hidden or _shown, totals.frames),
+    )
+
+
+def _shown(document: Document) -> bool:
+    return False
 
 
 def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables) -> Numbers:
@@ -129,7 +149,8 @@ def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables)
         frames=totals.frames,
         seen=tally.seen,
         waiting=tally.seen - sum(tally.finished.values()),
-        pages=total.urls,
+        responses=total.urls,
+        pages=tally.pages,
         documents=total.documents,
         words=total.words,
         downloaded=total.downloaded,

@@ -1,14 +1,16 @@
 """The report as one HTML page that needs no other file: styles, pictures and tables are in it, and no script."""
 
+import re
 import time
 from collections.abc import Sequence
 from html import escape
 
 from windrow.frontier.policy.whatif import LadderRow, RuleRow
+from windrow.judge.language import codes
 from windrow.report import style, svg, tables
 from windrow.report.data import Numbers, Sum
 from windrow.report.scene import DARK, LIGHT, Scene
-from windrow.units import share, size, span
+from windrow.units import count, share, size, span
 
 NOTES = 5  # shown
 MARK = b'<meta name="generator" content="windrow report">'  # identifies an earlier report
@@ -16,31 +18,59 @@ MARK = b'<meta name="generator" content="windrow report">'  # identifies an earl
 
 def render(crawls: Sequence[Numbers], scenes: Sequence[Scene]) -> str:
     names = " and ".join(escape(crawl.name) for crawl in crawls)
+    several = len(crawls) > 1
     figures = {scene.name: _figure(scene) for scene in scenes}
-    pairs = [figures[name] for name in ("scatter", "yield", "harvest", "what-if") if name in figures]
+    textual = "scatter" in figures or "yield" in figures
     parts = [
-        f"<header><h1>{names}</h1>{''.join(_dates(crawl, len(crawls) > 1) for crawl in crawls)}</header>",
+        f"<header><h1>{names}</h1>{''.join(_dates(crawl, several) for crawl in crawls)}</header>",
         *[_note(crawl, note) for crawl in crawls for note in _first(crawl.notes)],
         _summary(crawls),
-        f'<div class="pictures">{"".join(pairs)}</div>' if pairs else _NO_TEXT,
-        _what_if(crawls) if any(crawl.kept for crawl in crawls) else "",
-        _section("Every URL finishes once", _ENDS, "".join(_sums(crawl, len(crawls) > 1) for crawl in crawls)),
-        _section("Reasons", "", tables.shares(crawls, "reason", [crawl.reasons for crawl in crawls], "urls")),
-        _section(
-            "Languages", _LANGUAGES, tables.shares(crawls, "language", [crawl.languages for crawl in crawls], "kept")
-        )
-        if pairs
-        else "",
+        _section("Reasons", _REASONS, tables.shares(crawls, "reason", [crawl.reasons for crawl in crawls], "urls")),
+        _languages(crawls) if textual else _NO_TEXT,
+        _pictures(figures, "scatter", "yield", "harvest", "what-if"),
+        *[_samples(crawl, several) for crawl in crawls if crawl.samples],
         _section(
             "Top-level domains",
             "",
-            tables.shares(crawls, "TLD", [crawl.tlds for crawl in crawls], "kept" if pairs else "urls"),
+            tables.shares(crawls, "TLD", [crawl.tlds for crawl in crawls], "kept" if textual else "urls"),
         ),
-        *[_scores(crawl, len(crawls) > 1) for crawl in crawls if crawl.scores],
-        *[_domains(crawl, len(crawls) > 1) for crawl in crawls],
-        *[_counts(crawl, len(crawls) > 1) for crawl in crawls],
+        *[_domains(crawl, several) for crawl in crawls],
+        _what_if(crawls) if any(crawl.kept for crawl in crawls) else "",
+        _section("Every URL finishes once", _ENDS, "".join(_sums(crawl, several) for crawl in crawls)),
+        *[_counts(crawl, several) for crawl in crawls],
+        *[_scores(crawl, several) for crawl in crawls if crawl.scores],
+        *[_settings(crawl, several) for crawl in crawls],
+        f"<footer><p>Windrow {escape(crawls[0].version)}</p></footer>" if crawls and crawls[0].version else "",
     ]
     return style.PAGE.format(title=names, light=_variables(LIGHT), dark=_variables(DARK), body="\n".join(parts))
+
+
+def _pictures(figures: dict[str, str], *names: str) -> str:
+    made = [figures[name] for name in names if name in figures]
+    return f'<div class="pictures">{"".join(made)}</div>' if made else ""
+
+
+def _languages(crawls: Sequence[Numbers]) -> str:
+    found = tables.shares(crawls, "language", [crawl.languages for crawl in crawls], "kept")
+    return _section("Languages", _LANGUAGES, found)
+
+
+def _samples(crawl: Numbers, named: bool) -> str:
+    """Return the beginnings of some documents. Their text comes from the web: everything is escaped."""
+    made = []
+    for sample in crawl.samples:
+        title = tables.link(sample.url, sample.title or sample.url)
+        language = escape(codes.name(sample.language)) if sample.language else "no language"
+        text = f'<p dir="auto">{escape(sample.text)}</p>'
+        made.append(f"<article><h3>{title}</h3><p><i>{language} · {escape(sample.url)}</i></p>{text}</article>")
+    whose = f": {crawl.name}" if named else ""
+    return _section(f"Sample texts{whose}", _SAMPLES, f'<div class="samples">{"".join(made)}</div>')
+
+
+def _settings(crawl: Numbers, named: bool) -> str:
+    whose = f": {crawl.name}" if named else ""
+    inner = f'<pre tabindex="0">{escape(crawl.settings)}</pre>' if crawl.settings else "<p>None.</p>"
+    return _section(f"Options that differ from their defaults{whose}", "", inner)
 
 
 def _variables(colours: dict[str, str]) -> str:
@@ -52,7 +82,7 @@ def _dates(crawl: Numbers, named: bool) -> str:
     if not crawl.frames:
         return f"<p>{whose}Nothing has been committed yet.</p>"
     first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (crawl.first, crawl.last))
-    return f"<p>{whose}{first} to {last} UTC, {span(crawl.seconds)} of crawling, {crawl.frames:,} commits</p>"
+    return f"<p>{whose}{first} to {last} UTC, {span(crawl.seconds)} of crawling, {count(crawl.frames, 'commit')}</p>"
 
 
 def _first(notes: Sequence[str]) -> list[str]:
@@ -67,15 +97,15 @@ def _note(crawl: Numbers, note: str) -> str:
 def _facts(crawl: Numbers) -> list[tuple[str, str, str]]:
     """Return the figures at the top of the page: name, value, explanation."""
     unit = _unit(crawl)
-    rate = f"{crawl.pages / crawl.seconds:,.1f} per second" if crawl.seconds else ""
+    rate = f"{crawl.responses / crawl.seconds:,.1f} responses per second" if crawl.seconds else ""
     facts = [
         ("pages", f"{crawl.pages:,}", rate),
-        ("downloaded", size(crawl.downloaded), f"on {crawl.domains:,} {unit}{'' if crawl.domains == 1 else 's'}"),
+        ("downloaded", size(crawl.downloaded), f"on {count(crawl.domains, unit)}"),
     ]
     if crawl.clean or crawl.kept:
         facts += [
             ("documents", f"{crawl.documents:,}", f"{share(crawl.documents, crawl.pages)} of the pages"),
-            ("text kept", size(crawl.kept), f"{crawl.words:,} words" if crawl.words else ""),
+            ("text kept", size(crawl.kept), count(crawl.words, "word") if crawl.words else ""),
             ("yield", share(crawl.kept, crawl.downloaded), "kept / downloaded"),
             ("retired", f"{crawl.retired:,}", f"{unit}s of low yield"),
         ]
@@ -108,7 +138,9 @@ def _figure(scene: Scene) -> str:
 
 
 def _section(title: str, lead: str, inner: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{f'<p>{escape(lead)}</p>' if lead else ''}{inner}</section>"
+    """Return a section. In the lead, text in backticks is code."""
+    said = re.sub(r"`(.*?)`", r"<code>\1</code>", escape(lead))
+    return f"<section><h2>{escape(title)}</h2>{f'<p>{said}</p>' if said else ''}{inner}</section>"
 
 
 def _what_if(crawls: Sequence[Numbers]) -> str:
@@ -123,7 +155,7 @@ def _what_if(crawls: Sequence[Numbers]) -> str:
             cell for crawl, other in zip(crawls, found, strict=True) for cell in _step(crawl, other.ladder[number])
         ]
         rows.append([step, *cells])
-    columns = ["retired", "pages", "downloaded", "of all", "kept", "of all", "yield"]
+    columns = ["retired", "responses", "downloaded", "of all", "kept", "of all", "yield"]
     rules = ["threshold", "t(n)", *_heads(crawls, columns)]
     outcomes = []
     for number, rule in enumerate(first.rules):
@@ -175,7 +207,7 @@ def _sums(crawl: Numbers, named: bool) -> str:
         for sign, what, total, parts in rows
     )
     title = f"<h3>{escape(crawl.name)}</h3>" if named else ""
-    return f'{title}<div class="scroll"><table class="sums"><tbody>{inner}</tbody></table></div>'
+    return f'{title}<div class="scroll" tabindex="0"><table class="sums"><tbody>{inner}</tbody></table></div>'
 
 
 def _sign(entry: Sum) -> str:
@@ -227,6 +259,8 @@ _ENDS = (
     "Each line is one number, counted in two ways. An admitted URL is waiting or in flight, or has finished for "
     "exactly one reason."
 )
+_REASONS = "How the URLs ended. `windrow reasons` explains each reason, `windrow list` lists its URLs."
+_SAMPLES = "The beginnings of some documents, chosen at random."
 _LANGUAGES = "Pages with text, by the language that the language judge found. Kept: text that reached the corpus."
 _SCORES = "The scores of the judges, your own included: over all pages that have them, and over the documents."
 _RETIRED = "Dropped: URLs that were not requested because their domain had been retired."

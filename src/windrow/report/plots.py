@@ -4,7 +4,10 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from windrow.frontier.policy.whatif import LadderRow, RuleRow
+from windrow.judge.language import codes
 from windrow.log.accounts import joined
 from windrow.report import axes
 from windrow.report.axes import Axis
@@ -25,7 +28,8 @@ def all_of(crawls: Sequence[Numbers]) -> list[Scene]:
     made = [scatter(crawls), over_time(crawls), harvest(crawls), trade(crawls)] if textual else []
     made += [bars(crawls, "reasons", "How URLs ended", [crawl.reasons for crawl in crawls], "urls")]
     if textual:
-        made += [bars(crawls, "languages", "Text kept by language", [crawl.languages for crawl in crawls], "kept")]
+        languages = [[replace(entry, name=codes.name(entry.name)) for entry in crawl.languages] for crawl in crawls]
+        made += [bars(crawls, "languages", "Text kept by language", languages, "kept")]
         made += [bars(crawls, "tlds", "Text kept by top-level domain", [crawl.tlds for crawl in crawls], "kept")]
     else:
         made += [bars(crawls, "tlds", "Pages by top-level domain", [crawl.tlds for crawl in crawls], "urls")]

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from html import escape
 
 from windrow.frontier.policy.whatif import ratio
+from windrow.judge.language import codes
 from windrow.report.data import Numbers, RankedSite, Share
 from windrow.report.scene import series
 from windrow.units import share, size
 
 ROWS = 20  # of a table at most; the rest is one row
 _ZERO = "<i>0</i>"
+_COUNTED = {"reason": "URLs", "language": "pages"}  # in a row of shares; otherwise responses
 Cells = Sequence[str]
 
 
@@ -21,7 +23,7 @@ def table(head: Cells, rows: Sequence[Cells], texts: int = 1) -> str:
         "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, align, strict=True)) + "</tr>"
         for row in rows
     )
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="scroll" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def shares(crawls: Sequence[Numbers], title: str, columns: Sequence[Sequence[Share]], field: str) -> str:
@@ -35,13 +37,20 @@ def shares(crawls: Sequence[Numbers], title: str, columns: Sequence[Sequence[Sha
     )
     rows = []
     for name in names[:ROWS]:
-        cells = [escape(name or "(none)")]
+        cells = [_label(title, name)]
         for number, (column, total) in enumerate(zip(found, totals, strict=True)):
             cells += _compared(column.get(name), field, total, number)
         rows.append(cells)
     heads = [("text", "kept") if field == "kept" else ("",)] * len(crawls)
     head = [cell for number, crawl in enumerate(crawls) for cell in (*heads[number], coloured(crawl, number), "")]
     return table([title, *head], rows)
+
+
+def _label(title: str, name: str) -> str:
+    """Return the first cell of a row. A language has its English name and its code."""
+    if title == "language" and (known := codes.name(name)) != name:
+        return f"{escape(known)} <i>{escape(name)}</i>"
+    return escape(name or "(none)")
 
 
 def _weight(name: str, found: Sequence[dict[str, Share]], totals: Sequence[int], field: str) -> tuple[float, float]:
@@ -62,7 +71,7 @@ def _compared(entry: Share | None, field: str, total: int, number: int) -> list[
 def _single(title: str, shares: Sequence[Share], field: str) -> str:
     domains = any(entry.domains for entry in shares)
     textual = any(entry.clean or entry.kept for entry in shares)
-    what = "URLs" if title == "reason" else "pages"
+    what = _COUNTED.get(title, "responses")
     head = [title, *(["domains"] if domains else []), what, "downloaded"]
     worded = any(entry.words for entry in shares)
     head += ["text", "documents", *(["words"] if worded else []), "kept", "yield"] if textual else []
@@ -70,7 +79,7 @@ def _single(title: str, shares: Sequence[Share], field: str) -> str:
     rows = []
     for entry in [*shares[:ROWS], *_rest(shares[ROWS:])]:
         cells = [
-            escape(entry.name or "(none)"),
+            _label(title, entry.name),
             *([f"{entry.domains:,}"] if domains else []),
             f"{entry.urls:,}",
             size_or_zero(entry.downloaded),
@@ -118,17 +127,22 @@ def share_or_zero(part: float, whole: float) -> str:
     return share(part, whole) if part else _ZERO
 
 
+def link(url: str, text: str) -> str:
+    """Return a link to a page of the web. It loads nothing until it is followed, and then does not say from where."""
+    return f'<a href="{escape(url)}" rel="noreferrer nofollow">{escape(text)}</a>'
+
+
 def coloured(crawl: Numbers, number: int) -> str:
     return f'<b style="color:var(--{series(number)})">{escape(crawl.name)}</b>'
 
 
 def ranking(domains: Sequence[RankedSite], unit: str) -> str:
     closed = any(domain.closed for domain in domains)
-    head = [unit, "pages", "documents", "downloaded", "kept", "yield", *(["dropped"] if closed else [])]
+    head = [unit, "responses", "documents", "downloaded", "kept", "yield", *(["dropped"] if closed else [])]
     rows = []
     for domain in domains:
         cells = [
-            escape(domain.name),
+            link(f"http://{domain.name}/", domain.name),
             f"{domain.pages:,}",
             count(domain.documents),
             size_or_zero(domain.downloaded),
