@@ -3,7 +3,7 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from windrow.batch.filters import Filter, Wanted
-from windrow.batch.takedown import Takedown
+from windrow.takedown import Takedown
 from windrow.config import ConfigError
 from windrow.corpus import document
 
