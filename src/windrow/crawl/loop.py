@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 import msgspec
 import uvloop
 
-from windrow import log, origin, seeds
+from windrow import log, origin, seeds, takedown
 from windrow.config import Config, ConfigError
 from windrow.crawl import lives, recover
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.record import Recorder
+from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Task
@@ -59,12 +60,13 @@ class Crawl:
         self._recorder = Recorder(directory, options, resumed, self._disk)
         self._recorder.watch = self._recorded
         self._recorder.failed = self._break
+        self._takedown = TakedownFile(directory)
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
         self._stations = Stations(
             options=options,
             clock=clock,
             frontier=self._frontier,
-            scope=Scope(options.scope),
+            scope=Scope(options.scope, self._takedown.read()),
             probes=Probes(options, origin.SOFT_404),
             in_flight=self._in_flight,
             resolver=Resolver(options.fetch, options.identity),
@@ -118,13 +120,15 @@ class Crawl:
 
     def _admissible(self, tasks: list[Task]) -> list[Task]:
         kept = []
+        widen = False
         for task in tasks:
             rule = self._stations.scope.refuses(task.url)
             if rule:
                 self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: each start reads them
+                widen = widen or rule != takedown.RULE  # seeds on the takedown list do not end a crawl that has others
             else:
                 kept.append(task)
-        if not kept:
+        if not kept and widen:
             seed_file = self._options.crawl.seeds
             raise ConfigError(f"every seed in {seed_file} is refused by [scope]; widen it or change the seeds")
         return kept
@@ -231,6 +235,7 @@ class Crawl:
                 return
             try:
                 await self._commit()
+                self._stations.scope.takedown = self._takedown.follow(self._stations.scope.takedown)
                 if self._disk.look():
                     self._in_flight.wake()
                     self._wake.set()

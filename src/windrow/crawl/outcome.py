@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from windrow import urls
+from windrow import takedown, urls
 from windrow.crawl.clock import Clock
 from windrow.data import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Report, Task, Url
 from windrow.dedup.decide import Candidate, Decision
@@ -16,7 +16,10 @@ from windrow.origin import needed_by, robots
 
 _DAY = 86400.0
 _HOPS = 5  # redirects of a well-known file (RFC 9309 §2.3.1.2)
-_CLOSED = {Reason.LOW_YIELD: "its domain was retired: too little text for its bytes"}
+_CLOSED = {
+    Reason.LOW_YIELD: "its domain was retired: too little text for its bytes",
+    Reason.OUT_OF_SCOPE: f"{takedown.RULE}: its host is on the list",
+}
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +145,8 @@ def forbidden(task: Task, known: Origin, clock: Clock) -> Outcome | None:
 def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the scope, as it is now, refuses."""
     rule = scope.refuses(task.url)
+    if rule == takedown.RULE:
+        rule = f"{rule} ({scope.takedown.find(task.url.text)})"
     return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=clock.now()) if rule else None
 
 
@@ -247,7 +252,15 @@ def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str,
                 others.setdefault(follow.url.host, follow)
     if others and scope.homepages:
         found += [_home(other) for other in others.values()]
-    return tuple(found)
+    return tuple(_permitted(found, scope, refused) if scope.takedown else found)
+
+
+def _permitted(tasks: list[Task], scope: Scope, refused: dict[str, int]) -> list[Task]:
+    """Leave out what is on the takedown list. Workers do not know the list, and home pages are added behind them."""
+    left = [task for task in tasks if not scope.takedown.covers(task.url.text)]
+    if len(left) < len(tasks):
+        refused[takedown.RULE] = refused.get(takedown.RULE, 0) + len(tasks) - len(left)
+    return left
 
 
 def _home(task: Task) -> Task:

@@ -4,13 +4,16 @@ import re
 
 from windrow import config, urls
 from windrow.data import Task, Url
+from windrow.takedown import RULE, Takedown
 
 
 class Scope:
     """The rules of one configuration, compiled. `refuses` needs only the URL, so that a worker process can run it."""
 
-    def __init__(self, rules: config.ScopeOptions) -> None:
+    def __init__(self, rules: config.ScopeOptions, takedown: Takedown | None = None) -> None:
+        """`takedown`: the list of the crawl. The driver has it; a worker has not, because the list may change."""
         self._rules = rules
+        self.takedown = takedown or Takedown()
         self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
         self._longest = max(map(len, self._skipped), default=0)
         self._tlds = tuple("." + tld.strip(".").lower() for tld in rules.tlds)
@@ -29,6 +32,8 @@ class Scope:
         text = url.text
         if len(text) > self._rules.max_length:
             return "length"
+        if self.takedown and self.takedown.covers(text):
+            return RULE
         rule = self._known.get(url.host)
         if rule is None:
             rule = self._refuses_host(url)
@@ -47,6 +52,8 @@ class Scope:
 
     def refuses_origin(self, url: Url) -> str:
         """Return the name of the rule that refuses every URL of this origin: only rules on hosts and ports apply."""
+        if self.takedown.covers_host(url.host):
+            return RULE
         return self._refuses_host(url) or ("" if urls.port(url.text) in self._rules.ports else "port")
 
     def _refuses_host(self, url: Url) -> str:
