@@ -153,6 +153,10 @@ def rebuild(
             help="Make the corpus again from the archive, in OUT/corpus, with crawl.toml and --set.", metavar="OUT"
         ),
     ] = None,
+    takedown: Annotated[
+        Path | None,
+        typer.Option(help="With --corpus: a list of URLs, hosts and domains besides DIR/takedown.txt.", metavar="FILE"),
+    ] = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -163,11 +167,13 @@ def rebuild(
     from windrow.batch import rebuild as job
 
     with counter("pages") as watch:
-        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
+        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages), takedown)
     if as_json:
         return print_json(done)
     text = f"{done.documents:,} documents with {size(done.kept)} of text"
     out.print(f"{done.pages:,} pages read, {text} in {corpus / 'corpus'}")
+    if done.listed or done.purged:
+        out.print(f"{done.listed:,} documents on the takedown list left out, {done.purged:,} pages purged earlier")
     out.print(display.reasons(done.reasons))
 
 

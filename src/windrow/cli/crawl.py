@@ -126,6 +126,10 @@ def status(directory: Directory, as_json: Json = False) -> None:
     if found.clean:
         share = f"{found.kept / max(1, found.downloaded):.2%} of the downloaded bytes, {size(found.clean)} extracted"
         table.add_row("text", "", size(found.kept), share)
+    for name, count in found.truncated.items():
+        table.add_row("truncated", f"{count:,}", f"captures cut by {name}")
+    if found.listed or found.purged:
+        table.add_row("takedown", f"{found.listed:,}", "documents on the list", f"{found.purged:,} pages purged")
     for name, length in found.bytes.items():
         table.add_row("", size(length), f"{name}/")
     table.add_row("last commit", moment(found.last), f"frame {found.frames}")
@@ -140,4 +144,6 @@ def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")]
     out.print(story.url)
     for event in story.events:
         out.print(f"  {moment(event.time)}  {event.what}")
+    if story.takedown:
+        out.print(f"on the takedown list: {story.takedown}")
     out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")

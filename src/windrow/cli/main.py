@@ -8,7 +8,7 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, extract, language, options, report, terminal
+from windrow.cli import corpus, crawl, extract, language, options, purge, report, terminal
 from windrow.config import ConfigError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "export": corpus.export,
     "dedup": corpus.dedup,
     "rebuild": corpus.rebuild,
+    "purge": purge.purge,
     "options": options.options,
     "reasons": options.reasons,
 }

@@ -312,6 +312,7 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
     check_contact(options, tasks)
     check_language(options)
     with recover.lock(directory):
+        takedown.check_purged(directory)
         free = free_bytes(directory)
         if free < options.crawl.min_free_bytes:
             raise ConfigError(

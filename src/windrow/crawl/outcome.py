@@ -37,6 +37,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[Task, ...] = ()  # the target of a redirect
     refused: dict[str, int] = {}
     requested: bool = False  # a request was sent
+    truncated: str = ""  # see Capture
     address: str = ""  # of a RESOLVE task
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     rules: float = 0.0  # stamp of the Origin under which the task was requested or refused
@@ -87,6 +88,7 @@ def report(outcome: Outcome, reading: Reading | None, decision: Decision | None,
         rules=outcome.rules,
         links=reading.links if reading is not None else outcome.links,
         refused=reading.refused if reading is not None else outcome.refused,
+        truncated=outcome.truncated,
     )
 
 
@@ -191,6 +193,7 @@ def answered(capture: Capture, scope: Scope, most_redirects: int, rules: float =
         links=links if is_page else (),
         refused=refused if is_page else {},
         requested=True,
+        truncated=capture.truncated,
         rules=rules,
     )
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, urls
+from windrow import log, takedown, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Report, Url
+from windrow.data import Access, Order, Report, Url
 from windrow.frontier.policy.scope import Scope
+from windrow.log import purges
 from windrow.origin import robots
 
 
@@ -32,6 +33,9 @@ class Status(msgspec.Struct):
     downloaded: int  # bytes
     clean: int  # bytes of main text found
     kept: int  # bytes of text in the corpus
+    truncated: dict[str, int]  # captures that are not complete, by what ended them
+    listed: int  # documents on the takedown list that are not purged
+    purged: int  # pages removed by `windrow purge`
     bytes: dict[str, int]  # committed, by directory: the archive's three, corpus, seen
     frames: int
     first: float  # epoch seconds of the first commit
@@ -41,7 +45,8 @@ class Status(msgspec.Struct):
 def status(directory: Path) -> Status:
     """Return the counts of a crawl, running or not."""
     hosts = log.Hosts()
-    totals = log.fold(directory, hosts)
+    removals = log.Removals(takedown.of(directory).covers)
+    totals = log.fold(directory, hosts, removals)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
@@ -64,6 +69,9 @@ def status(directory: Path) -> Status:
         downloaded=tally.downloaded,
         clean=tally.clean,
         kept=tally.kept,
+        truncated=_by_size(tally.truncated),
+        listed=len(removals.listed),
+        purged=len(removals.purged),
         bytes=subsets,
         frames=totals.frames,
         first=totals.first,
@@ -105,6 +113,7 @@ class Story(msgspec.Struct):
     reason: str  # why it finished, waits or was not admitted
     events: list[Event]
     place: str = ""  # of its capture in the archive: FILE OFFSET LENGTH
+    takedown: str = ""  # the line of the takedown list that covers it now
 
 
 def why(directory: Path, text: str, options: Config) -> Story:
@@ -113,6 +122,7 @@ def why(directory: Path, text: str, options: Config) -> Story:
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
     story = Story(url.text, "not admitted", "", [])
+    story.takedown = str(takedown.of(directory).find(url.text) or "")
     home = log.home(directory)
     for mention in log.mentions(home, url.text):
         _append(story, mention)
@@ -120,7 +130,7 @@ def why(directory: Path, text: str, options: Config) -> Story:
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
         event.time = min(event.time, following.time)
     if story.state == "not admitted":
-        story.reason = _not_admitted(home, url, options)
+        story.reason = (story.takedown and "it is on the takedown list") or _not_admitted(home, url, options)
     elif story.state == "waiting" and not story.reason:
         story.reason = _robots_say(home, url)
     return story
@@ -128,6 +138,8 @@ def why(directory: Path, text: str, options: Config) -> Story:
 
 def _append(story: Story, mention: log.Mention) -> None:
     report = mention.report
+    if mention.order is not None:
+        return _append_order(story, mention.order, mention.frame)
     if report is None:
         where = f"found on {mention.via}" if mention.via else "given as a seed"
         story.state = "waiting"
@@ -137,7 +149,8 @@ def _append(story: Story, mention: log.Mention) -> None:
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
         story.place = f"{file} {offset} {length}"
-        story.events.append(Event(report.time, f"archived in {file} at byte {offset}, {length} bytes"))
+        cut = f"; not complete, cut by {report.truncated}" if report.truncated else ""
+        story.events.append(Event(report.time, f"archived in {file} at byte {offset}, {length} bytes{cut}"))
     if report.clean:
         language = f" in {report.language}" if report.language else ""
         scores = ", ".join(f"{name} {score:g}" for name, score in report.scores.items())
@@ -145,6 +158,14 @@ def _append(story: Story, mention: log.Mention) -> None:
         story.events.append(Event(report.time, text))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
+
+
+def _append_order(story: Story, order: Order, frame: int) -> None:
+    if order.verb == purges.VERB:
+        by = purges.split(order)[0]
+        what = f"purged by {by}: its captures and its document are no longer in archive and corpus (frame {frame})"
+        story.events.append(Event(order.time, what))
+        story.place = ""
 
 
 def _outcome(report: Report) -> str:

@@ -67,6 +67,7 @@ def metadata(document: Document, dump: str) -> dict[str, Any]:
         "offset": place.offset,
         "length": place.length,
         "digest": place.digest,
+        "truncated": document.truncated,
     }
 
 

@@ -65,6 +65,8 @@ def _doc(item: Item, measures: tuple[int, str], options: FormatOptions) -> str:
         ("enc_meta", document.charset.lower()),
         ("enc_chared", document.charset.lower().replace("-", "_")),
     ]
+    if document.truncated:
+        attributes.append(("truncated", document.truncated))
     if options.places:
         place = document.place
         attributes += [
