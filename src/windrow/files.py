@@ -1,4 +1,4 @@
-"""Durable files: append all of the data or none, overwrite, replace a file in one step, keep names after a power loss."""
+"""Durable files: append all of the data or none, overwrite, replace a file in one step, keep names."""
 
 import contextlib
 import errno

@@ -5,6 +5,7 @@ records. A tombstone is a `metadata` record without a target URI. Its text is st
 blocks can have any length: what the old record was longer is filled with blanks at the end of the one field.
 """
 
+import itertools
 import math
 import struct
 import uuid
@@ -47,16 +48,24 @@ def spans(directory: Path, place: Place) -> list[Span]:
     A record that is shorter than a tombstone is joined with its neighbour.
     """
     path = directory / place.file
-    first = next(records(path, place.offset), None)
-    if first is not None and is_tombstone(first):
+    if _purged(path, place.offset):
         return []
     exchange = exchange_at(path, place.offset)
     if "metadata" not in exchange or not all(record.length for record in exchange.values()):
         raise ArchiveError(path, place.offset, "the capture that begins here lacks one of its records")
     found = sorted(Span(record.offset, record.length) for record in exchange.values())
-    if any(one.offset + one.length != other.offset for one, other in zip(found, found[1:], strict=False)):
+    if any(one.offset + one.length != other.offset for one, other in itertools.pairwise(found)):
         raise ArchiveError(path, place.offset, "the records of the capture that begins here do not follow each other")
     return joined(found)
+
+
+def _purged(path: Path, offset: int) -> bool:
+    """Return whether a tombstone is at an offset. Where no record begins, one that was joined may lie across it."""
+    try:
+        record = next(records(path, offset), None)
+    except ArchiveError:
+        return any(is_tombstone(record) and 0 < offset - record.offset < record.length for record in records(path))
+    return record is not None and is_tombstone(record)
 
 
 def joined(found: Sequence[Span]) -> list[Span]:

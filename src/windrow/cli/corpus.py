@@ -128,6 +128,12 @@ def dedup(
     format: Annotated[
         str, typer.Option(help="jsonl, prevertical, vertical or text; detected per file by default.")
     ] = "",
+    takedown: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of URLs, hosts and domains to leave out, besides the takedown.txt of crawls.", metavar="FILE"
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
     as_json: Json = False,
@@ -135,7 +141,8 @@ def dedup(
     """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
-    options = job.options(level, format, config.make([job.PURE, *(settings or [])], Path()).dedup)
+    rules = config.make([job.PURE, *(settings or [])], Path()).dedup
+    options = job.options(level, format, rules, job.listed(inputs, takedown))
     plans = job.plan(inputs, output, format, force)
     with progress("dedup", job.size(plans)) as watch:
         summary = job.run(plans, options, watch)

@@ -121,8 +121,8 @@ def why(directory: Path, text: str, options: Config) -> Story:
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
-    story = Story(url.text, "not admitted", "", [])
-    story.takedown = str(takedown.of(directory).find(url.text) or "")
+    listing = takedown.of(directory).find(url.text)
+    story = Story(url=url.text, state="not admitted", reason="", events=[], takedown=str(listing or ""))
     home = log.home(directory)
     for mention in log.mentions(home, url.text):
         _append(story, mention)

@@ -22,7 +22,7 @@ class PurgeNote(msgspec.Struct, frozen=True):
 
 
 def order(by: str, urls: tuple[str, ...], id: str, time: float) -> Order:
-    """Return the order that says which pages a line of the takedown list has removed."""
+    """Return the order that names the pages that an entry of the takedown list has removed."""
     return Order(id=id, time=time, verb=VERB, values=(f"{_BY}{by}", *urls))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import config, log
+from windrow import config, log, takedown
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
@@ -110,7 +110,7 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
     rules = WhatIf(Question(options.frontier, unit=unit))
-    accounts = Accounts(rules.book, unit)
+    accounts = Accounts(rules.book, unit, takedown.of(directory))
     totals = log.fold(directory, accounts, watch=watch)
     tables = rules.tables(accounts.sites.values(), totals.notes)
     return numbers(directory.resolve().name, totals, accounts, tables)

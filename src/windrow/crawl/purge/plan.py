@@ -1,4 +1,4 @@
-"""What is to be purged, according to the log and the takedown list."""
+"""Find the captures to purge, by the log and the takedown list."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ _EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"  # SHA-1 of no bytes: pages without 
 _view = format.view("url", "place", "digest", "text", "kept", reason=str)
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class PurgeTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A capture that goes."""
 
     url: str
@@ -28,7 +28,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PurgePlan(msgspec.Struct, frozen=True):
-    targets: list[Target]
+    targets: list[PurgeTarget]
     shards: dict[str, int]  # with documents that go: file -> committed length
     copies: list[str]  # pages that are not on the list and have the same payload or the same text, in order
     frames: int  # of the log
@@ -62,7 +62,7 @@ def plan(directory: Path) -> PurgePlan:
 class _Search:
     def __init__(self, directory: Path, listed: Takedown, notes: dict[str, PurgeNote]) -> None:
         self._directory, self._listed, self._notes = directory, listed, notes
-        self.targets: dict[tuple[str, int], Target] = {}  # by file and offset
+        self.targets: dict[tuple[str, int], PurgeTarget] = {}  # by file and offset
         self.shards: set[str] = set()
         self.copies: dict[str, None] = {}
         self.lengths: dict[str, int] = {}
@@ -86,14 +86,14 @@ class _Search:
         if documents:  # a document is in the member that its shard got with the same frame
             self.shards.update(name for name in head.lengths if name.startswith("corpus/"))
 
-    def _target(self, line: Line, frame: int) -> Target | None:
+    def _target(self, line: Line, frame: int) -> PurgeTarget | None:
         """Return the target if the page is on the list now, or if the log says that this capture is purged."""
         note = self._notes.get(line.url)
         known = note is not None and frame < note.frame
         if known and note is not None:
-            return Target(url=line.url, place=Place(*line.place), by=note.by, new=False)
+            return PurgeTarget(url=line.url, place=Place(*line.place), by=note.by, new=False)
         if self._listed and self._listed.covers(line.url):
-            return Target(url=line.url, place=Place(*line.place), by=str(self._listed.find(line.url)), new=True)
+            return PurgeTarget(url=line.url, place=Place(*line.place), by=str(self._listed.find(line.url)), new=True)
         return None
 
     def find_copies(self, lines: list[bytes]) -> None:
@@ -110,7 +110,7 @@ class _Search:
                 self.copies[line.url] = None
             else:
                 by = f"{first.by} (its payload is that of {first.url})"
-                target = Target(url=line.url, place=place, by=by, new=True, revisit=True)
+                target = PurgeTarget(url=line.url, place=place, by=by, new=True, revisit=True)
                 self.targets[place.file, place.offset] = target
 
 

@@ -47,7 +47,7 @@ def purge(directory: Path, options: Config, watch: Watch) -> Purged:
         interrupted = redo.repeat()
         position = asyncio.run(_to_last_commit(directory, options))
         found = plan(directory)
-        work = _Work(directory, found, Purged(False, copies=found.copies, torn=_torn(directory)))
+        work = _Work(directory, found, Purged(dry_run=False, copies=found.copies, torn=_torn(directory)))
         if found.targets or interrupted:
             redo.begin()
         _log(directory, found, position)
@@ -64,7 +64,7 @@ def preview(directory: Path, watch: Watch) -> Purged:
     """Return what `purge` would do. Nothing is changed; a crawl may run meanwhile."""
     takedown.check_purged(directory)
     found = plan(directory)
-    work = _Work(directory, found, Purged(True, copies=found.copies, torn=_torn(directory)))
+    work = _Work(directory, found, Purged(dry_run=True, copies=found.copies, torn=_torn(directory)))
     for _ in work.patches():
         watch(work.done.bytes)
     return work.done
