@@ -127,9 +127,9 @@ def status(directory: Directory, as_json: Json = False) -> None:
         share = f"{found.kept / max(1, found.downloaded):.2%} of the downloaded bytes, {size(found.clean)} extracted"
         table.add_row("text", "", size(found.kept), share)
     for name, count in found.truncated.items():
-        table.add_row("truncated", f"{count:,}", f"captures cut by {name}")
+        table.add_row("truncated", f"{count:,}", f"by {name}")
     if found.listed or found.purged:
-        table.add_row("takedown", f"{found.listed:,}", "documents on the list", f"{found.purged:,} pages purged")
+        table.add_row("takedown", f"{found.listed:,}", "documents listed", f"{found.purged:,} pages purged")
     for name, length in found.bytes.items():
         table.add_row("", size(length), f"{name}/")
     table.add_row("last commit", moment(found.last), f"frame {found.frames}")

@@ -235,7 +235,7 @@ class Crawl:
                 return
             try:
                 await self._commit()
-                self._stations.scope.takedown = self._takedown.follow(self._stations.scope.takedown)
+                self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
                 if self._disk.look():
                     self._in_flight.wake()
                     self._wake.set()

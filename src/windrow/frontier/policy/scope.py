@@ -13,7 +13,7 @@ class Scope:
     def __init__(self, rules: config.ScopeOptions, takedown: Takedown | None = None) -> None:
         """`takedown`: the list of the crawl. The driver has it; a worker has not, because the list may change."""
         self._rules = rules
-        self.takedown = takedown or Takedown()
+        self.obey(takedown or Takedown())
         self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
         self._longest = max(map(len, self._skipped), default=0)
         self._tlds = tuple("." + tld.strip(".").lower() for tld in rules.tlds)
@@ -27,12 +27,17 @@ class Scope:
         self.homepages = rules.homepages
         self._known: dict[str, str] = {}  # host -> the rule that refuses it: the links of a page share few hosts
 
+    def obey(self, takedown: Takedown) -> None:
+        """Refuse what is on this list, and nothing that was only on an earlier one."""
+        self.takedown = takedown
+        self._listed = takedown if takedown else None  # None costs less per link than an empty list
+
     def refuses(self, url: Url) -> str:
         """Return the name of the rule that refuses this URL, or an empty string."""
         text = url.text
         if len(text) > self._rules.max_length:
             return "length"
-        if self.takedown and self.takedown.covers(text):
+        if self._listed is not None and self._listed.covers(text):
             return RULE
         rule = self._known.get(url.host)
         if rule is None:
