@@ -5,20 +5,18 @@ import json
 from pathlib import Path
 
 from tests import crashing, truth, web
+from tests.world import TEXTS
 from windrow import config
-
-TEXT = "Everyone has the right to life, liberty and security of person, and to the words that follow here. "
 
 
 def test_a_page_that_was_cut_is_marked_from_the_log_to_the_exports(tmp_path: Path) -> None:
     options = ["fetch.delay=0", "fetch.ip_delay=0", "fetch.allow_private=true", "fetch.hosts_file=hosts"]
     options += ["fetch.max_bytes=4000", "quality.min_characters=0", "extract.extractor=paragraphs"]
     with web.serve() as site:
-        site.page("a.test", "/", b"<html><body><p>" + TEXT.encode() * 3 + b'</p><a href="/long">x</a></body></html>')
-        paragraphs = "".join(
-            f"<p>{number} {word} {TEXT}</p>" for number, word in enumerate(("one", "two", "three") * 30)
-        )
-        site.page("a.test", "/long", f"<html><body>{paragraphs}</body></html>".encode())
+        short, long = ("".join(f"<p>{text}</p>" for text in TEXTS["en"][part]) for part in (slice(3), slice(3, None)))
+        assert len(long) > 4000
+        site.page("a.test", "/", f'<html><body>{short}<a href="/long">x</a></body></html>'.encode())
+        site.page("a.test", "/long", f"<html><body>{long}</body></html>".encode())
         site.hosts_file(tmp_path / "hosts")
         (tmp_path / "seeds.txt").write_text("http://a.test/\n")
         (tmp_path / "crawl.toml").write_text(config.dump(config.make(options, tmp_path), changed=True))

@@ -98,7 +98,7 @@ class Accounts:
         self.broken = 0  # bytes of exchanges without an answer
         self._book = book
         self._by_host = unit == "host"
-        self._listed = listed
+        self._listed = listed or None
         self._known: dict[str, SiteAccount] = {}  # by host and port
         self._timeline = Timeline()
         self._seconds = 0.0
