@@ -67,6 +67,14 @@ def test_the_line_that_covers_a_page_is_named(tmp_path: Path) -> None:
     assert {url: str(found.find(url)) for url in lines} == lines
     assert all(found.covers(url) for url in lines)
     assert found.find("http://example.de/") is None and not found.covers("http://example.de/")
+    own.write_text("example.co.uk\nexample.de:8080/*\nexample.cz/robots.txt\n")
+    origins = (
+        "http://a.example.co.uk/",
+        "http://example.de:8080/x",
+        "http://example.de/",
+        "http://example.cz/robots.txt",
+    )
+    assert [takedown.of(tmp_path).covers_origin(url) for url in origins] == [True, True, False, False]
     assert found.covers_host("a.b.example.co.uk") and not found.covers_host("example.de")
 
 

@@ -66,6 +66,10 @@ class Takedown:
         """Return whether a line names the host, or a domain above it."""
         return below(host, self._names)
 
+    def covers_origin(self, url: str) -> bool:
+        """Return whether the list has every page of the origin of a canonical URL."""
+        return self.covers_host(urls.host_of(url)) or f"{urls.authority_of(url)}/" in self._prefixes
+
     def find(self, url: str) -> Listing | None:
         """Return the line that covers a canonical URL; None if it is not on the list."""
         host, page = urls.host_of(url), _without_scheme(url)

@@ -23,6 +23,10 @@ def purge(
         done = job.preview(directory, watch) if dry_run else job.purge(directory, options, watch)
     if as_json:
         return print_json(done)
+    if not (directory / FILE).exists():
+        out.print(
+            f"{directory / FILE} does not exist: write the pages, hosts and domains to remove into it, one per line"
+        )
     verb = "would be" if dry_run else "are"
     out.print(
         f"{done.pages:,} pages of {directory / FILE}: {done.captures:,} captures and {done.documents:,} documents"

@@ -15,7 +15,7 @@ async def live(task: Task, visit: Visit) -> None:
     stations = visit.stations
     now = stations.clock.now()
     known = visit.origins.get(origin.needed_by(task))
-    if stations.scope.takedown and stations.scope.takedown.covers(task.url.text):
+    if stations.scope.takedown.covers_origin(task.url.text):
         await stations.recorder.record(_taken_down(task, known, visit))
         return visit.host_is_free()
     barred = outcomes.forbidden(task, visit.origin(task), stations.clock) if task.file != origin.ROBOTS else None

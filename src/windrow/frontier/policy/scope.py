@@ -57,7 +57,7 @@ class Scope:
 
     def refuses_origin(self, url: Url) -> str:
         """Return the name of the rule that refuses every URL of this origin: only rules on hosts and ports apply."""
-        if self.takedown.covers_host(url.host):
+        if self.takedown.covers_origin(url.text):
             return RULE
         return self._refuses_host(url) or ("" if urls.port(url.text) in self._rules.ports else "port")
 
