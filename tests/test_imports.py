@@ -19,7 +19,7 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules"),
+    ("plugins", "rules", "takedown"),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints"),
     ("data", "comments"),
 )

@@ -278,6 +278,7 @@ class Document(msgspec.Struct, frozen=True):
     declared: str = ""  # the language that the page declares
     licence: str = ""
     signals: tuple[Signal, ...] = ()
+    truncated: str = ""  # why the page is not complete: "length", "time" or "disconnect"
 
 
 class DocumentPlace(msgspec.Struct, frozen=True):
@@ -314,6 +315,7 @@ class Report(msgspec.Struct, frozen=True):
     address: str = ""  # of a RESOLVE task: the address found
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     rules: float = 0.0  # stamp of the Origin that allowed the request
+    truncated: str = ""  # of the capture: "length", "time" or "disconnect"
     links: tuple[Task, ...] = ()  # links to admit, or the place where a well-known file was moved
     refused: dict[str, int] = {}  # links out of scope, counted by rule
 

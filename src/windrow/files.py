@@ -1,4 +1,4 @@
-"""Durable files: append all of the data or none, replace a file in one step, and keep names across a power loss."""
+"""Durable files: append all of the data or none, overwrite, replace a file in one step, keep names."""
 
 import contextlib
 import errno
@@ -28,6 +28,17 @@ def append(descriptor: int, data: bytes | bytearray, at: int, path: Path) -> int
             error.filename = error.filename or str(path)
             raise
     return at + done
+
+
+def overwrite(descriptor: int, data: bytes, at: int, path: Path) -> None:
+    """Write data over bytes that a file has already. After an OSError a part of them may be replaced."""
+    done = 0
+    with memoryview(data) as view:
+        while done < len(view):
+            written = os.pwrite(descriptor, view[done:], at + done)
+            if not written:
+                raise OSError(errno.EIO, "nothing could be written", str(path))
+            done += written
 
 
 def write(path: Path, data: bytes) -> None:

@@ -440,3 +440,50 @@ def test_a_corpus_of_another_version_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"{path}, line 2: a document of format 2, made by a newer Windrow" in done.stderr
     assert os.listdir(tmp_path) == ["newer.jsonl"]
+
+
+def test_documents_on_a_takedown_list_are_not_read(tmp_path: Path) -> None:
+    texts = [text(40) for _ in range(5)]
+    jsonl = [
+        json.dumps({"url": f"http://{host}/1", "text": body})
+        for host, body in zip(("a.test", "b.test", "x.a.test"), texts, strict=False)
+    ]
+    jsonl.append(json.dumps({"text": texts[3], "metadata": {"url": "https://a.test/2"}}))
+    jsonl.append(json.dumps({"text": texts[4]}))
+    (tmp_path / "in.jsonl").write_text("\n".join(jsonl) + "\n")
+    markup = [
+        f'<doc id="1" url="http://{host}/?a=1&amp;b=2">\n<p>\n{text(40)}\n</p>\n</doc>\n'
+        for host in ("a.test", "c.test")
+    ]
+    (tmp_path / "in.prevert").write_text("".join(markup))
+    (tmp_path / "list.txt").write_text("a.test\n")
+    inputs = [tmp_path / "in.jsonl", tmp_path / "in.prevert"]
+    plans = dedup.plan(inputs, tmp_path / "out")
+    listed = dedup.listed(inputs, tmp_path / "list.txt")
+    summary = dedup.run(plans, dedup.options("paragraph", "", config.DedupOptions(), listed), lambda count: None)
+    assert (tmp_path / "out" / "in.jsonl").read_text().splitlines() == [jsonl[1], jsonl[4]]
+    assert (tmp_path / "out" / "in.prevert").read_text() == markup[1]
+    assert (summary.documents_listed, summary.documents_in, summary.documents_out) == (4, 3, 3)
+    assert "documents on the takedown list, not read: 4" in dedup.describe(
+        summary, dedup.options("paragraph", "", config.DedupOptions())
+    )
+
+
+def test_the_list_of_a_crawl_holds_for_its_shards(tmp_path: Path) -> None:
+    crawl = tmp_path / "crawl"
+    (crawl / "corpus" / "deu").mkdir(parents=True)
+    (crawl / "crawl.toml").write_text("")
+    (crawl / "takedown.txt").write_text("a.test\n")
+    shard = crawl / "corpus" / "deu" / "n0-00000.jsonl"
+    for inputs in ([crawl], [crawl / "corpus"], [shard]):
+        assert dedup.listed(inputs, None).covers("http://a.test/")
+
+
+def test_a_takedown_list_cannot_be_applied_to_plain_text(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("some words\n")
+    (tmp_path / "list.txt").write_text("a.test\n")
+    listed = dedup.listed([], tmp_path / "list.txt")
+    plans = dedup.plan([tmp_path / "in.txt"], tmp_path / "out.txt")
+    with pytest.raises(ConfigError, match="plain text has no URLs"):
+        dedup.run(plans, dedup.options("paragraph", "", config.DedupOptions(), listed), lambda count: None)
+    assert not (tmp_path / "out.txt").exists()

@@ -3,9 +3,9 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from windrow.batch.filters import Filter, Wanted
-from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError
 from windrow.corpus import document
+from windrow.takedown import Takedown
 
 DEU, CES, NEWS, BLOG, IP, ZHO = range(len(SAMPLES))
 

@@ -126,3 +126,25 @@ def test_the_remains_of_a_killed_rebuild_are_replaced(crawl: Path, tmp_path: Pat
     run(crawl, tmp_path / "out")
     assert list(documents(tmp_path / "out")) == list(documents(crawl))
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["corpus"]
+
+
+def test_documents_on_the_takedown_list_do_not_come_back_and_their_copies_stay_duplicates(
+    crawl: Path, tmp_path: Path
+) -> None:
+    whole = list(documents(crawl))
+    (crawl / "takedown.txt").write_text("library.demo.test\n")
+    extra = tmp_path / "more.txt"
+    extra.write_text("knihovna.demo.test\n")
+    options = config.load(crawl / "crawl.toml")
+    done = rebuild.corpus(crawl, options, tmp_path / "again", lambda done: None, extra)
+    gone = ("http://library.demo.test/", "http://knihovna.demo.test/")
+    left = [(name, document) for name, document in whole if not str(document["url"]).startswith(gone)]
+    assert list(documents(tmp_path / "again")) == left
+    assert done.listed == done.reasons["takedown"] == len(whole) - len(left) > 10
+    assert done.purged == 0
+
+
+def test_a_crawl_with_an_interrupted_purge_is_refused(crawl: Path, tmp_path: Path) -> None:
+    (crawl / "purge.redo").write_bytes(b"")
+    with pytest.raises(ConfigError, match="finish it with: windrow purge"):
+        run(crawl, tmp_path / "again")

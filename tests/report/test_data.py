@@ -115,3 +115,16 @@ def test_crawls_with_the_same_name_are_named_by_their_paths(tmp_path: Path) -> N
 def test_a_directory_without_a_crawl_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no crawl"):
         report.read([crawls.german(tmp_path / "a"), tmp_path])
+
+
+def test_pages_on_the_takedown_list_count_without_their_text_and_their_hosts_are_not_named(tmp_path: Path) -> None:
+    whole = read(crawls.german(tmp_path / "whole"))
+    listed = crawls.german(tmp_path / "listed")
+    (listed / "takedown.txt").write_text("rich.de\nhttp://some.at/1\n")
+    found = read(listed)
+    assert (found.seen, found.pages, found.downloaded) == (whole.seen, whole.pages, whole.downloaded)
+    assert (whole.documents, found.documents, found.kept, found.words) == (3, 0, 0, 0)
+    assert all(entry.holds for entry in found.sums)
+    assert found.richest == [] and [site.name for site in whole.richest] == ["rich.de", "some.at"]
+    assert "rich.de" not in str(found) and "(takedown)" in [site.name for site in found.costliest]
+    assert [share.name for share in found.languages] == ["eng"], "only the text of a page that is not listed"

@@ -48,9 +48,9 @@ def test_documents_behind_the_last_commit_are_never_shown(tmp_path: Path, length
 
 
 def test_hidden_documents_are_never_shown(tmp_path: Path, lengths: dict[str, int]) -> None:
-    found = samples.read(tmp_path, lengths, lambda found: not found.url.endswith("/1"))
+    found = samples.read(tmp_path, lengths, lambda url: not url.endswith("/1"))
     assert found and all(sample.url.endswith("/1") for sample in found)
-    assert samples.read(tmp_path, lengths, lambda found: True) == []
+    assert samples.read(tmp_path, lengths, lambda url: True) == []
 
 
 def test_a_corpus_that_is_gone_or_damaged_gives_no_samples(tmp_path: Path, lengths: dict[str, int]) -> None:

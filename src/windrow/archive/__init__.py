@@ -17,6 +17,8 @@ old length and the records stay in memory.
 not part of the archive. So a Writer never inspects the end of a file. The reader does: `read` and `records` return what
 is intact and raise ArchiveError at the first byte that is not, and `tail` finds the end of the last intact record.
 
+`purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
+
 `members` builds records and `stream` decompresses them: only these two modules import isal. `fields` holds what both
 directions share.
 """

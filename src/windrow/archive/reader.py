@@ -12,7 +12,7 @@ import msgspec
 
 from windrow import urls
 from windrow.archive import fields, names
-from windrow.archive.record import WarcRecord, records, verify
+from windrow.archive.record import WarcRecord, is_tombstone, records, verify
 from windrow.archive.stream import ArchiveError
 from windrow.data import Capture, Place, Url
 
@@ -58,7 +58,7 @@ def open_place(directory: Path, place: Place) -> Capture:
 def open_entry(directory: Path, place: Place) -> StoredCapture:
     """Return the same capture, with what its file says about it."""
     path = (directory / place.file).absolute()
-    entry = _entry(path, _exchange(path, place.offset))
+    entry = _entry(path, exchange_at(path, place.offset))
     if entry is None:
         what = "the record that begins here is not an http response, or its payload is missing in this directory"
         raise ArchiveError(path, place.offset, what)
@@ -71,7 +71,7 @@ def _exchanges(path: Path, end: int | None) -> Iterator[tuple[_RecordSet, bool]]
     ours, damage = False, None
     try:
         for record in records(path, end=end):
-            slot = _SLOTS.get(record.type, "")
+            slot = "" if is_tombstone(record) else _SLOTS.get(record.type, "")
             if exchange and not (slot and _joins(exchange, slot, record)):
                 yield exchange, ours
                 exchange = {}
@@ -139,13 +139,15 @@ def _whole(exchange: _RecordSet) -> bool:
     return "request" in exchange or "requestLength" not in fields.decode(exchange["metadata"].block)
 
 
-def _exchange(path: Path, offset: int) -> _RecordSet:
-    """Return the exchange whose response is at an offset.
+def exchange_at(path: Path, offset: int) -> _RecordSet:
+    """Return the records of the exchange whose response is at an offset.
 
     The metadata record follows the response and holds the length of the request, which precedes it.
     """
     found = records(path, offset)
     answer = next(found, None)
+    if answer is not None and is_tombstone(answer):
+        raise ArchiveError(path, offset, "the capture that began here was purged")
     if answer is None or _SLOTS.get(answer.type) != "answer" or verify(answer) is False:
         raise ArchiveError(path, offset, "no complete response record begins here")
     exchange: _RecordSet = {"answer": answer}
@@ -222,7 +224,7 @@ def _payload(path: Path, revisit: WarcRecord) -> bytes | None:
     earlier = path.parent.parent / file
     if not names.belongs(file) or not offset.isdecimal() or not earlier.is_file():
         return None
-    exchange = _exchange(earlier, int(offset))
+    exchange = exchange_at(earlier, int(offset))
     if exchange["answer"].type == "revisit" or not _same(exchange["answer"], revisit, "WARC-Payload-Digest"):
         return None
     entry = _entry(earlier, exchange)

@@ -84,6 +84,11 @@ def tail(path: Path) -> int:
     return end
 
 
+def is_tombstone(record: WarcRecord) -> bool:
+    """Return whether a record takes the place of one that was purged, see purge.py."""
+    return record.block.startswith(b"purged: ") and record.type == "metadata" and not record.target
+
+
 def verify(record: WarcRecord) -> bool | None:
     """Return whether the block matches its digest; None if there is no digest of a known kind.
 

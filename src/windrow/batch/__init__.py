@@ -3,7 +3,7 @@
 A job reads files and writes new ones, never over its input; its output has a temporary name until it is whole. The
 stages are the same functions that the crawl runs, composed here for files instead of pages. `dedup` removes
 near-duplicates from document files by the rule that the crawl applies to each page. `export` writes the documents that
-pass the `filters`, without those of the `takedown` list, in a format that other programs read. Both read only what a
-crawl has `committed`. `rebuild` makes the corpus again from the archive. `whatif` computes from a crawl's log what
+pass the `filters` in a format that other programs read. Both read only what a crawl has `committed`, and nothing of
+the crawl's takedown list. `rebuild` makes the corpus again from the archive. `whatif` computes from a crawl's log what
 other yield thresholds would have changed.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log
+from windrow import log, takedown
 from windrow.config import ConfigError
 from windrow.corpus import reader, shards
 from windrow.data import Frame
@@ -33,6 +33,7 @@ class Lengths:
 
 def frames(directory: Path) -> Iterator[Frame]:
     """Yield every frame of a log, in order."""
+    takedown.check_purged(directory.parent)
     ends: dict[str, int] = {}
     found = log.frames(directory)
     while True:
@@ -63,6 +64,7 @@ def check(directory: Path, ends: Mapping[str, int]) -> None:
 
 def _committed(crawl: Path) -> dict[str, int] | None:
     """Return the lengths of a crawl's files by their path relative to its directory; None if it has no log."""
+    takedown.check_purged(crawl)
     directory = crawl / "log"
     if not log.names(directory):
         return None

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from windrow import config
+from windrow import config, takedown, urls
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
-from windrow.corpus import detect, stream
+from windrow.corpus import detect, reader, stream
 from windrow.corpus.formats.format import DocumentRecord
 from windrow.dedup import ngrams, onion
 from windrow.dedup.onion import DuplicateRule, Marks
 from windrow.dedup.table import NgramTable
+from windrow.takedown import Takedown
 
 BATCH = 1 << 19  # bytes of documents hashed in one batch
 LEVELS = ("paragraph", "document")
@@ -30,6 +31,7 @@ class DedupJob:
     dedup: config.DedupOptions
     level: str = "paragraph"  # the unit that is kept or removed: "paragraph" or "document"
     format: str = ""  # of all input files; empty: detected per file
+    takedown: Takedown = dataclasses.field(default_factory=Takedown)  # documents that are not read
 
 
 @dataclasses.dataclass(slots=True)
@@ -38,6 +40,7 @@ class DedupSummary:
     documents_in: int = 0
     documents_out: int = 0
     documents_removed: int = 0
+    documents_listed: int = 0  # on a takedown list: not read, and not counted above
     paragraphs_in: int = 0
     paragraphs_out: int = 0
     paragraphs_removed: int = 0
@@ -105,6 +108,8 @@ class _Deduplicator:
         with stream.create(plan.temporary) as file:
             for number, path in enumerate(plan.inputs):
                 format = self.options.format or detect.detect(path)
+                if format == "text" and self.options.takedown:
+                    raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
                 if number and format == "text":
                     file.write(b"\n")
                 for records in self._batches(path, format):
@@ -124,6 +129,8 @@ class _Deduplicator:
         records: list[DocumentRecord] = []
         size = shown = 0
         for record, position in detect.read(path, format, self._length(path)):
+            if self.options.takedown and self._listed(record.url):
+                continue
             records.append(record)
             size += len(record.raw)
             if size >= BATCH:
@@ -133,6 +140,13 @@ class _Deduplicator:
                 shown = position
         yield records
         self.watch(path.stat().st_size - shown)
+
+    def _listed(self, text: str) -> bool:
+        url = urls.parse(text) if text else None
+        if url is None or not self.options.takedown.covers(url.text):
+            return False
+        self.summary.documents_listed += 1
+        return True
 
     def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
         documents = [ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens) for record in records if record.strip]
@@ -158,12 +172,18 @@ class _Deduplicator:
         return record.strip([not duplicate for duplicate in marks.duplicate]) if marks.removed else record.raw
 
 
-def options(level: str, format: str, dedup: config.DedupOptions) -> DedupJob:
+def options(level: str, format: str, dedup: config.DedupOptions, listed: Takedown | None = None) -> DedupJob:
     """Check the options of the command."""
     for name, value, known in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
         if value not in known:
             raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
-    return DedupJob(dedup, level, format)
+    return DedupJob(dedup, level, format, listed or Takedown())
+
+
+def listed(inputs: Sequence[Path], extra: Path | None) -> Takedown:
+    """Join the takedown lists of the crawls that are read and the list that the user named."""
+    crawls = {crawl.resolve(): crawl for path in inputs if (crawl := reader.crawl_of(path))}
+    return takedown.of(*crawls.values(), extra=extra)
 
 
 def size(plans: Sequence[FilePlan]) -> int:
@@ -178,6 +198,8 @@ def describe(summary: DedupSummary, options: DedupJob) -> str:
         before, after, removed = (getattr(summary, f"{what}_{way}") for way in ("in", "out", "removed"))
         share = f" ({removed / before:.1%})" if before else ""
         lines.append(f"{what:<10} {before:>15,} in {after:>15,} out {removed:>15,} removed{share}")
+    if summary.documents_listed:
+        lines.append(f"documents on the takedown list, not read: {summary.documents_listed:,}")
     if summary.ngrams_forgotten:
         twice = 2 * options.dedup.table_bytes
         lines.append(

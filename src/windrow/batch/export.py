@@ -13,11 +13,9 @@ from pathlib import Path
 import msgspec
 
 import windrow
-from windrow import urls
-from windrow.batch import takedown
+from windrow import takedown, urls
 from windrow.batch.committed import Lengths
 from windrow.batch.filters import Filter, Wanted
-from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError
 from windrow.config.kinds import Plugin
 from windrow.corpus import document as documents
@@ -31,6 +29,7 @@ from windrow.corpus.segment.tokens import Cut
 from windrow.corpus.sink import Sink
 from windrow.data import Document
 from windrow.judge.language import codes, detect, trigrams
+from windrow.takedown import Takedown
 
 PARTS: dict[str, Callable[[Document], str]] = {  # --by -> the part of the corpus that a document belongs to
     "tld": lambda document: urls.tld(urls.host_of(document.url)) or "none",
@@ -215,14 +214,8 @@ def size(found: Sequence[tuple[ShardFile, str]]) -> int:
 
 def _takedown(options: ExportOptions) -> Takedown:
     """Join the lists of the crawls that are read and the list that the user named."""
-    found = Takedown()
     crawls = {crawl.resolve(): crawl for path in options.inputs if (crawl := reader.crawl_of(path))}
-    for crawl in crawls.values():
-        if (crawl / takedown.FILE).exists():
-            found.read(crawl / takedown.FILE)
-    if options.takedown is not None:
-        found.read(options.takedown)
-    return found
+    return takedown.of(*crawls.values(), extra=options.takedown)
 
 
 def _check_inputs(inputs: Sequence[Path]) -> None:

@@ -6,13 +6,13 @@ import re
 import typing
 from collections.abc import Callable, Sequence
 
+from windrow import takedown as lists
 from windrow import urls
-from windrow.batch import takedown as lists
-from windrow.batch.takedown import Takedown
 from windrow.config import ConfigError, Profile, SignalsOptions
 from windrow.data import Document
 from windrow.judge import signals
 from windrow.judge.language import codes
+from windrow.takedown import Takedown
 
 _TIME = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,6})?)?Z?)?)?)?")
 _SIGNAL = re.compile(r"[A-Za-z0-9_.*-]+(=.*)?")
@@ -47,7 +47,7 @@ class Filter:
         self.score_options: dict[str, str] = {}  # name of a score -> the option that names it
         self.languages = [codes.parse(code) for code in wanted.languages]
         self._filters: list[tuple[str, Keeps]] = []
-        self._add("takedown", takedown, lambda document: not takedown.covers(document))
+        self._add("takedown", takedown, lambda document: not takedown.covers(document.url))
         self._add(
             "language",
             self.languages,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import archive, files, log, origin, urls
+from windrow import archive, files, fingerprints, log, origin, takedown, urls
 from windrow.archive import ArchiveError, StoredCapture
 from windrow.batch import committed
 from windrow.config import Config, ConfigError
@@ -36,17 +36,23 @@ class Rebuilt(msgspec.Struct):
     documents: int = 0
     kept: int = 0  # bytes of text
     reasons: dict[str, int] = {}
+    listed: int = 0  # documents left out, because they are on the takedown list
+    purged: int = 0  # pages that the archive no longer has
 
 
 class Rebuild:
     """Holds what earlier pages left: fingerprints, n-grams, and what origins said."""
 
-    def __init__(self, directory: Path, options: Config) -> None:
+    def __init__(self, directory: Path, options: Config, extra: Path | None = None) -> None:
+        """`extra`: a takedown list besides the crawl's own."""
         if options.extract.extractor == "none":
             raise ConfigError(
                 'extract.extractor is "none": without text there is no corpus; choose an extractor with --set'
             )
         self._directory = directory
+        self._listed = takedown.of(directory, extra=extra)
+        self._purged = log.purged(directory / "log")
+        self.listed = self.purged = 0  # see Rebuilt
         self._refiner = Refiner(options)
         self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
         self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
@@ -64,8 +70,18 @@ class Rebuild:
             for report in [entry.report for entry in frame.entries]:
                 if report.origin is not None:
                     self._origins[report.origin.name, report.origin.stamp] = report.origin
-                elif _is_page(report) and report.place is not None:
+                elif report.place is None or not _is_page(report):
+                    continue
+                elif self._gone(report, frame.number):
+                    self.purged += 1
+                    await self._first_seen([(found, report.task.url.key) for found in fingerprints.of_report(report)])
+                else:
                     yield await self._decide(report, report.place)
+
+    def _gone(self, report: Report, frame: int) -> bool:
+        """Return whether a page was purged. Copies of it stay duplicates: the log has its fingerprints."""
+        note = self._purged.get(report.task.url.text)
+        return note is not None and frame < note.frame
 
     async def _decide(self, report: Report, place: Place) -> tuple[Decision, bytes]:
         """Decide on a page by the rules it was requested under."""
@@ -81,10 +97,15 @@ class Rebuild:
             time=entry.capture.time,
             refined=refined,
             origin=known,
+            truncated=entry.capture.truncated,
         )
         decision = await self._decider.decide(candidate, refined.verdict)
-        line = decide.line(decision, candidate, place, entry.id) if decision.draft is not None else b""
-        return decision, line
+        if decision.draft is None:
+            return decision, b""
+        if self._listed and self._listed.covers(report.task.url.text):
+            self.listed += 1
+            return decision, b""  # judged all the same: copies of it stay duplicates, as they were in the crawl
+        return decision, decide.line(decision, candidate, place, entry.id)
 
     def _entry(self, place: Place) -> StoredCapture:
         try:
@@ -98,14 +119,19 @@ def _is_page(report: Report) -> bool:
     return report.task.kind is Kind.PAGE and ended and 200 <= report.status < 300
 
 
-def corpus(directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
-    """Write the corpus to output/corpus, which appears when it is complete; `watch` is called with the progress."""
+def corpus(
+    directory: Path, options: Config, output: Path, watch: Callable[[Rebuilt], None], extra: Path | None = None
+) -> Rebuilt:
+    """Write the corpus to output/corpus, which appears when it is complete; `watch` is called with the progress.
+
+    `extra`: a takedown list besides the crawl's own.
+    """
     if not log.names(directory / "log"):
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
     target = output / "corpus"
     if target.exists():
         raise ConfigError(f"{target} exists already; name another directory, or move it away")
-    rebuild = Rebuild(directory, options)
+    rebuild = Rebuild(directory, options, extra)
     new = not output.exists()
     temporary = output / ".new.rebuild"
     shutil.rmtree(temporary, ignore_errors=True)
@@ -126,7 +152,9 @@ async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callab
     with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
         async for decision, line in rebuild.documents():
             done.pages += 1
-            done.reasons[decision.reason.value] = done.reasons.get(decision.reason.value, 0) + 1
+            listed = decision.draft is not None and not line
+            name = takedown.RULE if listed else decision.reason.value
+            done.reasons[name] = done.reasons.get(name, 0) + 1
             if line:
                 shards.append(decision.language, line)
                 done.documents += 1
@@ -136,4 +164,5 @@ async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callab
                 watch(done)
         shards.flush()
         shards.sync()
+    done.listed, done.purged = rebuild.listed, rebuild.purged
     return done

@@ -128,6 +128,12 @@ def dedup(
     format: Annotated[
         str, typer.Option(help="jsonl, prevertical, vertical or text; detected per file by default.")
     ] = "",
+    takedown: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of URLs, hosts and domains to leave out, besides the takedown.txt of crawls.", metavar="FILE"
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
     as_json: Json = False,
@@ -135,7 +141,8 @@ def dedup(
     """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
-    options = job.options(level, format, config.make([job.PURE, *(settings or [])], Path()).dedup)
+    rules = config.make([job.PURE, *(settings or [])], Path()).dedup
+    options = job.options(level, format, rules, job.listed(inputs, takedown))
     plans = job.plan(inputs, output, format, force)
     with progress("dedup", job.size(plans)) as watch:
         summary = job.run(plans, options, watch)
@@ -153,6 +160,10 @@ def rebuild(
             help="Make the corpus again from the archive, in OUT/corpus, with crawl.toml and --set.", metavar="OUT"
         ),
     ] = None,
+    takedown: Annotated[
+        Path | None,
+        typer.Option(help="With --corpus: a list of URLs, hosts and domains besides DIR/takedown.txt.", metavar="FILE"),
+    ] = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -163,11 +174,13 @@ def rebuild(
     from windrow.batch import rebuild as job
 
     with counter("pages") as watch:
-        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages))
+        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages), takedown)
     if as_json:
         return print_json(done)
     text = f"{done.documents:,} documents with {size(done.kept)} of text"
     out.print(f"{done.pages:,} pages read, {text} in {corpus / 'corpus'}")
+    if done.listed or done.purged:
+        out.print(f"{done.listed:,} documents on the takedown list left out, {done.purged:,} pages purged earlier")
     out.print(display.reasons(done.reasons))
 
 

@@ -1,6 +1,5 @@
 """`windrow report` and `what-if`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,7 @@ import typer
 
 from windrow import log
 from windrow import report as reports
-from windrow.batch import takedown
 from windrow.cli.terminal import Directory, Json, Settings, out, print_json, progress
-from windrow.data import Document
 from windrow.units import count
 
 
@@ -30,7 +27,7 @@ def report(
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
     with progress("report", sum(map(log.length, directories))) as watch:
-        found = reports.read(directories, unit, watch, hidden)
+        found = reports.read(directories, unit, watch)
     if as_json:
         print_json(found[0] if len(found) == 1 else found)
     for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
@@ -39,16 +36,6 @@ def report(
         made = reports.write(found, output or reports.place(directories), png)
         if not as_json:
             out.print(f"{made.page} written, with {count(len(made.pictures), 'picture')}")
-
-
-def hidden(directory: Path) -> Callable[[Document], bool] | None:
-    """Return which documents of a crawl must not be shown: those on its takedown list."""
-    file = directory / takedown.FILE
-    if not file.exists():
-        return None
-    listed = takedown.Takedown()
-    listed.read(file)
-    return listed.covers
 
 
 def what_if(

@@ -38,6 +38,12 @@ def sections(found: Status) -> list[Section]:
             ("text found", size(found.clean), "main text in any language, duplicates included"),
             ("text kept", size(found.kept), f"in the corpus: a yield of {share(found.kept, found.downloaded)}"),
         ]
+    removals: list[Row] = []
+    if found.listed or found.purged:
+        removals = [
+            ("listed", f"{found.listed:,}", "documents that are on the list and still in the files"),
+            ("purged", f"{found.purged:,}", "pages that are removed from the files"),
+        ]
     directories: list[Row] = [(f"{name}/", size(length), "") for name, length in found.bytes.items()]
     all_sections: list[Section] = [
         (
@@ -62,6 +68,8 @@ def sections(found: Status) -> list[Section]:
             ],
         ),
         ("Bytes", [("downloaded", size(found.downloaded), ""), *text]),
+        ("Truncated captures, by cause", _rows(found.truncated, found.captures)),
+        ("Takedown list", removals),
         ("Committed files", directories),
     ]
     return [section for section in all_sections if section[1]]

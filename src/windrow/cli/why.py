@@ -23,4 +23,6 @@ def why(
         out.print(printable(f"  {moment(event.time)}  {event.what}"))
     if story.explanation:
         out.print(printable(f"  because: {story.explanation}"))
+    if story.takedown:
+        out.print(printable(f"  on the takedown list: {story.takedown}"))
     out.print(f"{story.state}{f': {story.reason}' if story.reason else ''}")

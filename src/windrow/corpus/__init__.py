@@ -3,6 +3,7 @@
 The text of a page comes in after extraction and judging, and goes out as one line of a shard. `document` makes that
 line in two steps, because a worker has the text and the driver knows which paragraphs are new and where the bytes are.
 `shards` appends the lines to corpus/LANGUAGE/ and gives the guarantees that commits need; `reader` reads them back.
+`purge` makes the bytes that remove documents from a shard without changing its length.
 
 `formats` is the table of formats for everyone else: jsonl, prevertical, vertical, text and Parquet. To export,
 `outputs` names the files, which appear when they are whole, and `sink` keeps an encoder per file. `segment` finds the

@@ -43,6 +43,7 @@ class Source(msgspec.Struct, frozen=True):
     digest: str  # sha1 of the payload in base32
     language: str  # ISO 639-3
     scores: dict[str, float]
+    truncated: str = ""  # see Capture
 
 
 class _PageMembers(msgspec.Struct, frozen=True):
@@ -55,7 +56,7 @@ class _PageMembers(msgspec.Struct, frozen=True):
     signals: Sequence[Signal]
 
 
-class _SourceMembers(msgspec.Struct, frozen=True):
+class _SourceMembers(msgspec.Struct, frozen=True, omit_defaults=True):
     format: int
     id: str
     url: str
@@ -64,6 +65,7 @@ class _SourceMembers(msgspec.Struct, frozen=True):
     ip: str
     language: str
     scores: dict[str, float]
+    truncated: str = ""
 
 
 class _ParagraphMembers(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"kind": "class"}):
@@ -115,6 +117,7 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
             ip=source.ip,
             language=source.language,
             scores=source.scores,
+            truncated=source.truncated,
         )
     )
     if b":null" in front and len(finite := _finite(source.scores)) < len(source.scores):

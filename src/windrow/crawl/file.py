@@ -15,6 +15,9 @@ async def live(task: Task, visit: Visit) -> None:
     stations = visit.stations
     now = stations.clock.now()
     known = visit.origins.get(origin.needed_by(task))
+    if stations.scope.takedown.covers_origin(task.url.text):
+        await stations.recorder.record(_taken_down(task, known, visit))
+        return visit.host_is_free()
     barred = outcomes.forbidden(task, visit.origin(task), stations.clock) if task.file != origin.ROBOTS else None
     if barred is not None:
         await stations.recorder.record(msgspec.structs.replace(barred, origin=_without(known, task, now)))
@@ -35,6 +38,19 @@ def closed(task: Task, known: Origin | None, why: Reason, visit: Visit) -> Outco
         return msgspec.structs.replace(outcome, origin=_without(known, task, now))
     failure = Failure(task, why, detail=outcome.detail, time=now)
     return msgspec.structs.replace(outcome, origin=origin.learn(known, failure, visit.stations.options, now))
+
+
+def _taken_down(task: Task, known: Origin | None, visit: Visit) -> Outcome:
+    """Return the outcome of a file on a host of the takedown list: nothing is requested, and all pages are disallowed.
+
+    So its pages end at once, and if the host leaves the list, its robots.txt is requested an hour later.
+    """
+    outcome = closed(task, known, Reason.OUT_OF_SCOPE, visit)
+    if task.file != origin.ROBOTS or task.via:
+        return outcome
+    now, rules = outcome.time, origin.robots.condense(b"User-agent: *\nDisallow: /\n", "*", task.url.text)
+    record = Origin(name=origin.needed_by(task), stamp=now, fetched=now, expires=now + 3600, rules=rules)
+    return msgspec.structs.replace(outcome, origin=record)
 
 
 async def probe(known: Origin, visit: Visit) -> None:

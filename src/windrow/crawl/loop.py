@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 import msgspec
 import uvloop
 
-from windrow import log, origin, seeds
+from windrow import log, origin, seeds, takedown
 from windrow.config import Config, ConfigError
 from windrow.crawl import lives, recover, seedlist
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.record import Recorder
+from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Report, Task
@@ -59,12 +60,13 @@ class Crawl:
         self._recorder = Recorder(directory, options, resumed, self._disk)
         self._recorder.watch = self._recorded
         self._recorder.failed = self._break
+        self._takedown = TakedownFile(directory)
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
         self._stations = Stations(
             options=options,
             clock=clock,
             frontier=self._frontier,
-            scope=Scope(options.scope),
+            scope=Scope(options.scope, self._takedown.read()),
             probes=Probes(options, origin.SOFT_404),
             in_flight=self._in_flight,
             resolver=Resolver(options.fetch, options.identity),
@@ -125,7 +127,8 @@ class Crawl:
         if not refused:
             return tasks
         note = seedlist.describe(list(refused.items()), len(tasks), self._options)
-        if len(refused) == len(tasks):
+        widen = any(rule != takedown.RULE for rule in refused.values())  # a takedown list does not end a crawl
+        if len(refused) == len(tasks) and widen:
             seed_file = self._options.crawl.seeds
             raise ConfigError(f"every seed in {seed_file} is refused by [scope]; widen it or change the seeds ({note})")
         self.note(note)
@@ -235,6 +238,7 @@ class Crawl:
                 return
             try:
                 await self._commit()
+                self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
                 if self._disk.look():
                     self._in_flight.wake()
                     self._wake.set()
@@ -311,6 +315,7 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
     check_contact(options, tasks)
     check_language(options)
     with recover.lock(directory):
+        takedown.check_purged(directory)
         free = free_bytes(directory)
         if free < options.crawl.min_free_bytes:
             raise ConfigError(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from windrow import urls
+from windrow import takedown, urls
 from windrow.crawl.clock import Clock
 from windrow.data import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Report, Task, Url
 from windrow.dedup.decide import Candidate, Decision
@@ -16,7 +16,10 @@ from windrow.origin import needed_by, robots
 
 _DAY = 86400.0
 _HOPS = 5  # redirects of a well-known file (RFC 9309 §2.3.1.2)
-_CLOSED = {Reason.LOW_YIELD: "its domain was retired: too little text for its bytes"}
+_CLOSED = {
+    Reason.LOW_YIELD: "its domain was retired: too little text for its bytes",
+    Reason.OUT_OF_SCOPE: f"{takedown.RULE}: its host is on the list",
+}
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +37,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[Task, ...] = ()  # the target of a redirect
     refused: dict[str, int] = {}
     requested: bool = False  # a request was sent
+    truncated: str = ""  # see Capture
     address: str = ""  # of a RESOLVE task
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     rules: float = 0.0  # stamp of the Origin under which the task was requested or refused
@@ -84,6 +88,7 @@ def report(outcome: Outcome, reading: Reading | None, decision: Decision | None,
         rules=outcome.rules,
         links=reading.links if reading is not None else outcome.links,
         refused=reading.refused if reading is not None else outcome.refused,
+        truncated=outcome.truncated,
     )
 
 
@@ -142,6 +147,8 @@ def forbidden(task: Task, known: Origin, clock: Clock) -> Outcome | None:
 def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the scope, as it is now, refuses."""
     rule = scope.refuses(task.url)
+    if rule == takedown.RULE:
+        rule = f"{rule} ({scope.takedown.find(task.url.text)})"
     return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=clock.now()) if rule else None
 
 
@@ -186,6 +193,7 @@ def answered(capture: Capture, scope: Scope, most_redirects: int, rules: float =
         links=links if is_page else (),
         refused=refused if is_page else {},
         requested=True,
+        truncated=capture.truncated,
         rules=rules,
     )
 
@@ -247,7 +255,15 @@ def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str,
                 others.setdefault(follow.url.host, follow)
     if others and scope.homepages:
         found += [_home(other) for other in others.values()]
-    return tuple(found)
+    return tuple(_permitted(found, scope, refused) if scope.takedown else found)
+
+
+def _permitted(tasks: list[Task], scope: Scope, refused: dict[str, int]) -> list[Task]:
+    """Leave out what is on the takedown list. Workers do not know the list, and home pages are added behind them."""
+    left = [task for task in tasks if not scope.takedown.covers(task.url.text)]
+    if len(left) < len(tasks):
+        refused[takedown.RULE] = refused.get(takedown.RULE, 0) + len(tasks) - len(left)
+    return left
 
 
 def _home(task: Task) -> Task:

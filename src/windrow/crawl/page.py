@@ -76,7 +76,13 @@ async def live(task: Task, visit: Visit) -> None:
     candidate = None
     if refined.verdict is not None:
         candidate = Candidate(
-            url=task.url, digest=members.digest, ip=answer.ip, time=answer.time, refined=refined, origin=origin
+            url=task.url,
+            digest=members.digest,
+            ip=answer.ip,
+            time=answer.time,
+            refined=refined,
+            origin=origin,
+            truncated=answer.truncated,
         )
     stations.recorder.record_page(outcome, members, Reading(links, refused_links, refined.shape, candidate))
 

@@ -17,10 +17,11 @@ class Revisits:
     @classmethod
     def of(cls, directory: Path) -> "Revisits":
         """Return the payloads that the log of a crawl reports."""
-        known = cls()
+        known, gone = cls(), log.purged(directory / "log")
         for frame, _ in log.frames(directory / "log"):
             for report in [entry.report for entry in frame.entries]:
-                if report.place is not None:
+                note = gone.get(report.task.url.text) if gone else None
+                if report.place is not None and (note is None or note.frame < frame.number):
                     known.note(report.digest, Earlier(report.task.url.text, report.time - report.seconds, report.place))
         return known
 

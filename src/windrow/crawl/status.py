@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log
+from windrow import log, takedown
 
 
 class Status(msgspec.Struct):
@@ -30,6 +30,9 @@ class Status(msgspec.Struct):
     downloaded: int  # bytes
     clean: int  # bytes of main text found
     kept: int  # bytes of text in the corpus
+    truncated: dict[str, int]  # captures that are not complete, by what ended them
+    listed: int  # documents on the takedown list that are not purged
+    purged: int  # pages removed by `windrow purge`
     bytes: dict[str, int]  # committed, by directory: the archive's three, corpus, seen
     frames: int
     first: float  # epoch seconds of the first commit
@@ -40,7 +43,8 @@ class Status(msgspec.Struct):
 def status(directory: Path) -> Status:
     """Return the counts of a crawl, running or not."""
     hosts = log.Hosts()
-    totals = log.fold(directory, hosts)
+    removals = log.Removals(takedown.of(directory).covers)
+    totals = log.fold(directory, hosts, removals)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
@@ -65,6 +69,9 @@ def status(directory: Path) -> Status:
         downloaded=tally.downloaded,
         clean=tally.clean,
         kept=tally.kept,
+        truncated=_by_size(tally.truncated),
+        listed=len(removals.listed),
+        purged=len(removals.purged),
         bytes=subsets,
         frames=totals.frames,
         first=totals.first,

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, rules, urls
+from windrow import log, rules, takedown, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Kind, Place, Reason, Report, Url
+from windrow.data import Access, Kind, Order, Place, Reason, Report, Url
 from windrow.frontier.policy.scope import Scope
+from windrow.log import purges
 from windrow.origin import robots
 
 
@@ -19,7 +20,7 @@ class Event(msgspec.Struct, omit_defaults=True):
     """One thing that happened to a URL. Fields that say nothing are left out."""
 
     time: float  # epoch seconds
-    kind: str  # "admitted", "requested", "not requested", "archived" or "text"
+    kind: str  # "admitted", "requested", "not requested", "archived", "text" or "purged"
     what: str  # in words
     frame: int = 0  # of the log
     via: str | None = None  # admitted: the page that links to it; "": it is a seed
@@ -41,6 +42,7 @@ class Event(msgspec.Struct, omit_defaults=True):
     kept: int = 0  # bytes of text in the corpus
     scores: dict[str, float] = {}
     place: Place | None = None  # in the archive
+    truncated: str = ""  # what ended the capture before it was complete
 
 
 class Story(msgspec.Struct):
@@ -52,6 +54,7 @@ class Story(msgspec.Struct):
     events: list[Event]
     place: str = ""  # of its capture in the archive: FILE OFFSET LENGTH
     explanation: str = ""  # of the reason: its meaning, the rule, the option and the figure
+    takedown: str = ""  # the line of the takedown list that covers it now
 
 
 def why(directory: Path, text: str, options: Config) -> Story:
@@ -59,14 +62,17 @@ def why(directory: Path, text: str, options: Config) -> Story:
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
-    story = Story(url.text, "not admitted", "", [])
+    listing = takedown.of(directory).find(url.text)
+    story = Story(url=url.text, state="not admitted", reason="", events=[], takedown=str(listing or ""))
     home = log.home(directory)
     for mention in log.mentions(home, url.text):
         _append(story, mention, options, home)
     # An admission is dated by its commit, which may come after a later event: each event is no later than the next one.
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
         event.time = min(event.time, following.time)
-    if story.state == "not admitted":
+    if story.state == "not admitted" and listing is not None:
+        story.reason = "it is on the takedown list"
+    elif story.state == "not admitted":
         story.reason, story.explanation = _not_admitted(home, url, options)
     elif story.state == "waiting" and not story.reason:
         story.reason = _robots_say(home, url)
@@ -75,6 +81,8 @@ def why(directory: Path, text: str, options: Config) -> Story:
 
 def _append(story: Story, mention: log.Mention, options: Config, home: Path) -> None:
     report = mention.report
+    if mention.order is not None:
+        return _append_order(story, mention.order, mention.frame)
     if report is None:
         where = f"found on {mention.via}" if mention.via else "given as a seed"
         story.state = "waiting"
@@ -86,13 +94,22 @@ def _append(story: Story, mention: log.Mention, options: Config, home: Path) -> 
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
         story.place = f"{file} {offset} {length}"
-        what = f"archived in {file} at byte {offset}, {length} bytes"
-        story.events.append(Event(report.time, "archived", what=what, place=report.place))
+        cut = f"; not complete, cut by {report.truncated}" if report.truncated else ""
+        what = f"archived in {file} at byte {offset}, {length} bytes{cut}"
+        story.events.append(Event(report.time, "archived", what=what, place=report.place, truncated=report.truncated))
     if report.clean:
         story.events.append(_text(report))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
         story.explanation = _explanation(attempt)
+
+
+def _append_order(story: Story, order: Order, frame: int) -> None:
+    if order.verb == purges.VERB:
+        by = purges.split(order)[0]
+        what = f"purged by {by}: its captures and its document are no longer in archive and corpus (frame {frame})"
+        story.events.append(Event(order.time, "purged", what=what, frame=frame))
+        story.place = ""
 
 
 def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:

@@ -40,6 +40,7 @@ class Candidate(msgspec.Struct, frozen=True):
     time: float  # epoch seconds of the request
     refined: Refined
     origin: Origin | None  # the record under which the page was requested
+    truncated: str = ""  # see Capture
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,6 +119,7 @@ def line(decision: Decision, candidate: Candidate, place: Place, record: str) ->
         digest=candidate.digest,
         language=decision.language,
         scores=decision.scores,
+        truncated=candidate.truncated,
     )
     return document.line(decision.draft, source, decision.stays, decision.signals)
 

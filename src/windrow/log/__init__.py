@@ -8,6 +8,7 @@ and the what-if tables read the same lines, and one fold counts them.
 - `format`: a frame to bytes and back; the lines are derived from the records
 - `writer`: appends frames
 - `reader`: whole frames from a position, raw lines, what the log says about one URL
+- `purges`: the pages that `windrow purge` has removed
 - `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want
 """
 
@@ -20,6 +21,9 @@ from windrow.log.fold import Watch as Watch
 from windrow.log.fold import fold as fold
 from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
+from windrow.log.purges import PurgeNote as PurgeNote
+from windrow.log.purges import Removals as Removals
+from windrow.log.purges import purged as purged
 from windrow.log.reader import Mention as Mention
 from windrow.log.reader import Position as Position
 from windrow.log.reader import first_seen as first_seen

@@ -12,9 +12,11 @@ from windrow import urls
 from windrow.config import ConfigError
 from windrow.data import Kind, Reason
 from windrow.log.format import Head, Line
+from windrow.takedown import Takedown
 
 UNITS = ("domain", "host")
 HOSTS = 1 << 18  # host names whose account is remembered
+LISTED = "(takedown)"  # the account of all hosts on the takedown list
 POINTS = 512  # of a timeline at most; when there are more, two become one
 _LOW_YIELD = Reason.LOW_YIELD.value
 _PAGE = Kind.PAGE
@@ -82,7 +84,10 @@ class Accounts:
 
     reads_scores = True
 
-    def __init__(self, book: Callable[[SiteAccount, Line], None], unit: str = "domain") -> None:
+    def __init__(
+        self, book: Callable[[SiteAccount, Line], None], unit: str = "domain", listed: Takedown | None = None
+    ) -> None:
+        """`listed`: a takedown list. Its pages count as pages without text, and its hosts are not named."""
         if unit not in UNITS:
             raise ConfigError(f"--by {unit!r} is neither 'domain' nor 'host'")
         self.sites: dict[str, SiteAccount] = {}  # with an answered page, or with URLs dropped for low yield
@@ -93,6 +98,7 @@ class Accounts:
         self.broken = 0  # bytes of exchanges without an answer
         self._book = book
         self._by_host = unit == "host"
+        self._listed = listed or None
         self._known: dict[str, SiteAccount] = {}  # by host and port
         self._timeline = Timeline()
         self._seconds = 0.0
@@ -108,6 +114,8 @@ class Accounts:
         if line.kind is not _PAGE:
             self.other += line.downloaded
             return
+        if self._listed and self._listed.covers(line.url):
+            line = msgspec.structs.replace(line, clean=0, primary=0, kept=0, language="", scores={})
         scores = line.scores
         words = scores.get("words", 0.0) * (1 - scores.get("near_duplicates", 0.0)) if line.kept else 0.0
         if scores:
@@ -147,7 +155,10 @@ class Accounts:
         site = self._known.get(authority)
         if site is None:
             host = urls.host_of(url)
-            site = self.sites.setdefault(host if self._by_host else urls.domain(host), SiteAccount())
+            name = host if self._by_host else urls.domain(host)
+            if self._listed and self._listed.covers_host(host):
+                name = LISTED
+            site = self.sites.setdefault(name, SiteAccount())
             if len(self._known) >= HOSTS:
                 self._known.clear()
             self._known[authority] = site

@@ -37,6 +37,7 @@ class Tally(msgspec.Struct):
     downloaded: int = 0  # bytes
     clean: int = 0  # bytes of main text
     kept: int = 0  # bytes of text that reached the corpus
+    truncated: dict[str, int] = {}  # captures that are not complete, by what ended them: "length", "time", "disconnect"
 
     def add(self, entry: Entry) -> None:
         report = entry.report
@@ -60,6 +61,8 @@ class Tally(msgspec.Struct):
         self.downloaded += report.downloaded
         self.clean += report.clean
         self.kept += report.kept
+        if report.truncated:
+            self.truncated[report.truncated] = self.truncated.get(report.truncated, 0) + 1
 
     def _refuse(self, refused: dict[str, int]) -> None:
         for rule, links in refused.items():
@@ -123,6 +126,7 @@ _FIELDS = (
     "kind",
     "final",
     "refused",
+    "truncated",
 )
 # `reason` stays text: a log with a reason that this version does not know is counted all the same.
 _decode = format.view(*_FIELDS, reason=str, admitted=list[_Link])

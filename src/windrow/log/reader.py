@@ -10,7 +10,7 @@ import msgspec
 from isal import igzip_lib
 
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Origin, Report
+from windrow.data import Frame, Kind, Order, Origin, Report
 from windrow.log import format
 from windrow.log.format import Head
 
@@ -116,15 +116,22 @@ class Mention(msgspec.Struct):
     time: float  # of the commit
     via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL itself
     report: Report | None = None
+    order: Order | None = None  # an order names the URL
 
 
 def mentions(directory: Path, url: str) -> Iterator[Mention]:
-    """Yield every line that found this URL or reports on it, in order. Only lines that contain its text are decoded."""
+    """Yield every line that found this URL or reports on it, and every order that names it, in order.
+
+    Only lines that contain its text are decoded.
+    """
     needle = format.quoted(url)
     for head, lines, _ in raw_frames(directory):
         for seed in head.seeds:
             if seed.url == url:
                 yield Mention(head.frame, head.time, seed.via)
+        for order in head.orders:
+            if url in order.values:
+                yield Mention(head.frame, order.time, None, None, order)
         for text in lines:
             if needle not in text:
                 continue

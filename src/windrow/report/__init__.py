@@ -7,7 +7,7 @@ the log alone, so a report works for a running crawl, for one that was killed, a
 `samples` shows a few documents if the corpus is there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,6 @@ from windrow.config import ConfigError
 from windrow.log import Watch
 from windrow.report import data, page, plots, svg
 from windrow.report.data import Numbers
-from windrow.report.samples import Hidden
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -27,17 +26,9 @@ class Written(msgspec.Struct, frozen=True):
     pictures: list[Path]
 
 
-def read(
-    directories: Sequence[Path],
-    unit: str = "domain",
-    watch: Watch | None = None,
-    hidden: Callable[[Path], Hidden | None] = lambda directory: None,
-) -> list[Numbers]:
-    """Return the numbers of each crawl. If two directories have the same name, crawls are named by their paths.
-
-    hidden: returns for a directory the function that says which of its documents must not be shown.
-    """
-    found = [data.read(directory, unit, watch, hidden(directory)) for directory in directories]
+def read(directories: Sequence[Path], unit: str = "domain", watch: Watch | None = None) -> list[Numbers]:
+    """Return the numbers of each crawl. If two directories have the same name, crawls are named by their paths."""
+    found = [data.read(directory, unit, watch) for directory in directories]
     if len({crawl.name for crawl in found}) < len(found):
         pairs = zip(found, directories, strict=True)
         found = [msgspec.structs.replace(crawl, name=str(directory)) for crawl, directory in pairs]

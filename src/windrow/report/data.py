@@ -7,13 +7,12 @@ from pathlib import Path
 import msgspec
 
 import windrow
-from windrow import config, log
-from windrow.data import Document
+from windrow import config, log, takedown
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
 from windrow.report import samples
-from windrow.report.samples import Hidden, Sample
+from windrow.report.samples import Sample
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
 CELLS = 40  # per decade of a scatter plot: domains in the same cell are one dot
@@ -113,27 +112,21 @@ class Numbers(msgspec.Struct, frozen=True):
     samples: list[Sample] = []
 
 
-def read(directory: Path, unit: str = "domain", watch: Watch | None = None, hidden: Hidden | None = None) -> Numbers:
-    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options.
-
-    hidden: says which documents must not be shown as samples.
-    """
+def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
+    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options."""
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
     rules = WhatIf(Question(options.frontier, unit=unit))
-    accounts = Accounts(rules.book, unit)
+    listed = takedown.of(directory)
+    accounts = Accounts(rules.book, unit, listed)
     totals = log.fold(directory, accounts, watch=watch)
     tables = rules.tables(accounts.sites.values(), totals.notes)
     return msgspec.structs.replace(
         numbers(directory.resolve().name, totals, accounts, tables),
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
-        samples=samples.read(directory, totals.lengths, hidden or _shown, totals.frames),
+        samples=samples.read(directory, totals.lengths, listed.covers, totals.frames),
     )
-
-
-def _shown(document: Document) -> bool:
-    return False
 
 
 def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables) -> Numbers:

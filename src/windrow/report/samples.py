@@ -22,7 +22,7 @@ _TRIES = 30
 _READ = 1 << 20  # bytes from an offset in which a whole member is expected
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
 
-Hidden = Callable[[Document], bool]  # says that a document must not be shown: its removal was requested
+Hidden = Callable[[str], bool]  # says of a URL that its document must not be shown: its removal was requested
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ def read(directory: Path, lengths: Mapping[str, int], hidden: Hidden, seed: int 
         if lines:
             with contextlib.suppress(ConfigError):  # a damaged line is no sample
                 read = document.read(chance.choice(lines), name)
-                if not hidden(read):
+                if not hidden(read.url):
                     found.setdefault(read.url, _sample(read))
         if len(found) == COUNT:
             break

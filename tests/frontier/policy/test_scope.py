@@ -1,10 +1,13 @@
 """The rules that refuse links."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.frontier.simulation import task
-from windrow import config, urls
+from windrow import config, takedown, urls
 from windrow.frontier.policy.scope import Scope
+from windrow.takedown import Takedown
 
 
 def refuses(text: str, **rules: object) -> str:
@@ -99,3 +102,14 @@ def test_depth_and_distance_have_limits() -> None:
     assert scope.follow(task("http://a.org/1", depth=2), task("http://a.org/2").url) == "depth"
     assert scope.follow(task("http://a.org/1"), task("http://b.org/2").url) == "distance"
     assert not isinstance(scope.follow(task("http://a.org/1", depth=1), task("http://x.a.org/2").url), str)
+
+
+def test_a_page_of_the_takedown_list_is_refused_by_its_own_rule(tmp_path: Path) -> None:
+    (tmp_path / "takedown.txt").write_text("a.org\nhttp://b.org/private/*\n")
+    scope = Scope(config.ScopeOptions(), takedown.of(tmp_path))
+    found = [scope.refuses(task(url).url) for url in ("http://x.a.org/", "https://b.org/private/1", "http://b.org/")]
+    assert found == ["takedown", "takedown", ""]
+    assert scope.refuses_origin(task("http://x.a.org/robots.txt").url) == "takedown"
+    assert scope.refuses_origin(task("http://b.org/private/x").url) == "", "other pages of the host are not listed"
+    scope.obey(Takedown())
+    assert scope.refuses(task("http://x.a.org/").url) == ""

@@ -67,6 +67,7 @@ def metadata(document: Document, dump: str) -> dict[str, Any]:
         "offset": place.offset,
         "length": place.length,
         "digest": place.digest,
+        "truncated": document.truncated,
     }
 
 
@@ -125,13 +126,21 @@ def _record(raw: bytes, document: Any) -> DocumentRecord | None:
         found = [paragraph.get("text") if isinstance(paragraph, dict) else paragraph for paragraph in paragraphs]
         texts = [_octets(text) for text in found if isinstance(text, str)]
         strip = functools.partial(_strip_paragraphs, document)
-        return DocumentRecord(raw, texts, strip) if len(texts) == len(found) else None
+        return DocumentRecord(raw, texts, strip, _url(document)) if len(texts) == len(found) else None
     for name in TEXTS:
         if isinstance(text := document.get(name), str):
             lines = _octets(text).split(b"\n")
             paragraphs = [line for line in lines if line and not line.isspace()]
-            return DocumentRecord(raw, paragraphs, functools.partial(_strip_text, document, name, lines))
+            strip = functools.partial(_strip_text, document, name, lines)
+            return DocumentRecord(raw, paragraphs, strip, _url(document))
     return None
+
+
+def _url(document: dict[str, Any]) -> str:
+    """Return the URL, which most datasets have in the document itself and some in its metadata."""
+    metadata = document.get("metadata")
+    found = document.get("url") or (metadata.get("url") if isinstance(metadata, dict) else "")
+    return found if isinstance(found, str) else ""
 
 
 def _octets(text: str) -> bytes:

@@ -5,6 +5,7 @@ The attributes are those of SpiderLing in its order, so that tools made for its 
 
 import contextlib
 import functools
+import html
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ _CLASSES = (
     (1_000_000, "100k-1M"),
 )
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # not text, and not allowed in XML
+
+_URL = re.compile(rb'<doc[ \t][^\n]*?[ \t]url="([^"\n]*)"')
 
 Body = Callable[[str, str, FormatOptions], str]  # a paragraph's text, its language, options -> its lines
 
@@ -65,6 +68,8 @@ def _doc(item: Item, measures: tuple[int, str], options: FormatOptions) -> str:
         ("enc_meta", document.charset.lower()),
         ("enc_chared", document.charset.lower().replace("-", "_")),
     ]
+    if document.truncated:
+        attributes.append(("truncated", document.truncated))
     if options.places:
         place = document.place
         attributes += [
@@ -156,7 +161,9 @@ def _record(raw: bytes) -> DocumentRecord:
     paragraphs = [text for text in texts if text.strip()]
     if not paragraphs and not re.match(rb"<doc[ \t>]", raw):
         return DocumentRecord(raw)
-    return DocumentRecord(raw, paragraphs, functools.partial(_strip, segments, texts))
+    found = _URL.match(raw)
+    url = html.unescape(found[1].decode()) if found else ""
+    return DocumentRecord(raw, paragraphs, functools.partial(_strip, segments, texts), url)
 
 
 def _strip(segments: list[list[bytes]], texts: list[bytes], kept: Sequence[bool]) -> bytes:

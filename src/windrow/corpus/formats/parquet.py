@@ -38,7 +38,7 @@ def schema() -> Any:
         ("scores", arrow.map_(text, arrow.float64())),
         ("signals", arrow.list_(signal)),
     ]
-    columns += [(name, text) for name in ("declared", "charset", "licence", "ip", "dump", "warc_filename")]
+    columns += [(name, text) for name in ("declared", "charset", "licence", "truncated", "ip", "dump", "warc_filename")]
     columns += [("warc_record_offset", whole), ("warc_record_length", whole), ("digest", text)]
     return arrow.schema(columns)
 
@@ -46,10 +46,8 @@ def schema() -> Any:
 def row(item: Item) -> dict[str, Any]:
     document, place = item.document, item.document.place
     host = urls.host_of(document.url)
-    same = {
-        name: getattr(document, name)
-        for name in ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "ip")
-    }
+    names = ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "truncated", "ip")
+    same = {name: getattr(document, name) for name in names}
     return {
         **same,
         "host": host,

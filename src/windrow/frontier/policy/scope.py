@@ -4,13 +4,16 @@ import re
 
 from windrow import config, urls
 from windrow.data import Task, Url
+from windrow.takedown import RULE, Takedown
 
 
 class Scope:
     """The rules of one configuration, compiled. `refuses` needs only the URL, so that a worker process can run it."""
 
-    def __init__(self, rules: config.ScopeOptions) -> None:
+    def __init__(self, rules: config.ScopeOptions, takedown: Takedown | None = None) -> None:
+        """`takedown`: the list of the crawl. The driver has it; a worker has not, because the list may change."""
         self._rules = rules
+        self.obey(takedown or Takedown())
         self._skipped = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
         self._longest = max(map(len, self._skipped), default=0)
         self._tlds = tuple("." + tld.strip(".").lower() for tld in rules.tlds)
@@ -24,11 +27,18 @@ class Scope:
         self.homepages = rules.homepages
         self._known: dict[str, str] = {}  # host -> the rule that refuses it: the links of a page share few hosts
 
+    def obey(self, takedown: Takedown) -> None:
+        """Refuse what is on this list, and nothing that was only on an earlier one."""
+        self.takedown = takedown
+        self._listed = takedown if takedown else None  # None costs less per link than an empty list
+
     def refuses(self, url: Url) -> str:
         """Return the name of the rule that refuses this URL, or an empty string."""
         text = url.text
         if len(text) > self._rules.max_length:
             return "length"
+        if self._listed is not None and self._listed.covers(text):
+            return RULE
         rule = self._known.get(url.host)
         if rule is None:
             rule = self._refuses_host(url)
@@ -47,6 +57,8 @@ class Scope:
 
     def refuses_origin(self, url: Url) -> str:
         """Return the name of the rule that refuses every URL of this origin: only rules on hosts and ports apply."""
+        if self.takedown.covers_origin(url.text):
+            return RULE
         return self._refuses_host(url) or ("" if urls.port(url.text) in self._rules.ports else "port")
 
     def _refuses_host(self, url: Url) -> str:

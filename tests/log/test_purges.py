@@ -1,0 +1,45 @@
+"""The orders of `windrow purge` in the log."""
+
+from pathlib import Path
+
+import msgspec
+
+from tests.logs import frame, ok, write
+from windrow import log
+from windrow.data import Frame, Order
+from windrow.log import purges
+from windrow.log.purges import PurgeNote, Removals
+
+LINE = "takedown.txt, line 3: a.example.org"
+ONE, TWO, THREE = (f"http://a.example.org/{name}" for name in "123")
+
+
+def purging(number: int, *urls: str) -> Frame:
+    return msgspec.structs.replace(frame(number), orders=(purges.order(LINE, urls, f"p{number}", 2000.0 + number),))
+
+
+def made(directory: Path) -> Path:
+    other = Order(id="x", time=1.0, verb="pause", values=(THREE,))
+    frames = [frame(1, ok(1, "1", kept=9), ok(2, "2", kept=9), ok(3, "3", kept=9)), purging(2, ONE, TWO)]
+    frames += [msgspec.structs.replace(frame(3, ok(4, "1", kept=9)), orders=(other,)), purging(4, TWO)]
+    write(directory / "log", *frames)
+    return directory
+
+
+def test_the_latest_order_of_each_page_is_found(tmp_path: Path) -> None:
+    found = log.purged(made(tmp_path) / "log")
+    assert found == {ONE: PurgeNote(2, 2002.0, LINE), TWO: PurgeNote(4, 2004.0, LINE)}
+
+
+def test_documents_on_the_list_count_until_they_are_purged(tmp_path: Path) -> None:
+    removals = Removals(lambda url: url in (ONE, THREE))
+    log.fold(made(tmp_path), removals)
+    assert removals.purged == {ONE, TWO}
+    assert removals.listed == {ONE, THREE}, "the first one was fetched again after its purge"
+
+
+def test_an_order_is_a_mention_of_its_urls(tmp_path: Path) -> None:
+    found = [mention.order.verb for mention in log.mentions(made(tmp_path) / "log", THREE) if mention.order]
+    assert found == ["pause"]
+    mentions = list(log.mentions(tmp_path / "log", TWO))
+    assert [(mention.frame, mention.order is None) for mention in mentions] == [(1, True), (2, False), (4, False)]
