@@ -172,8 +172,3 @@ def covers(order: Order, host: str, key: int) -> bool:
     inside = (order.start is None or order.start < place) and (order.end is None or place <= order.end)
     only = reopens(order)[1]
     return inside and (not only or urls.below(host, only))
-
-
-def overrides(controls: Controls) -> list[str]:
-    """Return the options that orders have set, each as NAME=VALUE."""
-    return [f"{name}={value}" for name, value in controls.options.items()]

@@ -87,7 +87,8 @@ def crawl(
     """Run a crawl, or continue one that was stopped or killed. Ctrl-C stops it cleanly."""
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
-    ending = run(directory, load(directory, [*(settings or []), *limits]))
+    given = [*(settings or []), *limits]
+    ending = run(directory, load(directory, given), {setting.partition("=")[0].strip() for setting in given})
     if as_json:
         print_json(ending)
     else:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from windrow import kernels
@@ -11,8 +11,11 @@ from windrow.config import Config
 from windrow.crawl import display, loop, recover
 
 
-def run(directory: Path, options: Config) -> loop.Ending:
-    """Run a crawl until it ends or a signal stops it. Notes and the live display go to standard error."""
+def run(directory: Path, options: Config, given: Collection[str] = ()) -> loop.Ending:
+    """Run a crawl until it ends or a signal stops it. Notes and the live display go to standard error.
+
+    `given`: the names of options that the command line sets.
+    """
     notes = terminal.notes()
     if missing := kernels.missing():
         effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
@@ -37,6 +40,7 @@ def run(directory: Path, options: Config) -> loop.Ending:
                 notes.print(f"recovered: {line}")
             if resumed.frames:
                 notes.print(f"continuing after frame {resumed.frames} of the log ({resumed.replayed} replayed)")
+            running.orders.note = notes.print
             stops.append(running.stop)
             for _ in early:
                 running.stop()
@@ -44,7 +48,7 @@ def run(directory: Path, options: Config) -> loop.Ending:
                 shown.append(asyncio.create_task(display.show(running, notes)))
 
         try:
-            return await loop.run(directory, options, watch)
+            return await loop.run(directory, options, watch, given)
         finally:
             for task in shown:
                 task.cancel()

@@ -16,7 +16,10 @@ from windrow.origin import needed_by, robots
 
 _DAY = 86400.0
 _HOPS = 5  # redirects of a well-known file (RFC 9309 §2.3.1.2)
-_CLOSED = {Reason.LOW_YIELD: "its domain was retired: too little text for its bytes"}
+_CLOSED = {
+    Reason.LOW_YIELD: "its domain was retired: too little text for its bytes",
+    Reason.BLOCKED: "an order blocks its host or domain",
+}
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
