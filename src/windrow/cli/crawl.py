@@ -13,6 +13,7 @@ from windrow.cli.terminal import Directory, Json, Settings, load, out, print_jso
 from windrow.config import ConfigError
 from windrow.crawl import display, loop
 from windrow.crawl import status as states
+from windrow.crawl.control import standing
 from windrow.demo import directory as demos
 from windrow.demo import web
 from windrow.judge.language import codes
@@ -131,6 +132,10 @@ def status(directory: Directory, as_json: Json = False) -> None:
         table.add_row("", size(length), f"{name}/")
     table.add_row("last commit", moment(found.last), f"frame {found.frames}")
     out.print(table)
+    for line in standing(found.controls, directory):
+        out.print(line)
+    if found.orders_waiting:
+        out.print(f"orders that were not taken yet: {found.orders_waiting:,}, in {directory / 'orders'}/")
 
 
 def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")], as_json: Json = False) -> None:

@@ -8,7 +8,7 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, extract, language, options, report, terminal
+from windrow.cli import control, corpus, crawl, extract, language, options, report, terminal
 from windrow.config import ConfigError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "crawl": crawl.crawl,
     "status": crawl.status,
     "why": crawl.why,
+    **control.COMMANDS,
     "report": report.report,
     "what-if": report.what_if,
     "export": corpus.export,

@@ -130,6 +130,10 @@ class Orders:
     def _read(self, path: Path) -> Order:
         """Return the order of a file; ConfigError if it cannot be carried out."""
         order = orders.decode(path.read_bytes())
+        unknown = [name for name in order.values if order.verb == "unblock" and name not in self.controls.blocked]
+        if unknown and order.id not in self.controls.recent:
+            known = ", ".join(self.controls.blocked) or "nothing"
+            raise ConfigError(f"{unknown[0]} is not blocked; blocked: {known}")
         if order.verb == "add":
             check_contact(self._start.options, _tasks(order))
         return order

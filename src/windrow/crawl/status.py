@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, urls
+from windrow import log, orders, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Report, Url
+from windrow.data import Access, Controls, Order, Report, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.origin import robots
 
@@ -36,6 +36,8 @@ class Status(msgspec.Struct):
     frames: int
     first: float  # epoch seconds of the first commit
     last: float
+    controls: Controls = Controls()  # what orders have changed: a pause, blocked names, options
+    orders_waiting: int = 0  # files in orders/ that were not taken yet
 
 
 def status(directory: Path) -> Status:
@@ -68,6 +70,8 @@ def status(directory: Path) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
+        controls=totals.controls,
+        orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )
 
 
@@ -114,22 +118,28 @@ def why(directory: Path, text: str, options: Config) -> Story:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
     story = Story(url.text, "not admitted", "", [])
     home = log.home(directory)
+    about = OrdersAbout(url)
     for mention in log.mentions(home, url.text):
-        _append(story, mention)
+        if mention.order is not None:
+            about.tell(story, mention.order, mention.frame)
+        else:
+            _append(story, mention, about.adding)
     # An admission is dated by its commit, which may come after a later event: each event is no later than the next one.
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
         event.time = min(event.time, following.time)
     if story.state == "not admitted":
-        story.reason = _not_admitted(home, url, options)
+        story.reason = about.blocked() or _not_admitted(home, url, options)
     elif story.state == "waiting" and not story.reason:
-        story.reason = _robots_say(home, url)
+        story.reason = about.blocked() or _robots_say(home, url)
     return story
 
 
-def _append(story: Story, mention: log.Mention) -> None:
+def _append(story: Story, mention: log.Mention, adding: int) -> None:
+    """Add a line of the log to a story. `adding`: the frame whose seeds an order has added."""
     report = mention.report
     if report is None:
-        where = f"found on {mention.via}" if mention.via else "given as a seed"
+        given = "added by an order" if mention.frame == adding else "given as a seed"
+        where = f"found on {mention.via}" if mention.via else given
         story.state = "waiting"
         story.events.append(Event(mention.time, f"{where} and admitted (frame {mention.frame})"))
         return
@@ -145,6 +155,37 @@ def _append(story: Story, mention: log.Mention) -> None:
         story.events.append(Event(report.time, text))
     if report.final:
         story.state, story.reason = "finished", report.reason.value
+
+
+class OrdersAbout:
+    """The orders of a log as far as they are about one URL."""
+
+    def __init__(self, url: Url) -> None:
+        self._url = url
+        self._controls = Controls()
+        self.adding = 0  # the last frame whose seeds an order has added
+
+    def tell(self, story: Story, order: Order, frame: int) -> None:
+        """Add an order to the story of the URL, if it is about it."""
+        url = self._url
+        self._controls = orders.apply(self._controls, order)
+        if order.verb == "add":
+            self.adding = frame
+        if order.verb in ("block", "unblock") and order.start is None and urls.below(url.host, order.values):
+            story.events.append(Event(order.time, f"an order: {order.verb} {' '.join(order.values)} (frame {frame})"))
+        again = story.state == "finished" and story.reason in orders.reopens(order)[0]
+        if again and orders.covers(order, url.host, url.key):
+            what = (
+                f"waits again after {story.reason}, by an order: {order.verb} {' '.join(order.values)} (frame {frame})"
+            )
+            story.events.append(Event(order.time, what))
+            story.state, story.reason = "waiting", ""
+
+    def blocked(self) -> str:
+        """Return the sentence about the order that blocks the URL now; "" if none does."""
+        if not urls.below(self._url.host, self._controls.blocked):
+            return ""
+        return f"an order blocks {self._url.host}, or a domain above it: it is not requested until `windrow unblock`"
 
 
 def _outcome(report: Report) -> str:

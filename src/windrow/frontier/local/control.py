@@ -75,7 +75,7 @@ class Control:
                 break
             part.looked += 1
             part.place = (name, orders.LAST)
-            row = self._rows.host(name) if part.wants(name) and name not in self._blocks else None
+            row = self._rows.host(name) if part.wants(name) else None
             if row is not None and not self._reopen_host(row, part):
                 break
         else:
