@@ -1,4 +1,4 @@
-"""`windrow pause`, `resume`, `stop`, `block`, `unblock`, `add`, `set` and `retry`: orders to a crawl, running or not."""
+"""`windrow pause`, `resume`, `stop`, `block`, `unblock`, `add`, `set` and `retry`: orders to a crawl."""
 
 from collections.abc import Callable
 from pathlib import Path

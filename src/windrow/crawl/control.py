@@ -68,6 +68,7 @@ class Orders:
         self._lock = asyncio.Lock()
         self._handled: set[str] = set()  # files of this run: one that could not be removed is not looked at again
         self._old = frozenset(self._waiting())  # given before the start
+        self._begun = False
         self.note: Callable[[str], None] = lambda sentence: None  # for the operator
         self.controls = parts.frontier.controls()
         self._in_flight.pause(bool(self.controls.paused))
@@ -88,12 +89,13 @@ class Orders:
         if released:
             async with self._lock:
                 await self._carry_out(orders.make("set", released))
+        self._begun = True
         await self.take()
 
     async def take(self) -> None:
         """Carry out every order that waits."""
         reached = self.controls.unfinished
-        if not self._waiting() and reached is None:  # nearly always
+        if not self._begun or (not self._waiting() and reached is None):  # nearly always
             return
         async with self._lock:
             waiting = self._waiting()
