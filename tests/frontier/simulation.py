@@ -129,6 +129,10 @@ class Simulation:
         while self.events and self.events[0][0] <= self.now:
             await self.resume(heapq.heappop(self.events)[2])
         again = await self.lease()
+        if again is None and self.orders:
+            self.orders -= 1
+            await self.obey(self.drawn_order())
+            return False
         if again is None:
             assert not self.holding and not self.events, "the frontier says that all is done while leases are out"
             return True
@@ -311,10 +315,11 @@ class Simulation:
         rng = self.ordering
         verb = rng.choice(["block", "unblock", "retry", "retry"])
         names = rng.sample(sorted(self.world.hosts), 1) + rng.sample(["d0.org", "d1.org"], rng.randint(0, 1))
-        reasons = [Reason.HOST_DEAD, Reason.NO_SUCH_HOST, Reason.ROBOTS_UNREACHABLE, Reason.LOW_YIELD]
+        reasons = [Reason.HOST_DEAD, Reason.NO_SUCH_HOST, Reason.ROBOTS_UNREACHABLE, Reason.LOW_YIELD, Reason.CONNECT]
         if verb != "retry":
-            return orders.make(verb, names)
-        return orders.make(verb, [each.value for each in rng.sample(reasons, 2)], names if rng.random() < 0.5 else ())
+            blocked = self.frontier.controls().blocked
+            return orders.make(verb, blocked if verb == "unblock" and blocked else names)
+        return orders.make(verb, [each.value for each in rng.sample(reasons, 3)], names if rng.random() < 0.3 else ())
 
     async def obey(self, order: Order) -> None:
         """Let the frontier carry out an order between two frames, part by part, as the driver does."""
@@ -323,7 +328,7 @@ class Simulation:
             await self.commit()
             part = msgspec.structs.replace(order, id=f"{len(self.frames)}" if start is None else order.id, start=start)
             order = msgspec.structs.replace(order, id=part.id)
-            carried = await self.frontier.carry_out(part)
+            carried = await self.frontier.carry_out(part, self.now)
             self.note(carried.closings)
             self.obeyed.append(carried.order)
             self.blocks.append((self.now, frozenset(self.frontier.controls().blocked)))

@@ -44,8 +44,8 @@ class Suspending:
     async def ack(self, reports: Sequence[Report]) -> Receipt:
         return await self._run(self.inner.ack(reports))
 
-    async def carry_out(self, order: Order) -> Carried:
-        return await self._run(self.inner.carry_out(order))
+    async def carry_out(self, order: Order, now: float) -> Carried:
+        return await self._run(self.inner.carry_out(order, now))
 
     async def configure(self, options: Config) -> None:
         await self._run(self.inner.configure(options))

@@ -63,6 +63,7 @@ class Orders:
         self._frontier = parts.frontier
         self._recorder = parts.recorder
         self._scope = parts.stations.scope
+        self._clock = parts.stations.clock
         self._in_flight = parts.stations.in_flight
         self._crawl = parts.crawl
         self._lock = asyncio.Lock()
@@ -142,7 +143,7 @@ class Orders:
 
     async def _carry_out(self, order: Order) -> bool:
         """Carry out an order, part by part; return False if the crawl stops before the last part."""
-        step = self._add if order.verb == "add" else self._recorder.obey
+        step = self._add if order.verb == "add" else self._obey
         reached = self.controls.unfinished
         start = reached.end if reached is not None and reached.id == order.id and order.verb != "add" else None
         while True:
@@ -171,6 +172,9 @@ class Orders:
         elif order.verb == "stop":
             self._crawl.stop()
 
+    async def _obey(self, order: Order) -> None:
+        await self._recorder.obey(order, self._clock.now())
+
     async def _add(self, order: Order) -> None:
         """Add the next seeds of an order. The frame has those that were new as its seeds, so the order needs none."""
         done = order.start[1] if order.start is not None else 0
@@ -180,7 +184,7 @@ class Orders:
         admitted = await self._recorder.add_now(chosen, refused)
         end = ("", done + _SEEDS) if done + _SEEDS < len(tasks) else None
         changes = {"values": (), "end": end, "admitted": len(admitted), "refused": refused}
-        await self._recorder.obey(msgspec.structs.replace(order, **changes))
+        await self._obey(msgspec.structs.replace(order, **changes))
 
     def _remove(self, path: Path) -> None:
         self._handled.add(path.name)

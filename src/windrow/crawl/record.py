@@ -83,9 +83,9 @@ class Recorder:
         """Record a page that was read. Nothing waits for it: its host was free before."""
         self._serial.put(self._record(outcome, members, reading))
 
-    async def obey(self, order: Order) -> None:
+    async def obey(self, order: Order, now: float) -> None:
         """Let the frontier carry out an order, or its next part. Only between two frames, see `GroupCommit.between`."""
-        carried = await self._until_room(lambda: self._frontier.carry_out(order))
+        carried = await self._until_room(lambda: self._frontier.carry_out(order, now))
         self.commits.note_order(carried.order)
         self.watch(Receipt((), carried.closings))
 

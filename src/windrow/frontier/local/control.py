@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from windrow import orders, urls
+from windrow import config, orders, urls
 from windrow.data import Controls, Order, Reason
 from windrow.frontier.local.acks import Views
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
+from windrow.frontier.policy import health
 from windrow.frontier.store.rows import CODES, LOW_YIELD, REASONS, DomainRow, HostRow
 
 MOST_URLS = 2_000  # reopened in one part: some 20 ms
@@ -25,7 +26,9 @@ _BY_ROBOTS = frozenset({CODES[Reason.ROBOTS], CODES[Reason.ROBOTS_UNREACHABLE]})
 class Control:
     """Changes the views of a frontier as orders say."""
 
-    def __init__(self, views: Views, blocks: Blocks, changed: Callable[[OpenHost], None]) -> None:
+    def __init__(
+        self, views: Views, blocks: Blocks, fetch: config.FetchOptions, changed: Callable[[OpenHost], None]
+    ) -> None:
         """`changed` is called with each open host of which something was closed or opened again."""
         self._store = views.store
         self._rows = views.rows
@@ -35,16 +38,22 @@ class Control:
         self._origins = views.origins
         self._blocks = blocks
         self._changed = changed
+        self._now = 0.0
+        self.configure(fetch)
+
+    def configure(self, fetch: config.FetchOptions) -> None:
+        self._fetch = fetch
 
     @property
     def controls(self) -> Controls:
         return self._meta.controls
 
-    def carry_out(self, order: Order, live: bool) -> Order:
+    def carry_out(self, order: Order, now: float, live: bool) -> Order:
         """Carry out an order, or the next part of it; return it with what it changed.
 
         Without `live` the order is from the log: a part with a beginning and an end.
         """
+        self._now = now
         if order.verb not in orders.VERBS:
             return order  # of another version of Windrow, or for another command
         self._block(orders.apply(self.controls, order).blocked)
@@ -148,7 +157,8 @@ class Control:
         if not poor and row.closed not in part.codes:
             return False
         row.closed = row.errors = row.failures = row.robots_tries = 0
-        row.pace = row.until = 0.0
+        # Its pauses are over, but not its delay: the last request may have ended just now.
+        row.until = min(row.until, self._now + health.delay(row, self._fetch))
         if poor:
             domain.closed = 0
             row.parts, row.closed_parts = {}, 0

@@ -79,7 +79,7 @@ class LocalFrontier:
         )
         terms = rank.terms(options.frontier.terms, TermContext(languages=tuple(languages)))
         self._acks = Acks(views, options, terms)
-        self._control = Control(views, blocks, self._acks.note_change)
+        self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
             self._dispatcher.wait_once(now)
@@ -131,14 +131,15 @@ class LocalFrontier:
         entries = tuple([self._acks.ack(report) for report in reports])
         return Receipt(entries, self._acks.closings())
 
-    async def carry_out(self, order: Order) -> Carried:
+    async def carry_out(self, order: Order, now: float) -> Carried:
         """Carry out an order, or the part of it that is next: `Carried.order.end` says whether there is more to do."""
         self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
-        return Carried(self._control.carry_out(order, live=True), self._acks.closings())
+        return Carried(self._control.carry_out(order, now, live=True), self._acks.closings())
 
     async def configure(self, options: config.Config) -> None:
         """Use these options from now on, as far as they can change while a crawl runs."""
         self._acks.configure(options)
+        self._control.configure(options.fetch)
 
     async def close(self) -> None:
         """Close without a checkpoint."""
@@ -162,7 +163,7 @@ class LocalFrontier:
         self._dispatcher.wait_once(self._opened)
         for order in frame.orders:
             self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
-            self._control.carry_out(order, live=False)
+            self._control.carry_out(order, self._opened, live=False)
         for start in range(0, len(frame.seeds), _CHUNK):
             self._reserve(_PER_TASK * _CHUNK)
             self._acks.admit(frame.seeds[start : start + _CHUNK], 0, None)
