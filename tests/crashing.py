@@ -55,6 +55,7 @@ class Plan:
     jump: float = 0.0  # seconds by which the system's clock is moved
     after: float = 0.0  # seconds from the start until the clock moves
     longest: int = 0  # bytes after which the log begins a new file; 0: the default
+    small_parts: bool = False  # an order about many URLs is carried out in the smallest parts
     suspend: bool = False  # the frontier suspends at every call, as one on another machine would
 
 
@@ -369,6 +370,10 @@ def _child(order: dict[str, Any]) -> None:
     plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
     disk = Disk(plan, Path(*order["arguments"][1:2]))
     writer.LONGEST = plan.longest or writer.LONGEST
+    if plan.small_parts:
+        from windrow.frontier.local import control
+
+        control.MOST_URLS = control._ROWS = 1
     if plan.suspend:
         _suspend_frontier()
     if plan.jump:

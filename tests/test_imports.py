@@ -20,6 +20,7 @@ ROWS = (
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins", "rules", "takedown"),
+    ("orders",),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints"),
     ("data", "comments"),
 )

@@ -51,6 +51,7 @@ class Reason(enum.Enum):
     SOFT_404 = "soft-404"  # the host's "not found" page, sent with status 200
     DUPLICATE = "duplicate"  # same payload or same clean text as an earlier page
     NEAR_DUPLICATE = "near-duplicate"  # every paragraph is a near-duplicate of an earlier one
+    BLOCKED = "blocked"  # an order blocks its host or domain (`windrow block`): not requested
 
 
 class Kind(enum.IntEnum):
@@ -371,14 +372,40 @@ class Counts(msgspec.Struct, frozen=True):
     hosts_backlog: int = 0  # with work, not open
 
 
-class Order(msgspec.Struct, frozen=True):
-    """A command of the operator to a crawl, running or not: the log keeps it in the frame that carried it out."""
+class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A command of the operator to a crawl, running or not: the log keeps it in the frame that carried it out.
 
-    id: str  # unique, so that an order is carried out once
+    An order about many URLs is carried out in parts, one per frame, so that the crawl never stands still. In the log
+    each part has the id of the order, and says which URLs it is about and what it changed.
+    """
+
+    id: str  # unique, so that an order is carried out once; ids in order of time
     time: float  # when it was given
-    verb: str  # "pause", "block", "retry", …
+    verb: str  # "pause", "block", "retry", …: a key of `orders.VERBS`
     values: tuple[str, ...] = ()  # what it is about: hosts, URLs, reasons, or NAME=VALUE
     hosts: tuple[str, ...] = ()  # only these hosts and all below them; empty: all
+    start: tuple[str, int] | None = None  # of a part: it covers the URLs behind this host and key; None: from the first
+    end: tuple[str, int] | None = None  # of a part: up to and with this host and key; None: the order is complete
+    reopened: dict[str, int] = {}  # URLs that wait again, by the reason with which they had ended
+    admitted: int = 0  # new seeds
+    refused: dict[str, int] = {}  # seeds not admitted, by rule
+
+
+class Controls(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What orders have changed and still holds: a fold over the orders of a log, see `orders.apply`."""
+
+    paused: float = 0.0  # epoch seconds since when; 0: the crawl is not paused
+    blocked: tuple[str, ...] = ()  # hosts and domains, with all below them
+    options: dict[str, str] = {}  # the values that replace those of crawl.toml, as they were written
+    unfinished: Order | None = None  # the last part of an order that has further parts
+    recent: tuple[str, ...] = ()  # ids of the last orders: one whose file is still there is not carried out again
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """The frontier's answer to an order."""
+
+    order: Order  # with what it changed; `end` says whether there is more to do
+    closings: tuple[Closing, ...] = ()  # since the last reply of the frontier
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -392,4 +419,4 @@ class Frame(msgspec.Struct, frozen=True):
     ]  # committed length of every other file that changed, by path relative to the crawl directory
     seeds: tuple[Task, ...] = ()  # tasks admitted from seed files
     in_flight: int = 0  # URLs leased and not yet acknowledged, for a reader of a running crawl's log
-    orders: tuple[Order, ...] = ()  # carried out with this commit, before its entries
+    orders: tuple[Order, ...] = ()  # carried out with this commit, before its seeds and entries

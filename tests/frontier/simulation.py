@@ -20,9 +20,9 @@ import msgspec
 
 from tests.frontier.suspending import Suspending
 from tests.frontier.world import SimulatedHost, World
-from windrow import frontier, urls
+from windrow import frontier, orders, urls
 from windrow.config import Config
-from windrow.data import Access, Closing, Counts, Entry, Fate, Frame, Kind, Lease, Origin, Reason, Report, Task
+from windrow.data import Access, Closing, Counts, Entry, Fate, Frame, Kind, Lease, Order, Origin, Reason, Report, Task
 from windrow.frontier import DurableFrontier
 from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.policy import budget, retry
@@ -69,6 +69,7 @@ class Simulation:
     connections: int = 6
     now: float = START
     suspend: bool = False
+    orders: int = 0  # how many orders are given, at random moments
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
@@ -78,6 +79,8 @@ class Simulation:
         self.frames: list[Frame] = []  # the log
         self.restarts: list[float] = []
         self.tries: dict[str, int] = {}
+        self.ordering = random.Random(f"orders {self.seed}")
+        self.blocks: list[tuple[float, frozenset[str]]] = []  # the names that are blocked from a time on
         self.start()
 
     def start(self) -> None:
@@ -93,6 +96,8 @@ class Simulation:
         self.closings: dict[str, Closing] = {}
         self.pending: list[Entry] = []
         self.seeds: list[Task] = []
+        self.obeyed: list[Order] = []  # carried out and in no frame yet
+        self.reopened: dict[str, list[Reason]] = {}  # by these: how the URLs had ended
         self.committed = self.now
         self.done = False
 
@@ -118,9 +123,16 @@ class Simulation:
     async def step(self) -> bool:
         if self.now - self.committed >= 1.0:
             await self.commit()
+        if self.orders and self.ordering.random() < 0.03:
+            self.orders -= 1
+            await self.obey(self.drawn_order())
         while self.events and self.events[0][0] <= self.now:
             await self.resume(heapq.heappop(self.events)[2])
         again = await self.lease()
+        if again is None and self.orders:
+            self.orders -= 1
+            await self.obey(self.drawn_order())
+            return False
         if again is None:
             assert not self.holding and not self.events, "the frontier says that all is done while leases are out"
             return True
@@ -145,6 +157,7 @@ class Simulation:
             assert other.host != lease.host, f"two leases of {lease.host} at once"
             assert not (lease.address and other.address == lease.address), f"two leases of {lease.address} at once"
         self.leases.append((self.now, lease))
+        self.closings.pop(lease.host, None)  # a lease takes earlier closings into account
         self.holding[lease.token] = lease
         self.push(self.now, self.hold(lease))
 
@@ -162,6 +175,9 @@ class Simulation:
         for each in lease.tasks:
             used += 1
             if lease.closed is not None:
+                if each.kind is Kind.PAGE and each.url.host in self.closings and self.closed(each) is None:
+                    used -= 1
+                    break  # an order has opened the host again
                 closed = self.unavailable(each, origins) if each.kind is Kind.FILE else None
                 await self.ack(Report(0, each, lease.closed, "", self.now, origin=closed))
                 continue
@@ -180,6 +196,9 @@ class Simulation:
             if last and self.rng.random() < 0.1:
                 used -= 1
                 break  # the driver wants to stop: the other tasks go back
+            if self.is_blocked(each):
+                used -= 1
+                break
             request = Request(self.now, 0.0, each, lease.address, lease.token)
             self.requests.append(request)
             yield self.now + self.rng.choice([0.05, 0.2, 1.0])
@@ -201,6 +220,10 @@ class Simulation:
     def closed(self, each: Task) -> Reason | None:
         closing = self.closings.get(each.url.host)
         return budget.closes(closing, each.url.text) if closing is not None else None
+
+    def is_blocked(self, each: Task) -> bool:
+        closing = self.closings.get(each.url.host)
+        return closing is not None and closing.reason is Reason.BLOCKED
 
     def note(self, closings: tuple[Closing, ...]) -> None:
         self.closings |= {closing.host: closing for closing in closings}
@@ -287,11 +310,50 @@ class Simulation:
         if self.rng.random() < 0.5:
             await self.lease()
 
+    def drawn_order(self) -> Order:
+        """Draw an order: to block or unblock a name, or to retry some reasons on some hosts."""
+        rng = self.ordering
+        verb = rng.choice(["block", "unblock", "retry", "retry"])
+        names = rng.sample(sorted(self.world.hosts), 1) + rng.sample(["d0.org", "d1.org"], rng.randint(0, 1))
+        reasons = [Reason.HOST_DEAD, Reason.NO_SUCH_HOST, Reason.ROBOTS_UNREACHABLE, Reason.LOW_YIELD, Reason.CONNECT]
+        if verb != "retry":
+            blocked = self.frontier.controls().blocked
+            return orders.make(verb, blocked if verb == "unblock" and blocked else names)
+        return orders.make(verb, [each.value for each in rng.sample(reasons, 3)], names if rng.random() < 0.3 else ())
+
+    async def obey(self, order: Order) -> None:
+        """Let the frontier carry out an order between two frames, part by part, as the driver does."""
+        start = None
+        while True:
+            await self.commit()
+            part = msgspec.structs.replace(order, id=f"{len(self.frames)}" if start is None else order.id, start=start)
+            order = msgspec.structs.replace(order, id=part.id)
+            carried = await self.frontier.carry_out(part, self.now)
+            self.note(carried.closings)
+            self.obeyed.append(carried.order)
+            self.blocks.append((self.now, frozenset(self.frontier.controls().blocked)))
+            self.reopen(carried.order)
+            start = carried.order.end
+            if start is None:
+                return
+
+    def reopen(self, order: Order) -> None:
+        """Note which URLs wait again, and check that the order says how many."""
+        reasons, _ = orders.reopens(order)
+        counts: dict[str, int] = {}
+        for text, ends in list(self.finished.items()):
+            url = task(text).url
+            if ends[-1].value in reasons and orders.covers(order, url.host, url.key):
+                self.reopened[text] = self.finished.pop(text)
+                counts[ends[-1].value] = counts.get(ends[-1].value, 0) + 1
+        assert order.reopened == counts
+
     async def commit(self) -> None:
         """Write a log frame, and make a checkpoint if one is due. The log does not keep where a file was moved to."""
         entries, self.pending = tuple(map(logged, self.pending)), []
         seeds, self.seeds = tuple(self.seeds), []
-        frame = Frame(self.frame, self.now, entries, {"warc": self.frame}, seeds)
+        obeyed, self.obeyed, self.reopened = tuple(self.obeyed), [], {}
+        frame = Frame(self.frame, self.now, entries, {"warc": self.frame}, seeds=seeds, orders=obeyed)
         self.frames.append(frame)
         self.committed = self.now
         async with self.meanwhile():
@@ -306,11 +368,14 @@ class Simulation:
         for entry in self.pending:
             if entry.report.task.kind is Kind.PAGE and entry.report.final:
                 self.finished[entry.report.task.url.text].remove(entry.report.reason)
-        self.finished = {text: ends for text, ends in self.finished.items() if ends}
+        self.finished = {text: ends for text, ends in self.finished.items() if ends} | self.reopened
+        if self.obeyed:
+            self.blocks.append((self.now, frozenset()))
         self.now += later
         self.restarts.append(self.now)
         self.start()
         await self.replay(self.frontier, again)
+        self.blocks.append((self.now, frozenset(self.frontier.controls().blocked)))
         await self.add_seeds()
 
     async def replay(self, store: DurableFrontier, again: int = 1) -> None:
@@ -367,6 +432,13 @@ def check_politeness(sim: Simulation) -> None:
         check_gaps(pages, max(fetch.delay, sim.world.hosts[name].delay), sim.restarts)
     for requests in by_address.values():
         check_gaps(requests, fetch.ip_delay, sim.restarts)
+
+
+def check_blocks(sim: Simulation) -> None:
+    """Check that no host is requested while an order blocks it."""
+    for request in sim.requests:
+        names = next((names for time, names in reversed(sim.blocks) if time < request.start), frozenset())
+        assert not urls.below(request.task.url.host, names), (request, names)
 
 
 def check_gaps(requests: list[Request], delay: float, restarts: list[float]) -> None:

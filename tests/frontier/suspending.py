@@ -5,7 +5,8 @@ import random
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import TypeVar
 
-from windrow.data import Counts, Fate, Frame, Grant, Lease, Ledger, Receipt, Report, Task, Url
+from windrow.config import Config
+from windrow.data import Carried, Controls, Counts, Fate, Frame, Grant, Lease, Ledger, Order, Receipt, Report, Task, Url
 from windrow.frontier import DurableFrontier, Position
 
 T = TypeVar("T")
@@ -42,6 +43,15 @@ class Suspending:
 
     async def ack(self, reports: Sequence[Report]) -> Receipt:
         return await self._run(self.inner.ack(reports))
+
+    async def carry_out(self, order: Order, now: float) -> Carried:
+        return await self._run(self.inner.carry_out(order, now))
+
+    async def configure(self, options: Config) -> None:
+        await self._run(self.inner.configure(options))
+
+    def controls(self) -> Controls:
+        return self.inner.controls()
 
     async def find(self, url: Url) -> Fate | None:
         return await self._run(self.inner.find(url))

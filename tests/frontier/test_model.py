@@ -4,13 +4,14 @@ import asyncio
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from tests.frontier.simulation import Simulation, check_politeness, durable, local, options, task
+from tests.frontier.simulation import Simulation, check_blocks, check_politeness, durable, local, options, task
 from tests.frontier.world import World, world
 from windrow.config import Config
-from windrow.data import Kind, Reason, Task
-from windrow.frontier.local import admission, rows
+from windrow.data import Counts, Kind, Reason, Task
+from windrow.frontier.local import admission, control, rows
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +19,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep very few rows and keys in memory, so that rows are dropped and read back all the time."""
     monkeypatch.setattr(rows, "MOST", 2)
     monkeypatch.setattr(admission, "RECENT", 5)
+    monkeypatch.setattr(control, "_ROWS", 3)
+    monkeypatch.setattr(control, "MOST_URLS", 4)
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "suspending"])
@@ -55,8 +58,9 @@ def drawn(seed: int, **fields: object) -> tuple[World, Config]:
 def test_both_stores_give_the_same_leases_counts_and_fates(tmp_path: Path, seed: int, suspend: bool) -> None:
     async def run(directory: Path | None) -> tuple[object, ...]:
         web, config = drawn(seed, checkpoint=1e9)
-        sim = Simulation(web, config, directory, seed, suspend=suspend)
+        sim = Simulation(web, config, directory, seed, suspend=suspend, orders=2 * (seed % 5))
         assert await sim.run()
+        check_blocks(sim)
         seen = (
             sim.leases,
             await sim.frontier.counts(),
@@ -74,13 +78,15 @@ def test_a_crawl_that_is_killed_many_times_ends_like_any_other(tmp_path: Path, s
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
-        sim = Simulation(web, config, tmp_path, seed, suspend=suspend)
+        sim = Simulation(web, config, tmp_path, seed, suspend=suspend, orders=2 * (seed % 5))
         kills = 0
         while not await sim.run(rng.randint(1, 80) if kills < 12 else 20_000):
             kills += 1
             await sim.crash(later=rng.choice([0.0, 0.1, 3.0]), again=rng.choice([1, 2]))
         check_politeness(sim)
-        check_closings(sim)
+        check_blocks(sim)
+        if not seed % 5:  # an order may open again what was closed
+            check_closings(sim)
         counts = await sim.frontier.counts()
         assert (counts.waiting, counts.in_flight, counts.seen) == (0, 0, len(sim.finished))
         assert {len(ends) for ends in sim.finished.values()} == {1}
@@ -94,13 +100,13 @@ def test_a_killed_crawl_resumes_with_exactly_what_it_had_committed(tmp_path: Pat
     async def run() -> None:
         rng = random.Random(seed)
         web, config = drawn(seed, checkpoint=rng.choice([2.0, 20.0, 1e9]))
-        sim = Simulation(web, config, tmp_path / "killed", seed, suspend=suspend)
+        sim = Simulation(web, config, tmp_path / "killed", seed, suspend=suspend, orders=2 * (seed % 5))
         for _ in range(4):
             done = await sim.run(rng.randint(1, 120))
             await sim.commit()
-            before = durable(await sim.frontier.counts()), await states(sim), await ledgers(sim)
+            before = await outlasting(sim), await states(sim), await ledgers(sim)
             await sim.crash(again=rng.choice([1, 2]))
-            assert (durable(await sim.frontier.counts()), await states(sim), await ledgers(sim)) == before
+            assert (await outlasting(sim), await states(sim), await ledgers(sim)) == before
             if done:
                 break
         await sim.frontier.close()
@@ -108,7 +114,7 @@ def test_a_killed_crawl_resumes_with_exactly_what_it_had_committed(tmp_path: Pat
         rebuilt.frames = sim.frames
         await rebuilt.replay(rebuilt.frontier)
         await rebuilt.add_seeds()
-        assert (durable(await rebuilt.frontier.counts()), await states(rebuilt), await ledgers(rebuilt)) == before
+        assert (await outlasting(rebuilt), await states(rebuilt), await ledgers(rebuilt)) == before
         await rebuilt.frontier.close()
 
     asyncio.run(run())
@@ -144,6 +150,13 @@ def part(each: Task) -> str:
     return each.url.text.rpartition("/")[0]
 
 
+async def outlasting(sim: Simulation) -> Counts:
+    """Return the counts that outlive a process. A seed that is refused at each start may meet another rule by then: an
+    order can block it."""
+    found = durable(await sim.frontier.counts())
+    return msgspec.structs.replace(found, refused={}) if sim.seed % 5 else found
+
+
 async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
     """Return the fate of every page, as far as it outlives a process."""
     seen: dict[str, tuple[object, ...]] = {}
@@ -164,4 +177,5 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
 
 async def ledgers(sim: Simulation) -> list[object]:
     domains = sorted({task(page).url.domain for host in sim.world.hosts.values() for page in host.pages})
-    return [*[await sim.frontier.ledger(domain) for domain in domains], local(sim.frontier).meta.account]
+    meta = local(sim.frontier).meta
+    return [*[await sim.frontier.ledger(domain) for domain in domains], meta.account, meta.controls]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow import config, seeds
-from windrow.cli.run import run
+from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, seedlist
@@ -87,9 +87,9 @@ def crawl(
         raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
-    options = load(directory, [*(settings or []), *limits])
-    first = [f"--set {setting}" for setting in settings or ()]
-    ending = run(directory, options, first, "verbose" if verbose else "quiet" if quiet else "normal")
+    given = [*(settings or []), *limits]
+    voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
+    ending = run(directory, load(directory, given), given, voice)
     if as_json:
         print_json(ending)
     elif not quiet:

@@ -10,6 +10,7 @@ import windrow
 from windrow import kernels
 from windrow.cli import (
     completion,
+    control,
     corpus,
     crawl,
     demo,
@@ -41,6 +42,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "status": status.status,
     "list": listing.listed,
     "why": why.why,
+    **control.COMMANDS,
     "report": report.report,
     "what-if": report.what_if,
     "export": corpus.export,

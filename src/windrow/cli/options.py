@@ -38,7 +38,9 @@ def options(
 
 
 def _meaning(option: Option) -> str:
-    return f"{option.meaning} Allowed: {option.allowed}." if option.allowed else option.meaning
+    limits = f" Allowed: {option.allowed}." if option.allowed else ""
+    live = " Can change while the crawl runs: windrow set." if option.live else ""
+    return f"{option.meaning}{limits}{live}"
 
 
 def reasons(as_json: Json = False) -> None:

@@ -17,21 +17,21 @@ from windrow.units import count
 Voice = Literal["quiet", "normal", "verbose"]
 
 
-def run(directory: Path, options: Config, notes: Sequence[str] = (), voice: Voice = "normal") -> loop.Ending:
+def run(directory: Path, options: Config, given: Sequence[str] = (), voice: Voice = "normal") -> loop.Ending:
     """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
 
-    notes: what crawl.log says first.
+    given: what the command line sets, as "section.option=value".
     """
-    return loop.execute(_Run(directory, options, notes, voice).main())
+    return loop.execute(_Run(directory, options, given, voice).main())
 
 
 class _Run:
     """One run, with everything that happens around the crawl itself."""
 
-    def __init__(self, directory: Path, options: Config, first: Sequence[str], voice: Voice) -> None:
+    def __init__(self, directory: Path, options: Config, given: Sequence[str], voice: Voice) -> None:
         self._directory = directory
         self._options = options
-        self._first = first
+        self._given = given
         self._voice = voice
         self._console = terminal.notes()
         self._notes = Notes(lambda text: self._console.print(text), quiet=voice == "quiet")
@@ -46,7 +46,12 @@ class _Run:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
         try:
-            ending = await loop.run(self._directory, self._options, self._begin)
+            ending = await loop.run(
+                self._directory,
+                self._options,
+                self._begin,
+                {setting.partition("=")[0].strip() for setting in self._given},
+            )
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was
                 self._notes.record(f"ended by an error: {error}")
@@ -70,14 +75,14 @@ class _Run:
         notes = self._notes
         notes.open(self._directory)
         notes.record(f"windrow {windrow.__version__} starts")
-        for line in self._first:
-            notes.record(line)
+        for setting in self._given:
+            notes.record(f"--set {setting}")
         for line in resumed.torn:
             notes.say(f"recovered: {line}")
         if resumed.frames:
             replayed = count(resumed.replayed, "frame")
             notes.say(f"continuing after frame {resumed.frames:,} of the log ({replayed} replayed)")
-        crawl.note = notes.say
+        crawl.note = crawl.orders.note = notes.say
         for _ in range(self._early):
             crawl.stop()
         self._show(crawl)

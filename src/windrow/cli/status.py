@@ -1,7 +1,9 @@
 """`windrow status`: the counts of a crawl, as a labelled table."""
 
+from windrow import orders
 from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections
 from windrow.crawl import status as states
+from windrow.crawl.control import standing
 from windrow.crawl.status import Status
 from windrow.units import count, moment, share, size
 
@@ -14,6 +16,10 @@ def status(directory: Directory, as_json: Json = False) -> None:
     out.print(f"{directory}: {_state(found)}")
     for note in found.notes:
         out.print(f"note: {note}")
+    for line in standing(found.controls, directory):
+        out.print(line)
+    if found.orders_waiting:
+        out.print(f"orders that were not taken yet: {found.orders_waiting:,}, in {directory / orders.DIRECTORY}/")
     print_sections(sections(found))
     out.print("")
     if found.finished:

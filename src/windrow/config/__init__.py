@@ -9,6 +9,9 @@ schema.py. A stage receives its own section, never the whole.
 from windrow.config.dump import dump as dump
 from windrow.config.dump import toml as toml
 from windrow.config.kinds import ConfigError as ConfigError
+from windrow.config.kinds import Name as Name
+from windrow.config.load import change as change
+from windrow.config.load import live as live
 from windrow.config.load import load as load
 from windrow.config.load import make as make
 from windrow.config.load import nearest as nearest

@@ -119,6 +119,12 @@ class Plugin:
         return str(directory / value) if ":" in value and (place or beside) else value
 
 
+class Live:
+    """Marks an option that `windrow set` can change while the crawl runs: each part that reads it is given the new
+    value."""
+
+
+LIVE = Live()
 Count = Annotated[int, Range(1)]
 Share = Annotated[float, Range(0, 1)]
 GzipLevel = Annotated[int, Range(0, 3)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from windrow.config.dump import toml
-from windrow.config.kinds import ConfigError, InDirectory, Plugin, Range, ValueKind
+from windrow.config.kinds import LIVE, ConfigError, InDirectory, Plugin, Range, ValueKind
 from windrow.config.schema import Config
 
 
@@ -42,6 +42,7 @@ class Shape(typing.NamedTuple):
     several: bool  # a list
     choices: tuple[str, ...]  # of a Literal
     kinds: tuple[ValueKind, ...]
+    live: bool  # `windrow set` can change it while the crawl runs
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -61,6 +62,35 @@ def make(overrides: Sequence[str], directory: Path, base: Path | None = None) ->
     return _config({}, overrides, directory, directory if base is None else base)
 
 
+def change(options: Config, overrides: Sequence[str], directory: Path) -> Config:
+    """Return options of a crawl in this directory, changed by overrides."""
+    for override in overrides:
+        name, value = _override(override)
+        section, _, option = name.partition(".")
+        checked = _value(name, Written(value, "--set", directory.absolute()), directory.absolute())
+        changed = dataclasses.replace(getattr(options, section), **{option: checked})
+        options = dataclasses.replace(options, **{section: changed})
+    return options
+
+
+def live(text: str) -> tuple[str, str]:
+    """Return name and value of "NAME=VALUE"; refuse an option that cannot change while a crawl runs.
+
+    An empty value gives the option back to crawl.toml.
+    """
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ConfigError(f"{text!r} has no value; write section.option=value, such as fetch.delay=10")
+    _check_name(name, "this order")
+    if not shapes()[name].live:
+        known = ", ".join(option for option, shape in shapes().items() if shape.live)
+        fix = f"stop the crawl, change crawl.toml and start it again; these can change while it runs: {known}"
+        raise ConfigError(f"option '{name}' cannot change while a crawl runs; {fix}")
+    if value:
+        change(Config(), [text], Path())
+    return name, value
+
+
 @functools.cache
 def shapes() -> dict[str, Shape]:
     """Return the shape of every option by "section.option"."""
@@ -73,12 +103,13 @@ def shapes() -> dict[str, Shape]:
 
 def _shape(kind: Any) -> Shape:
     kinds: tuple[ValueKind, ...] = ()
-    several = False
+    several = live = False
     choices: tuple[str, ...] = ()
     while True:
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
-            kind, kinds = parts[0], (*kinds, *parts[1:])
+            live |= LIVE in parts
+            kind, kinds = parts[0], (*kinds, *[part for part in parts[1:] if part is not LIVE])
         elif origin is tuple:
             kind, several = parts[0], True
         elif origin in (typing.Union, types.UnionType):  # with None, for an option that may be unset
@@ -89,7 +120,7 @@ def _shape(kind: Any) -> Shape:
             break
     if kind in (int, float) and not kinds:
         kinds = (_ANY_NUMBER,)
-    return Shape(kind, several, choices, kinds)
+    return Shape(kind, several, choices, kinds, live)
 
 
 def _config(written: dict[str, Written], overrides: Sequence[str], home: Path, base: Path) -> Config:

@@ -4,11 +4,11 @@ import dataclasses
 import inspect
 import re
 import typing
-from typing import Any
+from typing import Annotated, Any
 
 from windrow import comments
 from windrow.config.dump import toml
-from windrow.config.kinds import Range
+from windrow.config.kinds import LIVE, Range
 from windrow.config.load import shapes
 from windrow.config.schema import Config
 
@@ -17,7 +17,8 @@ _HEAD = """# Configuration
 `python -m windrow.config` writes this page from `src/windrow/config/schema.py`; edit that file, not this one.
 
 Options stand in `crawl.toml`, each in its section (`[fetch]`, then `delay = 5`). `--set fetch.delay=10` on the command
-line overrides the file, for this run only. An unknown option or a value out of its range is an error: Windrow never
+line overrides the file, for this run only; `windrow set DIR fetch.delay=10` changes an option while the crawl runs, and
+it holds for later runs too. An unknown option or a value out of its range is an error: Windrow never
 ignores it. A relative path in `crawl.toml` starts in the directory of that file; a relative path on the command line,
 also in `--set`, starts in the current directory. `windrow options NAME` prints one option.
 """
@@ -31,6 +32,7 @@ class Option:
     default: Any
     allowed: str  # the range or the choices; empty: no limits
     meaning: str  # with its unit and reason
+    live: bool  # `windrow set` can change it while the crawl runs
 
 
 def options() -> list[Option]:
@@ -41,7 +43,7 @@ def options() -> list[Option]:
         meanings = comments.read(kind)
         for option in dataclasses.fields(kind):
             name = f"{section.name}.{option.name}"
-            found.append(Option(name, option.default, _allowed(name), meanings[option.name]))
+            found.append(Option(name, option.default, _allowed(name), meanings[option.name], shapes()[name].live))
     return found
 
 
@@ -66,12 +68,14 @@ def _row(option: Option) -> str:
     shown = default(option) if option.default is None else f"`{default(option)}`"
     limits = f" Allowed: {option.allowed}." if option.allowed else ""
     meaning = re.sub(r"([|*<\\])", r"\\\1", option.meaning)
-    return f"| `{name}` | {shown} | {meaning}{limits} |"
+    live = " Can change while the crawl runs." if option.live else ""
+    return f"| `{name}` | {shown} | {meaning}{limits}{live} |"
 
 
 def _allowed(name: str) -> str:
     """Return the range that the field names; choices are explained in its comment."""
     hints = typing.get_type_hints(type(getattr(Config(), name.partition(".")[0])), include_extras=True)
-    unlimited = hints[name.partition(".")[2]] in (int, float, int | None, float | None)
+    plain = (int, float, int | None, float | None, Annotated[int, LIVE], Annotated[float, LIVE])
+    unlimited = hints[name.partition(".")[2]] in plain
     ranges = [str(kind) for kind in shapes()[name].kinds if isinstance(kind, Range)]
     return "" if unlimited else "; ".join(ranges)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from windrow.config.kinds import (
+    LIVE,
     Ascii,
     Count,
     Domains,
@@ -95,9 +96,11 @@ class FrontierOptions:
     open_hosts: Count = 4000  # Hosts that are open at once.
     # Pages of an open domain after which it goes to the end of the backlog, if other domains wait.
     quantum: Count = 500
-    max_host_urls: int = 0  # URLs admitted per host; 0: no limit.
-    max_domain_urls: int = 0  # URLs admitted per registered domain; 0: no limit.
-    max_domain_hosts: int = 64  # Hosts admitted per registered domain, against wildcard DNS; 0: no limit.
+    max_host_urls: Annotated[int, LIVE] = 0  # URLs admitted per host; 0: no limit.
+    max_domain_urls: Annotated[int, LIVE] = 0  # URLs admitted per registered domain; 0: no limit.
+    max_domain_hosts: Annotated[int, LIVE] = (
+        64  # Hosts admitted per registered domain, against wildcard DNS; 0: no limit.
+    )
     # Yield below which a domain of n pages is retired. "strict", "normal" and "permissive" are 0.01, 0.005 and 0.002
     # times (log10 n - 1); "a,b" is a * (log10 n - b); "off" retires none.
     yield_threshold: Annotated[
@@ -134,10 +137,10 @@ class FetchOptions:
     """How pages are requested."""
 
     # Seconds between the end of a request and the start of the next one to the same host (Common Crawl's minimum).
-    delay: float = 5.0
-    ip_delay: float = 0.5  # Seconds, the same for an IP address, which many hosts may share.
+    delay: Annotated[float, LIVE] = 5.0
+    ip_delay: Annotated[float, LIVE] = 0.5  # Seconds, the same for an IP address, which many hosts may share.
     max_crawl_delay: float = 60.0  # Seconds; a longer Crawl-delay is reduced to this.
-    connections: Annotated[int, Range(1, 10000)] = 256  # Requests in progress at once, each to another host.
+    connections: Annotated[int, Range(1, 10000), LIVE] = 256  # Requests in progress at once, each to another host.
     connect_timeout: Timeout = 10.0  # Seconds until the connection is open.
     header_timeout: Timeout = 20.0  # Seconds until the header is complete.
     timeout: Timeout = 60.0  # Seconds until the body is complete; a part that has arrived is kept and marked.
@@ -166,8 +169,8 @@ class FetchOptions:
     forbidden_robots_closes: bool = False
     # Seconds, the shortest first pause of a host that answers with errors; doubles with each further error in a row.
     backoff: float = 1.0
-    max_backoff: float = 3600.0  # Seconds, the longest such pause.
-    host_failures: int = 6  # Connection failures in a row after which a host is closed.
+    max_backoff: Annotated[float, LIVE] = 3600.0  # Seconds, the longest such pause.
+    host_failures: Annotated[int, LIVE] = 6  # Connection failures in a row after which a host is closed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,17 +339,18 @@ class CrawlOptions:
     """How the crawl runs."""
 
     seeds: FileBeside = "seeds.txt"  # File of seed URLs, read at each start; new URLs in it are added.
-    in_flight: Count = 1024  # URLs requested and not yet committed: a kill makes us fetch at most so many again.
+    in_flight: Annotated[int, Range(1), LIVE] = (
+        1024  # URLs requested and not yet committed: a kill makes us fetch at most so many again.
+    )
     in_flight_bytes: Count = 64 << 20  # Bytes of bodies held for these URLs.
     commit_seconds: Annotated[float, Range(0.01, 3600)] = 1.0  # Seconds between two group commits.
     commit_pages: Count = 256  # Pages per group commit.
-    max_pages: int = 0  # Archived pages after which the crawl stops; 0: no limit.
-    max_seconds: float = 0.0  # Seconds after which the crawl stops; 0: no limit.
+    max_pages: Annotated[int, LIVE] = 0  # Archived pages after which the crawl stops; 0: no limit.
+    max_seconds: Annotated[float, LIVE] = 0.0  # Seconds after which the crawl stops; 0: no limit.
     # Seconds between two lines of progress, in crawl.log and, without a terminal, on standard error; 0: none.
     progress_seconds: float = 60.0
-    min_free_bytes: int = (
-        256 << 20
-    )  # Free bytes on the disk below which fetching pauses, until there are twice as many.
+    # Free bytes on the disk below which fetching pauses, until there are twice as many.
+    min_free_bytes: Annotated[int, LIVE] = 256 << 20
     # Name of this machine in file names.
     node: Annotated[
         str, Pattern(r"[A-Za-z0-9][A-Za-z0-9._]*", "usable in file names: letters, digits, '.' and '_'")

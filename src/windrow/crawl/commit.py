@@ -6,7 +6,7 @@ which everything in the frame counts.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -15,7 +15,7 @@ import msgspec
 from windrow import log
 from windrow.crawl.disk import FULL, Disk
 from windrow.crawl.serial import Serial
-from windrow.data import Entry, Frame, Kind, Reason, Task
+from windrow.data import Entry, Frame, Kind, Order, Reason, Task
 from windrow.frontier import Durable
 from windrow.log.writer import Log
 
@@ -49,6 +49,7 @@ class GroupCommit:
         self._number = store.position().frame + 1
         self._entries: list[Entry] = []
         self._seeds: list[Task] = []
+        self._orders: list[Order] = []
         self._lengths: dict[str, int] = {}
         self._requests = 0
         self._lock = asyncio.Lock()
@@ -68,6 +69,30 @@ class GroupCommit:
 
     def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
+
+    def note_order(self, order: Order) -> None:
+        self._orders.append(order)
+
+    async def between(
+        self, now: Callable[[], float], in_flight: Callable[[], int], act: Callable[[], Awaitable[None]]
+    ) -> int:
+        """Run an operation between two frames: after everything noted so far and before everything noted later.
+
+        The first of the frames is committed when this returns, with the result of `commit`; the other one is not.
+        """
+        async with self._lock:
+            cut = await self._serial.run(self._cut_and(now, in_flight, act))
+            if cut is None:
+                return 0
+            await self._write(cut.frame)
+            return cut.requests
+
+    async def _cut_and(
+        self, now: Callable[[], float], in_flight: Callable[[], int], act: Callable[[], Awaitable[None]]
+    ) -> Cut | None:
+        cut = await self._cut(now, in_flight)
+        await act()
+        return cut
 
     async def commit(self, now: Callable[[], float], in_flight: Callable[[], int], checkpoint: bool = False) -> int:
         """Make everything noted so far durable; return how many requests are no longer in flight."""
@@ -98,12 +123,13 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        if not self._entries and not self._seeds:
+        if not self._entries and not self._seeds and not self._orders:
             return None
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
         entries, self._entries = self._entries, []
         seeds, self._seeds = self._seeds, []
+        orders, self._orders = self._orders, []
         lengths, self._lengths = self._lengths, {}
         requests, self._requests = self._requests, 0
         frame = Frame(
@@ -113,6 +139,7 @@ class GroupCommit:
             lengths=lengths,
             seeds=tuple(seeds),
             in_flight=in_flight() - requests,
+            orders=tuple(orders),
         )
         self._number += 1
         return Cut(frame, requests)

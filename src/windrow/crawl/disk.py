@@ -21,7 +21,7 @@ class Disk:
     def __init__(self, directory: Path, least: int) -> None:
         """`least`: the crawl pauses below this many free bytes, and continues when there are twice as many."""
         self._directory = directory
-        self._least = least
+        self.least = least
         self.paused = False
         self.patient = True  # False once the crawl is stopped: then it does not wait for room either
 
@@ -49,9 +49,9 @@ class Disk:
     def look(self) -> bool:
         """Pause if there is too little room; return whether there is room again after a pause."""
         free = free_bytes(self._directory)
-        if free < self._least:
+        if free < self.least:
             self.paused = True
-        elif self.paused and free >= 2 * self._least:
+        elif self.paused and free >= 2 * self.least:
             self.paused = False
             return True
         return False

@@ -33,7 +33,7 @@ async def show(crawl: Crawl, console: Console) -> None:
             await asyncio.sleep(_REFRESH)
 
 
-def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: bool) -> Group:
+def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str) -> Group:
     """Return the lines of the display. pace: seconds since the start, requests per second."""
     seconds, rate = pace
     table = Table.grid(padding=(0, 2))
@@ -58,7 +58,7 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     if tally.retried:
         ends.add_row("retried", reasons(tally.retried))
     last = Text(
-        "the disk is nearly full: waiting for space" if paused else f"{seconds:,.0f} s; Ctrl-C stops cleanly",
+        paused or f"{seconds:,.0f} s; Ctrl-C stops cleanly",
         style="dim",
     )
     return Group(table, ends, last)

@@ -23,7 +23,7 @@ async def live(task: Task, visit: Visit) -> None:
         await stations.recorder.record(msgspec.structs.replace(barred, origin=_without(known, task, now)))
         return visit.host_is_free()
     await visit.wait_until_due()
-    if not await stations.in_flight.enter(page=False):
+    if not await visit.may_request(page=False):
         return
     answer = await visit.request(task)
     await _record(_understood(steady(answer, visit.last), known, visit), answer, visit)
@@ -63,7 +63,7 @@ async def probe(known: Origin, visit: Visit) -> None:
         visit.origins[known.name] = origin.with_file(known, task.file, OriginFile(FileState.ABSENT), known.stamp)
         return
     await visit.wait_until_due()
-    if not await stations.in_flight.enter(page=False):
+    if not await visit.may_request(page=False):
         return
     answer = await visit.request(task)
     sketch = ""

@@ -15,41 +15,49 @@ from windrow.crawl.disk import Disk
 class InFlight:
     def __init__(self, limits: CrawlOptions, disk: Disk, ask_for_commit: Callable[[], None]) -> None:
         """`ask_for_commit` is called when a visit has to wait: committed URLs are no longer in flight."""
-        self._limits = limits
+        self.limits = limits
         self._disk = disk
         self._ask_for_commit = ask_for_commit
         self._queue: collections.deque[asyncio.Future[None]] = collections.deque()
-        self._stopped = False
+        self._stopped = self._paused = False
         self.urls = 0  # requested and not yet committed
         self.held = 0  # bytes of bodies that wait for a worker
         self.pages = 0  # pages of this run, archived or in flight
 
     def room(self) -> int:
         """Return how many more requests may be sent now."""
-        if self._disk.paused or self.held >= self._limits.in_flight_bytes:
+        if self._disk.paused or self.held >= self.limits.in_flight_bytes:
             return 0
-        return max(0, self._limits.in_flight - self.urls)
+        return max(0, self.limits.in_flight - self.urls)
 
     def enough(self) -> bool:
         """Return whether as many pages as `crawl.max_pages` wants are archived or in flight."""
-        return 0 < self._limits.max_pages <= self.pages
+        return 0 < self.limits.max_pages <= self.pages
 
     @property
     def waiting(self) -> bool:
         return bool(self._queue)
 
-    async def enter(self, page: bool) -> bool:
-        """Wait until there is room for one more request; return False if it must not be sent because the crawl ends."""
-        while not self._stopped and not self.room():
+    async def enter(self, page: bool, begun: bool = False) -> bool:
+        """Wait until there is room for one more request; return False if it must not be sent.
+
+        That is when the crawl ends, or pauses, unless the request belongs to an exchange that has `begun`.
+        """
+        while not self._stopped and not (self._paused and not begun) and not self.room():
             self._ask_for_commit()
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._queue.append(waiting)
             await waiting
-        if self._stopped or (page and self.enough()):
+        if self._stopped or (self._paused and not begun) or (page and self.enough()):
             return False
         self.urls += 1
         self.pages += page
         return True
+
+    def give_back(self, page: bool) -> None:
+        """Take a request off the count that was not sent after all."""
+        self.pages -= page
+        self.leave(1)
 
     def leave(self, committed: int) -> None:
         """Take committed URLs off the count and wake visits that wait for room."""
@@ -64,9 +72,18 @@ class InFlight:
         while places and self._queue:
             places -= _rouse(self._queue.popleft())
 
+    def pause(self, paused: bool) -> None:
+        """Let no request start, or let them start again. Visits that wait give their tasks back."""
+        self._paused = paused
+        if paused:
+            self._dismiss()
+
     def stop(self) -> None:
         """Let no further request start."""
         self._stopped = True
+        self._dismiss()
+
+    def _dismiss(self) -> None:
         while self._queue:
             _rouse(self._queue.popleft())
 

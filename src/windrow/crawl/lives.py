@@ -31,7 +31,9 @@ async def resolve(task: Task, visit: Visit) -> None:
 
 
 async def end(task: Task, visit: Visit) -> None:
-    """End a task of a closed host without a request."""
+    """End a task of a closed host without a request, unless an order has opened the host again: then it goes back."""
+    if visit.closing is not None and task.kind is Kind.PAGE and visit.closed(task) is None:
+        return
     why = visit.lease.closed
     assert why is not None, "only the tasks of a closed host end without a request"
     if task.kind is Kind.FILE:

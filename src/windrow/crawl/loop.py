@@ -8,7 +8,7 @@ another. Only syncing files runs beside the loop, in a thread.
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,8 +17,11 @@ import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config, ConfigError
-from windrow.crawl import lives, recover, seedlist
+from windrow.crawl import control, lives, recover, seedlist
+from windrow.crawl.checks import check_contact as check_contact
+from windrow.crawl.checks import check_language as check_language
 from windrow.crawl.clock import Clock
+from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.record import Recorder
@@ -27,10 +30,9 @@ from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
-from windrow.fetch.resolve import Resolver, listed_hosts, stays_home
+from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
 from windrow.frontier.policy.scope import Scope
-from windrow.judge.language import detect
 from windrow.origin.soft404 import Probes
 
 _T = TypeVar("_T")
@@ -51,8 +53,8 @@ class Ending(msgspec.Struct):
 class Crawl:
     """A running crawl. `run` makes it; one run per process and directory."""
 
-    def __init__(self, directory: Path, options: Config, resumed: recover.Resumed, clock: Clock) -> None:
-        self._options = options
+    def __init__(self, directory: Path, start: control.StartOptions, resumed: recover.Resumed, clock: Clock) -> None:
+        self._options = options = control.effective(start, resumed.frontier.controls(), directory)
         self._clock = clock
         self._started = clock.now()
         self._frontier: Frontier = resumed.frontier
@@ -75,6 +77,7 @@ class Crawl:
             recorder=self._recorder,
             disk=self._disk,
         )
+        self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits: dict[str, Visit] = {}  # by host
         self._tasks: dict[asyncio.Task[None], Visit] = {}  # lives and releases
         self._wake = asyncio.Event()
@@ -94,7 +97,9 @@ class Crawl:
         committer = asyncio.create_task(self._commit_often())
         try:
             await self._stations.pool.start()
-            self.tally.seen += len(await self._recorder.add(self._admissible(tasks)))
+            await self._frontier.configure(self._options)  # it was opened before the orders in the log were known
+            await self._add_seeds(tasks)
+            await self.orders.begin()
             await self._work()
             await self._finish_visits()
         except Exception as error:  # after a failed commit other things fail too: the first error says why
@@ -108,6 +113,26 @@ class Crawl:
             raise self._broken
         return ending
 
+    @property
+    def stopping(self) -> bool:
+        return bool(self._stopping)
+
+    async def carry_out(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Carry out an order, or a part of it, between two frames, and commit it."""
+        commits = self._recorder.commits
+        self._in_flight.leave(await commits.between(self._clock.now, lambda: self._in_flight.urls, act))
+        await self._commit()
+        self._wake.set()
+
+    async def configure(self, options: Config) -> None:
+        """Use these options from now on, as far as they can change while a crawl runs."""
+        self._options = options
+        self._in_flight.limits = options.crawl
+        self._disk.least = options.crawl.min_free_bytes
+        await self._frontier.configure(options)
+        self._in_flight.wake()
+        self._wake.set()
+
     def stop(self, why: str = "stopped") -> None:
         """Ask for a clean end; asked twice, give up the requests in flight."""
         if self._stopping:
@@ -120,19 +145,9 @@ class Crawl:
 
     # Leasing
 
-    def _admissible(self, tasks: list[Task]) -> list[Task]:
-        refused = dict(seedlist.refused(tasks, self._stations.scope))
-        for rule in refused.values():
-            self.tally.refused[rule] = self.tally.refused.get(rule, 0) + 1  # of this run: each start reads them
-        if not refused:
-            return tasks
-        note = seedlist.describe(list(refused.items()), len(tasks), self._options)
-        widen = any(rule != takedown.RULE for rule in refused.values())  # a takedown list does not end a crawl
-        if len(refused) == len(tasks) and widen:
-            seed_file = self._options.crawl.seeds
-            raise ConfigError(f"every seed in {seed_file} is refused by [scope]; widen it or change the seeds ({note})")
-        self.note(note)
-        return [task for task in tasks if task not in refused]
+    async def _add_seeds(self, tasks: list[Task]) -> None:
+        kept = seedlist.choose(tasks, self._stations.scope, self._options, self.tally.refused, self.note)
+        self.tally.seen += len(await self._recorder.add(kept))
 
     async def _work(self) -> None:
         """Lease hosts and start visits until nothing is left or a limit is reached."""
@@ -143,13 +158,13 @@ class Crawl:
             grant = await self._lease(now)
             for lease in grant.leases:
                 self._visit(lease)
-            if grant.again is None and not self._tasks:
+            if grant.again is None and not self._tasks and not self.orders.pending():
                 self._stopping = "done"
             elif not self._stopping:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
 
     async def _lease(self, now: float) -> Grant:
-        pause = self._disk.paused or self._stopping or self._in_flight.enough()
+        pause = self._disk.paused or self.orders.controls.paused or self._stopping or self._in_flight.enough()
         free = 0 if pause else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
@@ -239,6 +254,7 @@ class Crawl:
             try:
                 await self._commit()
                 self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
+                await self.orders.take()
                 if self._disk.look():
                     self._in_flight.wake()
                     self._wake.set()
@@ -285,32 +301,19 @@ class Crawl:
             await self._frontier.close()
         return Ending(self._stopping, self._clock.now() - self._started, self.tally, counts)
 
-    async def progress(self) -> tuple[Counts, bool]:
-        """Return the counts for the display, and whether the crawl pauses because the disk is nearly full."""
-        return await self._frontier.counts(), self._disk.paused
+    async def progress(self) -> tuple[Counts, str]:
+        """Return the counts for the display, and why the crawl pauses; "" if it does not."""
+        full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
+        return await self._frontier.counts(), self.orders.pause() or full
 
 
-def check_contact(options: Config, tasks: list[Task]) -> None:
-    """Refuse to crawl anything but loopback without a contact: webmasters must be able to reach the operator."""
-    if options.identity.contact:
-        return
-    hosts = listed_hosts(options.fetch)  # once: with a read per seed, start-up would be quadratic
-    away = next((task.url for task in tasks if not stays_home(hosts, task.url.host)), None)
-    if away is not None:
-        raise ConfigError(
-            f"no contact is set and the seed {away.text} is not on this machine; set contact under [identity] in "
-            "crawl.toml to a URL or an e-mail address that a webmaster can write to"
-        )
+async def run(
+    directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None], given: Collection[str] = ()
+) -> Ending:
+    """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up.
 
-
-def check_language(options: Config) -> None:
-    """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
-    if options.extract.extractor != "none":  # without text, no language is detected
-        detect.prepare(options.language)
-
-
-async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None]) -> Ending:
-    """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up."""
+    `given`: the names of options that the command line sets. They hold instead of those that orders have set.
+    """
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
     check_language(options)
@@ -325,7 +328,7 @@ async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.
         clock = Clock(recover.last_commit(directory))
         resumed = await recover.resume(directory, options, clock.now())
         try:
-            crawl = Crawl(directory, options, resumed, clock)
+            crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock)
         except BaseException:
             await resumed.frontier.close()
             raise

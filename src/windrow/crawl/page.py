@@ -40,8 +40,8 @@ async def live(task: Task, visit: Visit) -> None:
         await stations.recorder.record(outcomes.closed(task, closing, stations.clock.now()))
         return visit.host_is_free()
 
-    # 4. Back-pressure: no more requests than can be committed. A crawl that ends gives the task back.
-    if not await stations.in_flight.enter(page=True):
+    # 4. Back-pressure: no more requests than can be committed. A crawl that ends or pauses gives the task back.
+    if not await visit.may_request(page=True):
         return
 
     # 5. The request. The client answers with a Capture or a Failure, whatever the server does.
@@ -113,7 +113,7 @@ async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Fa
     if origin is None or refused(there, origin, stations) is not None:
         return hop
     await visit.wait_until_due()
-    if not await stations.in_flight.enter(page=False):
+    if not await visit.may_request(page=False, begun=True):
         return hop
     first = msgspec.structs.replace(hop, task=msgspec.structs.replace(hop.task, kind=Kind.SESSION_REDIRECT))
     outcome = understood(first, visit.origin(hop.task), visit)

@@ -29,8 +29,8 @@ async def report(crawl: Crawl, every: float, say: Callable[[str], None]) -> None
         before, then, wait = requests, now, every
 
 
-def line(tally: Tally, counts: Counts, pace: tuple[float, float], paused: bool = False) -> str:
-    """Return the progress as one line. pace: seconds since the start, requests per second of late."""
+def line(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str = "") -> str:
+    """Return the progress as one line. pace: seconds since the start, requests per second of late; paused: why."""
     seconds, rate = pace
     parts = [
         f"{count(tally.requests, 'request')} ({rate:,.1f} per second)",
@@ -39,7 +39,7 @@ def line(tally: Tally, counts: Counts, pace: tuple[float, float], paused: bool =
         f"{count(counts.waiting, 'URL')} waiting",
         count(failures(tally), "failed attempt"),
     ]
-    state = "; paused: the disk is nearly full" if paused else ""
+    state = f"; {paused}" if paused else ""
     return f"{span(seconds)}: {', '.join(parts)}{state}"
 
 

@@ -24,7 +24,7 @@ from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
 from windrow.crawl.serial import Serial
-from windrow.data import Capture, Receipt, Report, Task
+from windrow.data import Capture, Order, Receipt, Report, Task
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
@@ -82,6 +82,22 @@ class Recorder:
     def record_page(self, outcome: Outcome, members: Members, reading: Reading | None) -> None:
         """Record a page that was read. Nothing waits for it: its host was free before."""
         self._serial.put(self._record(outcome, members, reading))
+
+    async def obey(self, order: Order, now: float) -> None:
+        """Let the frontier carry out an order, or its next part. Only between two frames, see `GroupCommit.between`."""
+        carried = await self._until_room(lambda: self._frontier.carry_out(order, now))
+        self.commits.note_order(carried.order)
+        self.watch(Receipt((), carried.closings))
+
+    async def add_now(self, tasks: list[Task], refused: dict[str, int]) -> list[Task]:
+        """Admit tasks between two frames; count those that were not admitted in `refused`, by rule."""
+        before = (await self._frontier.counts()).refused
+        admitted = await self._add(tasks)
+        after = (await self._frontier.counts()).refused
+        for rule, count in after.items():
+            if count > before.get(rule, 0):
+                refused[rule] = refused.get(rule, 0) + count - before.get(rule, 0)
+        return admitted
 
     async def _add(self, tasks: list[Task]) -> list[Task]:
         admitted = await self._until_room(lambda: self._frontier.add(tasks))

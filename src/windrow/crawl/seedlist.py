@@ -1,9 +1,9 @@
 """Which seeds the scope admits, and a note that names those that it refuses."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from windrow import rules
-from windrow.config import Config
+from windrow import rules, takedown
+from windrow.config import Config, ConfigError
 from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
 from windrow.units import count
@@ -18,6 +18,30 @@ def refused(tasks: Iterable[Task], scope: Scope) -> Iterator[Refused]:
     for task in tasks:
         if rule := scope.refuses(task.url):
             yield task, rule
+
+
+def choose(
+    tasks: Sequence[Task], scope: Scope, options: Config, counts: dict[str, int], note: Callable[[str], None]
+) -> list[Task]:
+    """Return the seeds in scope, with a note about the others; refuse to start if none is left."""
+    kept = in_scope(tasks, scope, counts)
+    others = list(refused(tasks, scope)) if len(kept) < len(tasks) else []
+    if not others:
+        return kept
+    sentence = describe(others, len(tasks), options)
+    if not kept and any(rule != takedown.RULE for _, rule in others):  # a takedown list alone does not end a crawl
+        file = options.crawl.seeds
+        raise ConfigError(f"every seed in {file} is refused by [scope]; widen it or change the seeds ({sentence})")
+    note(sentence)
+    return kept
+
+
+def in_scope(tasks: Sequence[Task], scope: Scope, counts: dict[str, int]) -> list[Task]:
+    """Return the seeds in scope; count the others in `counts`, by rule."""
+    out = dict(refused(tasks, scope))
+    for rule in out.values():
+        counts[rule] = counts.get(rule, 0) + 1
+    return [task for task in tasks if task not in out]
 
 
 def describe(found: Sequence[Refused], total: int, options: Config) -> str:

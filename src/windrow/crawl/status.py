@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, takedown
+from windrow import log, orders, takedown
+from windrow.data import Controls
 
 
 class Status(msgspec.Struct):
@@ -38,6 +39,8 @@ class Status(msgspec.Struct):
     first: float  # epoch seconds of the first commit
     last: float
     notes: list[str] = []  # parts of the log that could not be read
+    controls: Controls = Controls()  # what orders have changed: a pause, blocked names, options
+    orders_waiting: int = 0  # files in orders/ that were not taken yet
 
 
 def status(directory: Path) -> Status:
@@ -77,6 +80,8 @@ def status(directory: Path) -> Status:
         first=totals.first,
         last=totals.last,
         notes=totals.notes,
+        controls=totals.controls,
+        orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )
 
 

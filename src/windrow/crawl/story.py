@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, rules, takedown, urls
+from windrow import log, orders, rules, takedown, urls
 from windrow.config import Config, ConfigError
-from windrow.data import Access, Kind, Order, Place, Reason, Report, Url
+from windrow.data import Access, Controls, Kind, Order, Place, Reason, Report, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.log import purges
 from windrow.origin import robots
@@ -20,7 +20,7 @@ class Event(msgspec.Struct, omit_defaults=True):
     """One thing that happened to a URL. Fields that say nothing are left out."""
 
     time: float  # epoch seconds
-    kind: str  # "admitted", "requested", "not requested", "archived", "text" or "purged"
+    kind: str  # "admitted", "requested", "not requested", "archived", "text", "purged" or "ordered"
     what: str  # in words
     frame: int = 0  # of the log
     via: str | None = None  # admitted: the page that links to it; "": it is a seed
@@ -65,31 +65,37 @@ def why(directory: Path, text: str, options: Config) -> Story:
     listing = takedown.of(directory).find(url.text)
     story = Story(url=url.text, state="not admitted", reason="", events=[], takedown=str(listing or ""))
     home = log.home(directory)
+    about = OrdersAbout(url)
     for mention in log.mentions(home, url.text):
-        _append(story, mention, options, home)
+        if mention.order is not None:
+            about.tell(story, mention.order, mention.frame)
+        else:
+            _append(story, mention, about.adding, (options, home))
     # An admission is dated by its commit, which may come after a later event: each event is no later than the next one.
     for event, following in zip(story.events[-2::-1], story.events[:0:-1], strict=True):
         event.time = min(event.time, following.time)
     if story.state == "not admitted" and listing is not None:
         story.reason = "it is on the takedown list"
     elif story.state == "not admitted":
-        story.reason, story.explanation = _not_admitted(home, url, options)
+        story.reason, story.explanation = (
+            (about.blocked(), "") if about.blocked() else _not_admitted(home, url, options)
+        )
     elif story.state == "waiting" and not story.reason:
-        story.reason = _robots_say(home, url)
+        story.reason = about.blocked() or _robots_say(home, url)
     return story
 
 
-def _append(story: Story, mention: log.Mention, options: Config, home: Path) -> None:
+def _append(story: Story, mention: log.Mention, adding: int, crawl: tuple[Config, Path]) -> None:
+    """Add a line of the log to a story. `adding`: the frame whose seeds an order added; `crawl`: options and log."""
     report = mention.report
-    if mention.order is not None:
-        return _append_order(story, mention.order, mention.frame)
     if report is None:
-        where = f"found on {mention.via}" if mention.via else "given as a seed"
+        given = "added by an order" if mention.frame == adding else "given as a seed"
+        where = f"found on {mention.via}" if mention.via else given
         story.state = "waiting"
         what = f"{where} and admitted (frame {mention.frame})"
         story.events.append(Event(mention.time, "admitted", what=what, frame=mention.frame, via=mention.via or ""))
         return
-    attempt = _attempt(report, mention.frame, options, home)
+    attempt = _attempt(report, mention.frame, *crawl)
     story.events.append(attempt)
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
@@ -104,12 +110,39 @@ def _append(story: Story, mention: log.Mention, options: Config, home: Path) -> 
         story.explanation = _explanation(attempt)
 
 
-def _append_order(story: Story, order: Order, frame: int) -> None:
-    if order.verb == purges.VERB:
-        by = purges.split(order)[0]
-        what = f"purged by {by}: its captures and its document are no longer in archive and corpus (frame {frame})"
-        story.events.append(Event(order.time, "purged", what=what, frame=frame))
-        story.place = ""
+class OrdersAbout:
+    """The orders of a log as far as they are about one URL."""
+
+    def __init__(self, url: Url) -> None:
+        self._url = url
+        self._controls = Controls()
+        self.adding = 0  # the last frame whose seeds an order has added
+
+    def tell(self, story: Story, order: Order, frame: int) -> None:
+        """Add an order to the story of the URL, if it is about it."""
+        url = self._url
+        self._controls = orders.apply(self._controls, order)
+        said = f"an order: {order.verb} {' '.join(order.values)} (frame {frame})"
+        if order.verb == purges.VERB and url.text in order.values:
+            by = purges.split(order)[0]
+            what = f"purged by {by}: its captures and its document are no longer in archive and corpus (frame {frame})"
+            story.events.append(Event(order.time, "purged", what=what, frame=frame))
+            story.place = ""
+        elif order.verb == "add":
+            self.adding = frame
+        elif order.verb in ("block", "unblock") and order.start is None and urls.below(url.host, order.values):
+            story.events.append(Event(order.time, "ordered", what=said, frame=frame))
+        again = story.state == "finished" and story.reason in orders.reopens(order)[0]
+        if again and orders.covers(order, url.host, url.key):
+            what = f"waits again after {story.reason}, by {said}"
+            story.events.append(Event(order.time, "ordered", what=what, frame=frame))
+            story.state, story.reason, story.explanation = "waiting", "", ""
+
+    def blocked(self) -> str:
+        """Return the sentence about the order that blocks the URL now; "" if none does."""
+        if not urls.below(self._url.host, self._controls.blocked):
+            return ""
+        return f"an order blocks {self._url.host}, or a domain above it: it is not requested until `windrow unblock`"
 
 
 def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:

@@ -115,6 +115,19 @@ class Visit:
         while (wait := due - self.stations.clock.now()) > 0:  # a timer of the loop may fire up to a millisecond early
             await asyncio.sleep(wait)
 
+    async def may_request(self, page: bool, begun: bool = False) -> bool:
+        """Wait for room in flight; return False if the request must not be sent: its task goes back to the queue.
+
+        That is when the crawl ends or pauses, or when an order has blocked the host since the lease was granted.
+        """
+        in_flight = self.stations.in_flight
+        if not await in_flight.enter(page, begun):
+            return False
+        if self.closing is not None and self.closing.reason is Reason.BLOCKED:
+            in_flight.give_back(page)
+            return False
+        return True
+
     async def request(self, task: Task, text: str = "") -> Capture | Failure:
         """Send a request. `text` is the URL to send if it is not the task's canonical one."""
         limit = origin.FILES[task.file].limit(self.stations.options.fetch) if task.kind is Kind.FILE else 0

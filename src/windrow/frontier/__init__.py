@@ -19,17 +19,23 @@ The driver learns of closings by the replies that it gets anyway: `Receipt.closi
 closed, or opened again, of the open hosts. Each `Closing` holds the whole state of its host and replaces earlier ones;
 a lease that is granted later takes it into account already. Before each request the driver asks `budget.closes`.
 
-Every task of a lease comes back: by `ack`, or by `release` as unused. `add`, `first_seen`, `ack`, `release` and
-`checkpoint` raise OSError if the disk is full; they have changed nothing then and may be repeated as they are. `lease`
-grants nothing while the disk is full. The driver calls `first_seen`, `ack`, `committed` and `checkpoint` from one task;
-`lease`, `release` and `counts` may come from others at any time, also while one of those is suspended.
+An order (`carry_out`) blocks names, or lets URLs that ended wait again, in parts of bounded work: each part follows the
+commit of everything acknowledged before it, so that a replay finds the same URLs. Blocked names close their hosts, and
+refuse links, without a change of any row. `controls` returns everything that orders have changed, also what only the
+driver acts on: a pause, and options, which it hands in by `configure`.
+
+Every task of a lease comes back: by `ack`, or by `release` as unused. `add`, `first_seen`, `ack`, `release`,
+`carry_out` and `checkpoint` raise OSError if the disk is full; they have changed nothing then and may be repeated as
+they are. `lease` grants nothing while the disk is full. The driver calls `first_seen`, `ack`, `carry_out`, `committed`
+and `checkpoint` from one task; `lease`, `release` and `counts` may come from others at any time, also while one of
+those is suspended.
 
 `local` implements the verbs. It is made of `admission` (which tasks are new and fit the caps), `backlog` (which hosts
 are open), `schedule` (which of them is due), `dispatch` (which of these gets a lease), `leases` (what a lease holds),
-`acks` (what a report changes), `origins`, `ledgers` and `rows`, over a `store` that remembers: `memory` or `lmdb`. What
-a failure means for its URL is in `policy.retry`, what it means for its host in `policy.health`, which links are
-admitted in `policy.scope`, how links are ranked in `policy.rank`; these are pure. The store is a view of the log:
-`replay` takes frames in again, and `position` says how far the store has come.
+`acks` (what a report changes), `control` (what an order changes), `blocks`, `origins`, `ledgers` and `rows`, over a
+`store` that remembers: `memory` or `lmdb`. What a failure means for its URL is in `policy.retry`, what it means for its
+host in `policy.health`, which links are admitted in `policy.scope`, how links are ranked in `policy.rank`; these are
+pure. The store is a view of the log: `replay` takes frames in again, and `position` says how far the store has come.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +43,21 @@ from pathlib import Path
 from typing import Protocol
 
 from windrow.config import Config, ConfigError
-from windrow.data import Counts, Fate, Frame, Grant, Lease, Ledger, Receipt, Report, Task, Url
+from windrow.data import (
+    Carried,
+    Controls,
+    Counts,
+    Fate,
+    Frame,
+    Grant,
+    Lease,
+    Ledger,
+    Order,
+    Receipt,
+    Report,
+    Task,
+    Url,
+)
 from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
@@ -52,6 +72,8 @@ class Frontier(Protocol):
     async def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None: ...
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
     async def ack(self, reports: Sequence[Report]) -> Receipt: ...  # visible to lease at once
+    async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part
+    async def configure(self, options: Config) -> None: ...  # those that can change while a crawl runs
     async def find(self, url: Url) -> Fate | None: ...
     async def ledger(self, domain: str) -> Ledger | None: ...
     async def counts(self) -> Counts: ...
@@ -62,6 +84,7 @@ class Durable(Protocol):
     """What recovery and commit need of a frontier with one store beside one log."""
 
     def position(self) -> Position: ...  # how far the store has come
+    def controls(self) -> Controls: ...  # what orders have changed
     async def replay(self, frame: Frame, log: tuple[str, int]) -> None: ...
     async def committed(self, frame: Frame, log: tuple[str, int]) -> None: ...
     def checkpoint_due(self, now: float) -> bool: ...

@@ -19,6 +19,8 @@ from windrow.log.fold import Tally as Tally
 from windrow.log.fold import Totals as Totals
 from windrow.log.fold import Watch as Watch
 from windrow.log.fold import fold as fold
+from windrow.log.format import Head as Head
+from windrow.log.format import Line as Line
 from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
 from windrow.log.purges import PurgeNote as PurgeNote

@@ -109,6 +109,9 @@ class Accounts:
 
     def begin(self, head: Head, seconds: float) -> None:
         self._seconds = seconds
+        for order in head.orders:
+            for reason, count in order.reopened.items():
+                _part(self.reasons, reason).urls -= count  # they will end once more
 
     def add(self, line: Line) -> None:
         if line.kind is not _PAGE:

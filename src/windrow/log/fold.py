@@ -10,9 +10,9 @@ from typing import Protocol
 
 import msgspec
 
-from windrow import urls
+from windrow import orders, urls
 from windrow.config import ConfigError
-from windrow.data import Entry, Kind, Report
+from windrow.data import Controls, Entry, Kind, Report
 from windrow.log import format, reader
 from windrow.log.format import Head, Line
 
@@ -64,6 +64,15 @@ class Tally(msgspec.Struct):
         if report.truncated:
             self.truncated[report.truncated] = self.truncated.get(report.truncated, 0) + 1
 
+    def reopen(self, reopened: dict[str, int]) -> None:
+        """Take URLs that wait again off the counts of those that finished."""
+        for reason, count in reopened.items():
+            left = self.finished.get(reason, 0) - count
+            if left:
+                self.finished[reason] = left
+            else:
+                self.finished.pop(reason, None)
+
     def _refuse(self, refused: dict[str, int]) -> None:
         for rule, links in refused.items():
             self.refused[rule] = self.refused.get(rule, 0) + links
@@ -79,6 +88,7 @@ class Totals(msgspec.Struct):
     first: float = 0.0  # epoch seconds
     last: float = 0.0
     seconds: float = 0.0  # of crawling
+    controls: Controls = Controls()  # what orders have changed
     notes: list[str] = []  # parts of the log that could not be read
 
 
@@ -172,6 +182,9 @@ def _begin(totals: Totals, head: Head) -> None:
     totals.frames, totals.last, totals.in_flight = head.frame, head.time, head.in_flight
     totals.lengths.update(head.lengths)
     totals.tally.seen += len(head.seeds)
+    for order in head.orders:
+        totals.controls = orders.apply(totals.controls, order)
+        totals.tally.reopen(order.reopened)
 
 
 def _left_out(sizes: dict[str, int], ends: dict[str, int]) -> list[str]:

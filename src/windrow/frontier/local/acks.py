@@ -48,10 +48,17 @@ class Acks:
         self._admission = views.admission
         self._origins = views.origins
         self._meta = views.rows.meta
-        self._fetch = options.fetch
         self._same_pages = options.scope.same_pages
         self._terms = terms
+        self.configure(options)
         self._changed: dict[str, OpenHost] = {}  # open hosts of which something was closed or opened again
+
+    def configure(self, options: config.Config) -> None:
+        """Use these options from now on."""
+        self._fetch = options.fetch
+        self._admission.limit(options.frontier)
+        self._origins.configure(options.fetch)
+        self._dispatcher.configure(options.fetch)
 
     def ack(self, report: Report) -> Entry:
         """Take in a report; return it with the links that were admitted."""
@@ -60,6 +67,10 @@ class Acks:
     def replay(self, entry: Entry) -> None:
         """Take in an entry of the log: the links it admitted are admitted, whatever the caps say now."""
         self._take(entry.report, entry)
+
+    def note_change(self, host: OpenHost) -> None:
+        """Announce with the next reply what is closed of an open host."""
+        self._changed[host.row.name] = host
 
     def closings(self) -> tuple[Closing, ...]:
         """Return what was closed, or opened again, since the last call."""
@@ -94,7 +105,7 @@ class Acks:
             host.address = report.address
             host.address_until = report.until
         if host is not None and (row.closed, row.closed_parts) != before:
-            self._changed[row.name] = host
+            self.note_change(host)
         return entry
 
     # Pages
@@ -165,7 +176,7 @@ class Acks:
         before = host.retired
         self._dispatcher.retire(host)
         if host.retired != before:
-            self._changed[host.row.name] = host
+            self.note_change(host)
 
     # Well-known files
 

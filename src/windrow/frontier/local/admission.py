@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from windrow import config
 from windrow.data import Task, Url
 from windrow.frontier.local.backlog import Backlog
+from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.store.protocol import Store
-from windrow.frontier.store.rows import LOW_YIELD, HostRow
+from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, HostRow
 
 RECENT = 100_000  # keys remembered, twice over, to save a look into the store; about 75 bytes each
 LONGEST = 65_535  # characters of a URL that a store can keep
@@ -19,22 +20,26 @@ SHAPES = 8  # page shapes counted per host
 
 Rank = Callable[[Task], int]
 
+_CLOSED = {LOW_YIELD: "low-yield", BLOCKED: "blocked"}  # rules by the code of the reason
+
 
 class Admission:
     """Admits tasks."""
 
-    def __init__(
-        self, store: Store, rows: RowCache, backlog: Backlog, ledgers: Ledgers, caps: config.FrontierOptions
-    ) -> None:
+    def __init__(self, store: Store, rows: RowCache, backlog: Backlog, ledgers: Ledgers, blocks: Blocks) -> None:
         self._store = store
         self._rows = rows
         self._backlog = backlog
         self._meta = rows.meta
         self._ledgers = ledgers
-        self._caps = caps
-        self._capped = caps.max_host_urls > 0 or caps.max_domain_urls > 0
+        self._blocks = blocks
         self._recent: set[int] = set()
         self._older: set[int] = set()
+
+    def limit(self, caps: config.FrontierOptions) -> None:
+        """Admit by these caps from now on."""
+        self._caps = caps
+        self._capped = caps.max_host_urls > 0 or caps.max_domain_urls > 0
 
     def admit(
         self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None, rank: Rank | None = None
@@ -47,6 +52,7 @@ class Admission:
         new: list[Task] = []
         hosts: list[OpenHost] = []
         recent, older, rows = self._recent, self._older, self._rows
+        blocks = self._blocks if self._blocks.names else ()
         for task in tasks:
             url = task.url
             key = url.key
@@ -60,6 +66,7 @@ class Admission:
             if refused is not None and (
                 row is None or row.closed or row.closed_parts or not row.urls
                 or domain is None or domain.closed or self._capped or len(url.text) > LONGEST
+                or url.host in blocks
             ):  # fmt: skip
                 rule = self._refuses(row, url)
                 if rule:
@@ -112,7 +119,7 @@ class Admission:
         if len(url.text) > LONGEST:
             return "length"
         if closed := self._ledgers.closed(url):
-            return "low-yield" if closed == LOW_YIELD else "host-closed"
+            return _CLOSED.get(closed, "host-closed")
         if row is None or not row.urls:
             if domain is not None and 0 < caps.max_domain_hosts <= domain.hosts:
                 return "domain-hosts"

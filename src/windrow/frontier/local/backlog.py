@@ -12,6 +12,7 @@ calls these statements hold:
 """
 
 from windrow import config
+from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.store.protocol import Store
@@ -21,11 +22,12 @@ from windrow.frontier.store.rows import DomainRow, HostRow, Meta
 class Backlog:
     """Opens and closes hosts."""
 
-    def __init__(self, store: Store, rows: RowCache, meta: Meta, options: config.Config) -> None:
+    def __init__(self, store: Store, rows: RowCache, meta: Meta, options: config.Config, blocks: Blocks) -> None:
         self._store = store
         self._rows = rows
         self._meta = meta
         self._options = options.frontier
+        self._blocks = blocks
         self.start = 0.0  # epoch seconds of a restart: any host may have got a request just before
         self.hosts: dict[str, OpenHost] = {}
         self.domains: dict[str, OpenDomain] = {}
@@ -150,6 +152,7 @@ class Backlog:
 
     def _open(self, row: HostRow, domain: OpenDomain) -> OpenHost:
         host = OpenHost(row, domain, self.start)
+        host.blocked = row.name in self._blocks
         for rank, _ in self._store.head(row.id, (), 1):
             host.rank = rank
         self.hosts[row.name] = domain.hosts[row.name] = host

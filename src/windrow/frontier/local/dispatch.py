@@ -34,6 +34,15 @@ class Dispatcher:
         self._trials = 0  # hosts on trial
         self._now = now
 
+    def configure(self, fetch: config.FetchOptions) -> None:
+        """Use these delays from now on: for leases to come, and for the hosts that wait."""
+        self._fetch = fetch
+        self._leases.configure(fetch)
+        self._schedule.ip_delay = fetch.ip_delay
+        for host in list(self._backlog.hosts.values()):
+            if host.state == "waiting":
+                self.reorder(host)
+
     def wait_once(self, start: float) -> None:
         """Let every host and address wait for its delay: before a restart any of them may have got a request."""
         self._backlog.start = self._schedule.start = start
@@ -166,6 +175,14 @@ class Dispatcher:
         host.rank = 0
         if host.state in ("waiting", "ready"):
             self._schedule.put(host, self._due(host))
+        else:
+            self.put_back(host)
+
+    def reorder(self, host: OpenHost) -> None:
+        """Put an open host where it belongs after its work, its due time or its closing has changed."""
+        host.retired = self._ledgers.retired(host.row)
+        if host.state in ("waiting", "ready"):
+            self._schedule.put(host, 0.0 if host.ending or host.ends_pages else self._due(host))
         else:
             self.put_back(host)
 

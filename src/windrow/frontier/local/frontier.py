@@ -5,11 +5,28 @@ import errno
 from collections.abc import Iterable, Mapping, Sequence
 
 from windrow import config, fingerprints
-from windrow.data import Counts, Fate, Frame, Grant, Lease, Ledger, Reason, Receipt, Report, Task, Url
+from windrow.data import (
+    Carried,
+    Controls,
+    Counts,
+    Fate,
+    Frame,
+    Grant,
+    Lease,
+    Ledger,
+    Order,
+    Reason,
+    Receipt,
+    Report,
+    Task,
+    Url,
+)
 from windrow.frontier.local import origins
 from windrow.frontier.local.acks import Acks, Views
 from windrow.frontier.local.admission import Admission
 from windrow.frontier.local.backlog import Backlog
+from windrow.frontier.local.blocks import Blocks
+from windrow.frontier.local.control import MOST_URLS, Control
 from windrow.frontier.local.dispatch import Dispatcher
 from windrow.frontier.local.leases import Leases
 from windrow.frontier.local.ledgers import Ledgers
@@ -46,8 +63,9 @@ class LocalFrontier:
         self._opened = self._checked = now
         self.meta: Meta = store.meta()
         self._rows = rows = RowCache(store, self.meta)
-        self.ledgers = ledgers = Ledgers(rows, self.meta, options)
-        self._backlog = backlog = Backlog(store, rows, self.meta, options)
+        blocks = Blocks(self.meta.controls.blocked)
+        self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks)
+        self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
         self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch), options, now)
         views = Views(
@@ -56,11 +74,12 @@ class LocalFrontier:
             backlog=backlog,
             dispatcher=self._dispatcher,
             ledgers=ledgers,
-            admission=Admission(store, rows, backlog, ledgers, options.frontier),
+            admission=Admission(store, rows, backlog, ledgers, blocks),
             origins=known,
         )
         terms = rank.terms(options.frontier.terms, TermContext(languages=tuple(languages)))
         self._acks = Acks(views, options, terms)
+        self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
             self._dispatcher.wait_once(now)
@@ -112,6 +131,16 @@ class LocalFrontier:
         entries = tuple([self._acks.ack(report) for report in reports])
         return Receipt(entries, self._acks.closings())
 
+    async def carry_out(self, order: Order, now: float) -> Carried:
+        """Carry out an order, or the part of it that is next: `Carried.order.end` says whether there is more to do."""
+        self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
+        return Carried(self._control.carry_out(order, now, live=True), self._acks.closings())
+
+    async def configure(self, options: config.Config) -> None:
+        """Use these options from now on, as far as they can change while a crawl runs."""
+        self._acks.configure(options)
+        self._control.configure(options.fetch)
+
     async def close(self) -> None:
         """Close without a checkpoint."""
         self._store.close()
@@ -123,11 +152,18 @@ class LocalFrontier:
         meta = self.meta
         return Position(frame=meta.frame, seq=meta.seq, log=meta.log, files=dict(meta.files))
 
+    def controls(self) -> Controls:
+        """Return what orders have changed."""
+        return self.meta.controls
+
     async def replay(self, frame: Frame, log: tuple[str, int]) -> None:
         """Take in a frame of the log, unless the store has it already. The log continues at `log`."""
         if frame.number <= self.meta.frame:
             return
         self._dispatcher.wait_once(self._opened)
+        for order in frame.orders:
+            self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
+            self._control.carry_out(order, self._opened, live=False)
         for start in range(0, len(frame.seeds), _CHUNK):
             self._reserve(_PER_TASK * _CHUNK)
             self._acks.admit(frame.seeds[start : start + _CHUNK], 0, None)

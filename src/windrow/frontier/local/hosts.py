@@ -4,7 +4,7 @@ from collections import deque
 from typing import Literal
 
 from windrow.data import Origin, Task
-from windrow.frontier.store.rows import LOW_YIELD, HostRow
+from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, HostRow
 
 State = Literal["idle", "waiting", "ready", "leased", "gone"]
 
@@ -38,8 +38,8 @@ class OpenHost:
     """An open host."""
 
     __slots__ = (
-        "address", "address_until", "awaited", "domain", "ends_pages", "entry", "errands", "in_flight", "key", "last",
-        "learnt", "origins", "rank", "retired", "row", "slot", "state", "token", "trial",
+        "address", "address_until", "awaited", "blocked", "domain", "ends_pages", "entry", "errands", "in_flight",
+        "key", "last", "learnt", "origins", "rank", "retired", "row", "slot", "state", "token", "trial",
     )  # fmt: skip
 
     def __init__(self, row: HostRow, domain: OpenDomain, last: float) -> None:
@@ -61,6 +61,7 @@ class OpenHost:
         self.awaited: dict[str, str] = {}  # own origins that wait for a file that was moved: its name
         self.token = 0
         self.retired = 0  # code of the reason why it ends with its domain
+        self.blocked = False  # an order blocks its name
         self.trial = False  # it is leased, or its pages are in flight, although other hosts are better
 
     @property
@@ -70,6 +71,8 @@ class OpenHost:
         A host with low yield still serves errands, because other origins need them.
         """
         row = self.row
+        if self.blocked:
+            return BLOCKED
         if row.closed and row.closed != LOW_YIELD:
             return row.closed
         return (row.closed or self.retired) if row.waiting > len(self.in_flight) else 0

@@ -26,6 +26,9 @@ class Leases:
         self._fetch = fetch
         self._tokens = itertools.count(1)
 
+    def configure(self, fetch: config.FetchOptions) -> None:
+        self._fetch = fetch
+
     def make(self, host: OpenHost, now: float, most: int = MOST) -> Lease | None:
         """Return a lease of at most so many pages for a host that is not leased; None if the host has nothing to do."""
         if host.ending:

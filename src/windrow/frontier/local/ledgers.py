@@ -9,17 +9,19 @@ import operator
 
 from windrow import config
 from windrow.data import Closing, Report, Url
+from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.policy import budget, steer
-from windrow.frontier.store.rows import LOW_YIELD, REASONS, DomainRow, HostRow, Meta, PartRow
+from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, REASONS, DomainRow, HostRow, Meta, PartRow
 
 
 class Ledgers:
     """Enters responses and answers questions about yield."""
 
-    def __init__(self, rows: RowCache, meta: Meta, options: config.Config) -> None:
+    def __init__(self, rows: RowCache, meta: Meta, options: config.Config, blocks: Blocks) -> None:
         self._rows = rows
+        self._blocks = blocks
         self._account = meta.account
         self._rule = budget.rule(options.frontier)
         self._with_parts = options.frontier.segments
@@ -72,6 +74,8 @@ class Ledgers:
 
     def closed(self, url: Url) -> int:
         """Return the code of the reason why a URL must not be requested: that of its host, its part or its domain."""
+        if url.host in self._blocks:
+            return BLOCKED
         host = self._rows.hosts.get(url.host) or self._rows.host(url.host)
         if host is None:
             domain = None if self._with_parts else self._rows.domain(url.domain)
@@ -84,7 +88,7 @@ class Ledgers:
     def closing(self, host: OpenHost) -> Closing:
         """Return what is closed of an open host."""
         row = host.row
-        code = row.closed or host.retired
+        code = BLOCKED if host.blocked else row.closed or host.retired
         return Closing(
             host=row.name,
             reason=REASONS[code - 1] if code else None,

@@ -6,6 +6,8 @@ a name and a path and belongs to the robots.txt that was fetched before it.
 
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from windrow import config, urls
 from windrow.data import Access, FileState, Kind, Origin, Reason, Report, Task, Url
 from windrow.frontier.local.hosts import OpenHost
@@ -25,6 +27,18 @@ class Origins:
         self._fetch = fetch
         self._paths = {ROBOTS: "/robots.txt", **files}
         self._files = tuple(name for name in files if name != ROBOTS)
+
+    def configure(self, fetch: config.FetchOptions) -> None:
+        self._fetch = fetch
+
+    def expire(self, name: str, host: OpenHost | None) -> None:
+        """Let the robots.txt of an origin be fetched again before the next page."""
+        known = self._store.origin(name)
+        if known is not None:
+            self._store.save_origin(msgspec.structs.replace(known, expires=0.0))
+        if host is not None:
+            host.origins.pop(name, None)
+            host.learnt.discard(name)
 
     def current(self, host: OpenHost, name: str, now: float) -> Origin | None:
         """Return the record of an origin of this host; None if its robots.txt has to be fetched."""

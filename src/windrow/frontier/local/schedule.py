@@ -36,7 +36,7 @@ class Schedule:
 
     def __init__(self, ip_delay: float, key: Callable[[OpenHost], float] = by_rank) -> None:
         self.start = 0.0  # epoch seconds of a restart: any address may have got a request just before
-        self._ip_delay = ip_delay
+        self.ip_delay = ip_delay
         self._key = key
         self._now = 0.0
         self._times: list[tuple[float, int, OpenHost | AddressSlot]] = []
@@ -77,7 +77,7 @@ class Schedule:
         if slot is not None:
             slot.held = False
             if last:
-                slot.due = max(slot.due, last + self._ip_delay)
+                slot.due = max(slot.due, last + self.ip_delay)
             self._offer(slot)
 
     def drop(self, host: OpenHost) -> None:
@@ -163,7 +163,7 @@ class Schedule:
         if slot is None:
             if len(self._slots) >= self._limit:
                 self._drop_slots()
-            slot = self._slots[key] = AddressSlot(self.start + self._ip_delay if self.start else 0.0)
+            slot = self._slots[key] = AddressSlot(self.start + self.ip_delay if self.start else 0.0)
         return slot
 
     def _drop_slots(self) -> None:

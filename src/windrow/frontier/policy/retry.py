@@ -33,7 +33,7 @@ TABLE: dict[Reason, RetryRule] = {
 }
 
 # Reasons without a request behind them: they say nothing about the health of the host.
-WITHOUT_REQUEST = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE})
+WITHOUT_REQUEST = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE, Reason.BLOCKED})
 
 
 def again(reason: Reason, attempt: int) -> bool:

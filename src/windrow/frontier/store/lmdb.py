@@ -14,6 +14,7 @@
 
 import contextlib
 import errno
+import itertools
 import os
 import struct
 from collections.abc import Container
@@ -110,7 +111,7 @@ class LmdbStore:
         return ref
 
     def requeue(self, host: int, task: Task, ref: int) -> int:
-        priority, via = self._texts.head(ref)
+        priority, _, via = self._texts.head(ref)
         self._txn.delete(_ENTRY.pack(host << 1 | 1, priority, ref >> 32, ref & 0xFFFFFFFF), db=self._urls)
         new = self._texts.append(task, via)
         high, low = new >> 32, new & 0xFFFFFFFF
@@ -124,6 +125,16 @@ class LmdbStore:
         self._txn.delete(_ENTRY.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code), db=self._urls)
         self._ahead.writes += 2
+
+    def reopen(self, host: HostRow, key: int, ref: int) -> int:
+        priority, attempt, via = self._texts.head(ref)
+        if attempt:  # the records of urls.dat do not change: one without attempts is written behind all others
+            ref = self._texts.append(msgspec.structs.replace(self._texts.read(ref, host), attempt=0), via)
+        high, low = ref >> 32, ref & 0xFFFFFFFF
+        self._txn.put(_KEY.pack(host.id << 1, key), _ROW.pack(high, low, 0), db=self._urls)
+        self._txn.put(_ENTRY.pack(host.id << 1 | 1, priority, high, low), b"", db=self._urls)
+        self._ahead.writes += 2
+        return priority
 
     def find(self, host: int, key: int) -> tuple[int, int] | None:
         row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
@@ -148,6 +159,23 @@ class LmdbStore:
                         found.append((entry[4], ref))
                         if len(found) == most:
                             break
+        return found
+
+    def hosts(self, start: str, most: int) -> list[str]:
+        with self._txn.cursor(self._tables["hosts"]) as cursor:
+            if not cursor.set_range(start.encode() or b"\0"):
+                return []
+            return [name.decode() for name in itertools.islice(cursor.iternext(values=False), most)]
+
+    def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]:
+        prefix = (host << 1).to_bytes(4, "big")
+        found: list[tuple[int, int, int]] = []
+        with self._txn.cursor(self._urls) as cursor:
+            if cursor.set_range(_KEY.pack(host << 1, start)):
+                for key, row in itertools.islice(cursor.iternext(), most):
+                    if key[:4] != prefix:
+                        break
+                    found.append((int.from_bytes(key[4:], "big"), int.from_bytes(row[:6], "big"), row[6]))
         return found
 
     def enter_host(self, domain: int, position: int, name: str) -> None:

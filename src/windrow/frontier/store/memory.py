@@ -3,6 +3,8 @@
 import bisect
 from collections.abc import Container
 
+import msgspec
+
 from windrow.data import Origin, Task
 from windrow.frontier.store.rows import DomainRow, HostRow, Meta
 
@@ -83,6 +85,15 @@ class MemoryStore:
         queue = self._queues[host]
         del queue[bisect.bisect_left(queue, (self.task(ref).priority, ref))]
 
+    def reopen(self, host: HostRow, key: int, ref: int) -> int:
+        task = self.task(ref)
+        if task.attempt:
+            self._enter(host.id, msgspec.structs.replace(task, attempt=0))
+        else:
+            self._rows[host.id, key] = (ref, 0)
+            bisect.insort(self._queues.setdefault(host.id, []), (task.priority, ref))
+        return task.priority
+
     def find(self, host: int, key: int) -> tuple[int, int] | None:
         return self._rows.get((host, key))
 
@@ -102,6 +113,13 @@ class MemoryStore:
                 if len(found) == most:
                     break
         return found
+
+    def hosts(self, start: str, most: int) -> list[str]:
+        return sorted(name for name in self._hosts if name >= start)[:most]
+
+    def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]:
+        found = [(key, *row) for (owner, key), row in self._rows.items() if owner == host and key >= start]
+        return sorted(found)[:most]
 
     def enter_host(self, domain: int, position: int, name: str) -> None:
         self._host_backlogs.setdefault(domain, _Queue()).add(position, name)

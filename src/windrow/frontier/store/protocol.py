@@ -25,9 +25,13 @@ class Store(Protocol):
     def add(self, host: int, task: Task, via: int) -> int: ...  # reference of the new URL; 0 if the URL is known
     def requeue(self, host: int, task: Task, ref: int) -> int: ...  # behind all others of its rank, with its new fields
     def finish(self, host: int, task: Task, ref: int, code: int) -> None: ...
+    def reopen(self, host: HostRow, key: int, ref: int) -> int: ...  # back to the queue, as if never tried; its rank
     def find(self, host: int, key: int) -> tuple[int, int] | None: ...  # reference and code
     def read(self, ref: int, host: HostRow) -> Task: ...
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]: ...  # rank, ref; in order
+
+    def hosts(self, start: str, most: int) -> list[str]: ...  # names from this one on, in order; of saved rows
+    def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]: ...  # key from start on, ref, code
 
     def enter_host(self, domain: int, position: int, name: str) -> None: ...
     def leave_host(self, domain: int, position: int) -> None: ...

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from windrow.data import Fate, Reason, Task
+from windrow.data import Controls, Fate, Reason, Task
 from windrow.frontier.policy.steer import CrawlYield
 
 VERSION = 2  # of the layout of a store on disk
@@ -10,6 +10,7 @@ VERSION = 2  # of the layout of a store on disk
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
 LOW_YIELD = CODES[Reason.LOW_YIELD]
+BLOCKED = CODES[Reason.BLOCKED]
 
 
 # There are many rows, and most of their fields have the default value. Defaults are not stored; names have one letter.
@@ -128,6 +129,7 @@ class Meta(msgspec.Struct):
     account: CrawlYield = msgspec.field(default_factory=CrawlYield)
     files: dict[str, int] = {}  # committed length of every archive file
     log: tuple[str, int] = ("", 0)  # file and offset where the log continues after that frame
+    controls: Controls = Controls()  # what orders have changed
 
 
 class Position(msgspec.Struct, frozen=True):

@@ -54,10 +54,10 @@ class UrlTexts:
                 self._flush()
         return ref
 
-    def head(self, ref: int) -> tuple[int, int]:
-        """Return the priority of a URL, and the reference of the page that holds the link."""
-        priority, _, _, _, _, high, low, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
-        return priority, high << 32 | low
+    def head(self, ref: int) -> tuple[int, int, int]:
+        """Return the priority of a URL, its attempts, and the reference of the page that holds the link."""
+        priority, _, _, _, attempt, high, low, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
+        return priority, attempt, high << 32 | low
 
     def read(self, ref: int, host: HostRow) -> Task:
         raw = self._bytes(ref, _USUAL)
