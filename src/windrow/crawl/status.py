@@ -161,7 +161,7 @@ def _append(story: Story, mention: log.Mention) -> None:
 
 
 def _append_order(story: Story, order: Order, frame: int) -> None:
-    if order.verb == purges.VERB:
+    if order.verb == purges.VERB and story.url in order.values:
         by = purges.split(order)[0]
         what = f"purged by {by}: its captures and its document are no longer in archive and corpus (frame {frame})"
         story.events.append(Event(order.time, what))

@@ -114,24 +114,23 @@ class Mention(msgspec.Struct):
 
     frame: int
     time: float  # of the commit
-    via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL itself
+    via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL, or an order
     report: Report | None = None
-    order: Order | None = None  # an order names the URL
+    order: Order | None = None  # that may be about the URL
 
 
 def mentions(directory: Path, url: str) -> Iterator[Mention]:
-    """Yield every line that found this URL or reports on it, and every order that names it, in order.
+    """Yield every order, and every line that found this URL or reports on it, in the order of the log.
 
     Only lines that contain its text are decoded.
     """
     needle = format.quoted(url)
     for head, lines, _ in raw_frames(directory):
+        for order in head.orders:
+            yield Mention(head.frame, head.time, None, order=order)
         for seed in head.seeds:
             if seed.url == url:
                 yield Mention(head.frame, head.time, seed.via)
-        for order in head.orders:
-            if url in order.values:
-                yield Mention(head.frame, order.time, None, None, order)
         for text in lines:
             if needle not in text:
                 continue

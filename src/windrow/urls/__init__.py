@@ -12,6 +12,7 @@ from windrow.urls.canonical import parse as parse
 from windrow.urls.canonical import redirect as redirect
 from windrow.urls.canonical import target as target
 from windrow.urls.parts import authority_of as authority_of
+from windrow.urls.parts import below as below
 from windrow.urls.parts import host_of as host_of
 from windrow.urls.parts import key as key
 from windrow.urls.parts import origin as origin

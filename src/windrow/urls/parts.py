@@ -2,6 +2,7 @@
 
 import re
 import urllib.parse
+from collections.abc import Container
 
 import xxhash
 
@@ -42,6 +43,15 @@ def tld(host: str) -> str:
     """Return the last label of a host; empty for an IP address."""
     last = host.rpartition(".")[2]
     return "" if last.isdigit() or ":" in host else last
+
+
+def below(host: str, names: Container[str]) -> bool:
+    """Return whether a host, or a domain above it, is among these names."""
+    while host:
+        if host in names:
+            return True
+        host = host.partition(".")[2]
+    return False
 
 
 def split(authority: str) -> tuple[str, str]:
