@@ -5,7 +5,6 @@ exports, rebuilt corpora, reports and `windrow dedup` leave it out. `windrow pur
 """
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -57,14 +56,14 @@ class Takedown:
 
     def covers(self, url: str) -> bool:
         """Return whether a canonical URL is on the list."""
-        if self._names and below(urls.host_of(url), self._names):
+        if self._names and urls.below(urls.host_of(url), self._names):
             return True
         page = _without_scheme(url)
         return page in self._pages or page.startswith(self._starts)
 
     def covers_host(self, host: str) -> bool:
         """Return whether a line names the host, or a domain above it."""
-        return below(host, self._names)
+        return urls.below(host, self._names)
 
     def covers_origin(self, url: str) -> bool:
         """Return whether the list has every page of the origin of a canonical URL."""
@@ -109,15 +108,6 @@ def check_purged(crawl: Path) -> None:
     """Refuse to read the files of a crawl in which a purge was interrupted: one of them may be half overwritten."""
     if (crawl / UNFINISHED).exists():
         raise ConfigError(f"a purge of {crawl} is under way or was interrupted; finish it with: windrow purge {crawl}")
-
-
-def below(name: str, names: Iterable[str]) -> bool:
-    """Return whether a host, or a domain above it, is among the names."""
-    while name:
-        if name in names:
-            return True
-        name = name.partition(".")[2]
-    return False
 
 
 def _labels(host: str) -> list[int]:

@@ -224,6 +224,18 @@ def test_damage_is_found_before_anything_is_overwritten(crawl: Path, world: Worl
     assert not (crawl / "purge.redo").exists()
 
 
+def test_a_damaged_log_is_refused_even_if_the_state_is_newer_than_the_damage(crawl: Path) -> None:
+    path = crawl / "log" / "00000.jsonl.gz"
+    data = bytearray(path.read_bytes())
+    start = [at for at, _ in members(bytes(data))][-2]
+    data[start + 20 : start + 40] = bytes(20)
+    path.write_bytes(data)
+    before = {path: path.read_bytes() for path in crawl.rglob("*.gz")}
+    result = purge(crawl)
+    assert result.code == 2 and "can be read; restore it from a copy" in result.err, result.err
+    assert {path: path.read_bytes() for path in crawl.rglob("*.gz")} == before
+
+
 def test_a_bad_line_of_the_list_stops_a_purge(crawl: Path) -> None:
     (crawl / "takedown.txt").write_text("not a place\n")
     result = purge(crawl)

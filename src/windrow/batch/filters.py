@@ -6,7 +6,6 @@ import re
 import typing
 from collections.abc import Callable, Sequence
 
-from windrow import takedown as lists
 from windrow import urls
 from windrow.config import ConfigError, Profile, SignalsOptions
 from windrow.data import Document
@@ -76,7 +75,7 @@ class Filter:
         tlds = {_ascii(tld.lstrip("."), "--tld") for tld in wanted.tlds}
         domains = {_ascii(name, "--domain") for name in wanted.domains}
         self._add("tld", tlds, lambda document: urls.tld(urls.host_of(document.url)) in tlds)
-        self._add("domain", domains, lambda document: lists.below(urls.host_of(document.url), domains))
+        self._add("domain", domains, lambda document: urls.below(urls.host_of(document.url), domains))
 
     def _by_time(self, wanted: Wanted) -> None:
         since, until = _time(wanted.since, "--since"), _time(wanted.until, "--until")

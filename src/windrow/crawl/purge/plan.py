@@ -89,8 +89,7 @@ class _Search:
     def _target(self, line: Line, frame: int) -> PurgeTarget | None:
         """Return the target if the page is on the list now, or if the log says that this capture is purged."""
         note = self._notes.get(line.url)
-        known = note is not None and frame < note.frame
-        if known and note is not None:
+        if note is not None and frame < note.frame:
             return PurgeTarget(url=line.url, place=Place(*line.place), by=note.by, new=False)
         if self._listed and self._listed.covers(line.url):
             return PurgeTarget(url=line.url, place=Place(*line.place), by=str(self._listed.find(line.url)), new=True)

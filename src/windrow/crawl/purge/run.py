@@ -45,8 +45,11 @@ def purge(directory: Path, options: Config, watch: Watch) -> Purged:
     with recover.lock(directory):
         redo = Redo(directory)
         interrupted = redo.repeat()
-        position = asyncio.run(_to_last_commit(directory, options))
+        position, frames = asyncio.run(_to_last_commit(directory, options))
         found = plan(directory)
+        if found.frames != frames:  # the store was ahead of the damage, so recovery did not see it
+            lost = f"the log has {frames} frames, and only {found.frames} can be read"
+            raise ConfigError(f"{directory / 'log'} is damaged: {lost}; restore it from a copy, then purge again")
         work = _Work(directory, found, Purged(dry_run=False, copies=found.copies, torn=_torn(directory)))
         if found.targets or interrupted:
             redo.begin()
@@ -70,11 +73,14 @@ def preview(directory: Path, watch: Watch) -> Purged:
     return work.done
 
 
-async def _to_last_commit(directory: Path, options: Config) -> log.Position:
-    """Cut the files to their committed lengths: the bytes behind them, too, may be of a listed page."""
+async def _to_last_commit(directory: Path, options: Config) -> tuple[log.Position, int]:
+    """Cut the files to their committed lengths: the bytes behind them, too, may be of a listed page.
+
+    Return the end of the log and the number of its last frame.
+    """
     resumed = await recover.resume(directory, options, Clock(recover.last_commit(directory)).now())
     await resumed.frontier.close()
-    return resumed.position
+    return resumed.position, resumed.frames
 
 
 def _log(directory: Path, found: PurgePlan, position: log.Position) -> None:
