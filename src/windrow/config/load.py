@@ -17,7 +17,7 @@ from windrow.config.kinds import ConfigError, InDirectory, Plugin, Range, ValueK
 from windrow.config.schema import Config
 
 
-class Written(typing.NamedTuple):
+class WrittenValue(typing.NamedTuple):
     """A value as the user wrote it."""
 
     value: Any
@@ -92,11 +92,11 @@ def _shape(kind: Any) -> Shape:
     return Shape(kind, several, choices, kinds)
 
 
-def _config(written: dict[str, Written], overrides: Sequence[str], home: Path, base: Path) -> Config:
+def _config(written: dict[str, WrittenValue], overrides: Sequence[str], home: Path, base: Path) -> Config:
     """home: the directory of crawl.toml, in which the user's own code is found."""
     for override in overrides:
         name, value = _override(override)
-        written[name] = Written(value, "--set", base.absolute())
+        written[name] = WrittenValue(value, "--set", base.absolute())
     home = home.absolute()
     sections = {}
     for section in dataclasses.fields(Config):
@@ -108,7 +108,7 @@ def _config(written: dict[str, Written], overrides: Sequence[str], home: Path, b
     return Config(**sections)
 
 
-def _read(path: Path) -> dict[str, Written]:
+def _read(path: Path) -> dict[str, WrittenValue]:
     """Return the values by "section.option". Every name exists."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -127,7 +127,7 @@ def _read(path: Path) -> dict[str, Written]:
         _check_section(section, options, str(path))
         for option, value in options.items():
             _check_name(f"{section}.{option}", str(path))
-            written[f"{section}.{option}"] = Written(value, str(path), path.parent.absolute())
+            written[f"{section}.{option}"] = WrittenValue(value, str(path), path.parent.absolute())
     return written
 
 
@@ -192,7 +192,7 @@ def nearest(name: str) -> str:
     return f"did you mean '{near[0]}'?" if near else "docs/configuration.md lists the options"
 
 
-def _value(name: str, written: Written, home: Path) -> Any:
+def _value(name: str, written: WrittenValue, home: Path) -> Any:
     """Return the value in the type of its field, after every check."""
     thing = f"option '{name}' in {written.place}"
     shape = shapes()[name]

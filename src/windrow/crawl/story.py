@@ -59,7 +59,7 @@ def why(directory: Path, text: str, options: Config) -> Story:
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
-    story = Story(url.text, "not admitted", "", [])
+    story = Story(url=url.text, state="not admitted", reason="", events=[])
     home = log.home(directory)
     for mention in log.mentions(home, url.text):
         _append(story, mention, options, home)
