@@ -37,10 +37,10 @@ class Status(msgspec.Struct):
     notes: list[str] = []  # parts of the log that could not be read
 
 
-def status(directory: Path) -> Status:
-    """Return the counts of a crawl, running or not."""
+def status(directory: Path, watch: log.Watch | None = None) -> Status:
+    """Return the counts of a crawl, running or not. watch: gets the bytes of the log that were read."""
     hosts = log.Hosts()
-    totals = log.fold(directory, hosts)
+    totals = log.fold(directory, hosts, watch=watch)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
