@@ -77,7 +77,7 @@ class _Run:
         if resumed.frames:
             replayed = count(resumed.replayed, "frame")
             notes.say(f"continuing after frame {resumed.frames:,} of the log ({replayed} replayed)")
-        crawl.note = notes.say
+        crawl.note = notes.warn
         for _ in range(self._early):
             crawl.stop()
         self._show(crawl)
