@@ -14,8 +14,6 @@ def status(directory: Directory, as_json: Json = False) -> None:
     if as_json:
         return print_json(found)
     out.print(f"{directory}: {_state(found)}")
-    for note in found.notes:
-        out.print(f"note: {note}")
     print_sections(sections(found))
     out.print("")
     if found.finished:

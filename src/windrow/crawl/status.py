@@ -34,7 +34,6 @@ class Status(msgspec.Struct):
     frames: int
     first: float  # epoch seconds of the first commit
     last: float
-    notes: list[str] = []  # parts of the log that could not be read
 
 
 def status(directory: Path, watch: log.Watch | None = None) -> Status:
@@ -69,7 +68,6 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
-        notes=totals.notes,
     )
 
 
