@@ -75,3 +75,8 @@ def test_a_long_list_is_cut() -> None:
 
 def test_a_reason_without_a_rule_has_none() -> None:
     assert rules.applied(Reason.NOT_FOUND, "status 404", {}, Config()) is None
+
+
+def test_the_page_of_reasons_is_up_to_date() -> None:
+    written = (SOURCE.parents[1] / "docs" / "reasons.md").read_text()
+    assert written == rules.page(), "run: python -m windrow.rules > docs/reasons.md"

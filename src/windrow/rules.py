@@ -129,3 +129,35 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple) and len(value) > 6:
         return f"{config.toml(value[:6])[:-1]}, …]"
     return config.toml(value)
+
+
+_PAGE = """# Reasons and rules
+
+`python -m windrow.rules` writes this page from `src/windrow/rules.py` and from `Reason` in `src/windrow/data.py`; edit
+those.
+
+`windrow reasons` prints the same lists (`--json` for programs). `windrow status` counts URLs by reason and refused
+links by rule. `windrow list DIR --reason NAME` lists the URLs. `windrow why DIR URL` shows which rule decided about one
+URL, with the figure of the page and with the option as it is in crawl.toml now.
+"""
+_TABLES = {
+    "How a URL ends, or why an attempt fails": "reason",
+    "Why a link is refused": "rule",
+    "What `quality` means": "limit",
+}
+
+
+def page() -> str:
+    """Return docs/reasons.md."""
+    lines = [_PAGE.rstrip("\n")]
+    for (title, what), table in zip(_TABLES.items(), (reasons(), LINKS, QUALITY), strict=True):
+        lines += ["", f"## {title}", "", f"| {what} | meaning | option that decides |", "|---|---|---|"]
+        lines += [
+            f"| `{name}` | {rule.meaning} | {f'`{rule.option}`' if rule.option else ''} |"
+            for name, rule in table.items()
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

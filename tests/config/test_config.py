@@ -70,7 +70,7 @@ NAMES = {
     "[fetch]\nmax_pages = 1": "unknown option 'fetch.max_pages' in crawl.toml; did you mean 'crawl.max_pages'?",
     "[language]\naccept = 1": "unknown option 'language.accept' in crawl.toml; did you mean 'language.accepted'?",
     "[scope]\nmax-depth = 1": "unknown option 'scope.max-depth' in crawl.toml; did you mean 'scope.max_depth'?",
-    "[identity]\nxyzzy = 1": "unknown option 'identity.xyzzy' in crawl.toml; docs/configuration.md lists the options",
+    "[identity]\nxyzzy = 1": "unknown option 'identity.xyzzy' in crawl.toml; windrow options lists them",
     "[fetch.hosts_file]\na = 1": "option 'fetch.hosts_file' in crawl.toml"
     " must be text in quotes, such as \"text\", not {'a': 1}",
     "[fech]\ndelay = 1": "unknown section [fech] in crawl.toml; did you mean [fetch]?",
@@ -314,7 +314,7 @@ def test_an_override_must_name_an_option_and_a_value(tmp_path: Path) -> None:
     assert (
         complaint(tmp_path, "", "fetch.dealy=1") == "unknown option 'fetch.dealy' in --set; did you mean 'fetch.delay'?"
     )
-    assert complaint(tmp_path, "", "=1") == "unknown option '' in --set; docs/configuration.md lists the options"
+    assert complaint(tmp_path, "", "=1") == "unknown option '' in --set; windrow options lists them"
 
 
 def test_an_override_cannot_smuggle_in_a_second_option(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_a_second_signal_gives_up_requests_in_flight(tmp_path: Path) -> None:
 
 
 def test_a_second_crawl_of_the_same_directory_is_refused(world: World, tmp_path: Path) -> None:
-    directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
+    directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.5")
     process = crashing.launch("crawl", str(directory))
     when(lambda: len(world.requests()) >= 3, process)
     for command in ("crawl", "rebuild"):

@@ -6,7 +6,7 @@ import pytest
 
 from tests import crashing, truth
 from tests.crawl.conftest import Finished
-from tests.logs import frame, page, task, write
+from tests.logs import entry, frame, page, task, write
 from tests.logs import url as parsed
 from windrow import urls
 from windrow.data import Reason
@@ -162,3 +162,16 @@ def test_a_rule_comes_with_its_option_its_limit_and_the_figure_of_the_page(hand_
 def test_a_header_of_a_server_cannot_send_control_codes_to_the_terminal(hand_made: Path) -> None:
     shown = crashing.run(["why", str(hand_made), parsed("moved").text]).out
     assert "Location: ?[31m" in shown and "\x1b" not in shown
+
+
+def test_a_retired_domain_is_shown_with_its_yield_and_the_required_one(tmp_path: Path) -> None:
+    poor = [page(str(number), downloaded=10_000, clean=100, kept=10) for number in range(100)]
+    other = page("x", host="example.com", downloaded=10_000, kept=9_000)
+    end = entry(task("last"), Reason.LOW_YIELD, detail="its domain was retired", seq=0)
+    write(tmp_path / "log", frame(1, *poor, other), frame(2, end), frame(3, page("late", kept=9_000, time=5000.0)))
+    story = crashing.run(["why", str(tmp_path), parsed("last").text, "--json"]).json
+    assert story["events"][0]["figure"] == 0.001
+    assert story["explanation"].endswith(
+        'frontier.yield_threshold = "normal"); example.org gave 1.00 kB of text for 1.00 MB in 100 responses: '
+        "a yield of 0.0010, and after so many responses 0.0050 are required"
+    )

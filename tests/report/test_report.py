@@ -16,7 +16,7 @@ from windrow import cli, report
 from windrow.config import ConfigError
 from windrow.data import Frame, Task
 from windrow.report import page, plots
-from windrow.report.samples import Sample
+from windrow.report.samples import TextSample
 
 PICTURES = {"scatter", "yield", "harvest", "what-if", "reasons", "languages", "tlds"}
 VOID = {"meta", "br", "polyline", "circle", "rect"}
@@ -158,7 +158,9 @@ def test_the_page_has_version_and_options_of_the_crawl(tmp_path: Path) -> None:
 
 def test_sample_texts_are_escaped(tmp_path: Path) -> None:
     found = report.read([crawls.german(tmp_path / "c")])
-    bad = Sample(url='http://a.de/"><script>', title="<img src=x>", language="deu", text="<script>alert(1)</script>")
+    bad = TextSample(
+        url='http://a.de/"><script>', title="<img src=x>", language="deu", text="<script>alert(1)</script>"
+    )
     shown = [replace(found[0], samples=[bad])]
     text = page.render(shown, plots.all_of(shown))
     assert "<script" not in text and "<img" not in text

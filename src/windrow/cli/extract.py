@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from windrow import config
+from windrow import config, units
 from windrow.batch import extract as job
 from windrow.batch import inputs
 from windrow.cli.help import Group
@@ -150,7 +150,7 @@ def train(
         made = {"model": str(output), "extractor": extractor, "classifier": classifier, "pages": trained.pages}
         return print_json(made)
     usage = f"use it with: windrow extract --extractor {extractor} --model {output}"
-    typer.echo(f"{output} written, from {trained.pages:,} pages; {usage}")
+    typer.echo(f"{output} written, from {units.count(trained.pages, 'page')}; {usage}")
 
 
 @app.command("stoplist")
@@ -174,4 +174,4 @@ def stoplist(
         sys.stdout.buffer.write(lines)
         return
     output.write_bytes(lines)
-    typer.echo(f"{output} written, {len(words):,} words; use it with: windrow extract --stoplist {output}")
+    typer.echo(f"{output} written, {units.count(len(words), 'word')}; use it with: windrow extract --stoplist {output}")

@@ -82,7 +82,7 @@ class _Run:
         if resumed.frames:
             replayed = count(resumed.replayed, "frame")
             notes.say(f"continuing after frame {resumed.frames:,} of the log ({replayed} replayed)")
-        crawl.note = crawl.orders.note = notes.say
+        crawl.note = crawl.orders.note = notes.warn
         for _ in range(self._early):
             crawl.stop()
         self._show(crawl)

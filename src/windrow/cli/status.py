@@ -1,7 +1,7 @@
 """`windrow status`: the counts of a crawl, as a labelled table."""
 
-from windrow import orders
-from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections
+from windrow import log, orders
+from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections, progress
 from windrow.crawl import status as states
 from windrow.crawl.control import standing
 from windrow.crawl.status import Status
@@ -10,12 +10,11 @@ from windrow.units import count, moment, share, size
 
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
-    found = states.status(directory)
+    with progress("status", log.length(directory)) as watch:
+        found = states.status(directory, watch)
     if as_json:
         return print_json(found)
     out.print(f"{directory}: {_state(found)}")
-    for note in found.notes:
-        out.print(f"note: {note}")
     for line in standing(found.controls, directory):
         out.print(line)
     if found.orders_waiting:

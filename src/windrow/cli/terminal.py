@@ -57,6 +57,11 @@ def load(directory: Path, overrides: list[str] | None = None) -> Config:
     return config.load(directory / "crawl.toml", overrides or [])
 
 
+def load_or_default(directory: Path) -> Config:
+    """Return the options of a crawl; the defaults if only its log is left."""
+    return load(directory) if (directory / "crawl.toml").exists() else config.make((), directory)
+
+
 def command(*words: object) -> str:
     """Return a command of Windrow as it must be typed here: with the path of the program if a shell would not find it,
     and with quotes where a shell needs them."""

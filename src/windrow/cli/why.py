@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.terminal import Directory, Json, load, out, print_json
+from windrow.cli.terminal import Directory, Json, load_or_default, out, print_json
 from windrow.crawl import story as stories
 from windrow.units import moment, printable
 
@@ -15,7 +15,7 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Show what happened to a URL, when, and which rule decided."""
-    story = stories.why(directory, url, load(directory))
+    story = stories.why(directory, url, load_or_default(directory))
     if as_json:
         return print_json(story)
     out.print(story.url)

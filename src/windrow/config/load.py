@@ -220,7 +220,7 @@ def nearest(name: str) -> str:
     names = difflib.get_close_matches(option, [full.partition(".")[2] for full in known], 1, 0.7)
     elsewhere = [full for full in known if names and full.endswith("." + names[0])]
     near = here[0] or same or here[1] or elsewhere
-    return f"did you mean '{near[0]}'?" if near else "docs/configuration.md lists the options"
+    return f"did you mean '{near[0]}'?" if near else "windrow options lists them"
 
 
 def _value(name: str, written: WrittenValue, home: Path) -> Any:

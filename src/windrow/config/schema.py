@@ -345,8 +345,8 @@ class CrawlOptions:
     in_flight_bytes: Count = 64 << 20  # Bytes of bodies held for these URLs.
     commit_seconds: Annotated[float, Range(0.01, 3600)] = 1.0  # Seconds between two group commits.
     commit_pages: Count = 256  # Pages per group commit.
-    max_pages: Annotated[int, LIVE] = 0  # Archived pages after which the crawl stops; 0: no limit.
-    max_seconds: Annotated[float, LIVE] = 0.0  # Seconds after which the crawl stops; 0: no limit.
+    max_pages: Annotated[int, LIVE] = 0  # Pages (URLs answered with a 2xx status) after which a run stops; 0: no limit.
+    max_seconds: Annotated[float, LIVE] = 0.0  # Seconds after which a run stops; 0: no limit.
     # Seconds between two lines of progress, in crawl.log and, without a terminal, on standard error; 0: none.
     progress_seconds: float = 60.0
     # Free bytes on the disk below which fetching pauses, until there are twice as many.

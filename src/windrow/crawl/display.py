@@ -10,9 +10,10 @@ from rich.text import Text
 from windrow.crawl.loop import Crawl
 from windrow.data import Counts
 from windrow.log import Tally
-from windrow.units import share, size
+from windrow.units import count, share, size, span
 
 _REFRESH = 0.5  # seconds
+_REASONS = 6  # shown
 
 
 async def show(crawl: Crawl, console: Console) -> None:
@@ -41,7 +42,10 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str
         "requests", f"{tally.requests:,} sent", f"{rate:,.0f} per second", f"{size(tally.downloaded)} downloaded"
     )
     table.add_row(
-        "pages", f"{tally.pages:,} answered", f"{tally.documents:,} documents", f"{tally.captures:,} captures archived"
+        "pages",
+        f"{tally.pages:,} answered",
+        count(tally.documents, "document"),
+        f"{count(tally.captures, 'capture')} archived",
     )
     if tally.kept:
         rate_of_text = f"{share(tally.kept, tally.downloaded)} yield"
@@ -58,13 +62,15 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str
     if tally.retried:
         ends.add_row("retried", reasons(tally.retried))
     last = Text(
-        paused or f"{seconds:,.0f} s; Ctrl-C stops cleanly",
+        paused or f"{span(seconds)}; Ctrl-C stops cleanly",
         style="dim",
     )
     return Group(table, ends, last)
 
 
 def reasons(counts: dict[str, int]) -> str:
-    """Return the six most frequent reasons with their counts."""
+    """Return the most frequent reasons with their counts, and how many more there are."""
     ordered = sorted(counts.items(), key=lambda entry: -entry[1])
-    return ", ".join(f"{name} {count:,}" for name, count in ordered[:6]) or "none yet"
+    rest = sum(number for _, number in ordered[_REASONS:])
+    shown = [f"{name} {number:,}" for name, number in ordered[:_REASONS]] + ([f"other {rest:,}"] if rest else [])
+    return ", ".join(shown) or "none"

@@ -53,11 +53,7 @@ _FIELDS = ("url", "time", "status", "detail", "downloaded", "language", "kept", 
 _decode = format.view(*_FIELDS, reason=str)
 
 
-class _Link(msgspec.Struct, array_like=True, gc=False):
-    url: str  # the rest of the array is skipped
-
-
-_decode_admitted = format.view("url", "kind", "final", admitted=list[_Link])
+_decode_admitted = format.view("url", "kind", "final", admitted=list[format.AdmittedUrl])
 
 
 def check(wish: Wish) -> None:

@@ -88,7 +88,7 @@ class Crawl:
         self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
         self.tally = log.Tally()
-        self.note: Callable[[str], None] = lambda text: None  # called with what the operator may want to know
+        self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
         self.watch: Callable[[Report], None] | None = None  # called with every outcome
 
     async def run(self, tasks: list[Task]) -> Ending:

@@ -11,7 +11,7 @@ from windrow.units import count, moment, printable, size, span
 
 FIRST = 10.0  # seconds until the first line: soon enough to see that the crawl works
 
-_FAILURES = frozenset(reason.value for reason in retry.TABLE)
+_FAILURES = frozenset(reason.value for reason, rule in retry.TABLE.items() if rule.tries)
 
 
 async def report(crawl: Crawl, every: float, say: Callable[[str], None]) -> None:

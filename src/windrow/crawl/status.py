@@ -38,16 +38,15 @@ class Status(msgspec.Struct):
     frames: int
     first: float  # epoch seconds of the first commit
     last: float
-    notes: list[str] = []  # parts of the log that could not be read
     controls: Controls = Controls()  # what orders have changed: a pause, blocked names, options
     orders_waiting: int = 0  # files in orders/ that were not taken yet
 
 
-def status(directory: Path) -> Status:
-    """Return the counts of a crawl, running or not."""
+def status(directory: Path, watch: log.Watch | None = None) -> Status:
+    """Return the counts of a crawl, running or not. watch: gets the bytes of the log that were read."""
     hosts = log.Hosts()
     removals = log.Removals(takedown.of(directory).covers)
-    totals = log.fold(directory, hosts, removals)
+    totals = log.fold(directory, hosts, removals, watch=watch)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
@@ -79,7 +78,6 @@ def status(directory: Path) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
-        notes=totals.notes,
         controls=totals.controls,
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )

@@ -10,6 +10,7 @@ import msgspec
 
 from windrow import log, orders, rules, takedown, urls
 from windrow.config import Config, ConfigError
+from windrow.crawl import retirement
 from windrow.data import Access, Controls, Kind, Order, Place, Reason, Report, Url
 from windrow.frontier.policy.scope import Scope
 from windrow.log import purges
@@ -36,6 +37,7 @@ class Event(msgspec.Struct, omit_defaults=True):
     option: str = ""  # that sets its limit
     limit: str = ""  # the value of the option, as TOML
     figure: float | None = None  # of this page, compared with the limit
+    comparison: str = ""  # of figure and limit in words, if they are not those of the page itself
     duplicate_of: str = ""  # URL of the page with the same payload or text that was first seen
     language: str = ""
     clean: int = 0  # bytes of main text
@@ -167,12 +169,16 @@ def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
         event.meaning = rule.meaning
     if report.reason is Reason.DUPLICATE:
         event.duplicate_of = log.first_seen(home, report) or ""
+    if report.reason is Reason.LOW_YIELD:
+        event.figure, event.comparison = retirement.describe(home, report, options.frontier)
     return event
 
 
 def _explanation(event: Event) -> str:
-    rule = rules.Applied(event.rule, event.meaning, event.option, event.limit, event.figure)
-    return f"{rule}; first seen at {event.duplicate_of}" if event.duplicate_of else str(rule)
+    figure = None if event.comparison else event.figure
+    said = str(rules.Applied(event.rule, event.meaning, event.option, event.limit, figure))
+    first = f"first seen at {event.duplicate_of}" if event.duplicate_of else ""
+    return "; ".join(part for part in (said, event.comparison, first) if part)
 
 
 def _text(report: Report) -> Event:

@@ -14,7 +14,7 @@ from windrow import orders, urls
 from windrow.config import ConfigError
 from windrow.data import Controls, Entry, Kind, Report
 from windrow.log import format, reader
-from windrow.log.format import Head, Line
+from windrow.log.format import AdmittedUrl, Head, Line
 
 PAUSE = 60.0  # seconds between two commits that count as crawling at most: a crawl does not age while it is stopped
 
@@ -119,10 +119,6 @@ class Hosts:
             self.names.update([link.url.split("/", 3)[2] for link in line.admitted])
 
 
-class _Link(msgspec.Struct, array_like=True, gc=False):
-    url: str  # the rest of the array is skipped
-
-
 _FIELDS = (
     "url",
     "status",
@@ -139,8 +135,8 @@ _FIELDS = (
     "truncated",
 )
 # `reason` stays text: a log with a reason that this version does not know is counted all the same.
-_decode = format.view(*_FIELDS, reason=str, admitted=list[_Link])
-_decode_scores = format.view(*_FIELDS, "scores", reason=str, admitted=list[_Link])
+_decode = format.view(*_FIELDS, reason=str, admitted=list[AdmittedUrl])
+_decode_scores = format.view(*_FIELDS, "scores", reason=str, admitted=list[AdmittedUrl])
 
 
 def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:

@@ -81,6 +81,14 @@ Admitted = _struct(
     ],
     array_like=True,
 )
+
+
+class AdmittedUrl(msgspec.Struct, array_like=True, gc=False):
+    """The URL of an admitted task, for a `view`: the rest of the array is skipped."""
+
+    url: str
+
+
 _paths = {name: f"{name}.text" if field.type is Url else name for name, field in _TASK.items()}
 _link = attrgetter(*[_paths[name] for name in _WRITTEN])
 _seed = attrgetter(*[_paths[name] for name in (*_WRITTEN, "via")])

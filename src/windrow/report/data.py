@@ -12,7 +12,7 @@ from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
 from windrow.report import samples
-from windrow.report.samples import Sample
+from windrow.report.samples import TextSample
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
 CELLS = 40  # per decade of a scatter plot: domains in the same cell are one dot
@@ -109,7 +109,7 @@ class Numbers(msgspec.Struct, frozen=True):
     notes: list[str] = []
     version: str = ""  # of Windrow, that made the report
     settings: str = ""  # the options of the crawl that differ from their defaults, as TOML
-    samples: list[Sample] = []
+    samples: list[TextSample] = []
 
 
 def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:

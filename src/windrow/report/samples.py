@@ -25,7 +25,7 @@ _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
 Hidden = Callable[[str], bool]  # says of a URL that its document must not be shown: its removal was requested
 
 
-class Sample(msgspec.Struct, frozen=True):
+class TextSample(msgspec.Struct, frozen=True):
     """The beginning of a document."""
 
     url: str
@@ -34,14 +34,14 @@ class Sample(msgspec.Struct, frozen=True):
     text: str
 
 
-def read(directory: Path, lengths: Mapping[str, int], hidden: Hidden, seed: int = 0) -> list[Sample]:
+def read(directory: Path, lengths: Mapping[str, int], hidden: Hidden, seed: int = 0) -> list[TextSample]:
     """Return some documents of a crawl; none if its corpus is gone. lengths: the committed bytes of each file."""
     shards = {name: length for name, length in lengths.items() if name.startswith("corpus/") and length}
     shards = {name: length for name, length in shards.items() if (directory / name).is_file()}
     if not shards:
         return []
     chance = random.Random(seed)
-    found: dict[str, Sample] = {}
+    found: dict[str, TextSample] = {}
     for _ in range(_TRIES):
         (name,) = chance.choices(list(shards), list(shards.values()))
         lines = list(_lines(directory / name, shards[name], chance))
@@ -72,7 +72,7 @@ def _lines(path: Path, length: int, chance: random.Random) -> Iterator[bytes]:
             at = data.find(_MAGIC, at + 1)
 
 
-def _sample(found: Document) -> Sample:
+def _sample(found: Document) -> TextSample:
     text = " ".join(paragraph.text for paragraph in found.paragraphs)
     cut = text if len(text) <= BEGINNING else text[:BEGINNING].rpartition(" ")[0] + " …"
-    return Sample(url=found.url, title=found.title, language=found.language, text=cut)
+    return TextSample(url=found.url, title=found.title, language=found.language, text=cut)

@@ -57,7 +57,7 @@ i {{ color: var(--muted); font-style: normal; }}
 @media (max-width: 600px) {{
   body {{ padding: 16px 10px 40px; }} section, figure {{ padding: 14px 12px; }} .bar {{ width: 60px; }}
   .tiles {{ grid-template-columns: repeat(2, 1fr); }} .tiles b {{ font-size: 20px; }}
-  th, td {{ padding: 4px 6px; }}
+  th, td {{ padding: 4px 6px; }} figure {{ overflow-x: auto; }} figure svg {{ min-width: 480px; }}
   .scroll :is(th, td):first-child {{ position: sticky; left: 0; background: var(--paper); }}
 }}
 .good {{ color: var(--good); }} .bad {{ color: var(--bad); }}
