@@ -101,7 +101,9 @@ def make(verb: str, values: Iterable[str] = (), hosts: Iterable[str] = ()) -> Or
     moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{now % 1:.6f}"[2:]
     only = tuple(hosts)
     checked = VERBS[verb](tuple(values))
-    return Order(f"{moment}-{secrets.token_hex(4)}", now, verb, checked, names(only) if only else ())
+    return Order(
+        id=f"{moment}-{secrets.token_hex(4)}", time=now, verb=verb, values=checked, hosts=names(only) if only else ()
+    )
 
 
 def file_name(order: Order) -> str:

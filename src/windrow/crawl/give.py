@@ -126,7 +126,7 @@ def read_seeds(sources: Sequence[str], options: Config) -> Seeds:
     for source in sources:
         url = None if source == "-" or Path(source).is_file() else seeds.parse(source)
         if url is None and source != "-" and not Path(source).is_file():
-            raise ConfigError(f"{source!r} is neither a file of URLs nor a URL; check the path, or write https://…")
+            raise ConfigError(f"{source!r} is no URL, and there is no such file; check the path, or write https://…")
         for task in seeds.tasks([url] if url is not None else seeds.read(source)):
             found.setdefault(task.url.key, task)
     checks.check_contact(options, list(found.values()))
