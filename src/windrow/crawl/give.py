@@ -124,9 +124,9 @@ def read_seeds(sources: Sequence[str], options: Config) -> Seeds:
     """Return the URLs that are given, or are in the given files, and which of them the scope refuses."""
     found: dict[int, Task] = {}
     for source in sources:
-        url = None if source == "-" or Path(source).is_file() else seeds.parse(source)
+        url = urls.parse(source)  # only with a scheme: a name without one is a file, or a file that was misspelt
         if url is None and source != "-" and not Path(source).is_file():
-            raise ConfigError(f"{source!r} is no URL, and there is no such file; check the path, or write https://…")
+            raise ConfigError(f"there is no file {source}, and it is no URL; check the path, or write https://…")
         for task in seeds.tasks([url] if url is not None else seeds.read(source)):
             found.setdefault(task.url.key, task)
     checks.check_contact(options, list(found.values()))
