@@ -100,8 +100,10 @@ def give(directory: Path, order: Order, patience: float) -> Given:
     if aside.exists():
         raise ConfigError(f"the crawl did not carry out this order: {aside.read_text().strip()}")
     waiting, running = path.exists(), is_running(directory)
-    parts = [] if waiting and not running else _parts(directory, order, last)
-    given = Given(order, "taken" if not waiting else "next-start" if not running else "begun" if parts else "waiting")
+    parts = _parts(directory, order, last)
+    complete = not waiting or any(part.end is None for part in parts)
+    state = "taken" if complete else "next-start" if not running else "begun" if parts else "waiting"
+    given = Given(order, state)
     for part in parts:
         given.admitted += part.admitted
         for counts, more in ((given.reopened, part.reopened), (given.refused, part.refused)):
