@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from windrow import log, urls
-from windrow.data import Entry, Frame, Place, Reason, Report, Task, Url
+from windrow.data import Entry, Frame, Order, Place, Reason, Report, Task, Url
 from windrow.log.writer import Log
 
 
@@ -45,5 +45,6 @@ def write(directory: Path, *frames: Frame) -> list[log.Position]:
     return positions
 
 
-def frame(number: int, *entries: Entry, seeds: tuple[Task, ...] = ()) -> Frame:
-    return Frame(number=number, time=1000.0 + number, entries=entries, lengths={"warc/x": 10 * number}, seeds=seeds)
+def frame(number: int, *entries: Entry, seeds: tuple[Task, ...] = (), orders: tuple[Order, ...] = ()) -> Frame:
+    lengths = {"warc/x": 10 * number}
+    return Frame(number=number, time=1000.0 + number, entries=entries, lengths=lengths, seeds=seeds, orders=orders)

@@ -556,3 +556,13 @@ def test_hostile_lengths_and_depths_are_refused_or_parsed() -> None:
 )
 def test_host_and_authority_are_read_from_a_canonical_url(text: str, authority: str, host: str) -> None:
     assert (urls.authority_of(text), urls.host_of(text)) == (authority, host)
+
+
+def test_a_host_is_below_itself_and_the_domains_above_it() -> None:
+    assert [urls.below(host, {"b.org"}) for host in ("b.org", "a.b.org", "ab.org", "org", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

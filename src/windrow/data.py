@@ -391,7 +391,7 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: dict[str, int] = {}  # seeds not admitted, by rule
 
 
-class Controls(msgspec.Struct, frozen=True, omit_defaults=True):
+class Controls(msgspec.Struct, frozen=True):
     """What orders have changed and still holds: a fold over the orders of a log, see `orders.apply`."""
 
     paused: float = 0.0  # epoch seconds since when; 0: the crawl is not paused

@@ -102,11 +102,7 @@ def make(verb: str, values: Iterable[str] = (), hosts: Iterable[str] = ()) -> Or
     only = tuple(hosts)
     checked = VERBS[verb](tuple(values))
     return Order(
-        id=f"{moment}-{secrets.token_hex(4)}",
-        time=now,
-        verb=verb,
-        values=checked,
-        hosts=names(only) if only else (),
+        id=f"{moment}-{secrets.token_hex(4)}", time=now, verb=verb, values=checked, hosts=names(only) if only else ()
     )
 
 

@@ -26,7 +26,7 @@ def read(source: str | Path) -> list[Url]:
     bad: list[tuple[int, str]] = []
     for number, line in enumerate(_lines(source, name), 1):
         text = _COMMENT.sub("", line).strip()
-        url = parse(text)
+        url = _url(text)
         if url is not None:
             found.setdefault(url.key, url)
         elif text:
@@ -42,8 +42,8 @@ def tasks(found: Iterable[Url]) -> list[Task]:
     return [Task(url) for url in found]
 
 
-def parse(text: str) -> Url | None:
-    """Parse one line of a list. A name with a dot and without a scheme gets http://; an e-mail address does not."""
+def _url(text: str) -> Url | None:
+    """Parse one line. A name with a dot and without a scheme gets http://; an e-mail address does not."""
     host = re.split(r"[/?#]", text, maxsplit=1)[0]
     if "." in host and "@" not in host and not _SCHEME.match(text):
         text = f"http://{text}"

@@ -26,7 +26,7 @@ def test_an_option_is_shown_with_its_unit_its_reason_and_its_range() -> None:
     assert shown("options", "fetch.delay") == (
         "fetch.delay = 5.0\n"
         "    Seconds between the end of a request and the start of the next one to the same host "
-        "(Common Crawl's minimum).\n"
+        "(Common Crawl's minimum). Can change while the crawl runs: windrow set.\n"
     )
     assert shown("options", "archive.level").endswith("Allowed: from 0 to 3.\n")
 
@@ -44,6 +44,7 @@ def test_options_are_printed_as_json() -> None:
         "default": 2,
         "allowed": "from 0 to 3",
         "meaning": "Compression level of isal's gzip.",
+        "live": False,
     }
 
 

@@ -370,10 +370,16 @@ def test_a_retry_that_a_stop_interrupts_continues_at_the_next_start(
             await asyncio.sleep(0.001)
         running.stop()
 
+    async def take_twice(running: Crawl) -> None:
+        """Look for orders at the same time as the start does."""
+        while running.orders.controls.unfinished:
+            await asyncio.gather(running.orders.take(), running.orders.take())
+
     site.crawl(stop_in_the_middle)
     found = site.status()
     assert found.controls.unfinished is not None and len(site.left()) == 1
-    assert site.crawl().why == "done"
+    assert site.crawl(take_twice).why == "done"
+    assert sum("end" not in order for order in site.orders()) == 1, "the order ends once"
     assert site.status().finished == {"ok": 2 * PAGES}
     assert site.status().controls.unfinished is None and site.left() == []
 

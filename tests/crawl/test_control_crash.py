@@ -125,7 +125,7 @@ def test_a_power_loss_while_orders_are_carried_out_loses_none(
 
 @pytest.mark.long
 @pytest.mark.parametrize("suspend", [False, True], ids=["plain", "suspending"])
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(16))
 def test_a_crawl_with_orders_may_die_at_every_operation(
     part: int, suspend: bool, blocked: Path, world: World, tmp_path: Path
 ) -> None:
@@ -134,15 +134,15 @@ def test_a_crawl_with_orders_may_die_at_every_operation(
         plan = Plan(at=at, how=("before", "half", "after")[at % 3], suspend=suspend)
         if not die_and_check(ready(blocked, tmp_path / str(at), world), world, plan):
             break
-        at += 8
+        at += 16
     assert at > 40
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(12))
 def test_a_retry_in_parts_may_die_at_every_operation(part: int, blocked: Path, world: World, tmp_path: Path) -> None:
     """Every row is looked at in a part of its own."""
     at = part + 1
     while die_and_check(ready(blocked, tmp_path / str(at), world), world, Plan(at=at, how="half", small_parts=True)):
-        at += 4
+        at += 12
     assert at > 60

@@ -9,7 +9,7 @@ import pytest
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, options, task
 from tests.frontier.suspending import suspending
-from windrow import frontier
+from windrow import frontier, orders
 from windrow.data import Entry, Frame, Place, Reason, Report
 from windrow.frontier import Position
 
@@ -282,3 +282,16 @@ def test_rules_stay_valid_if_the_clock_is_set_back_a_little(state: Directory) ->
         crawl.wait()
     crawl.resolve(leases[0])
     assert texts(crawl.only()) == ["http://a.org/1"]
+
+
+def test_what_orders_have_changed_outlives_a_restart(state: Directory) -> None:
+    crawl = state.open()
+    crawl.add("http://a.org/1")
+    for order in (orders.make("block", ["a.org"]), orders.make("pause"), orders.make("set", ["fetch.delay=3"])):
+        do(crawl.store.carry_out(order, crawl.now))
+    crawl.checkpoint()
+    controls = crawl.store.controls()
+    assert controls.blocked == ("a.org",) and controls.paused and controls.options == {"fetch.delay": "3"}
+    again = state.open()
+    assert again.store.controls() == controls
+    assert again.page().closed is Reason.BLOCKED

@@ -8,7 +8,7 @@ import pytest
 from tests.logs import entry, frame, ok, task, write
 from windrow import log
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Place, Reason
+from windrow.data import Frame, Kind, Order, Place, Reason
 from windrow.log.fold import PAUSE
 
 
@@ -134,3 +134,39 @@ def test_a_log_in_another_format_is_refused_with_one_sentence(tmp_path: Path, te
     (tmp_path / "log" / "00000.jsonl.gz").write_bytes(gzip.compress(text))
     with pytest.raises(ConfigError, match="it is damaged, or a newer Windrow wrote it"):
         log.fold(tmp_path, log.Accounts(lambda site, line: None))
+
+
+def test_urls_that_an_order_reopened_are_no_longer_finished(tmp_path: Path) -> None:
+    dead = [entry(task(name), Reason.HOST_DEAD) for name in "bcd"]
+    retry = Order("1", 2.0, "retry", ("host-dead",), reopened={"host-dead": 2})
+    block = Order("2", 3.0, "block", ("b.org",))
+    write(
+        tmp_path / "log",
+        frame(1, ok(1, "a", "b", "c", "d"), *dead, seeds=(task("a"),)),
+        frame(2, entry(task("b"), Reason.NOT_FOUND), orders=(retry,)),
+        frame(3, orders=(block,)),
+    )
+    accounts = log.Accounts(lambda site, line: None)
+    totals = log.fold(tmp_path, accounts)
+    assert totals.tally.seen == 4
+    assert totals.tally.finished == {"ok": 1, "host-dead": 1, "not-found": 1}
+    assert {name: part.urls for name, part in accounts.reasons.items()} == totals.tally.finished
+    assert totals.controls.blocked == ("b.org",)
+
+
+def test_an_order_survives_the_log(tmp_path: Path) -> None:
+    whole = Order(
+        id="1",
+        time=2.0,
+        verb="retry",
+        values=("host-dead",),
+        hosts=("a.org",),
+        start=("a.org", 2**64 - 1),
+        end=("b.org", 0),
+        reopened={"host-dead": 2},
+        admitted=1,
+        refused={"length": 1},
+    )
+    write(tmp_path / "log", frame(1, orders=(whole, Order("2", 3.0, "pause"))))
+    [(read, _)] = log.frames(tmp_path / "log")
+    assert read.orders == (whole, Order("2", 3.0, "pause"))

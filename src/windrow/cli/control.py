@@ -57,7 +57,7 @@ def add(
         notes().print(f"not added: {len(found.refused) - _SHOWN:,} more, which [scope] refuses")
     if not found.tasks:
         raise ConfigError("[scope] refuses every URL; widen it in crawl.toml, or add others")
-    _show(directory, give.add(directory, found.tasks, _patience(wait)), f"{len(found.tasks):,} URLs", as_json)
+    _show(directory, give.add(directory, found.tasks, _patience(wait)), f"seeds: {len(found.tasks):,}", as_json)
 
 
 def change(

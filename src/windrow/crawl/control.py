@@ -96,11 +96,10 @@ class Orders:
 
     async def take(self) -> None:
         """Carry out every order that waits."""
-        reached = self.controls.unfinished
-        if not self._begun or (not self._waiting() and reached is None):  # nearly always
+        if not self._begun or (not self._waiting() and self.controls.unfinished is None):  # nearly always
             return
         async with self._lock:
-            waiting = self._waiting()
+            waiting, reached = self._waiting(), self.controls.unfinished  # now: another task may have carried out some
             if reached is not None and orders.file_name(reached) not in waiting and orders.reopens(reached)[0]:
                 await self._carry_out(_fresh(reached))  # its file is gone, but the log has all of it
             for name in waiting:

@@ -100,8 +100,10 @@ def give(directory: Path, order: Order, patience: float) -> Given:
     if aside.exists():
         raise ConfigError(f"the crawl did not carry out this order: {aside.read_text().strip()}")
     waiting, running = path.exists(), is_running(directory)
-    parts = [] if waiting and not running else _parts(directory, order, last)
-    given = Given(order, "taken" if not waiting else "next-start" if not running else "begun" if parts else "waiting")
+    parts = _parts(directory, order, last)
+    complete = not waiting or any(part.end is None for part in parts)
+    state = "taken" if complete else "next-start" if not running else "begun" if parts else "waiting"
+    given = Given(order, state)
     for part in parts:
         given.admitted += part.admitted
         for counts, more in ((given.reopened, part.reopened), (given.refused, part.refused)):
@@ -124,9 +126,9 @@ def read_seeds(sources: Sequence[str], options: Config) -> Seeds:
     """Return the URLs that are given, or are in the given files, and which of them the scope refuses."""
     found: dict[int, Task] = {}
     for source in sources:
-        url = None if source == "-" or Path(source).is_file() else seeds.parse(source)
+        url = urls.parse(source)  # only with a scheme: a name without one is a file, or a file that was misspelt
         if url is None and source != "-" and not Path(source).is_file():
-            raise ConfigError(f"{source!r} is neither a URL nor a file with URLs; check the path, or write https://…")
+            raise ConfigError(f"there is no file {source}, and it is no URL; check the path, or write https://…")
         for task in seeds.tasks([url] if url is not None else seeds.read(source)):
             found.setdefault(task.url.key, task)
     checks.check_contact(options, list(found.values()))

@@ -78,7 +78,7 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
-        controls=totals.controls,
+        controls=msgspec.structs.replace(totals.controls, recent=()),  # of no use to a reader
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )
 
