@@ -48,7 +48,7 @@ _SHIFTS = "\x0e\x0f\x1b"  # would be read as other escape sequences
 
 def href(text: str, charset: str) -> str:
     """Return an href without its fragment, the query in the escaped octets of the page's charset."""
-    if text.isascii() or charset in _UTF8:
+    if charset in _UTF8 or (text.isascii() and charset != "ISO-2022-JP"):  # which alone changes some ASCII
         return text
     text = text.translate(_IGNORED).strip(_OUTSIDE)
     head, mark, query = text.partition("#")[0].partition("?")
