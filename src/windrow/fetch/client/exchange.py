@@ -41,7 +41,7 @@ class Exchange:
         for option, value in _options(fetch, fields(fetch, identity)):
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
-        self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self.on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
         self.curl.setopt(pycurl.DEBUGFUNCTION, self._on_debug)
 
@@ -73,7 +73,8 @@ class Exchange:
             self.window_began, self.window_bytes = now, self.body_bytes
         return ""
 
-    def _on_body(self, chunk: bytes) -> int | None:
+    def on_body(self, chunk: bytes) -> int | None:
+        """Receive a part of the body; return 0 to abort the exchange: the body has reached its limit."""
         self.body_bytes += len(chunk)
         if self.body_bytes > self.limit:
             self.full = True

@@ -6,7 +6,7 @@ import pycurl
 
 from windrow.data import Capture, Failure, Reason
 from windrow.fetch import coding
-from windrow.fetch.client import stored
+from windrow.fetch.client import lenient, stored
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.peers import Peers
 
@@ -54,6 +54,8 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         reason, detail = fault or (Reason.PROTOCOL if exchange.body_bytes else Reason.DISCONNECT, "no complete header")
         if exchange.fetch.http2 and code in _CONNECTION_FAILED:
             peers.distrust(task.url.host)  # libcurl may keep the connection, and the next page would fail on it too
+        if code and message.startswith(lenient.REFUSED):
+            peers.read_leniently(task.url.host)
         return Failure(
             task=task,
             reason=reason,

@@ -13,7 +13,7 @@ import pycurl
 
 from windrow import config
 from windrow.data import Capture, Failure, Reason, Task
-from windrow.fetch.client import outcome, request
+from windrow.fetch.client import lenient, outcome, request
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.multi import Multi
 from windrow.fetch.client.peers import Peer, Peers
@@ -30,6 +30,7 @@ class Client:
         self._pause = min(1.0, fetch.header_timeout / 4, fetch.timeout / 4)  # seconds between two sweeps
         self._sweeper: asyncio.TimerHandle | None = None
         self._peers = Peers(fetch, identity)
+        self._lenient: set[asyncio.Task[Ending]] = set()  # exchanges that libcurl does not make
 
     async def get(self, task: Task, address: str, text: str = "", limit: int = 0) -> Capture | Failure:
         """Request one URL at this address. Every behaviour of the server ends in a record; only cancellation raises.
@@ -51,17 +52,33 @@ class Client:
         ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         exchange.begin(task, ended, limit or self._fetch.max_bytes)
         self._prepare(exchange, url, peer)
-        multi.add(exchange)
         try:
-            ending = await ended
-            sent = f"GET {url[3]} HTTP/1.1\r\nHost: {url[2]}\r\n{self._fields}".encode("ascii")
-            return outcome.record(exchange, sent, ending, self._peers)
+            sent = f"GET {url[3]} HTTP/1.1\r\nHost: {url[2]}\r\n{self._fields}"
+            if task.url.host in self._peers.unreadable:
+                sent = sent.removesuffix("\r\n") + lenient.CLOSE + "\r\n"
+                ending = await self._leniently(exchange, url, sent)
+            else:
+                multi.add(exchange)
+                ending = await ended
+            return outcome.record(exchange, sent.encode("ascii"), ending, self._peers)
         finally:
             multi.end(exchange, 0, "")
             self._release(exchange)
 
+    async def _leniently(self, exchange: Exchange, url: re.Match[str], sent: str) -> Ending:
+        """Make an exchange without libcurl, as a task that `close` can cancel."""
+        task = asyncio.create_task(lenient.exchange(exchange, url[1], url[2], sent.encode("ascii")))
+        self._lenient.add(task)
+        try:
+            return await task
+        finally:
+            self._lenient.discard(task)
+            task.cancel()
+
     def close(self) -> None:
         """Close all connections and cancel every get that is still waiting."""
+        for task in self._lenient:
+            task.cancel()
         if self._multi is not None:
             self._multi.close()
         if self._sweeper is not None:
