@@ -1,12 +1,13 @@
 """Pages that browsers show and simple crawlers lose, in a real crawl."""
 
+import gzip
 from pathlib import Path
 
-from tests import crashing, truth, web
+from tests import crashing, proxy, truth, web
 from windrow import config
 
+CONTACT = "identity.contact=https://example.org/bot"
 HREFS = "/a?q=Привет&x=1 /a?q=日本 /é?é"
-HEBREW = ("Content-Type", "text/html; charset=iso-8859-8-i")
 
 
 def crawl(directory: Path, site: web.Site, seeds: str, *options: str) -> None:
@@ -53,3 +54,21 @@ def test_pages_with_broken_headers_are_archived(tmp_path: Path) -> None:
     }
     for name in names:
         assert ends[f"http://{name}.test/bad/{name}"] == "ok"
+
+
+def test_a_whole_crawl_goes_through_a_proxy_and_resolves_no_name(tmp_path: Path) -> None:
+    (tmp_path / "login").write_text("anna:s3cret\n")
+    with web.serve() as site, proxy.serve(site.port, "anna:s3cret") as through:
+        for host in ("a.invalid", "b.invalid"):
+            site.page(host, "/", anchors("/1 /2").encode())
+        options = [f"fetch.proxy=http://127.0.0.1:{through.port}", "fetch.proxy_login_file=login", CONTACT]
+        crawl(tmp_path, site, "http://a.invalid/\nhttp://b.invalid/\n", *options, "fetch.hosts_file=")
+        for host in ("a.invalid", "b.invalid"):
+            assert [request.path for request in site.requests(host)] == ["/robots.txt", "/", "/1", "/2"]
+        assert len(through.log) == len(site.log)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "login"]
+    assert not any(b"s3cret" in content(path) for path in files)
+
+
+def content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

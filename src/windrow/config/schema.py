@@ -15,6 +15,7 @@ from windrow.config.kinds import (
     File,
     Files,
     GzipLevel,
+    HeaderFields,
     Hosts,
     Pattern,
     Plugin,
@@ -149,6 +150,22 @@ class FetchOptions:
     accept: Ascii = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"  # Accept header.
     # Accept-Language header; empty: none is sent, because a fixed "en" biases a crawl (Common Crawl's experience).
     accept_language: Ascii = ""
+    # More fields of the request header, as "Name: value"; fields with an option of their own are refused.
+    headers: HeaderFields = ()
+    # File of cookies in Netscape's format (cookies.txt), sent to their hosts; new ones are not learnt. The archive
+    # shows that a cookie was sent, never its value.
+    cookies_file: File = ""
+    # Proxy for all requests: http://, https:// or socks5h:// with host and port; empty: none. The proxy resolves names,
+    # so addresses are neither checked nor archived.
+    proxy: Annotated[
+        str,
+        Pattern(
+            r"|(https?|socks5h)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
+            "such as 'http://127.0.0.1:3128', 'https://…' or 'socks5h://…'; user and password belong in "
+            "fetch.proxy_login_file",
+        ),
+    ] = ""
+    proxy_login_file: File = ""  # File with user:password for the proxy, on one line; it is never shown or archived.
     verify_tls: bool = True  # Refuse servers with a bad certificate.
     http2: bool = False  # Offer HTTP/2 over TLS.
     allow_private: bool = False  # Connect to private and loopback addresses.

@@ -8,7 +8,7 @@ not found here.
 
 `resolve` finds the address of a host, once, from a hosts file or through DNS. `address` decides to which addresses we
 may connect. It is checked twice, when a name is resolved and when a socket is opened, because a name can change its
-address in between. `client` makes the exchange, with libcurl, at exactly the address it is given: one GET, no cookies,
+address in between. `client` makes the exchange, with libcurl, at exactly the address it is given: one GET, no
 no credentials, no proxy, no redirect followed. It keeps the answer byte for byte and stops at the limits of size and
 time during the transfer; the part received until then is kept and marked.
 

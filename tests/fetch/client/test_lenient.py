@@ -1,6 +1,7 @@
 """Answers that libcurl refuses and browsers show: the next request to that host gets the page."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests import web
 from tests.fetch.client.support import QUICK, WELL_FORMED, task, use
 from tests.fetch.client.test_outcome import KEPT, LOST
 from windrow import config
-from windrow.data import Capture, Failure
+from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
 
 SHOWN = ["header-no-colon", "length-empty", "length-junk", "length-negative", "blank-first", "blank-lf-first"]
@@ -78,6 +79,26 @@ def test_an_answer_that_no_browser_shows_is_lost_for_the_same_reason(
     answer = lenient[name]
     assert isinstance(answer, Failure), answer
     assert answer.reason is LOST[name]
+
+
+def test_broken_headers_are_read_over_tls_too(secure: tuple[web.Site, Path]) -> None:
+    async def job(one: Client) -> None:
+        asked = task("https://a.site.test/bad/header-no-colon")
+        await one.get(asked, secure[0].address)
+        answer = await one.get(asked, secure[0].address)
+        assert isinstance(answer, Capture) and answer.body == web.PAGE, answer
+        assert answer.cipher.startswith("tls/1.3 TLS_")
+
+    use(job, config.FetchOptions(allow_private=True, verify_tls=False))
+
+
+def test_a_certificate_is_checked_when_headers_are_read_leniently(secure: tuple[web.Site, Path]) -> None:
+    async def job(one: Client) -> None:
+        one._peers.read_leniently("a.site.test")
+        answer = await one.get(task("https://a.site.test/bad/header-no-colon"), secure[0].address)
+        assert isinstance(answer, Failure) and answer.reason is Reason.TLS, answer
+
+    use(job, config.FetchOptions(allow_private=True))
 
 
 def test_a_private_address_is_not_connected_to(site: web.Site) -> None:

@@ -14,13 +14,14 @@ from windrow.data import Reason, Task
 from windrow.fetch import address as addresses
 from windrow.fetch.client import stored
 from windrow.fetch.client.peers import Peer
-from windrow.fetch.client.request import fields
+from windrow.fetch.client.request import fields, proxy_login
 
 RATE_WINDOW = 30.0  # seconds over which fetch.min_rate is measured
 IDLE = 60  # seconds after which an unused connection is not used again; servers close theirs after 5 to 75
 
 Ending = tuple[int, str]  # curl code, 0 for success, and message
 
+_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, for which pycurl has no name
 _CIPHER = re.compile(rb"SSL connection using TLSv([0-9.]+) / (\S+)")
 
 
@@ -35,6 +36,7 @@ class Exchange:
         self.peer: Peer | None = None
         self.fresh = False  # whether the handle is set to use a connection of its own
         self.ended: asyncio.Future[Ending] | None = None
+        self.cookie = ""  # the Cookie header that the handle is set to send
         self.verbose = False  # whether libcurl reports its steps to the handle
         self.lines: list[bytes] = []  # of all headers; libcurl aborts at 300 KiB of them, trailers included
         self.chunks: list[bytes] = []  # of the body
@@ -87,7 +89,8 @@ class Exchange:
         """Check the address again at the moment of connecting, then open the socket."""
         ip = remote.addr[0]
         expected = self.peer is not None and ip == self.peer.ip
-        if not expected or not addresses.allowed(ip, self.fetch.allow_private, self._loopback_only):
+        allowed = expected and addresses.allowed(ip, self.fetch.allow_private, self._loopback_only)
+        if not allowed and not self.fetch.proxy:
             self.refused = Reason.BLOCKED_ADDRESS, f"connecting to {ip} is not allowed"
             return pycurl.SOCKET_BAD
         try:
@@ -101,14 +104,25 @@ class Exchange:
             self.cipher = f"tls/{match[1].decode()} {match[2].decode()}"
 
 
+def _proxy(fetch: config.FetchOptions) -> list[tuple[int, Any]]:
+    """Return the curl options of the proxy. An empty name makes libcurl ignore HTTP_PROXY and similar variables."""
+    options: list[tuple[int, Any]] = [(pycurl.PROXY, fetch.proxy), (pycurl.NOPROXY, "")]
+    if fetch.proxy:
+        options.append((_SUPPRESS_CONNECT_HEADERS, 1))
+        if login := proxy_login(fetch):
+            options.append((pycurl.PROXYUSERPWD, login.encode()))
+    return options
+
+
 def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, Any]]:
     """Return the curl options that are the same for every request."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if fetch.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
-        (pycurl.HTTPHEADER, header),
+        # An empty Proxy-Connection removes that field, which libcurl would add: requests stay the same with a proxy.
+        (pycurl.HTTPHEADER, [*header, "Proxy-Connection:"] if fetch.proxy else header),
         (pycurl.HTTP_VERSION, version),
         (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
-        (pycurl.PROXY, ""),  # an empty name makes libcurl ignore HTTP_PROXY and similar variables
+        *_proxy(fetch),
         (pycurl.FOLLOWLOCATION, 0),
         (pycurl.HTTP_CONTENT_DECODING, 0),
         (pycurl.PATH_AS_IS, 1),

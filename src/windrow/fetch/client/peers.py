@@ -17,11 +17,16 @@ class Peer:
     __slots__ = ("allowed", "connect", "ip", "port")
 
     def __init__(self, text: str, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
-        ip, port = addresses.split(text) or ("", 0)
+        ip, port = addresses.split(text) or ("", 0) if not fetch.proxy else ("", 0)
         self.ip = ip
         self.port = port  # 0: that of the URL
-        self.allowed = addresses.allowed(ip, fetch.allow_private, not identity.contact)
-        self.connect = [f"::{f'[{ip}]' if ':' in ip else ip}:{port or ''}"]  # the form of CURLOPT_CONNECT_TO
+        # A proxy finds the address itself, and only an operator with a contact may use one.
+        self.allowed = (
+            bool(identity.contact) if fetch.proxy else addresses.allowed(ip, fetch.allow_private, not identity.contact)
+        )
+        self.connect = (
+            [] if fetch.proxy else [f"::{f'[{ip}]' if ':' in ip else ip}:{port or ''}"]
+        )  # the form of CURLOPT_CONNECT_TO
 
 
 class Peers:
