@@ -14,7 +14,7 @@ from windrow.data import Capture, Kind, Task, Url
 LAYOUT = "request response metadata"  # in the warcinfo of our own files: a capture without one of these is torn
 
 NAMES = {"seq", "fetchTimeMs", "via", "depth", "downloaded", "priority", "distance", "redirects", "attempt", "kind"}
-NAMES |= {"encoded", "status", "headLength", "requestLength"}
+NAMES |= {"embed", "encoded", "status", "headLength", "requestLength"}
 
 _ALWAYS = b"fetchTimeMs: %d\r\nvia: %b\r\ndepth: %d\r\ndownloaded: %d\r\n"
 _TASK = b"priority: %d\r\ndistance: %d\r\nredirects: %d\r\nattempt: %d\r\n"
@@ -33,6 +33,8 @@ def pack(capture: Capture) -> bytes:
         lines += _TASK % (task.priority, task.distance, task.redirects, task.attempt)
     if task.kind is not Kind.PAGE:
         lines += b"kind: %b\r\n" % task.kind.name.lower().encode()
+    if task.embed:
+        lines += b"embed: %d\r\n" % task.embed
     if task.file:
         lines += b"file: %b\r\n" % task.file.encode()
     if capture.encoded:
@@ -56,6 +58,7 @@ def task(url: Url, found: Mapping[str, str]) -> Task:
         via=found.get("via", ""),
         attempt=int(found.get("attempt", 0)),
         file=found.get("file", ""),
+        embed=int(found.get("embed", 0)),
     )
 
 

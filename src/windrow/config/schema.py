@@ -68,6 +68,9 @@ class ScopeOptions:
     deny: Expressions = ()  # Regular expressions; none may be found in the URL.
     # Refuse a path with one of these endings: such files are not text.
     skip_suffixes: Annotated[tuple[str, ...], Suffix()] = NOT_TEXT
+    # Also request what pages need to be shown: images, styles, scripts, fonts, media and frames, on any host, whatever
+    # the rules above admit (rules that refuse still hold).
+    requisites: bool = False
     ports: Annotated[tuple[int, ...], Range(1, 65535)] = (80, 443, 8080, 8443)  # Admit only these ports.
     max_depth: int = 0  # Links on the way from a seed; 0: no limit.
     # Changes of registered domain on the way from a seed; -1: no limit, 0: stay on the domains of the seeds.

@@ -72,9 +72,12 @@ async def live(task: Task, visit: Visit) -> None:
         outcome = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
         return stations.recorder.record_page(outcome, members, None)
     refused_links = dict(refined.refused)
-    links = outcomes.followed(task, refined.links, stations.scope, refused_links)
+    # A frame of another site was requested for the sake of the page around it: neither its links nor its text count.
+    links = () if task.embed else outcomes.followed(task, refined.links, stations.scope, refused_links)
+    if refined.embeds:
+        links = outcomes.embedded(task, refined.embeds, stations.scope, refused_links) + links
     candidate = None
-    if refined.verdict is not None:
+    if refined.verdict is not None and not task.embed:
         candidate = Candidate(
             url=task.url, digest=members.digest, ip=answer.ip, time=answer.time, refined=refined, origin=origin
         )
