@@ -1,12 +1,17 @@
-"""A page with everything that it needs to be shown, in a real crawl."""
+"""A page with everything that it needs to be shown, and in the form in which it was sent, in real crawls."""
 
+import gzip
 from pathlib import Path
 
+import brotli
 import pytest
+import zstandard
+from warcio.archiveiterator import ArchiveIterator
 
 from tests import truth, web
 from tests.crawl.test_oddities import crawl
-from windrow import archive
+from tests.fetch.client.support import captured, fetch
+from windrow import archive, config
 
 PAGE = b"""<!doctype html><html><head><base href="/site/">
 <link rel=stylesheet href=style.css><link rel="icon" href=/favicon.ico><link rel=next href=/two>
@@ -39,7 +44,8 @@ def site_directory(tmp_path: Path) -> Path:
         site.page("frame.other", "/frame", FRAME)
         site.page("frame.other", "/f.png", b"x", headers=[("Content-Type", "image/png")])
         site.page("outside.test", "/page", b"out")
-        crawl(tmp_path, site, "http://a.test/\n", "scope.requisites=true", 'scope.domains=["a.test"]')
+        settings = [one.setting for one in config.PRESETS["archive"]]
+        crawl(tmp_path, site, "http://a.test/\n", *settings, 'scope.domains=["a.test"]')
         asked = {host: [request.path for request in site.requests(host)] for host in ("a.test", "cdn.other")}
         assert sorted(asked["a.test"]) == sorted(["/robots.txt", *HERE.split()])  # each once
         assert sorted(asked["cdn.other"]) == ["/a,3x.png", "/app.js", "/robots.txt"]
@@ -62,3 +68,50 @@ def test_every_requisite_is_requested_once_and_archived(site_directory: Path) ->
     assert stored["http://a.test/site/fonts/f.woff2"].via == "http://a.test/site/style.css"
     reasons = {line["url"]: line["reason"] for frame in truth.frames(site_directory) for line in frame[1:]}
     assert reasons["http://frame.other/f.js"] == "robots"
+
+
+def test_bodies_stay_in_the_coding_in_which_they_were_sent(tmp_path: Path) -> None:
+    with web.serve() as site:
+        text = b"<p>packed</p>" * 50
+        packed = {"gzip": gzip.compress(text), "br": brotli.compress(text), "zstd": zstandard.compress(text)}
+        for name, body in packed.items():
+            fields = [web.HTML, ("Content-Encoding", name)]
+            site.page("a.test", f"/{name}", body, headers=fields)
+        site.page("a.test", "/broken", b"not gzip", headers=[web.HTML, ("Content-Encoding", "gzip")])
+        site.page("a.test", "/plain", text)
+        paths = [*packed, "broken", "plain", "bad/gzip-chunked"]
+        seeds = "".join(f"http://a.test/{path}\n" for path in paths)
+        crawl(tmp_path, site, seeds, "fetch.raw_bodies=true", "fetch.max_decoded=100")
+    captures = {
+        one.capture.task.url.text.partition("a.test/")[2]: one.capture
+        for path in (tmp_path / "warc").iterdir()
+        for one in archive.read(path)
+    }
+    for name, body in packed.items():
+        capture = captures[name]
+        assert capture.headers("content-encoding") == [name]
+        assert capture.headers("content-length") == [str(len(body))]
+        assert (capture.raw, capture.body, capture.truncated) == (body, text[:100], "length")
+    assert (captures["plain"].raw, captures["plain"].body) == (b"", text)
+    assert (captures["broken"].raw, captures["broken"].body, captures["broken"].encoded) == (b"", b"not gzip", True)
+    chunked = captures["bad/gzip-chunked"]
+    assert chunked.headers("transfer-encoding") == [] and chunked.headers("content-encoding") == ["gzip"]
+    assert (chunked.raw, chunked.body) == (web.PACKED, web.PAGE)
+    for path in (tmp_path / "warc").iterdir():  # an independent reader decodes them, and finds the digests right
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                if record.rec_type == "response" and record.http_headers.get_header("Content-Encoding") == "gzip":
+                    assert record.content_stream().read() in (text, web.PAGE, b"not gzip")
+
+
+@pytest.mark.parametrize(
+    "name", ["gzip", "br", "zstd", "gzip-twice", "gzip-cut", "gzip-short", "br-not", "coding-charset"]
+)
+def test_a_capture_with_a_raw_body_is_read_back_equal(tmp_path: Path, name: str) -> None:
+    with web.serve() as site:
+        capture = captured(f"http://a.test/bad/{name}", site.address, fetch(raw_bodies=True))
+    writer = archive.Writer(tmp_path, config.ArchiveOptions(), "n0", {})
+    place = writer.append(writer.compress(capture), 1, {})
+    writer.flush()
+    writer.close()
+    assert archive.open_place(tmp_path, place) == capture

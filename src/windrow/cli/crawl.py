@@ -1,5 +1,6 @@
 """`windrow demo`, `init`, `crawl`, `status` and `why`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +14,13 @@ from windrow.cli.terminal import Directory, Json, Settings, load, out, print_jso
 from windrow.config import ConfigError
 from windrow.crawl import display, loop
 from windrow.crawl import status as states
+from windrow.data import Url
 from windrow.demo import directory as demos
 from windrow.demo import web
 from windrow.judge.language import codes
 from windrow.units import moment, size
 
+_LIMITS = ("scope.tlds=", "scope.domains=", "scope.hosts=", "scope.allow=", "scope.max_distance=")
 _ENDINGS = {
     "done": "nothing is left to crawl",
     "stopped": "stopped",
@@ -54,21 +57,41 @@ def init(
         typer.Option(help="Keep only text in this language: ces, cs or Czech. Repeatable; the first one is primary."),
     ] = None,
     tld: Annotated[list[str] | None, typer.Option(help="Stay within this top-level domain. Repeatable.")] = None,
+    preset: Annotated[str, typer.Option(help="Options for a purpose: archive (whole sites for replay).")] = "",
     settings: Settings = None,
 ) -> None:
     """Make a crawl directory with crawl.toml and seeds.txt."""
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
-    options = config.make([*_overrides(contact, language or [], tld or []), *(settings or [])], directory)
+    chosen = [*_overrides(contact, language or [], tld or []), *(settings or [])]
+    comments: dict[str, str] = {}
+    if preset:
+        given, comments = _preset(preset, found, chosen)
+        chosen = given + chosen
+    options = config.make(chosen, directory)
     loop.check_language(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
-    (directory / "crawl.toml").write_text(config.dump(options, changed=True))
+    (directory / "crawl.toml").write_text(config.dump(options, changed=True, comments=comments))
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({len(found)} seeds) written.")
     if not contact:
         out.print("No contact is set, so only loopback addresses will be crawled: set contact under [identity].")
     out.print(f"Now: windrow crawl {directory}")
+
+
+def _preset(name: str, found: Sequence[Url], chosen: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the settings of a preset and their comments. An archive stays on the domains of its seeds, unless a
+    setting says which hosts are wanted."""
+    if name not in config.PRESETS:
+        raise ConfigError(f"there is no preset {name!r}; the presets are {', '.join(config.PRESETS)}")
+    settings = [one.setting for one in config.PRESETS[name]]
+    comments = {one.setting.partition("=")[0]: one.reason for one in config.PRESETS[name]}
+    if not any(setting.startswith(_LIMITS) for setting in chosen):
+        domains = sorted({url.domain for url in found})
+        settings.append(f"scope.domains={domains!r}")
+        comments["scope.domains"] = "Pages of the seeds' domains only."
+    return settings, comments
 
 
 def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:

@@ -148,6 +148,9 @@ class FetchOptions:
     max_bytes: Count = 1 << 20  # Bytes of a body on the wire; the rest is cut off (Common Crawl: 1 MiB).
     # Bytes of a body after content decoding; the rest is cut off, so that a compression bomb does no harm.
     max_decoded: Count = 8 << 20
+    # Keep bodies in the archive as they were sent, in their content coding (gzip, br, …), for replay and as evidence;
+    # chunks are always joined.
+    raw_bodies: bool = False
     max_header: Annotated[int, Range(256)] = 64 << 10  # Bytes of all headers.
     max_redirects: int = 10  # Redirects in a row.
     accept: Ascii = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"  # Accept header.

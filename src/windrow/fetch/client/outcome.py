@@ -4,8 +4,8 @@ import time
 
 import pycurl
 
+from windrow import coding
 from windrow.data import Capture, Failure, Reason
-from windrow.fetch import coding
 from windrow.fetch.client import lenient, stored
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.peers import Peers
@@ -71,11 +71,17 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         peers.distrust(task.url.host)
     before = exchange.curl.getinfo(pycurl.PRETRANSFER_TIME)
     body, truncated, encoded = _decoded(exchange, head, code)
+    raw = b""
+    if exchange.fetch.raw_bodies:
+        wire = b"".join(exchange.chunks)
+        raw, kept = b"" if wire == body else wire, stored.rewrite(head, len(wire), keep_coding=True)
+    else:
+        kept = stored.rewrite(head, len(body))
     return Capture(
         task=task,
         status=head.status,
         request=request,
-        head=stored.rewrite(head, len(body)),
+        head=kept,
         body=body,
         time=round(exchange.stamp + before, 3),
         seconds=round(seconds - before, 3),
@@ -85,6 +91,7 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         truncated=truncated,
         downloaded=size,
         encoded=encoded,
+        raw=raw,
     )
 
 

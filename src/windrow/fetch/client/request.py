@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import windrow
-from windrow import config
-from windrow.fetch import coding
+from windrow import coding, config
 
 # Scheme, host with port, path with query. A user name and a fragment are accepted and never sent.
 TARGET = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
