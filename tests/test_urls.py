@@ -53,7 +53,7 @@ CANONICAL = {
     "http://example.org/?b=2&a=1": "http://example.org/?b=2&a=1",
     "http://www.example.org/": "http://www.example.org/",
     "http://example.org/a b|c?d e|f": "http://example.org/a%20b|c?d%20e|f",
-    "http://example.org/a^b?c^d": "http://example.org/a%5Eb?c^d",  # the URL Standard since 2024; the parser is older
+    "http://example.org/a^b?c^d": "http://example.org/a%5Eb?c^d",  # the URL Standard; the parser is older
     "http://example.org/a%5eb": "http://example.org/a%5Eb",
     "http://[::FFFF:1.2.3.4]:80/": "http://[::ffff:102:304]/",
     "http://under_score.example.org/": "http://under_score.example.org/",

@@ -30,6 +30,7 @@ TASKS = st.builds(
     via=WORDS,
     attempt=st.integers(0, 20),
     file=WORDS,
+    embed=st.integers(0, 3),
 )
 FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
 ORIGINS = st.builds(
@@ -48,7 +49,10 @@ ORIGINS = st.builds(
 @st.composite
 def entries(draw: st.DrawFn) -> Entry:
     own = draw(TASKS)
-    admitted = [Task(link, depth=own.depth + 1, via=own.url.text) for link in draw(st.lists(URLS, max_size=3))]
+    admitted = [
+        Task(link, depth=own.depth + 1, via=own.url.text, embed=draw(st.integers(0, 3)))
+        for link in draw(st.lists(URLS, max_size=3))
+    ]
     report = Report(
         seq=draw(NUMBERS),
         task=own,

@@ -40,12 +40,12 @@ _SETS = {"img": ("srcset", "data-srcset"), "source": ("srcset", "data-srcset"), 
 _RELATIONS = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed mask-icon preload modulepreload manifest".split()
 )
-_CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*?)(?:,(?=\s|$)|\s+[^,]*(?:,|$)|$)")
+# Each pattern takes linear time: what it repeats, it never gives back.
 _REFERENCE = re.compile(
-    r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^"'()\s][^()]*?))\s*\)|@import\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+    r"""url\(\s*+(?:"([^"]*+)"\s*+\)|'([^']*+)'\s*+\)|([^"'()\s][^()]*+)\))|@import\s*+(?:"([^"]*+)"|'([^']*+)')""",
+    re.IGNORECASE,
 )
-_STYLE = re.compile(r"""\sstyle\s*=\s*(?:"([^"]*url\([^"]*)"|'([^']*url\([^']*)')""", re.IGNORECASE)
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE = re.compile(r"""\sstyle\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([0-9a-fA-F]{1,6}\s?|.)", re.DOTALL)
 _CONTENT_TYPE = re.compile(rb"(?im)^content-type[ \t]*:[ \t]*([^\r\n]*)")
 
@@ -82,7 +82,7 @@ def _in_document(document: ElementTree) -> Iterator[str]:
     for tag, attributes in _SETS.items():
         for element in document.find_all(tag):
             for name in attributes:
-                yield from _CANDIDATE.findall(element.attr(name) or "")
+                yield from _in_set(element.attr(name) or "")
     for element in document.find_all("link"):
         if not _RELATIONS.isdisjoint((element.attr("rel") or "").lower().split()):
             yield element.attr("href") or ""
@@ -90,16 +90,31 @@ def _in_document(document: ElementTree) -> Iterator[str]:
         yield from _in_style(element.text)
 
 
+def _in_set(text: str) -> Iterator[str]:
+    """Yield the URLs of a srcset: each may have a description behind a blank, and commas are part of a URL but at its
+    end."""
+    described = False  # whether the description of the last URL may go on
+    for word in text.split():
+        if described:
+            _, comma, word = word.rpartition(",")
+            described = not comma
+        word = word.lstrip(",") if not described else ""
+        if word:
+            described = not word.endswith(",")
+            yield word.rstrip(",")
+
+
 def _in_attributes(text: str) -> Iterator[str]:
     """Yield the URLs in style attributes. They may stand at any element, so the source is searched, not the tree."""
-    for double, single in _STYLE.findall(text):
-        yield from _in_style(unescape(double or single))
+    for groups in _STYLE.findall(text):
+        if "url(" in "".join(groups).lower():
+            yield from _in_style(unescape("".join(groups)))
 
 
 def _in_style(text: str) -> Iterable[str]:
     """Return the URLs of url(…) and @import in a style."""
-    if "/*" in text:
-        text = _COMMENT.sub("", text)
+    first, *rest = text.split("/*")
+    text = first + "".join(part.partition("*/")[2] for part in rest)
     found = ["".join(groups).strip() for groups in _REFERENCE.findall(text)]
     return [_ESCAPED.sub(_unescaped, href) if "\\" in href else href for href in found]
 
