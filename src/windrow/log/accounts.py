@@ -89,7 +89,7 @@ class Accounts:
         self.languages: dict[str, Part] = {}
         self.reasons: dict[str, Part] = {}
         self.scores: dict[str, ScoreSum] = {}
-        self.other = 0  # bytes of robots.txt and of everything else that is not a page
+        self.other = 0  # bytes of robots.txt, requisites and everything else that is not a page
         self.broken = 0  # bytes of exchanges without an answer
         self._book = book
         self._by_host = unit == "host"
@@ -105,7 +105,7 @@ class Accounts:
         self._seconds = seconds
 
     def add(self, line: Line) -> None:
-        if line.kind is not _PAGE:
+        if line.kind is not _PAGE or line.embed:  # the frontier books no requisite either
             self.other += line.downloaded
             return
         scores = line.scores

@@ -108,6 +108,7 @@ class _Link(msgspec.Struct, array_like=True, gc=False):
 
 _FIELDS = (
     "url",
+    "embed",
     "status",
     "seconds",
     "downloaded",
