@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import dataclasses
+import ssl
 import threading
 from collections.abc import Iterator
 
@@ -80,7 +81,7 @@ async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 
 
 @contextlib.contextmanager
-def serve(target: int, login: str = "") -> Iterator[Proxy]:
+def serve(target: int, login: str = "", tls: ssl.SSLContext | None = None) -> Iterator[Proxy]:
     """Run a proxy in a thread of its own."""
     loop = asyncio.new_event_loop()
     proxy = Proxy(0, target, login)
@@ -92,7 +93,7 @@ def serve(target: int, login: str = "") -> Iterator[Proxy]:
         tasks.add(asyncio.ensure_future(proxy.connected(reader, writer)))
 
     async def start() -> asyncio.Server:
-        return await asyncio.start_server(accept, "127.0.0.1", 0)
+        return await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
 
     async def stop() -> None:
         server.close()

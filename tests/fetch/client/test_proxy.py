@@ -1,5 +1,6 @@
 """Requests through a proxy: HTTP, HTTPS by CONNECT, and SOCKS5 with names resolved by the proxy."""
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,20 @@ def test_https_goes_through_a_tunnel(secure: tuple[web.Site, Path]) -> None:
     assert through.log == ["CONNECT a.test:443"]
     assert answer.request == site.log[-1].raw
     assert b"X-Proxy" not in answer.head and answer.cipher.startswith("tls/")
+
+
+def test_the_connection_to_a_proxy_may_be_encrypted(site: web.Site, secure: tuple[web.Site, Path]) -> None:
+    certificate = secure[1]
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.parent / "key.pem")
+    site.page("a.test", "/")
+    with proxy.serve(site.port, tls=context) as through:
+        place = f"https://127.0.0.1:{through.port}"
+        answer = get("http://a.test/", ADDRESS, fetch(proxy=place, verify_tls=False))
+        assert isinstance(answer, Capture) and answer.status == 200, answer
+        assert through.log == ["GET http://a.test/"]
+        refused = get("http://a.test/", ADDRESS, fetch(proxy=place))
+        assert isinstance(refused, Failure) and refused.reason is Reason.TLS, refused
 
 
 def test_a_proxy_that_does_not_answer_is_a_failed_connection() -> None:

@@ -108,7 +108,11 @@ def _proxy(fetch: config.FetchOptions) -> list[tuple[int, Any]]:
     """Return the curl options of the proxy. An empty name makes libcurl ignore HTTP_PROXY and similar variables."""
     options: list[tuple[int, Any]] = [(pycurl.PROXY, fetch.proxy), (pycurl.NOPROXY, "")]
     if fetch.proxy:
-        options.append((_SUPPRESS_CONNECT_HEADERS, 1))
+        options += [
+            (_SUPPRESS_CONNECT_HEADERS, 1),
+            (pycurl.PROXY_SSL_VERIFYPEER, int(fetch.verify_tls)),
+            (pycurl.PROXY_SSL_VERIFYHOST, 2 * fetch.verify_tls),
+        ]
         if login := proxy_login(fetch):
             options.append((pycurl.PROXYUSERPWD, login.encode()))
     return options
@@ -136,4 +140,5 @@ def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, A
         (pycurl.SSL_VERIFYHOST, 2 * fetch.verify_tls),
     ]
     authorities = ssl.get_default_verify_paths()  # pycurl's wheel looks only where Debian keeps the certificates
-    return options + ([(pycurl.CAINFO, authorities.cafile)] if authorities.cafile else [])
+    files = (pycurl.CAINFO, pycurl.PROXY_CAINFO) if fetch.proxy else (pycurl.CAINFO,)
+    return options + [(option, authorities.cafile) for option in files if authorities.cafile]
