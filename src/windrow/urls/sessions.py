@@ -80,7 +80,7 @@ def _possible(value: str) -> bool:
     if not _TOKEN.fullmatch(value) or value.isdigit():
         return False
     if len(value) >= 16 and _HEXADECIMAL.fullmatch(value):
-        return _changes(value) >= (1 if len(value) in _DIGESTS else max(4, len(value) // 8))
+        return not value.isalpha() if len(value) in _DIGESTS else _changes(value) >= max(4, len(value) // 8)
     if len(value) < 20 or 10 * sum(map(value.count, "_-+/")) > len(value) or not _DIGITS.search(value):
         return False
     letters = _LETTERS.findall(value)
