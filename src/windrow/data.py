@@ -88,7 +88,7 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     attempt: int = 0  # attempts before this one
     file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
     embed: int = (
-        0  # requisites in a row that led here: 0 for a page, 1 for its image, 2 for the font of its style sheet
+        0  # requisites in a row that led here; 0: it is a page, 1: an image of one, 2: a font of its style sheet
     )
 
 

@@ -93,7 +93,7 @@ def _in_document(document: ElementTree) -> Iterator[str]:
 def _in_set(text: str) -> Iterator[str]:
     """Yield the URLs of a srcset: each may have a description behind a blank, and commas are part of a URL but at its
     end."""
-    described = False  # whether the description of the last URL may go on
+    described = False  # whether the description of the last URL may continue
     for word in text.split():
         if described:
             _, comma, word = word.rpartition(",")
