@@ -87,9 +87,7 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     )
     attempt: int = 0  # attempts before this one
     file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
-    embed: int = (
-        0  # requisites in a row that led here; 0: it is a page, 1: an image of one, 2: a font of its style sheet
-    )
+    embed: int = 0  # requisites in a row that led here; 0: a page itself, 1: its image, 2: a font of its style sheet
 
 
 class FileState(enum.Enum):
