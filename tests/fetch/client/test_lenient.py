@@ -81,6 +81,19 @@ def test_an_answer_that_no_browser_shows_is_lost_for_the_same_reason(
     assert answer.reason is LOST[name]
 
 
+def test_the_time_is_that_of_the_own_exchange_and_not_of_an_earlier_one(site: web.Site) -> None:
+    async def job(one: Client) -> None:
+        await one.get(task("http://a.test/bad/header-no-colon"), site.address)
+        (exchange,) = one._free
+        exchange.connected = 1000.0  # as if an earlier exchange of this handle had waited long for its connection
+        answer = await one.get(task("http://a.test/bad/header-no-colon"), site.address)
+        assert isinstance(answer, Capture)
+        assert 0.0 <= exchange.before() < 100.0
+        assert answer.seconds >= 0.0
+
+    use(job, config.FetchOptions(**QUICK))  # type: ignore[arg-type]
+
+
 def test_broken_headers_are_read_over_tls_too(secure: tuple[web.Site, Path]) -> None:
     async def job(one: Client) -> None:
         asked = task("https://a.site.test/bad/header-no-colon")

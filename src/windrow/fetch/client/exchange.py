@@ -56,6 +56,11 @@ class Exchange:
         self.full = False  # the body is longer than the limit
         self.refused: tuple[Reason, str] | None = None  # why we aborted it
         self.cipher = ""
+        self.connected: float | None = None  # seconds until the connection was open, if libcurl did not open it
+
+    def before(self) -> float:
+        """Return the seconds from the begin to the moment when the request was sent."""
+        return float(self.curl.getinfo(pycurl.PRETRANSFER_TIME)) if self.connected is None else self.connected
 
     def forget(self) -> None:
         """Drop the received bytes: a handle that waits for its next use must not hold a page."""

@@ -55,6 +55,7 @@ async def exchange(into: Exchange, scheme: str, authority: str, request: bytes) 
         return pycurl.E_COULDNT_CONNECT, error.strerror or str(error)
     try:
         into.cipher = _cipher(sink)
+        into.connected = time.monotonic() - into.began
         sink.write(request)
         return await _receive(into, source)
     finally:

@@ -69,7 +69,7 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         )
     if head.ambiguous:
         peers.distrust(task.url.host)
-    before = exchange.curl.getinfo(pycurl.PRETRANSFER_TIME)
+    before = exchange.before()
     body, truncated, encoded = _decoded(exchange, head, code)
     raw = b""
     if exchange.fetch.raw_bodies:
