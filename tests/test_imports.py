@@ -21,7 +21,7 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins", "rules", "takedown"),
     ("orders",),
-    ("urls", "config", "files", "units", "scripts", "paths", "fingerprints"),
+    ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding"),
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
@@ -29,10 +29,10 @@ ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # Each outside library has one address, so that it can be replaced in one place. A folder ends with a slash; "" is
 # everywhere.
 ADDRESSES = {
-    "brotli": ("fetch/coding.py",),
+    "brotli": ("coding.py",),
     "icu4py": ("corpus/segment/icu.py",),
     "justext": ("extract/evaluation/peers.py",),
-    "isal": ("archive/", "corpus/", "fetch/coding.py", "log/"),
+    "isal": ("archive/", "coding.py", "corpus/", "log/"),
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
     "numpy": ("extract/blocks/", "extract/lines/", "judge/", "dedup/"),
@@ -53,7 +53,7 @@ ADDRESSES = {
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
     "xxhash": ("urls/", "extract/html.py", "dedup/"),
-    "zstandard": ("corpus/stream.py", "fetch/coding.py"),
+    "zstandard": ("coding.py", "corpus/stream.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.
@@ -250,7 +250,7 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
         (
             "fetch/client.py",
             "from windrow import urls\nfrom windrow.data import Task\n"
-            "from windrow.fetch import coding\nfrom . import resolve",
+            "from windrow.fetch import address\nfrom . import resolve",
         ),
         ("crawl/loop.py", "from windrow import archive, fetch, refine"),
         ("cli.py", "from windrow import __version__, crawl, demo"),

@@ -53,6 +53,8 @@ CANONICAL = {
     "http://example.org/?b=2&a=1": "http://example.org/?b=2&a=1",
     "http://www.example.org/": "http://www.example.org/",
     "http://example.org/a b|c?d e|f": "http://example.org/a%20b|c?d%20e|f",
+    "http://example.org/a^b?c^d": "http://example.org/a%5Eb?c^d",  # the URL Standard; the parser is older
+    "http://example.org/a%5eb": "http://example.org/a%5Eb",
     "http://[::FFFF:1.2.3.4]:80/": "http://[::ffff:102:304]/",
     "http://under_score.example.org/": "http://under_score.example.org/",
 }
@@ -245,19 +247,6 @@ def test_a_session_id_of_the_base_is_not_in_the_link() -> None:
     assert joined("http://user@example.org/(S(4hqa0555fwsecu455xqckv45))/a", "b;jsessionid=3") == "http://example.org/b"
 
 
-def test_a_query_is_sent_in_the_charset_of_its_page() -> None:
-    def query(href: str, charset: str) -> str | None:
-        (url,) = urls.join("http://a.org/", [href], charset)
-        return None if url is None else url.text
-
-    assert query("/é?é#é", "windows-1252") == "http://a.org/%C3%A9?%E9"
-    assert query("/?Привет", "windows-1251") == "http://a.org/?%CF%F0%E8%E2%E5%F2"
-    assert query("/?é€", "iso-8859-2") == "http://a.org/?%E9%26%238364%3B"
-    assert query("/?é", "utf-16") == "http://a.org/?%C3%A9"
-    assert query("/?é", "no-such-charset") == "http://a.org/?%C3%A9"
-    assert query("/?\ud800", "windows-1252") == "http://a.org/?%26%2355296%3B"
-
-
 def test_a_redirect_may_be_written_in_raw_utf8_or_latin_1() -> None:
     for location, expected in {
         "/größe".encode().decode("latin-1"): "http://a.org/gr%C3%B6%C3%9Fe",
@@ -428,19 +417,6 @@ def test_international_names_agree_with_the_web_platform_tests(name: str) -> Non
         expected = (case["output"] or "").removesuffix(".")
         assert (url and url.host) == (None if no_dns(expected) else expected), case
     assert len(cases) >= 20
-
-
-# Python's codecs: iso-2022-jp passes the shift controls through; gb18030 knows this private character.
-OTHER_CODECS = [("\x0eA", "iso-2022-jp"), ("\ue5e5", "gb18030")]
-
-
-def test_queries_are_escaped_as_in_the_web_platform_tests() -> None:
-    for case in load("wpt-url/percent-encoding.json"):
-        for charset, expected in case["output"].items():
-            if (case["input"], charset) not in OTHER_CODECS:
-                (url,) = urls.join("http://a.org/", ["?" + case["input"]], charset)
-                assert url is not None
-                assert url.text == f"http://a.org/?{expected}", case
 
 
 def rows(name: str) -> Iterator[list[str]]:

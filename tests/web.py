@@ -127,6 +127,8 @@ RAW: dict[str, bytes] = {
     "header-fold-first": LINE + b" folded: too early\r\n" + REST,
     "header-lf": b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: " + SIZE.encode() + b"\n\n" + PAGE,
     "header-no-colon": LINE + b"no colon here\r\n" + REST,
+    "blank-first": b"\r\n\r\n" + LINE + REST,
+    "blank-lf-first": b"\n" + LINE + REST,
     "header-no-name": LINE + b": value\r\n" + REST,
     "header-space": LINE + b"X-Space : value\r\n" + REST,
     "header-latin": LINE + b"X-Latin: \xe4\xf6\xfc\r\n" + REST,
@@ -241,6 +243,10 @@ bad_but_kept("poison-bytes", whole() + b"\r\n\r\ngarbage")
 bad_but_kept("poison-chunk", chunked(PAGE, headers=[("Content-Length", "5")]) + b"0\r\n\r\n")
 bad_but_kept("poison-length", head(200, [HTML, ("Content-Length", "10")]) + PAGE)
 bad_but_kept("poison-204", head(204) + PAGE)
+bad_but_kept("no-colon-kept", LINE + b"no colon here\r\n" + REST + whole(b"an answer to no request"))
+bad_but_kept(
+    "no-colon-chunks", chunked(PAGE[:20], PAGE[20:]).replace(b"\r\n", b"\r\nno colon here\r\n", 1) + b"0\r\n\r\n"
+)
 bad_but_kept("in-pieces", *(whole()[at : at + 40] for at in range(0, len(whole()), 40)))
 
 

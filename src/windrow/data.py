@@ -88,6 +88,7 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     )
     attempt: int = 0  # attempts before this one
     file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
+    embed: int = 0  # requisites in a row that led here; 0: a page itself, 1: its image, 2: a font of its style sheet
 
 
 class FileState(enum.Enum):
@@ -171,6 +172,12 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     truncated: str = ""  # "", "length", "time" or "disconnect"
     downloaded: int = 0  # bytes of header and body on the wire
     encoded: bool = False  # the body could not be decoded and is stored as received
+    raw: bytes = b""  # the body with its content coding, if that form is stored (fetch.raw_bodies)
+
+    @property
+    def stored(self) -> bytes:
+        """The body in the form that the archive keeps and hashes."""
+        return self.raw or self.body
 
     def header(self, name: str) -> str | None:
         """Return the first header of this name, stripped; None if there is none."""

@@ -15,6 +15,7 @@ from windrow.corpus.document import Draft
 from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
+from windrow.extract import requisites
 from windrow.frontier.policy import scope
 from windrow.judge import soft404
 from windrow.judge.panel import Judged, Panel
@@ -35,6 +36,7 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     refused: dict[str, int]  # the other links, counted by the rule that refused them
     verdict: Verdict | None = None  # None: the crawl extracts no text
     draft: Draft | None = None  # of the document, if the verdict is OK
+    embeds: tuple[Url, ...] = ()  # its requisites that may be requested
     ngrams: Ngrams | None = None  # of its paragraphs, if near-duplicates are to be found
 
 
@@ -48,17 +50,19 @@ class Refiner:
         self._dedup = config.dedup
         self._obedient = not config.scope.follow_nofollow
         self._scope = scope.Scope(config.scope)
+        self._requisites = config.extract.max_links if config.scope.requisites else 0  # of a page, at most
         self._known: dict[int, str] = {}  # key -> rule: two of three links occur on another page of the site too
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
         page = self._extract(capture)
         links, refused = self._links(page) if page.links else ((), {})
+        embeds = self._embeds(capture, links, refused) if self._requisites else ()
         if self._judge is None:
-            return Refined(links=links, shape=page.shape, refused=refused)
+            return Refined(links=links, shape=page.shape, refused=refused, embeds=embeds)
         judged = self._judge(page, capture.task.url.text, self._headers(capture), sketch)
         if judged.verdict.reason is not Reason.OK:
-            return Refined(links=links, shape=page.shape, refused=refused, verdict=judged.verdict)
+            return Refined(links=links, shape=page.shape, refused=refused, verdict=judged.verdict, embeds=embeds)
         texts = [paragraph.text for paragraph in judged.paragraphs]
         return Refined(
             links=links,
@@ -66,6 +70,7 @@ class Refiner:
             refused=refused,
             verdict=msgspec.structs.replace(judged.verdict, digest=dedup.text_key(texts)),
             draft=_draft(page, judged),
+            embeds=embeds,
             ngrams=ngrams.of(texts, self._dedup.ngram) if self._dedup.near_duplicates else None,
         )
 
@@ -100,6 +105,18 @@ class Refiner:
             else:
                 kept.append(link)
         return tuple(kept) if refused else page.links, refused
+
+    def _embeds(self, capture: Capture, links: tuple[Link, ...], refused: dict[str, int]) -> tuple[Url, ...]:
+        """Return the requisites of a page. A frame within the scope is a link: its own links are wanted too."""
+        known = {link.url.key for link in links}
+        kept = []
+        for url in requisites.find(capture, self._requisites):
+            rule = self._scope.refuses_requisite(url)
+            if rule:
+                refused[rule] = refused.get(rule, 0) + 1
+            elif url.key not in known:
+                kept.append(url)
+        return tuple(kept)
 
     def _refusal(self, url: Url) -> str:
         if len(self._known) >= _REMEMBERED:

@@ -59,6 +59,7 @@ LINKS = {
     "domain-urls": Rule("its domain has as many URLs as allowed", "frontier.max_domain_urls"),
     "domain-hosts": Rule("its domain has as many hosts as allowed", "frontier.max_domain_hosts"),
     "takedown": Rule("it is on the takedown list, takedown.txt in the directory of the crawl"),
+    "embeds": Rule("requisites of requisites are too many in a row"),
     "low-yield": Rule("its domain, host or part of the host was retired", "frontier.yield_threshold"),
     "host-closed": Rule("its host was closed after failures in a row", "fetch.host_failures"),
 }

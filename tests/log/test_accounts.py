@@ -132,3 +132,14 @@ def test_a_long_timeline_keeps_its_sums(tmp_path: Path) -> None:
 def test_stretches_are_joined_in_order() -> None:
     points = [Point(1, 10, 5, 2, seconds) for seconds in (1.0, 2.0, 3.0)]
     assert accounts.joined(points, 2) == [Point(2, 20, 10, 4, 2.0), Point(1, 10, 5, 2, 3.0)]
+
+
+def test_a_requisite_is_booked_to_no_site(tmp_path: Path) -> None:
+    image = Task(url("i", "a.example.org"), embed=1)
+    book = folded(
+        tmp_path,
+        page("p", downloaded=100),
+        entry(image, Reason.OK, [], status=200, downloaded=5000),
+    )
+    assert sum(site.downloaded for site in book.sites.values()) == 100
+    assert book.other == 5000

@@ -30,6 +30,7 @@ TASKS = st.builds(
     via=WORDS,
     attempt=st.integers(0, 20),
     file=WORDS,
+    embed=st.integers(0, 3),
 )
 FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
 ORIGINS = st.builds(
@@ -48,7 +49,10 @@ ORIGINS = st.builds(
 @st.composite
 def entries(draw: st.DrawFn) -> Entry:
     own = draw(TASKS)
-    admitted = [Task(link, depth=own.depth + 1, via=own.url.text) for link in draw(st.lists(URLS, max_size=3))]
+    admitted = [
+        Task(link, depth=own.depth + 1, via=own.url.text, embed=draw(st.integers(0, 3)))
+        for link in draw(st.lists(URLS, max_size=3))
+    ]
     report = Report(
         seq=draw(NUMBERS),
         task=own,
@@ -104,7 +108,9 @@ def test_a_frame_comes_back_as_it_was_written(written: Frame) -> None:
 
 def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
     """The line is derived from the records: a field added to one of them needs no edit in the format."""
-    own = Task(url("a"), Kind.FILE, priority=1, depth=2, distance=3, redirects=4, via="via", attempt=5, file="robots")
+    own = Task(
+        url("a"), Kind.FILE, priority=1, depth=2, distance=3, redirects=4, via="via", attempt=5, file="robots", embed=6
+    )
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
     report = Report(**{**fields, "task": own, "links": (), "refused": {}})
     full = Entry(report, (Task(url("b"), via=own.url.text),), {"x": 1})

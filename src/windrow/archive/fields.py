@@ -14,13 +14,14 @@ from windrow.data import Capture, Kind, Task, Url
 LAYOUT = "request response metadata"  # in the warcinfo of our own files: a capture without one of these is torn
 
 NAMES = {"seq", "fetchTimeMs", "via", "depth", "downloaded", "priority", "distance", "redirects", "attempt", "kind"}
-NAMES |= {"encoded", "status", "headLength", "requestLength"}
+NAMES |= {"decoded", "embed", "encoded", "status", "headLength", "requestLength"}
 
 _ALWAYS = b"fetchTimeMs: %d\r\nvia: %b\r\ndepth: %d\r\ndownloaded: %d\r\n"
 _TASK = b"priority: %d\r\ndistance: %d\r\nredirects: %d\r\nattempt: %d\r\n"
 _STATUS = re.compile(rb"[^ ]+ +(\d{3})(?=[ \r\n]|$)")
 _HEAD = re.compile(rb"\n\r?\n")
 _ENCODED = re.compile(rb"(?im)^(?:transfer|content)-encoding:(?![ \t]*identity)")
+_CODING = re.compile(rb"(?im)^content-encoding:([^\r\n]*)")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _DEFAULT = Task(Url("", "", "", 0))
 
@@ -33,8 +34,12 @@ def pack(capture: Capture) -> bytes:
         lines += _TASK % (task.priority, task.distance, task.redirects, task.attempt)
     if task.kind is not Kind.PAGE:
         lines += b"kind: %b\r\n" % task.kind.name.lower().encode()
+    if task.embed:
+        lines += b"embed: %d\r\n" % task.embed
     if task.file:
         lines += b"file: %b\r\n" % task.file.encode()
+    if capture.raw:
+        lines += b"decoded: %d\r\n" % len(capture.body)
     if capture.encoded:
         lines += b"encoded: yes\r\n"
     if not head.startswith(b"HTTP/1.1 %d " % capture.status) and status(head) != capture.status:
@@ -56,6 +61,7 @@ def task(url: Url, found: Mapping[str, str]) -> Task:
         via=found.get("via", ""),
         attempt=int(found.get("attempt", 0)),
         file=found.get("file", ""),
+        embed=int(found.get("embed", 0)),
     )
 
 
@@ -75,6 +81,11 @@ def status(head: bytes) -> int:
     """Return the code in a status line; 0 if there is none."""
     match = _STATUS.match(head)
     return int(match[1]) if match else 0
+
+
+def codings(head: bytes) -> str:
+    """Return the values of all Content-Encoding fields."""
+    return b",".join(_CODING.findall(head)).decode("latin-1").strip(" \t,")
 
 
 def encoded(head: bytes) -> bool:

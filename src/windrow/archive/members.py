@@ -65,7 +65,8 @@ class Members(msgspec.Struct, frozen=True, gc=False):
 def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) -> Members:
     """Return the request and response records. With `earlier`, a revisit record without body replaces the response."""
     moment, target = date(capture.time), fields.line(capture.task.url.text)
-    digest = base32(hashlib.sha1(capture.body).digest())
+    body = capture.stored
+    digest = base32(hashlib.sha1(body).digest())
     before, after = _peer(capture.ip, capture.protocol, capture.cipher)
     exchange, concurrent, request = before + target + after, b"", b""
     if capture.request:
@@ -76,10 +77,10 @@ def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) ->
     response_id = next(_ids)
     if earlier is None:
         block = hashlib.sha1(capture.head)
-        block.update(capture.body)
-        size = len(capture.head) + len(capture.body)
+        block.update(body)
+        size = len(capture.head) + len(body)
         start = (b"response", moment, response_id, size, b"application/http; msgtype=response", info)
-        rest = (digest, base32(block.digest()), _notes(capture), capture.head, capture.body)
+        rest = (digest, base32(block.digest()), _notes(capture), capture.head, body)
     else:
         notes = _reference(earlier) + _notes(capture)
         start = (b"revisit", moment, response_id, len(capture.head), b"message/http", info)

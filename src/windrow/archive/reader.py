@@ -10,13 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import urls
+from windrow import coding, urls
 from windrow.archive import fields, names
 from windrow.archive.record import WarcRecord, is_tombstone, records, verify
 from windrow.archive.stream import ArchiveError
 from windrow.data import Capture, Place, Url
 
 _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "metadata": "metadata"}
+_BETWEEN = 64 << 20  # bytes of a body between its two content codings
 _RecordSet = dict[str, WarcRecord]  # the records of one exchange, by slot
 
 
@@ -186,9 +187,12 @@ def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str]) -> Capt
     known = notes if "seq" in notes else {}
     url = _url(answer.target, bool(known))
     head, rest = fields.split(answer.block, known)
-    body = rest if answer.type == "response" else _payload(path, answer)
-    if url is None or body is None:
+    stored = rest if answer.type == "response" else _payload(path, answer)
+    if url is None or stored is None:
         return None
+    raw, body = b"", stored
+    if "decoded" in known:
+        raw, body = stored, _decoded(stored, fields.codings(head), int(known["decoded"]))
     protocol, cipher = _protocols(answer)
     return Capture(
         task=fields.task(url, known),
@@ -204,7 +208,13 @@ def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str]) -> Capt
         truncated=answer.header("WARC-Truncated"),
         downloaded=int(known.get("downloaded", 0)) if known else answer.size,
         encoded="encoded" in known if known else fields.encoded(head),
+        raw=raw,
     )
+
+
+def _decoded(stored: bytes, codings: str, size: int) -> bytes:
+    """Return the body of this size behind its content codings. Between two codings it may be longer."""
+    return coding.decode(stored, codings, size if "," not in codings else max(size, _BETWEEN)).body[:size]
 
 
 def _url(text: str, ours: bool) -> Url | None:
@@ -216,7 +226,7 @@ def _url(text: str, ours: bool) -> Url | None:
 
 
 def _payload(path: Path, revisit: WarcRecord) -> bytes | None:
-    """Return the body of the response to which a revisit points; None if it is not available.
+    """Return the stored body of the response to which a revisit points; None if it is not available.
 
     A revisit of a revisit is not followed.
     """
@@ -228,7 +238,7 @@ def _payload(path: Path, revisit: WarcRecord) -> bytes | None:
     if exchange["answer"].type == "revisit" or not _same(exchange["answer"], revisit, "WARC-Payload-Digest"):
         return None
     entry = _entry(earlier, exchange)
-    return entry.capture.body if entry else None
+    return entry.capture.stored if entry else None
 
 
 def _same(one: WarcRecord, other: WarcRecord, header: str) -> bool:

@@ -116,7 +116,7 @@ class Rebuild:
 
 def _is_page(report: Report) -> bool:
     ended = report.final and report.reason not in _UNREAD
-    return report.task.kind is Kind.PAGE and ended and 200 <= report.status < 300
+    return report.task.kind is Kind.PAGE and not report.task.embed and ended and 200 <= report.status < 300
 
 
 def corpus(

@@ -1,5 +1,6 @@
 """`windrow init` and `crawl`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,12 @@ from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, seedlist
+from windrow.data import Url
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
 from windrow.units import count, share, size, span
 
+_LIMITS = ("scope.tlds=", "scope.domains=", "scope.hosts=", "scope.allow=", "scope.max_distance=")
 _ENDINGS = {
     "done": "nothing is left to crawl",
     "stopped": "stopped",
@@ -40,17 +43,25 @@ def init(
     tld: Annotated[
         list[str] | None, typer.Option(help="Stay within these top-level domains: cz, or cz,sk.", metavar="TLD")
     ] = None,
+    preset: Annotated[
+        str, typer.Option(help="Options for a purpose: archive (whole sites for replay).", metavar="PRESET")
+    ] = "",
     settings: Settings = None,
 ) -> None:
     """Make a crawl directory with crawl.toml and seeds.txt."""
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
-    options = config.make([*_overrides(contact, _words(language), _words(tld)), *(settings or [])], directory, Path())
+    chosen = [*_overrides(contact, _words(language), _words(tld)), *(settings or [])]
+    comments: dict[str, str] = {}
+    if preset:
+        given, comments = _preset(preset, found, chosen)
+        chosen = given + chosen
+    options = config.make(chosen, directory, Path())
     loop.check_language(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
-    (directory / "crawl.toml").write_text(config.new_file(options), "utf-8")
+    (directory / "crawl.toml").write_text(config.new_file(options, comments), "utf-8")
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
     refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
     if refused:
@@ -63,6 +74,20 @@ def init(
 def _words(given: list[str] | None) -> list[str]:
     """Return the values of a repeatable option; "cs,de" is two of them."""
     return [word.strip() for value in given or () for word in value.split(",") if word.strip()]
+
+
+def _preset(name: str, found: Sequence[Url], chosen: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the settings of a preset and their comments. An archive stays on the domains of its seeds, unless a
+    setting says which hosts are wanted."""
+    if name not in config.PRESETS:
+        raise ConfigError(f"there is no preset {name!r}; the presets are {', '.join(config.PRESETS)}")
+    settings = [one.setting for one in config.PRESETS[name]]
+    comments = {one.setting.partition("=")[0]: one.reason for one in config.PRESETS[name]}
+    if not any(setting.startswith(_LIMITS) for setting in chosen):
+        domains = sorted({url.domain for url in found})
+        settings.append(f"scope.domains={domains!r}")
+        comments["scope.domains"] = "Pages of the seeds' domains only."
+    return settings, comments
 
 
 def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:

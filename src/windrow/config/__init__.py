@@ -2,8 +2,8 @@
 
 `schema` holds every option once, with its default, its kind, its unit and its reason. `kinds` are the kinds of
 values, which check and convert. `load` reads crawl.toml and --set, `dump` writes TOML, `template` writes the crawl.toml
-of a new crawl, and `reference` makes the documentation from the comments of the schema. So a new option is one field in
-schema.py. A stage receives its own section, never the whole.
+of a new crawl, `presets` are sets of options for a purpose, `reference` makes the documentation from the comments of
+the schema. So a new option is one field in schema.py. A stage receives its own section, never the whole.
 """
 
 from windrow.config.dump import dump as dump
@@ -15,6 +15,7 @@ from windrow.config.load import live as live
 from windrow.config.load import load as load
 from windrow.config.load import make as make
 from windrow.config.load import nearest as nearest
+from windrow.config.presets import PRESETS as PRESETS
 from windrow.config.reference import Option as Option
 from windrow.config.reference import default as default
 from windrow.config.reference import options as options

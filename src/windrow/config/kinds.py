@@ -83,6 +83,39 @@ class Name:
         return bare
 
 
+# Fields of a request that have an option of their own, or that the client must write itself; and secrets.
+_OWN_OPTION = {
+    "accept": "fetch.accept",
+    "accept-language": "fetch.accept_language",
+    "cookie": "fetch.cookies_file",
+    "from": "identity.contact",
+    "user-agent": "identity.user_agent",
+}
+_RESERVED = frozenset(
+    "accept-encoding connection content-length expect host keep-alive range te trailer transfer-encoding "
+    "upgrade".split()
+)
+_SECRET = frozenset(("authorization", "proxy-authorization"))
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderField:
+    """A field of the request header, as "Name: value"."""
+
+    def apply(self, value: str, thing: str, directory: Path) -> str:
+        field = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([ -~]*?)[ \t]*", value)
+        if field is None or not field[2]:
+            raise ConfigError(f'{thing} holds {value!r}, which is not a header field; write "Name: value" in ASCII')
+        name = field[1].lower()
+        if name in _OWN_OPTION:
+            raise ConfigError(f"{thing} holds {field[1]}; use the option {_OWN_OPTION[name]} for it")
+        if name in _SECRET:
+            raise ConfigError(f"{thing} holds {field[1]}, a secret, which every WARC file would show; remove it")
+        if name in _RESERVED or name.startswith(("proxy-", "if-", "sec-")):
+            raise ConfigError(f"{thing} holds {field[1]}, which Windrow itself writes; remove it")
+        return f"{field[1]}: {field[2]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Suffix:
     """The end of a file name, with or without its dot."""
@@ -133,6 +166,7 @@ Ascii = Annotated[str, Pattern(r"[ -~]*", "ASCII")]
 File = Annotated[str, InDirectory()]
 FileBeside = Annotated[str, InDirectory(as_written=True)]
 Files = Annotated[tuple[str, ...], InDirectory()]
+HeaderFields = Annotated[tuple[str, ...], HeaderField()]
 Hosts = Annotated[tuple[str, ...], Name()]
 Domains = Annotated[tuple[str, ...], Name(below=True)]
 Expressions = Annotated[tuple[str, ...], RegularExpression()]

@@ -17,6 +17,7 @@ from windrow.config.kinds import (
     FileBeside,
     Files,
     GzipLevel,
+    HeaderFields,
     Hosts,
     Pattern,
     Plugin,
@@ -69,6 +70,9 @@ class ScopeOptions:
     deny: Expressions = ()  # Regular expressions; none may be found in the URL.
     # Refuse a path with one of these endings: such files are not text.
     skip_suffixes: Annotated[tuple[str, ...], Suffix()] = NOT_TEXT
+    # Also request what pages need to be shown: images, styles, scripts, fonts, media and frames, on any host, whatever
+    # the rules above admit (rules that refuse still hold).
+    requisites: bool = False
     ports: Annotated[tuple[int, ...], Range(1, 65535)] = (80, 443, 8080, 8443)  # Admit only these ports.
     max_depth: int = 0  # Links on the way from a seed; 0: no limit.
     # Changes of registered domain on the way from a seed; -1: no limit, 0: stay on the domains of the seeds.
@@ -148,11 +152,30 @@ class FetchOptions:
     max_bytes: Count = 1 << 20  # Bytes of a body on the wire; the rest is cut off (Common Crawl: 1 MiB).
     # Bytes of a body after content decoding; the rest is cut off, so that a compression bomb does no harm.
     max_decoded: Count = 8 << 20
+    # Keep bodies in the archive as they were sent, in their content coding (gzip, br, …), for replay and as evidence;
+    # chunks are always joined.
+    raw_bodies: bool = False
     max_header: Annotated[int, Range(256)] = 64 << 10  # Bytes of all headers.
     max_redirects: int = 10  # Redirects in a row.
     accept: Ascii = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"  # Accept header.
     # Accept-Language header; empty: none is sent, because a fixed "en" biases a crawl (Common Crawl's experience).
     accept_language: Ascii = ""
+    # More fields of the request header, as "Name: value"; fields with an option of their own are refused.
+    headers: HeaderFields = ()
+    # File of cookies in Netscape's format (cookies.txt), sent to their hosts; new ones are not learnt. The archive
+    # shows that a cookie was sent, never its value.
+    cookies_file: File = ""
+    # Proxy for all requests: http://, https:// or socks5h:// with host and port; empty: none. The proxy resolves names,
+    # so addresses are neither checked nor archived.
+    proxy: Annotated[
+        str,
+        Pattern(
+            r"|(https?|socks5h)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
+            "such as 'http://127.0.0.1:3128', 'https://…' or 'socks5h://…'; user and password belong in "
+            "fetch.proxy_login_file",
+        ),
+    ] = ""
+    proxy_login_file: File = ""  # File with user:password for the proxy, on one line; it is never shown or archived.
     verify_tls: bool = True  # Refuse servers with a bad certificate.
     http2: bool = False  # Offer HTTP/2 over TLS.
     allow_private: bool = False  # Connect to private and loopback addresses.

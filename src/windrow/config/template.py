@@ -7,6 +7,7 @@ default is not held back by an old file.
 import dataclasses
 import textwrap
 import typing
+from collections.abc import Mapping
 
 from windrow.config.dump import toml
 from windrow.config.reference import Option, default, options
@@ -56,8 +57,8 @@ _HEAD = """\
 """
 
 
-def new_file(config: Config) -> str:
-    """Return a crawl.toml that loads back as these options."""
+def new_file(config: Config, reasons: Mapping[str, str] = {}) -> str:
+    """Return a crawl.toml that loads back as these options. reasons: of a preset, by the name of the option."""
     parts = [_HEAD]
     known = options()
     for section in dataclasses.fields(config):
@@ -67,17 +68,18 @@ def new_file(config: Config) -> str:
         for option in known:
             owner, _, name = option.name.partition(".")
             if owner == section.name and (option.name in USUAL or getattr(values, name) != option.default):
-                lines.append(_option(option, name, getattr(values, name)))
+                lines.append(_option(option, name, getattr(values, name), reasons.get(option.name, "")))
         parts.append("".join(lines))
     return "\n".join(parts)
 
 
-def _option(option: Option, name: str, value: object) -> str:
+def _option(option: Option, name: str, value: object, reason: str) -> str:
     meaning = f"{option.meaning} Allowed: {option.allowed}." if option.allowed else option.meaning
     if value == option.default:
         written = f"#{name} = {default(option)}"
     else:
         meaning += f" Default: {default(option)}."
+        meaning += f" Here: {reason}" if reason else ""
         written = f"{name} = {toml(value)}"
     comment = textwrap.wrap(meaning, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
     return "\n".join([*comment, written]) + "\n"

@@ -147,7 +147,7 @@ def forbidden(task: Task, known: Origin, clock: Clock) -> Outcome | None:
 
 def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the scope, as it is now, refuses."""
-    rule = scope.refuses(task.url)
+    rule = scope.refuses_task(task)
     if rule == takedown.RULE:
         rule = f"{rule} ({scope.takedown.find(task.url.text)})"
     return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=clock.now()) if rule else None
@@ -206,8 +206,10 @@ def _redirected(capture: Capture, scope: Scope, most: int) -> tuple[Reason, str,
         return Reason.BAD_REDIRECT, f"Location: {location[:200]}" if location else "no Location", (), {}
     if capture.task.redirects >= most:
         return Reason.REDIRECTS, f"{most} hops, the next was {target.text[:200]}", (), {}
-    rule = scope.refuses(target)
-    task = rule or scope.follow(capture.task, target, redirect=True)
+    if capture.task.embed:
+        task = scope.refuses_requisite(target) or scope.embed(capture.task, target, redirect=True)
+    else:
+        task = scope.refuses(target) or scope.follow(capture.task, target, redirect=True)
     if isinstance(task, str):
         return Reason.REDIRECT, f"{target.text} ({task})", (), {task: 1}
     return Reason.REDIRECT, target.text, (task,), {}
@@ -265,6 +267,14 @@ def _permitted(tasks: list[Task], scope: Scope, refused: dict[str, int]) -> list
     if len(left) < len(tasks):
         refused[takedown.RULE] = refused.get(takedown.RULE, 0) + len(tasks) - len(left)
     return left
+
+
+def embedded(task: Task, found: Iterable[Url], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:
+    """Return the tasks for a page's requisites; count those of too many in a row in `refused`."""
+    tasks = [scope.embed(task, url) for url in found]
+    for rule in (one for one in tasks if isinstance(one, str)):
+        refused[rule] = refused.get(rule, 0) + 1
+    return tuple([one for one in tasks if isinstance(one, Task)])
 
 
 def _home(task: Task) -> Task:

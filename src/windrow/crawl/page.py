@@ -59,22 +59,26 @@ async def live(task: Task, visit: Visit) -> None:
 
     # 7. The host is free for the next request; the rest needs no network.
     stations.probes.count(origin)
-    stations.in_flight.hold(len(answer.body))
+    held = len(answer.body) + len(answer.raw)
+    stations.in_flight.hold(held)
     visit.host_is_free()
 
     # 8. The archive compresses the records, a worker process finds links, text and a verdict.
     members = stations.recorder.compress(answer)
     refined = await stations.pool.refine(answer, visit.sketch(origin))
-    stations.in_flight.let_go(len(answer.body))
+    stations.in_flight.let_go(held)
 
     # 9. In the order of `seq`: duplicates are decided, then archive, frontier, corpus and log get their part.
     if isinstance(refined, Lost):
         outcome = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
         return stations.recorder.record_page(outcome, members, None)
     refused_links = dict(refined.refused)
-    links = outcomes.followed(task, refined.links, stations.scope, refused_links)
+    # A frame of another site was requested for the sake of the page around it: neither its links nor its text count.
+    links = () if task.embed else outcomes.followed(task, refined.links, stations.scope, refused_links)
+    if refined.embeds:
+        links = outcomes.embedded(task, refined.embeds, stations.scope, refused_links) + links
     candidate = None
-    if refined.verdict is not None:
+    if refined.verdict is not None and not task.embed:
         candidate = Candidate(
             url=task.url,
             digest=members.digest,

@@ -82,7 +82,7 @@ def read(
     directives.update(
         word for name, content in kept if name in ("robots", agent) for word in _WORDS.split(content.lower())
     )
-    base = links.base(document, capture.task.url.text)
+    base = links.base(document, capture.task.url.text, charset)
     found = links.of_anchors(document, anchors)
     canonical, hrefs = links.add_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
@@ -95,8 +95,8 @@ def read(
         licence=about.licence,
         language=_language(document),
         charset=charset,
-        canonical=links.joined(base, canonical),
-        links=links.links(found, base, capture.task.url.key, max_links),
+        canonical=links.joined(base, canonical, charset),
+        links=links.links(found, (base, charset), capture.task.url.key, max_links),
         nofollow=not directives.isdisjoint(_NOFOLLOW),
         noindex=not directives.isdisjoint(_NOINDEX),
         shape=_strip_and_shape(document, stock, shaped),

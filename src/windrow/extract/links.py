@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from windrow import urls
 from windrow.data import Link
+from windrow.extract import encode
 from windrow.extract.sniff import HTML, media_type
 from windrow.extract.walk import Element, ElementTree
 
@@ -26,19 +27,19 @@ _MAX_LICENCES = 8
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 
 
-def base(document: ElementTree, own: str) -> str:
+def base(document: ElementTree, own: str, charset: str) -> str:
     """Return the URL that links are relative to: that of the first base element with an href, or the page's own."""
     if document.find("base") is not None:
         for element in document.find_all("base"):
             href = element.attr("href")
             if href is not None:
-                return joined(own, href) or own
+                return joined(own, href, charset) or own
     return own
 
 
-def joined(base: str, href: str) -> str:
+def joined(base: str, href: str, charset: str) -> str:
     """Return the canonical URL of an href; empty if there is none."""
-    url = urls.join(base, [href])[0] if href else None
+    url = urls.join(base, [encode.href(href, charset)])[0] if href else None
     return url.text if url else ""
 
 
@@ -111,11 +112,14 @@ def _add(found: Found, href: str, rel: str) -> None:
         found[href] = (known[0], rel)
 
 
-def links(found: Found, base: str, own: int, max_links: int) -> tuple[Link, ...]:
-    """Return the links, without one to the page itself, whose URL has the key `own`."""
+def links(found: Found, base: tuple[str, str], own: int, max_links: int) -> tuple[Link, ...]:
+    """Return the links, without one to the page itself, whose URL has the key `own`. `base` is the page's base URL and
+    its charset."""
     hrefs = list(itertools.islice(found, max_links))
+    if base[1] != "UTF-8":
+        hrefs = [encode.href(href, base[1]) for href in hrefs]
     kept: dict[int, Link] = {}
-    for url, (anchor, rel) in zip(urls.join(base, hrefs), found.values(), strict=False):
+    for url, (anchor, rel) in zip(urls.join(base[0], hrefs), found.values(), strict=False):
         if url is None:
             continue
         known = kept.get(url.key)

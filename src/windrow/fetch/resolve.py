@@ -25,6 +25,7 @@ LONGEST_FAILURE = {  # seconds for which a failure is cached at most; no failure
     Reason.BLOCKED_ADDRESS: 900.0,
     Reason.DNS: 300.0,  # RFC 2308 §7.1: a server failure must not be cached longer
 }
+VIA_PROXY = "@proxy"  # follows the host in an address that only the proxy knows
 MOST_ADDRESSES = 64  # of one name; more is a mistake or an attack
 
 Lookup = Callable[[str], list[str]]  # blocks; raises OSError, mostly socket.gaierror, like getaddrinfo
@@ -70,6 +71,8 @@ class Resolver:
     async def find(self, host: str, now: float) -> Resolved:
         """Return the address of a host. `now` is any clock in seconds, the same one in every call."""
         name = host.strip("[].").lower()
+        if self._fetch.proxy:  # it resolves names; each host has a slot of its own, so that hosts do not wait in turn
+            return Resolved(f"{name}{VIA_PROXY}", self._fetch.dns_ttl)
         if self._hosts is not None and (listed := _listed(self._hosts, name)):
             return self._checked([listed])
         if address.literal(name):

@@ -94,7 +94,7 @@ class Accounts:
         self.languages: dict[str, Part] = {}
         self.reasons: dict[str, Part] = {}
         self.scores: dict[str, ScoreSum] = {}
-        self.other = 0  # bytes of robots.txt and of everything else that is not a page
+        self.other = 0  # bytes of robots.txt, requisites and everything else that is not a page
         self.broken = 0  # bytes of exchanges without an answer
         self._book = book
         self._by_host = unit == "host"
@@ -114,7 +114,7 @@ class Accounts:
                 _part(self.reasons, reason).urls -= count  # they will end once more
 
     def add(self, line: Line) -> None:
-        if line.kind is not _PAGE:
+        if line.kind is not _PAGE or line.embed:  # the frontier books no requisite either
             self.other += line.downloaded
             return
         if self._listed and self._listed.covers(line.url):

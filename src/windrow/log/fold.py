@@ -121,6 +121,7 @@ class Hosts:
 
 _FIELDS = (
     "url",
+    "embed",
     "status",
     "seconds",
     "downloaded",

@@ -68,7 +68,8 @@ def _url(text: str) -> Url:
 
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
-_IMPLIED = ("via", "kind", "attempt", "file")
+# `embed` follows `via`: few links have it.
+_IMPLIED = ("via", "embed", "kind", "attempt", "file")
 _TASK = {field.name: field for field in msgspec.structs.fields(Task)}
 _WRITTEN = [name for name in _TASK if name not in _IMPLIED]
 _URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
@@ -92,6 +93,12 @@ class AdmittedUrl(msgspec.Struct, array_like=True, gc=False):
 _paths = {name: f"{name}.text" if field.type is Url else name for name, field in _TASK.items()}
 _link = attrgetter(*[_paths[name] for name in _WRITTEN])
 _seed = attrgetter(*[_paths[name] for name in (*_WRITTEN, "via")])
+
+
+def _written(task: Task) -> Any:
+    return (*_link(task), "", task.embed) if task.embed else _link(task)
+
+
 _task_fields = attrgetter(*_TASK)
 
 
@@ -112,7 +119,7 @@ _IN_REPORT: Mapping[Any, _Codec] = {
     ),
     tuple[Task, ...]: _Codec(
         _ARRAYS,
-        lambda tasks: [_link(task) for task in tasks],
+        lambda tasks: [_written(task) for task in tasks],
         lambda links, line: tuple([_task(link, line.url) for link in links]),
     ),
 }

@@ -1,6 +1,5 @@
 """From any URL or href to the canonical form."""
 
-import codecs
 import contextlib
 import re
 from collections.abc import Iterable
@@ -24,7 +23,6 @@ _SLASHES = re.compile(r"^[/\\]{3,}")
 _IGNORED = {ord(char): None for char in "\t\n\r"}
 _OUTSIDE = "".join(map(chr, range(33)))  # characters that may surround a URL
 _HOST = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\]")
-_OCTETS = [chr(octet) if 0x20 < octet < 0x7F else f"%{octet:02X}" for octet in range(256)]
 
 _known: dict[str, Url] = {}  # by the text that the parser wrote
 _authorities: dict[str, tuple[str, str, str]] = {}  # by authority: its canonical form, its host, its domain
@@ -36,16 +34,12 @@ def parse(text: str) -> Url | None:
     return None if absolute is None else _canonical(str(absolute))
 
 
-def join(base: str, hrefs: Iterable[str], charset: str = "utf-8") -> list[Url | None]:
+def join(base: str, hrefs: Iterable[str]) -> list[Url | None]:
     """Return each href resolved against the base; None where it leads nowhere.
-
-    `charset` is that of the page: old charsets decide in which octets a query is sent (WHATWG URL §1.3).
 
     A crawl calls no function more often. Pages repeat the links of other pages, so the last results are kept; a page
     repeats its own links with other fragments (half of all links in technical documentation), so fragments are
     removed first."""
-    if not charset.lower().startswith("utf"):
-        hrefs = [_in_charset(href, charset) for href in hrefs]
     parsed = _absolute(base)
     if parsed is None:
         return [parse(href) for href in hrefs]
@@ -119,28 +113,6 @@ def _repaired(text: str) -> str:
     return before + _PUNYCODE.sub(_MASK, authority[1]) + after
 
 
-def _in_charset(href: str, charset: str) -> str:
-    """Return the href with its query in the octets of the page's charset, as browsers send it."""
-    head, mark, query = href.partition("#")[0].partition("?")
-    if query.isascii():
-        return href
-    try:
-        octets = query.encode(charset, "windrow.reference")
-    except (LookupError, UnicodeError):
-        return href
-    return head + mark + "".join(_OCTETS[octet] for octet in octets)
-
-
-def _reference(error: UnicodeError) -> tuple[str, int]:
-    """Replace a character that the charset lacks by an escaped character reference (WHATWG Encoding §4.1, URL §1.3)."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(f"%26%23{ord(char)}%3B" for char in error.object[error.start : error.end]), error.end
-
-
-codecs.register_error("windrow.reference", _reference)
-
-
 def _canonical(text: str) -> Url | None:
     """Return the canonical form of a text that the parser wrote."""
     if (text[:7] != "http://" and text[:8] != "https://") or len(text) > 2 * LONGEST:
@@ -150,7 +122,7 @@ def _canonical(text: str) -> Url | None:
     if place is None:
         return None
     clean: str | None = rest.partition("#")[0]
-    if "?" in rest or "%" in rest or ";" in rest or "(" in rest:
+    if "?" in rest or "%" in rest or ";" in rest or "(" in rest or "^" in rest:
         clean = cleaned(rest.partition("#")[0])
     canonical = f"{scheme}//{place[0]}/{clean}"
     if clean is None or len(canonical) > LONGEST:

@@ -2,20 +2,15 @@
 
 import functools
 import re
+from collections.abc import Callable
 
 import url as whatwg
+
+from windrow.urls import sessions
 
 PASSES = 8  # rounds of cleaning until nothing changes; two or three are enough, this bounds the work
 NAME = 64  # characters of a parameter's name that are read: a hostile page must not choose how much work this is
 
-SESSION = frozenset(
-    "bv_engineid bv_sessionid cfid cftoken jsessionid mscssid oscsid phpsessid phpsessionid plsessid xoscsid xtcsid "
-    "zencartid zenid".split()
-)
-SESSION_LIKE = frozenset(
-    "asp.net_sessionid sess_id sessid session-id session_id sessionid sessiontoken sesskey".split()
-)
-SESSION_SHORT = frozenset("s sess session sid ssid".split())
 TRACKING = frozenset(
     "__hsfp __hssc __hstc _branch_match_id _ga _gl _hsenc _hsmi _openstat dclid ef_id epik fb_action_ids "
     "fb_action_types fb_ref fb_source fbclid gbraid gclid gclsrc guccounter guce_referrer guce_referrer_sig "
@@ -23,16 +18,10 @@ TRACKING = frozenset(
     "pk_content pk_keyword pk_kwd pk_medium pk_source rb_clickid s_kwcid srsltid ttclid twclid vero_conv vero_id "
     "wbraid wickedid xtor yclid ysclid zanpid".split()
 )
-PREFIXES = ("utm_", "mtm_", "piwik_", "aspsessionid")
+PREFIXES = ("utm_", "mtm_", "piwik_")
 
-_ANY = re.compile(".*", re.DOTALL)
-_LIKE = re.compile(r"(?=.*\d)(?:(?=.*[A-Za-z])[0-9A-Za-z]{8,}|[\w.!~:-]{16,})", re.ASCII)
-_SHORT = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?:[0-9A-Fa-f]{16,}|[0-9A-Za-z_-]{20,})")
 _AMP = re.compile(r"(^|[&;])(?:amp(?:;|%3[Bb]))+")
-_PATH_SESSION = re.compile(r"(?:;|%3B)(?:jsessionid|phpsessid)(?:=|%3D)[^/;]*", re.IGNORECASE)
-_COOKIELESS = re.compile(
-    r"/\((?:(?=[^/]*\([\w-]{20,}\))(?:[asfx]\([\w-]*\))+|[a-z0-5]{24})\)(?=/|$)", re.ASCII | re.IGNORECASE
-)
+_MATRIX = re.compile(r"(?:;|%3B)([a-z_]{3,16})(?:=|%3D)([^/;]*)", re.IGNORECASE)
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _HEX = "0123456789ABCDEFabcdef"
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -58,9 +47,11 @@ def cleaned(rest: str) -> str | None:
 def _clean(rest: str) -> str:
     path, _, query = rest.partition("?")
     if ";" in path or "%3" in path:
-        path = _PATH_SESSION.sub("", path)
+        path = _MATRIX.sub(_matrix, path)
     if "(" in path:
-        path = _COOKIELESS.sub("", "/" + path)[1:]
+        path = sessions.without_parentheses("/" + path)[1:]
+    if "^" in path:
+        path = path.replace("^", "%5E")
     if query:
         query = _clean_query(query)
     return _unescaped(f"{path}?{query}" if query else path)
@@ -78,21 +69,26 @@ def _clean_query(query: str) -> str:
     return "".join(kept)[kept[:1] != parts[:1] :]
 
 
+def _matrix(parameter: re.Match[str]) -> str:
+    """Return nothing for a parameter within the path that is a session id, and the parameter itself otherwise."""
+    return "" if _identifies_visit(f"{parameter[1]}={parameter[2]}") else parameter[0]
+
+
 def _identifies_visit(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
-    pattern = _value_pattern(name[:NAME])
-    return pattern is not None and pattern.fullmatch(value) is not None
+    test = _test(name[:NAME])
+    return test is not None and test(value)
 
 
 @functools.lru_cache(4096)
-def _value_pattern(name: str) -> re.Pattern[str] | None:
-    """Return the pattern of the values that identify a visit, for a parameter of this name; None: no value does."""
+def _test(name: str) -> Callable[[str], bool] | None:
+    """Return the test for values that identify a visit, for a parameter of this name; None: no value does."""
     name = name.lower().lstrip("&;")
-    if name in SESSION or name in TRACKING or name.startswith(PREFIXES):
-        return _ANY
-    if name in SESSION_LIKE:
-        return _LIKE
-    return _SHORT if name in SESSION_SHORT else None
+    return _always if name in TRACKING or name.startswith(PREFIXES) else sessions.test(name)
+
+
+def _always(value: str) -> bool:
+    return True
 
 
 def _unescaped(text: str) -> str:

@@ -2,13 +2,9 @@
 
 import errno
 import re
-import shutil
 import socket
-import ssl
-import subprocess
 import threading
 import types
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -121,22 +117,6 @@ def test_a_connection_that_the_server_never_accepts_times_out() -> None:
             for one in waiting:
                 one.close()
     assert answer.reason is Reason.TIMEOUT
-
-
-@pytest.fixture(scope="module")
-def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[web.Site, Path]]:
-    """A site with a self-signed certificate for *.site.test, and the certificate."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs the openssl command")
-    folder = tmp_path_factory.mktemp("tls")
-    subject = ["-subj", "/CN=site.test", "-addext", "subjectAltName=DNS:site.test,DNS:*.site.test"]
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
-    subprocess.run(["openssl", "req", "-x509", *key, *subject, *files], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-    with web.serve(tls=context) as site:
-        yield site, folder / "certificate.pem"
 
 
 def test_a_certificate_without_a_known_authority_is_refused(secure: tuple[web.Site, Path]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.frontier.simulation import task
 from windrow import config, takedown, urls
+from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
 from windrow.takedown import Takedown
 
@@ -113,3 +114,36 @@ def test_a_page_of_the_takedown_list_is_refused_by_its_own_rule(tmp_path: Path) 
     assert scope.refuses_origin(task("http://b.org/private/x").url) == "", "other pages of the host are not listed"
     scope.obey(Takedown())
     assert scope.refuses(task("http://x.a.org/").url) == ""
+
+
+REQUISITES = [
+    ("http://cdn.other/a.png", {"domains": ("a.test",), "tlds": ("test",), "hosts": ("a.test",)}, ""),
+    ("http://cdn.other/a.png", {"allow": ("html$",), "max_segments": 1}, ""),
+    ("http://cdn.other/a.png", {"hosts_denied": ("cdn.other",)}, "host-denied"),
+    ("http://cdn.other/a.png", {"domains_denied": ("cdn.other",)}, "domain-denied"),
+    ("http://cdn.other/a.png", {"tlds_denied": ("other",)}, "tld-denied"),
+    ("http://cdn.other/a.png", {"deny": ("png$",)}, "deny"),
+    ("http://cdn.other/a.png", {"max_length": 16}, "length"),
+    ("http://cdn.other:22/a.png", {}, "port"),
+]
+
+
+@pytest.mark.parametrize(("text", "rules", "rule"), REQUISITES)
+def test_a_requisite_may_lie_anywhere_but_where_a_rule_refuses(text: str, rules: dict[str, object], rule: str) -> None:
+    url = urls.parse(text)
+    assert url is not None
+    scope = Scope(config.ScopeOptions(**rules))  # type: ignore[arg-type]
+    assert scope.refuses_requisite(url) == rule
+    assert scope.refuses_task(Task(url, embed=1)) == rule
+
+
+def test_requisites_of_requisites_have_a_limit_and_are_no_deeper() -> None:
+    scope, url = Scope(config.ScopeOptions(max_distance=0, max_depth=1)), urls.parse("http://b.test/x")
+    assert url is not None
+    page = task("http://a.test/", depth=1)
+    first = scope.embed(page, url)
+    assert isinstance(first, Task)
+    assert (first.embed, first.depth, first.distance, first.via) == (1, 1, 0, "http://a.test/")
+    moved = scope.embed(first, url, redirect=True)
+    assert isinstance(moved, Task) and (moved.embed, moved.redirects) == (1, 1)
+    assert scope.embed(Task(url, embed=3), url) == "embeds"

@@ -143,9 +143,9 @@ def test_a_url_too_long_to_keep_is_refused(tmp_path: Path) -> None:
 
 def test_counts_too_large_for_a_record_are_stored_as_the_largest(tmp_path: Path) -> None:
     crawl = Hand(opened(tmp_path))
-    crawl.add("http://a.org/1", depth=100_000, distance=1000, redirects=300, attempt=256)
+    crawl.add("http://a.org/1", depth=100_000, distance=1000, redirects=300, attempt=256, embed=2)
     kept = crawl.page().tasks[0]
-    assert (kept.depth, kept.distance, kept.redirects, kept.attempt) == (65_535, 255, 255, 255)
+    assert (kept.depth, kept.distance, kept.redirects, kept.attempt, kept.embed) == (65_535, 255, 255, 63, 2)
     do(crawl.store.close())
 
 

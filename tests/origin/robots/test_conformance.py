@@ -31,6 +31,8 @@ NOT_CRAWLER_COMMONS = {
     278: A_PHRASE,
     281: A_PHRASE,
     309: "crawler-commons disallows everything after a long Crawl-delay; we cut the delay to fetch.max_crawl_delay",
+    322: "a file in UTF-16 has no rules: RFC 9309 requires UTF-8, and Google's parser finds none",
+    323: "the same, in the other byte order",
     341: "in RFC 9309 `Allow: /index.html` does not apply to `/`; `Disallow: /*` is the longest match",
 }
 

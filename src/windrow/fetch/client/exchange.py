@@ -14,13 +14,14 @@ from windrow.data import Reason, Task
 from windrow.fetch import address as addresses
 from windrow.fetch.client import stored
 from windrow.fetch.client.peers import Peer
-from windrow.fetch.client.request import fields
+from windrow.fetch.client.request import fields, proxy_login
 
 RATE_WINDOW = 30.0  # seconds over which fetch.min_rate is measured
 IDLE = 60  # seconds after which an unused connection is not used again; servers close theirs after 5 to 75
 
 Ending = tuple[int, str]  # curl code, 0 for success, and message
 
+_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, for which pycurl has no name
 _CIPHER = re.compile(rb"SSL connection using TLSv([0-9.]+) / (\S+)")
 
 
@@ -35,13 +36,14 @@ class Exchange:
         self.peer: Peer | None = None
         self.fresh = False  # whether the handle is set to use a connection of its own
         self.ended: asyncio.Future[Ending] | None = None
+        self.cookie = ""  # the Cookie header that the handle is set to send
         self.verbose = False  # whether libcurl reports its steps to the handle
         self.lines: list[bytes] = []  # of all headers; libcurl aborts at 300 KiB of them, trailers included
         self.chunks: list[bytes] = []  # of the body
         for option, value in _options(fetch, fields(fetch, identity)):
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
-        self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self.on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
         self.curl.setopt(pycurl.DEBUGFUNCTION, self._on_debug)
 
@@ -54,6 +56,11 @@ class Exchange:
         self.full = False  # the body is longer than the limit
         self.refused: tuple[Reason, str] | None = None  # why we aborted it
         self.cipher = ""
+        self.connected: float | None = None  # seconds until the connection was open, if libcurl did not open it
+
+    def before(self) -> float:
+        """Return the seconds from the begin to the moment when the request was sent."""
+        return float(self.curl.getinfo(pycurl.PRETRANSFER_TIME)) if self.connected is None else self.connected
 
     def forget(self) -> None:
         """Drop the received bytes: a handle that waits for its next use must not hold a page."""
@@ -73,7 +80,8 @@ class Exchange:
             self.window_began, self.window_bytes = now, self.body_bytes
         return ""
 
-    def _on_body(self, chunk: bytes) -> int | None:
+    def on_body(self, chunk: bytes) -> int | None:
+        """Receive a part of the body; return 0 to abort the exchange: the body has reached its limit."""
         self.body_bytes += len(chunk)
         if self.body_bytes > self.limit:
             self.full = True
@@ -86,7 +94,8 @@ class Exchange:
         """Check the address again at the moment of connecting, then open the socket."""
         ip = remote.addr[0]
         expected = self.peer is not None and ip == self.peer.ip
-        if not expected or not addresses.allowed(ip, self.fetch.allow_private, self._loopback_only):
+        allowed = expected and addresses.allowed(ip, self.fetch.allow_private, self._loopback_only)
+        if not allowed and not self.fetch.proxy:
             self.refused = Reason.BLOCKED_ADDRESS, f"connecting to {ip} is not allowed"
             return pycurl.SOCKET_BAD
         try:
@@ -100,14 +109,29 @@ class Exchange:
             self.cipher = f"tls/{match[1].decode()} {match[2].decode()}"
 
 
+def _proxy(fetch: config.FetchOptions) -> list[tuple[int, Any]]:
+    """Return the curl options of the proxy. An empty name makes libcurl ignore HTTP_PROXY and similar variables."""
+    options: list[tuple[int, Any]] = [(pycurl.PROXY, fetch.proxy), (pycurl.NOPROXY, "")]
+    if fetch.proxy:
+        options += [
+            (_SUPPRESS_CONNECT_HEADERS, 1),
+            (pycurl.PROXY_SSL_VERIFYPEER, int(fetch.verify_tls)),
+            (pycurl.PROXY_SSL_VERIFYHOST, 2 * fetch.verify_tls),
+        ]
+        if login := proxy_login(fetch):
+            options.append((pycurl.PROXYUSERPWD, login.encode()))
+    return options
+
+
 def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, Any]]:
     """Return the curl options that are the same for every request."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if fetch.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
-        (pycurl.HTTPHEADER, header),
+        # An empty Proxy-Connection removes that field, which libcurl would add: requests stay the same with a proxy.
+        (pycurl.HTTPHEADER, [*header, "Proxy-Connection:"] if fetch.proxy else header),
         (pycurl.HTTP_VERSION, version),
         (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
-        (pycurl.PROXY, ""),  # an empty name makes libcurl ignore HTTP_PROXY and similar variables
+        *_proxy(fetch),
         (pycurl.FOLLOWLOCATION, 0),
         (pycurl.HTTP_CONTENT_DECODING, 0),
         (pycurl.PATH_AS_IS, 1),
@@ -121,4 +145,5 @@ def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, A
         (pycurl.SSL_VERIFYHOST, 2 * fetch.verify_tls),
     ]
     authorities = ssl.get_default_verify_paths()  # pycurl's wheel looks only where Debian keeps the certificates
-    return options + ([(pycurl.CAINFO, authorities.cafile)] if authorities.cafile else [])
+    files = (pycurl.CAINFO, pycurl.PROXY_CAINFO) if fetch.proxy else (pycurl.CAINFO,)
+    return options + [(option, authorities.cafile) for option in files if authorities.cafile]

@@ -4,19 +4,22 @@ import time
 
 import pycurl
 
+from windrow import coding
 from windrow.data import Capture, Failure, Reason
-from windrow.fetch import coding
-from windrow.fetch.client import stored
+from windrow.fetch.client import lenient, stored
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.peers import Peers
 from windrow.units import printable
 
+_PROXY = 97  # CURLE_PROXY: the handshake with a SOCKS proxy failed
 _HTTP2_STREAM = 92  # CURLE_HTTP2_STREAM, for which pycurl has no name
 
 # The meaning of each curl error; an error that is not listed is PROTOCOL.
 REASONS: dict[int, Reason] = {
     pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS,
+    pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT,
     pycurl.E_COULDNT_CONNECT: Reason.CONNECT,
+    _PROXY: Reason.CONNECT,
     pycurl.E_OPERATION_TIMEDOUT: Reason.TIMEOUT,
     pycurl.E_PARTIAL_FILE: Reason.DISCONNECT,
     pycurl.E_GOT_NOTHING: Reason.DISCONNECT,
@@ -55,6 +58,8 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         reason, detail = fault or (Reason.PROTOCOL if exchange.body_bytes else Reason.DISCONNECT, "no complete header")
         if exchange.fetch.http2 and code in _CONNECTION_FAILED:
             peers.distrust(task.url.host)  # libcurl may keep the connection, and the next page would fail on it too
+        if code and message.startswith(lenient.REFUSED) and not exchange.fetch.proxy:
+            peers.read_leniently(task.url.host)
         return Failure(
             task=task,
             reason=reason,
@@ -65,13 +70,19 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         )
     if head.ambiguous:
         peers.distrust(task.url.host)
-    before = exchange.curl.getinfo(pycurl.PRETRANSFER_TIME)
+    before = exchange.before()
     body, truncated, encoded = _decoded(exchange, head, code)
+    raw = b""
+    if exchange.fetch.raw_bodies:
+        wire = b"".join(exchange.chunks)
+        raw, kept = b"" if wire == body else wire, stored.rewrite(head, len(wire), keep_coding=True)
+    else:
+        kept = stored.rewrite(head, len(body))
     return Capture(
         task=task,
         status=head.status,
         request=request,
-        head=stored.rewrite(head, len(body)),
+        head=kept,
         body=body,
         time=round(exchange.stamp + before, 3),
         seconds=round(seconds - before, 3),
@@ -81,6 +92,7 @@ def record(exchange: Exchange, request: bytes, ending: Ending, peers: Peers) -> 
         truncated=truncated,
         downloaded=size,
         encoded=encoded,
+        raw=raw,
     )
 
 
@@ -92,6 +104,8 @@ def _flaw(exchange: Exchange, block: bytes, head: stored.ResponseHead | None, he
         return Reason.PROTOCOL, f"more than {exchange.fetch.max_header} bytes of header"
     if block.count(b"\n") > stored.MOST_FIELDS + 2:
         return Reason.PROTOCOL, f"more than {stored.MOST_FIELDS} header fields"
+    if head is not None and head.status == 407 and exchange.fetch.proxy:
+        return Reason.CONNECT, "the proxy wants a user and a password; see fetch.proxy_login_file"
     if head is None and block:
         return Reason.PROTOCOL, f"no status line; the answer begins with {block[:40]!r}"
     return None

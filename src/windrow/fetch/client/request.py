@@ -1,10 +1,10 @@
 """The header of every request, and the URLs that may be requested."""
 
 import re
+from pathlib import Path
 
 import windrow
-from windrow import config
-from windrow.fetch import coding
+from windrow import coding, config
 
 # Scheme, host with port, path with query. A user name and a fragment are accepted and never sent.
 TARGET = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
@@ -31,4 +31,33 @@ def fields(fetch: config.FetchOptions, identity: config.IdentityOptions) -> list
             raise config.ConfigError(
                 f"the request header {name} would be {value!r}; use printable ASCII in [identity] and [fetch]"
             )
-    return [f"{name}: {value}" for name, value in pairs if value]
+    return [f"{name}: {value}" for name, value in pairs if value] + list(fetch.headers)
+
+
+def check_proxy(fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
+    """Refuse a proxy where a rule about addresses could not be kept."""
+    if fetch.proxy and not identity.contact:
+        raise config.ConfigError(
+            "fetch.proxy is set and no contact, without which only loopback addresses are requested: a proxy cannot "
+            "keep to that; set contact under [identity]"
+        )
+    if fetch.proxy and fetch.hosts_file:
+        raise config.ConfigError(
+            "fetch.proxy resolves names, so fetch.hosts_file would have no effect; remove one of them"
+        )
+
+
+def proxy_login(fetch: config.FetchOptions) -> str:
+    """Return user:password for the proxy; "" for none. A message never shows them."""
+    if not fetch.proxy_login_file:
+        return ""
+    try:
+        login = Path(fetch.proxy_login_file).read_text("utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise config.ConfigError(
+            f"fetch.proxy_login_file: cannot read {fetch.proxy_login_file} ({reason}); give a file with user:password"
+        ) from None
+    if ":" not in login or "\n" in login:
+        raise config.ConfigError(f"{fetch.proxy_login_file}: not user:password on one line; write it so")
+    return login

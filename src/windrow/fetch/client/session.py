@@ -13,23 +13,29 @@ import pycurl
 
 from windrow import config
 from windrow.data import Capture, Failure, Reason, Task
-from windrow.fetch.client import outcome, request
+from windrow.fetch.client import lenient, outcome, request
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.multi import Multi
 from windrow.fetch.client.peers import Peer, Peers
+from windrow.fetch.cookies import Cookies
+
+WITHHELD = "Cookie: withheld\r\n"  # stands in the archive for the cookies that were sent: they are secrets
 
 
 class Client:
     """An HTTP client. It sends GET requests, each to the address it is given, and follows no redirect."""
 
     def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
+        request.check_proxy(fetch, identity)
         self._fetch, self._identity = fetch, identity
-        self._fields = "".join(f"{line}\r\n" for line in request.fields(fetch, identity)) + "\r\n"
+        self._fields = "".join(f"{line}\r\n" for line in request.fields(fetch, identity))
         self._multi: Multi | None = None
         self._free: list[Exchange] = []
         self._pause = min(1.0, fetch.header_timeout / 4, fetch.timeout / 4)  # seconds between two sweeps
         self._sweeper: asyncio.TimerHandle | None = None
         self._peers = Peers(fetch, identity)
+        self._cookies = Cookies(fetch)
+        self._lenient: set[asyncio.Task[Ending]] = set()  # exchanges that libcurl does not make
 
     async def get(self, task: Task, address: str, text: str = "", limit: int = 0) -> Capture | Failure:
         """Request one URL at this address. Every behaviour of the server ends in a record; only cancellation raises.
@@ -51,17 +57,41 @@ class Client:
         ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         exchange.begin(task, ended, limit or self._fetch.max_bytes)
         self._prepare(exchange, url, peer)
-        multi.add(exchange)
         try:
-            ending = await ended
-            sent = f"GET {url[3]} HTTP/1.1\r\nHost: {url[2]}\r\n{self._fields}".encode("ascii")
+            secret, last = "", ""
+            if exchange.cookie:
+                secret = f"Cookie: {exchange.cookie}\r\n"
+            if task.url.host in self._peers.unreadable:
+                last = lenient.CLOSE
+            sent = self._request(url, secret and WITHHELD, last)
+            if last:
+                ending = await self._leniently(exchange, url, self._request(url, secret, last))
+            else:
+                multi.add(exchange)
+                ending = await ended
             return outcome.record(exchange, sent, ending, self._peers)
         finally:
             multi.end(exchange, 0, "")
             self._release(exchange)
 
+    def _request(self, url: re.Match[str], cookie: str, last: str) -> bytes:
+        """Return the header of a request, with a line of cookies and a last one."""
+        return f"GET {url[3]} HTTP/1.1\r\nHost: {url[2]}\r\n{cookie}{self._fields}{last}\r\n".encode()
+
+    async def _leniently(self, exchange: Exchange, url: re.Match[str], sent: bytes) -> Ending:
+        """Make an exchange without libcurl, as a task that `close` can cancel."""
+        task = asyncio.create_task(lenient.exchange(exchange, url[1], url[2], sent))
+        self._lenient.add(task)
+        try:
+            return await task
+        finally:
+            self._lenient.discard(task)
+            task.cancel()
+
     def close(self) -> None:
         """Close all connections and cancel every get that is still waiting."""
+        for task in self._lenient:
+            task.cancel()
         if self._multi is not None:
             self._multi.close()
         if self._sweeper is not None:
@@ -98,6 +128,10 @@ class Client:
             exchange.fresh = not exchange.fresh
             set_option(pycurl.FRESH_CONNECT, exchange.fresh)
             set_option(pycurl.FORBID_REUSE, exchange.fresh)
+        cookie = self._cookies.header(url[1], exchange.task.url.host, url[3], exchange.stamp)
+        if exchange.cookie != cookie:
+            exchange.cookie = cookie
+            set_option(pycurl.COOKIE, cookie.encode()) if cookie else exchange.curl.unsetopt(pycurl.COOKIE)
         verbose = url[1] == "https" and (exchange.task.url.host, peer.ip) not in self._peers.ciphers
         if exchange.verbose is not verbose:
             exchange.verbose = verbose

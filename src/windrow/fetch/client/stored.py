@@ -3,7 +3,8 @@
 The body is stored decoded and without chunks. So the fields that describe the wire are renamed X-Crawler-NAME, and a
 correct Content-Length replaces them: any WARC reader can then parse the record. This holds also for a body that could
 not be decoded: other readers would try the coding and fail, some at the whole file (warcio 1.8 at any `br`). All other
-bytes stay as they arrived, as long as they can be parsed again.
+bytes stay as they arrived, as long as they can be parsed again. With fetch.raw_bodies the content coding stays too, and
+only the chunks are joined: they belong to the connection, and the payload of a WARC record is defined without them.
 """
 
 import re
@@ -79,14 +80,15 @@ def read(block: bytes) -> ResponseHead | None:
     )
 
 
-def rewrite(head: ResponseHead, size: int) -> bytes:
-    """Return the header for a stored body of this size."""
-    lengths = [value.strip() for name, value in head.framing if len(name) == _LENGTH]
+def rewrite(head: ResponseHead, size: int, keep_coding: bool = False) -> bytes:
+    """Return the header for a stored body of this size. `keep_coding`: the body is stored in its content coding."""
+    framing = [pair for pair in head.framing if len(pair[0]) != _ENCODING] if keep_coding else head.framing
+    lengths = [value.strip() for name, value in framing if len(name) == _LENGTH]
     right = lengths == [b"%d" % size]
-    if right and len(head.framing) == 1:
+    if right and len(framing) == 1:
         return head.block
     block = head.block
-    for name, value in head.framing:
+    for name, value in framing:
         if len(name) != (_LENGTH if right else 0):
             field = b"%b:%b\r\n" % (name, value)
             block = block.replace(b"\n" + field, b"\nX-Crawler-" + field, 1)

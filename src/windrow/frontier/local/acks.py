@@ -123,7 +123,7 @@ class Acks:
             self._finish(row, report, ref)
         else:
             self._store.requeue(row.id, msgspec.structs.replace(task, attempt=task.attempt + 1), ref)
-        if report.status:
+        if report.status and not task.embed:  # requisites are no text, and say nothing about the yield of their host
             self._book(row, report)
         entry = self._take_links(row, entry, ref, live)
         if not row.waiting and row.position:

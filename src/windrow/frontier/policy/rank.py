@@ -85,6 +85,8 @@ def ranker(terms: Sequence[Term], report: Report) -> Callable[[Task], int] | Non
         return None
 
     def rank(task: Task) -> int:
+        if task.embed:
+            return task.priority
         total = RANK
         for term in terms:
             total += term(report, task)

@@ -6,6 +6,9 @@ from windrow import config, urls
 from windrow.data import Task, Url
 from windrow.takedown import RULE, Takedown
 
+EMBED_RANK = 64  # of a requisite: before other pages of its host, so that a page is soon complete
+MOST_EMBEDS = 3  # requisites in a row: a frame, its style sheet, the font in that
+
 
 class Scope:
     """The rules of one configuration, compiled. `refuses` needs only the URL, so that a worker process can run it."""
@@ -54,6 +57,28 @@ class Scope:
         if mark and query.count("&") >= self._rules.max_parameters:
             return "parameters"
         return self._refuses_path(path) or (self._refuses_pattern(text) if self._allow or self._deny else "")
+
+    def refuses_requisite(self, url: Url) -> str:
+        """Return the name of the rule that refuses a requisite. It may lie anywhere and be any file, but rules that
+        refuse hosts, and those against traps, hold."""
+        host = "." + url.host
+        if len(url.text) > self._rules.max_length:
+            return "length"
+        if self._listed is not None and self._listed.covers(url.text):
+            return RULE
+        if url.host in self._hosts_denied:
+            return "host-denied"
+        if url.domain in self._domains_denied:
+            return "domain-denied"
+        if self._tlds_denied and host.endswith(self._tlds_denied):
+            return "tld-denied"
+        if urls.port(url.text) not in self._rules.ports:
+            return "port"
+        return "deny" if any(pattern.search(url.text) for pattern in self._deny) else ""
+
+    def refuses_task(self, task: Task) -> str:
+        """Return the name of the rule that refuses the URL of a task."""
+        return self.refuses_requisite(task.url) if task.embed else self.refuses(task.url)
 
     def refuses_origin(self, url: Url) -> str:
         """Return the name of the rule that refuses every URL of this origin: only rules on hosts and ports apply."""
@@ -105,3 +130,17 @@ class Scope:
             return "depth"
         hops = task.redirects + 1 if redirect else 0
         return Task(url, priority=task.priority, depth=depth, distance=distance, redirects=hops, via=task.url.text)
+
+    def embed(self, task: Task, url: Url, redirect: bool = False) -> Task | str:
+        """Return the task for a requisite of this task's page, or the name of the rule that refuses it."""
+        if task.embed >= MOST_EMBEDS and not redirect:
+            return "embeds"
+        return Task(
+            url,
+            priority=EMBED_RANK,
+            depth=task.depth,
+            distance=task.distance,
+            redirects=task.redirects + 1 if redirect else 0,
+            via=task.url.text,
+            embed=task.embed if redirect else task.embed + 1,
+        )

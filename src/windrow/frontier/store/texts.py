@@ -11,10 +11,15 @@ from windrow.data import Task, Url
 from windrow.frontier.store.rows import HostRow
 
 MAGIC = b"windrow urls 1\n\0"
-# priority, depth, distance, redirects, attempt, reference of the page with the link (high, low), length of the text
+# priority, depth, distance, redirects, attempt (with `embed` in its two high bits: no page is tried 64 times),
+# reference of the page with the link (high, low), length of the text
 _HEAD = struct.Struct(">BHBBBHIH")
 _USUAL = 320  # bytes read at once: few URLs are longer
 _BUFFER = 1 << 17
+
+
+def _attempt(task: Task) -> int:
+    return min(task.attempt, 63) | min(task.embed, 3) << 6
 
 
 class UrlTexts:
@@ -42,10 +47,11 @@ class UrlTexts:
         ref = self.length
         rest = (via >> 32, via & 0xFFFFFFFF, len(text))
         try:
-            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, task.attempt, *rest)
+            attempt = _attempt(task) if task.embed or task.attempt > 63 else task.attempt
+            head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, attempt, *rest)
         except struct.error:  # a count too large for its field is stored as the largest that fits
             depth, distance = min(task.depth, 65535), min(task.distance, 255)
-            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), min(task.attempt, 255), *rest)
+            head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), _attempt(task), *rest)
         self._buffer += head
         self._buffer += text
         self.length = ref + _HEAD.size + len(text)
@@ -70,7 +76,8 @@ class UrlTexts:
             distance=distance,
             redirects=redirects,
             via=self._page(high << 32 | low),
-            attempt=attempt,
+            attempt=attempt & 63,
+            embed=attempt >> 6,
         )
 
     def _page(self, ref: int) -> str:

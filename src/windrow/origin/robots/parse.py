@@ -84,8 +84,7 @@ def read(body: bytes, limit: int) -> list[Pair]:
 def _whole_lines(text: str) -> str:
     """Return the text without a last line that the limit cuts.
 
-    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /". The text is decoded
-    already: in UTF-16, an octet of another character can look like the end of a line.
+    A cut line can forbid more than the author wrote: "Disallow: /private" becomes "Disallow: /".
     """
     end = max(text.rfind("\n"), text.rfind("\r")) + 1
     return text[:end] if end else text
@@ -94,17 +93,11 @@ def _whole_lines(text: str) -> str:
 def _decode(body: bytes) -> str:
     """Return one character per octet, so that octets can be compared in any encoding.
 
-    UTF-16 and UTF-32 become UTF-8 first.
+    A file in UTF-16 or UTF-32 has no rules: RFC 9309 §2.2 requires UTF-8, and Google's parser finds no field in it.
     """
-    if body[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
-        body = body.decode("utf-32", "ignore").encode()
-    elif body[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        body = body.decode("utf-16", "ignore").encode()
-    elif body[1:2] == b"\0" == body[3:4]:
-        body = body.decode("utf-16-le", "ignore").encode()
-    elif body[:1] == b"\0" == body[2:3]:
-        body = body.decode("utf-16-be", "ignore").encode()
-    elif mark := _BYTE_ORDER_MARK.match(body):
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in (body[:1], body[1:2]):
+        return ""
+    if mark := _BYTE_ORDER_MARK.match(body):
         body = body[mark.end() :]
     # No-break spaces come from text copied out of a web page; they are never part of a path.
     text = body.replace(b"\0", b"").replace(b"\xc2\xa0", b" ").decode("latin-1")

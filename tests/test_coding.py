@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared import shared
-from windrow.fetch import coding
-from windrow.fetch.coding import Decoded
+from windrow import coding
+from windrow.coding import Decoded
 
 TEXT = b"".join(b"Line %d of a text that can be packed.\n" % number for number in range(400))
 LIMIT = 1 << 20
@@ -171,7 +171,7 @@ def test_a_large_zstd_window_is_refused() -> None:
 
 BOMB = """
 import json, resource, sys
-from windrow.fetch import coding
+from windrow import coding
 data = open(sys.argv[1], "rb").read()
 coding.decode(data[:1], sys.argv[2], 1000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
