@@ -171,6 +171,10 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     downloaded: int = 0  # bytes of header and body on the wire
     encoded: bool = False  # the body could not be decoded and is stored as received
 
+    @property
+    def url(self) -> str:
+        return self.task.url.text
+
     def header(self, name: str) -> str | None:
         """Return the first header of this name, stripped; None if there is none."""
         for value in self.headers(name):
@@ -279,14 +283,20 @@ class Document(msgspec.Struct, frozen=True):
     licence: str = ""
     signals: tuple[Signal, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The paragraphs, one per line."""
+        return "\n".join([paragraph.text for paragraph in self.paragraphs])
 
-class DocumentPlace(msgspec.Struct, frozen=True):
+
+class DocumentPlace(msgspec.Struct, frozen=True, omit_defaults=True):
     """The place of the archived bytes of a document."""
 
-    file: str
+    file: str  # relative to the crawl directory
     offset: int
     length: int
     digest: str  # SHA-1 of the payload in base32
+    crawl: str = ""  # name of the crawl directory, where documents of several crawls are in one file
 
 
 class Report(msgspec.Struct, frozen=True):
