@@ -440,3 +440,43 @@ def test_a_corpus_of_another_version_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"{path}, line 2: a document of format 2, made by a newer Windrow" in done.stderr
     assert os.listdir(tmp_path) == ["newer.jsonl"]
+
+
+def crawl_of(directory: Path, found: list[tuple[str, str]]) -> Path:
+    """Make a crawl with these documents: URL and text."""
+    return samples.crawl(directory, [Sample(url, "eng", (words,)) for url, words in found])
+
+
+def test_of_two_crawls_each_page_is_kept_once_and_names_its_crawl(tmp_path: Path) -> None:
+    same, old, new, other = text(60), text(60), text(60), text(60)
+    one = crawl_of(tmp_path / "one", [("http://a.example/", same), ("http://b.example/", old)])
+    pages = [("http://b.example/", new), ("http://copy.example/", same), ("http://c.example/", other)]
+    two = crawl_of(tmp_path / "two", pages)
+    summary = run([one, two], tmp_path / "out.jsonl")
+    found = lines(tmp_path / "out.jsonl")
+    assert [(each["url"], each["place"]["crawl"]) for each in found] == [
+        ("http://a.example/", "one"),
+        ("http://b.example/", "one"),
+        ("http://c.example/", "two"),
+    ]
+    assert (summary.documents_in, summary.documents_out, summary.documents_repeated) == (5, 3, 1)
+    assert (summary.tokens_in, summary.tokens_out) == (300, 180)
+    assert "1 page of a later crawl removed" in dedup.describe(
+        summary, dedup.options("paragraph", "", config.DedupOptions())
+    )
+
+
+def test_the_files_of_two_crawls_keep_their_names_below_the_name_of_their_crawl(tmp_path: Path) -> None:
+    one = crawl_of(tmp_path / "one", [("http://a.example/", text(60))])
+    two = crawl_of(tmp_path / "two", [("http://b.example/", text(60))])
+    run([one, two], tmp_path / "out")
+    names = sorted(path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.gz"))
+    assert names == ["one/eng/n0-00000.jsonl.gz", "two/eng/n0-00000.jsonl.gz"]
+
+
+def test_a_page_of_a_later_crawl_leaves_nothing_in_the_table(tmp_path: Path) -> None:
+    words = text(60)
+    one = crawl_of(tmp_path / "one", [("http://a.example/", text(60))])
+    two = crawl_of(tmp_path / "two", [("http://a.example/", words), ("http://new.example/", words)])
+    run([one, two], tmp_path / "out.jsonl")
+    assert [each["url"] for each in lines(tmp_path / "out.jsonl")] == ["http://a.example/", "http://new.example/"]

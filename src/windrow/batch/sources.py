@@ -38,8 +38,8 @@ def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSo
         crawls[root] = crawl
         shards = reader.find(path, length)
         found.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
-    names = _names(list(found), crawls)
-    return [CorpusSource(names[root], crawls[root], tuple(shards)) for root, shards in found.items()]
+    named = names(list(found))
+    return [CorpusSource(named[root], crawls[root], tuple(shards)) for root, shards in found.items()]
 
 
 def _wanted(shard: ShardFile, languages: Sequence[str]) -> bool:
@@ -49,14 +49,17 @@ def _wanted(shard: ShardFile, languages: Sequence[str]) -> bool:
     return any(codes.covers(code, folder or "") for code in languages)
 
 
-def _names(roots: Sequence[Path], crawls: dict[Path, Path | None]) -> dict[Path, str]:
-    """Name each source by the end of its path: as many parts of it as make the names differ."""
-    parts = {root: (*root.parent.parts, root.name if crawls[root] else root.name.partition(".")[0]) for root in roots}
+def names(roots: Sequence[Path]) -> dict[Path, str]:
+    """Name directories and files, given as absolute paths, by the ends of their paths.
+
+    A name has as many parts of the path as make the names differ. A file is named without its suffixes.
+    """
+    parts = {root: (*root.parent.parts, root.name.partition(".")[0] if root.is_file() else root.name) for root in roots}
     for depth in range(1, max(map(len, parts.values()), default=0) + 1):
-        names = {root: "/".join(part.strip("/") for part in parts[root][-depth:]) for root in roots}
-        if len(set(names.values())) == len(roots):
-            return names
-    return {root: str(root) for root in roots}
+        found = {root: "/".join(part.strip("/") for part in parts[root][-depth:]) for root in roots}
+        if len(set(found.values())) == len(roots):
+            return found
+    return {root: str(root).strip("/") for root in roots}
 
 
 def _check(inputs: Sequence[Path]) -> None:

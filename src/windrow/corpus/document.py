@@ -138,10 +138,12 @@ def read(line: bytes, place: str) -> Document:
 
 
 def with_crawl(line: bytes, name: str) -> bytes:
-    """Return the line with the name of its crawl in `place`."""
+    """Return the line with the name of its crawl in `place`, unless it is there."""
     # A JSON string never contains an unescaped quote, so no text can look like this member.
     head, member, rest = line.partition(b'"place":{')
-    return b"".join((head, member, b'"crawl":', _encode(name), b",", rest)) if member else line
+    if not member or b'"crawl":' in rest.partition(b"}")[0]:
+        return line
+    return b"".join((head, member, b'"crawl":', _encode(name), b",", rest))
 
 
 def moment(epoch: float) -> str:

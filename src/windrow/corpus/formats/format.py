@@ -60,6 +60,7 @@ class DocumentRecord(msgspec.Struct, frozen=True):
     raw: bytes  # with the end of its last line
     paragraphs: list[bytes] = []  # UTF-8; in vertical, one token per line
     strip: Strip | None = None
+    url: str = ""  # of a document of a Windrow corpus
 
 
 class Format(msgspec.Struct, frozen=True):

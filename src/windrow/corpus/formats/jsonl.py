@@ -134,7 +134,8 @@ def _record(raw: bytes, document: Any) -> DocumentRecord | None:
         found = [paragraph.get("text") if isinstance(paragraph, dict) else paragraph for paragraph in paragraphs]
         texts = [_octets(text) for text in found if isinstance(text, str)]
         strip = functools.partial(_strip_paragraphs, document)
-        return DocumentRecord(raw, texts, strip) if len(texts) == len(found) else None
+        url = document.get("url") if "place" in document else ""
+        return DocumentRecord(raw, texts, strip, str(url or "")) if len(texts) == len(found) else None
     for name in TEXTS:
         if isinstance(text := document.get(name), str):
             lines = _octets(text).split(b"\n")
