@@ -17,7 +17,7 @@ def covered(text: str, folder: Path) -> list[int]:
     (folder / "list.txt").write_text(text)
     takedown.read(folder / "list.txt")
     found = [document.read(samples.line(sample, number), "here") for number, sample in enumerate(SAMPLES)]
-    return [number for number, one in enumerate(found) if takedown.covers(one)]
+    return [number for number, one in enumerate(found) if takedown.covers(one.url)]
 
 
 @pytest.mark.parametrize(

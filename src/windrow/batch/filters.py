@@ -47,7 +47,7 @@ class Filter:
         self.score_options: dict[str, str] = {}  # name of a score -> the option that names it
         self.languages = [codes.parse(code) for code in wanted.languages]
         self._filters: list[tuple[str, Keeps]] = []
-        self._add("takedown", takedown, lambda document: not takedown.covers(document))
+        self._add("takedown", takedown, lambda document: not takedown.covers(document.url))
         self._add(
             "language",
             self.languages,

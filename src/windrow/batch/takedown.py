@@ -6,7 +6,6 @@ from pathlib import Path
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.data import Document
 
 FILE = "takedown.txt"  # in a crawl's directory
 
@@ -33,10 +32,11 @@ class Takedown:
                     f"{path}, line {number}: {entry!r} is neither a URL nor a host or domain; fix or remove that line"
                 )
 
-    def covers(self, document: Document) -> bool:
-        if below(urls.host_of(document.url), self._names):
+    def covers(self, url: str) -> bool:
+        """Return whether a canonical URL is on the list."""
+        if below(urls.host_of(url), self._names):
             return True
-        page = _without_scheme(document.url)
+        page = _without_scheme(url)
         return page in self._pages or page.startswith(self._prefixes)
 
     def _add(self, entry: str) -> bool:

@@ -8,7 +8,7 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import corpus, crawl, extract, language, options, report, terminal
+from windrow.cli import corpus, crawl, extract, language, options, publish, report, terminal
 from windrow.config import ConfigError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "what-if": report.what_if,
     "export": corpus.export,
     "dedup": corpus.dedup,
+    "publish": publish.publish,
     "rebuild": corpus.rebuild,
     "options": options.options,
     "reasons": options.reasons,
