@@ -115,7 +115,7 @@ def run(options: PublishOptions, found: Sequence[ArchiveFile], now: float, watch
 
 
 class _Lists(NamedTuple):
-    """What is written after the archive: until then on disk."""
+    """The lists that are written after the archive: until then they are on disk."""
 
     captures: SortedLines  # lines of the index
     pages: IO[bytes]

@@ -55,14 +55,19 @@ class Output:
         self.root = root  # directory or file, under its temporary name
         self._directory, self._split = target.directory, target.split  # read once: `directory` looks at the disk
         self.files: dict[str, int] = {}  # file name -> documents
+        self._paths: dict[str, Path] = {}  # joined once per file, not per document
         self._number = 0
         self._size = 0
 
     def path(self, part: str) -> Path:
         if not self._directory:
             return self.root
-        name = _file_name(part) if self._split else f"{self._number:05}"
-        return self.root / self.target.folder / f"{name}{self.target.format.suffix}"
+        key = part if self._split else f"{self._number:05}"
+        path = self._paths.get(key)
+        if path is None:
+            name = f"{_file_name(key)}{self.target.format.suffix}"
+            path = self._paths[key] = self.root / self.target.folder / name
+        return path
 
     def note(self, path: Path) -> str:
         """Count the file as one of the output, even if it gets no document."""
