@@ -210,3 +210,26 @@ def test_the_command_prints_its_summary_and_errors_are_one_sentence(tmp_path: Pa
         done = command(*arguments)
         assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "a.wacz").exists()
+
+
+@pytest.mark.long
+def test_the_reference_tools_accept_the_file_and_make_the_same_index(tmp_path: Path, crawl: Path) -> None:
+    """Compare with py-wacz and cdxj-indexer, which leaves out a media type that is unknown."""
+    pytest.importorskip("wacz", reason="needs py-wacz: pip install wacz")
+    run(crawl, tmp_path / "out.wacz", text=True)
+    done = subprocess.run([sys.executable, "-m", "wacz", "validate", "-f", str(tmp_path / "out.wacz")])
+    assert done.returncode == 0
+    with zipfile.ZipFile(tmp_path / "out.wacz") as file:
+        own = index(file)
+        file.extractall(tmp_path / "out")
+    files = sorted(map(str, (tmp_path / "out" / "archive").iterdir()))
+    listed = subprocess.run(
+        [sys.executable, "-c", "from cdxj_indexer.main import main; main()", "--sort", *files],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    theirs = [(line.split(" ", 1)[0], json.loads(line.split(" ", 2)[2])) for line in listed.stdout.splitlines()]
+    assert sorted((key, row.get("mime", "unk"), row["offset"], row["digest"]) for key, row in theirs) == sorted(
+        (key, row["mime"], row["offset"], row["digest"]) for key, row in own
+    )

@@ -1,8 +1,8 @@
 """Documents that an earlier source has, when several crawls are read one after another.
 
 A document is known by 64-bit keys: of its URL, its payload and its text. The keys of finished sources are one sorted
-array, 8 bytes per key, so a million documents take 24 MB, and about twice that while a source is added. The last source
-is never added. Two different keys of 64 bits are equal by chance for one document in 10^8 or fewer if 10^9 are known.
+array, 8 bytes per key, so a million documents take 24 MB, and twice that for a moment when the next source begins. The
+keys of the last source need not be added. A new key equals one of n known ones by chance with a probability of n/2^64.
 """
 
 from array import array
