@@ -4,6 +4,7 @@ In Python (docs/python.md):
 
     windrow.extract(html)               the main text of a page, with its title, date and language
     windrow.documents("mycrawl")        the documents of a crawl or of files of a corpus
+    windrow.export("mycrawl", "out")    the same as files for pandas, datasets, Sketch Engine and others
     windrow.captures("a.warc.gz")       the exchanges in WARC files
     windrow.init("mycrawl", seeds)      a crawl directory
     windrow.crawl("mycrawl")            run a crawl, also in a notebook
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Document,
         Ending,
         Error,
+        ExportSummary,
         ExtractedPage,
         Paragraph,
         Signal,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         captures,
         crawl,
         documents,
+        export,
         extract,
         init,
         status,
@@ -48,6 +51,7 @@ __all__ = [
     "Document",
     "Ending",
     "Error",
+    "ExportSummary",
     "ExtractedPage",
     "Paragraph",
     "Signal",
@@ -55,6 +59,7 @@ __all__ = [
     "captures",
     "crawl",
     "documents",
+    "export",
     "extract",
     "init",
     "status",

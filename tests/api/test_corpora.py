@@ -1,5 +1,6 @@
 """`windrow.documents` and `windrow.captures`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ def test_of_several_crawls_each_page_comes_once(tmp_path: Path, crawl: Path) -> 
         ({"source": "nowhere"}, "nowhere does not exist"),
         ({"source": []}, "there is nothing to read"),
         ({"language": "germn"}, "unknown language 'germn'"),
+        ({"langauge": "de"}, "there is no filter 'langauge'; the filters are language, tld, "),
         ({"since": "yesterday"}, "is not a time"),
         ({"min_score": {"langauge": 0.5}}, "no document has a score 'langauge'; the scores are: language, quality"),
     ],
@@ -64,6 +66,22 @@ def test_of_several_crawls_each_page_comes_once(tmp_path: Path, crawl: Path) -> 
 def test_wrong_arguments_of_documents_are_one_sentence(crawl: Path, arguments: dict[str, object], message: str) -> None:
     with pytest.raises(windrow.Error, match=message):
         list(windrow.documents(**{"source": crawl, **arguments}))  # type: ignore[arg-type]
+
+
+def test_an_export_has_the_same_filters(tmp_path: Path, crawl: Path) -> None:
+    summary = windrow.export(str(crawl), tmp_path / "out.jsonl", "jsonl", language="de", max_score={"language": 0.7})
+    assert (summary.documents_in, summary.documents_out) == (2, 1)
+    (row,) = (json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines())
+    assert row["metadata"]["url"] == SAMPLES[4].url
+    with pytest.raises(windrow.Error, match="already exists"):
+        windrow.export(crawl, tmp_path / "out.jsonl", "jsonl")
+    assert windrow.export(crawl, tmp_path / "out.jsonl", "jsonl", force=True).documents_out == len(SAMPLES)
+
+
+def test_an_export_into_a_directory_is_a_dataset(tmp_path: Path, crawl: Path) -> None:
+    pytest.importorskip("pyarrow")
+    summary = windrow.export([crawl], tmp_path / "out", by="tld")
+    assert "data/cz.parquet" in summary.files and (tmp_path / "out" / "README.md").exists()
 
 
 def test_errors_appear_before_the_first_document(crawl: Path) -> None:

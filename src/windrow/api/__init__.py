@@ -6,9 +6,10 @@ the text of one page, `corpora` reads what crawls have written, `crawls` makes a
 in `windrow` when they are used first.
 """
 
-from windrow.api.corpora import captures, documents
+from windrow.api.corpora import captures, documents, export
 from windrow.api.crawls import CrawlProgress, crawl, init, status
 from windrow.api.pages import ExtractedPage, extract
+from windrow.batch.export import ExportSummary
 from windrow.config import ConfigError as Error
 from windrow.crawl.loop import Ending
 from windrow.crawl.status import Status
@@ -20,6 +21,7 @@ __all__ = [
     "Document",
     "Ending",
     "Error",
+    "ExportSummary",
     "ExtractedPage",
     "Paragraph",
     "Signal",
@@ -27,6 +29,7 @@ __all__ = [
     "captures",
     "crawl",
     "documents",
+    "export",
     "extract",
     "init",
     "status",

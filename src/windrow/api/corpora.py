@@ -1,12 +1,15 @@
-"""`windrow.documents` and `windrow.captures`: read what crawls have written."""
+"""`windrow.documents`, `export` and `captures`: read what crawls have written."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from windrow import archive
 from windrow.archive import ArchiveError
 from windrow.batch import committed, selection, sources
+from windrow.batch import export as exports
+from windrow.batch.export import ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.batch.selection import Selection
 from windrow.config import ConfigError
@@ -18,45 +21,68 @@ _SUBSETS = ("warc", "robotstxt", "diagnostics")
 _SUFFIXES = (".warc.gz", ".warc")
 
 
+class Filters(TypedDict, total=False):
+    """The filters of `windrow export`. A document passes all of them; of a list, one value is enough."""
+
+    language: str | Sequence[str]  # codes or English names
+    tld: str | Sequence[str]
+    domain: str | Sequence[str]  # with all hosts below it
+    since: str  # time of the request: "2026", "2026-11", "2026-11-15", "2026-11-15T10:44"
+    until: str
+    date_from: str  # date of publication
+    date_to: str
+    min_score: Mapping[str, float]
+    max_score: Mapping[str, float]
+    signal: str | Sequence[str]  # "license", "train-ai=n"
+    without_signal: str | Sequence[str]
+    profile: str  # of [signals]
+
+
 def documents(
-    source: PathText | Iterable[PathText],
-    *,
-    language: str | Sequence[str] = (),
-    tld: str | Sequence[str] = (),
-    domain: str | Sequence[str] = (),
-    since: str = "",
-    until: str = "",
-    date_from: str = "",
-    date_to: str = "",
-    min_score: Mapping[str, float] | None = None,
-    max_score: Mapping[str, float] | None = None,
-    signal: str | Sequence[str] = (),
-    without_signal: str | Sequence[str] = (),
-    profile: str = "",
-    takedown: PathText | None = None,
+    source: PathText | Iterable[PathText], *, takedown: PathText | None = None, **filters: Unpack[Filters]
 ) -> Iterator[Document]:
     """Return the documents of a crawl directory, or of files of a corpus, that pass the filters.
 
-    The filters are those of `windrow export`. The takedown list of a crawl holds. Of several crawls, each page is
-    returned once: the first crawl wins. Only what the crawl has committed is read, so it may be running.
+    Filters: language, tld, domain, since, until, date_from, date_to, min_score, max_score, signal, without_signal and
+    profile, as in `windrow export`. The takedown list of a crawl holds; `takedown` names another one. Of several
+    crawls, each page is returned once: the first crawl wins. Only what the crawl has committed is read, so it may be
+    running.
     """
-    wanted = Wanted(
-        languages=_several(language),
-        tlds=_several(tld),
-        domains=_several(domain),
-        since=since,
-        until=until,
-        date_from=date_from,
-        date_to=date_to,
-        least=_scores(min_score),
-        most=_scores(max_score),
-        signals=_several(signal),
-        without=_several(without_signal),
-        profile=profile,
-    )
+    wanted = _wanted(filters)
     found = sources.find(_paths(source), [codes.parse(code) for code in wanted.languages])
     listed = selection.listed(found, Path(takedown) if takedown is not None else None)
     return _documents(Selection(found, wanted, listed))
+
+
+def export(
+    source: PathText | Iterable[PathText],
+    output: PathText,
+    format: str = "parquet",
+    *,
+    style: str = "both",
+    by: str = "",
+    takedown: PathText | None = None,
+    force: bool = False,
+    **filters: Unpack[Filters],
+) -> ExportSummary:
+    """Write the documents that pass the filters in a format of other programs, as `windrow export` does.
+
+    `output`: a file, or a directory, which gets a dataset card. `format`: jsonl, prevertical, vertical, parquet, text,
+    or your own as "package.module:name". `style`: the members of jsonl. `by`: one file per tld, language or domain.
+    `force`: replace an earlier export. The filters are those of `documents`.
+    """
+    options = exports.ExportOptions(
+        inputs=_paths(source),
+        output=Path(output),
+        format=format,
+        wanted=_wanted(filters),
+        style=style,
+        by=by,
+        takedown=Path(takedown) if takedown is not None else None,
+        force=force,
+    )
+    exports.check(options)
+    return exports.run(options, exports.find(options), lambda count: None)
 
 
 def captures(source: PathText | Iterable[PathText], *, subset: str = "warc") -> Iterator[Capture]:
@@ -69,6 +95,27 @@ def captures(source: PathText | Iterable[PathText], *, subset: str = "warc") -> 
         raise ConfigError(f"subset={subset!r} is unknown; it must be one of {', '.join(_SUBSETS)}, or '' for all")
     files = [file for path in _paths(source) for file in _archives(path, subset)]
     return _captures(files)
+
+
+def _wanted(filters: Filters) -> Wanted:
+    unknown = next((name for name in filters if name not in Filters.__annotations__), "")
+    if unknown:
+        known = ", ".join(Filters.__annotations__)
+        raise ConfigError(f"there is no filter {unknown!r}; the filters are {known}")
+    return Wanted(
+        languages=_several(filters.get("language", ())),
+        tlds=_several(filters.get("tld", ())),
+        domains=_several(filters.get("domain", ())),
+        since=filters.get("since", ""),
+        until=filters.get("until", ""),
+        date_from=filters.get("date_from", ""),
+        date_to=filters.get("date_to", ""),
+        least=_scores(filters.get("min_score", {})),
+        most=_scores(filters.get("max_score", {})),
+        signals=_several(filters.get("signal", ())),
+        without=_several(filters.get("without_signal", ())),
+        profile=filters.get("profile", ""),
+    )
 
 
 def _documents(found: Selection) -> Iterator[Document]:
@@ -120,5 +167,5 @@ def _several(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _scores(given: Mapping[str, float] | None) -> tuple[str, ...]:
-    return tuple(f"{name}={value!r}" for name, value in (given or {}).items())
+def _scores(given: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(f"{name}={value!r}" for name, value in given.items())
