@@ -24,25 +24,10 @@ TYPE_CHECKING = False  # as type checkers see it, it is true; importing typing w
 if TYPE_CHECKING:
     from typing import Any
 
-    from windrow.api import (
-        Capture,
-        CrawlProgress,
-        Document,
-        Ending,
-        Error,
-        ExportSummary,
-        ExtractedPage,
-        Paragraph,
-        Signal,
-        Status,
-        captures,
-        crawl,
-        documents,
-        export,
-        extract,
-        init,
-        status,
-    )
+    from windrow.api.corpora import ExportSummary, captures, documents, export
+    from windrow.api.crawls import CrawlProgress, Ending, Status, crawl, init, status
+    from windrow.api.pages import ExtractedPage, extract
+    from windrow.api.records import Capture, Document, Error, Paragraph, Signal
 
 __version__ = "0.1.0"
 __all__ = [
@@ -65,15 +50,24 @@ __all__ = [
     "status",
 ]
 
-_API = "windrow.api"
+# Name -> the module of `windrow.api` that has it. Each function imports only its own part of Windrow.
+_HOMES = {
+    **dict.fromkeys(("ExportSummary", "captures", "documents", "export"), "corpora"),
+    **dict.fromkeys(("CrawlProgress", "Ending", "Status", "crawl", "init", "status"), "crawls"),
+    **dict.fromkeys(("ExtractedPage", "extract"), "pages"),
+}
 _PACKAGES = ("crawl", "extract")  # functions of the API whose names are packages too
+
+
+def _find(name: str) -> "Any":
+    return getattr(importlib.import_module(f"windrow.api.{_HOMES.get(name, 'records')}"), name)
 
 
 class _Package(types.ModuleType):
     """A package that can be called: the function of its name in the API."""
 
     def __call__(self, *arguments: "Any", **options: "Any") -> "Any":
-        return getattr(importlib.import_module(_API), self.__name__.rpartition(".")[2])(*arguments, **options)
+        return _find(self.__name__.rpartition(".")[2])(*arguments, **options)
 
 
 class _Root(types.ModuleType):
@@ -83,7 +77,7 @@ class _Root(types.ModuleType):
             return importlib.import_module(f"windrow.{name}")
         if name not in __all__:
             raise AttributeError(f"module 'windrow' has no attribute {name!r}")
-        value = getattr(importlib.import_module(_API), name)
+        value = _find(name)
         setattr(self, name, value)
         return value
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import windrow
-from windrow import api
+from windrow.api import corpora, crawls, records
 
 
 def run(script: str) -> str:
@@ -19,9 +19,10 @@ def run(script: str) -> str:
 
 
 def test_the_root_has_every_name_of_the_api() -> None:
-    assert windrow.__all__ == api.__all__
-    for name in ("Document", "Error", "documents", "captures", "init", "status"):
-        assert getattr(windrow, name) is getattr(api, name)
+    for module in (corpora, crawls, records):
+        for name in set(windrow.__all__) & set(vars(module)) - {"crawl", "extract"}:
+            assert getattr(windrow, name) is getattr(module, name)
+    assert all(getattr(windrow, name) for name in windrow.__all__)
     assert set(windrow.__all__) <= set(dir(windrow))
 
 
@@ -37,7 +38,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
         "import windrow.extract",
         "from windrow import extract",
         "import windrow.refine",
-        "from windrow.api import extract",
+        "from windrow.api.pages import extract",
     ],
 )
 def test_extract_can_be_called_whatever_was_imported_before(before: str) -> None:
@@ -45,6 +46,10 @@ def test_extract_can_be_called_whatever_was_imported_before(before: str) -> None
     assert run(script).startswith("T {'blocks'")
 
 
-def test_a_name_imports_only_what_it_needs() -> None:
-    script = "import sys, windrow; windrow.Error; print('pyarrow' in sys.modules, 'typer' in sys.modules)"
-    assert run(script) == "False False\n"
+@pytest.mark.parametrize(
+    ("name", "loaded"), [("documents", "False False"), ("extract('<p>x')", "False False"), ("crawl.loop", "True False")]
+)
+def test_a_function_imports_only_its_own_part(name: str, loaded: str) -> None:
+    before = "import windrow.crawl.loop\n" if "loop" in name else ""
+    script = f"{before}import sys, windrow; windrow.{name}; print('pycurl' in sys.modules, 'typer' in sys.modules)"
+    assert run(script) == f"{loaded}\n"

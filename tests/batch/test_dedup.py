@@ -15,7 +15,7 @@ from tests.corpus import samples
 from tests.corpus.samples import Sample
 from tests.dedup.onion import Onion, words
 from windrow import config
-from windrow.batch import dedup
+from windrow.batch import dedup, export
 from windrow.batch.dedup import FilePlan
 from windrow.config import ConfigError
 from windrow.corpus import reader
@@ -480,3 +480,11 @@ def test_a_page_of_a_later_crawl_leaves_nothing_in_the_table(tmp_path: Path) -> 
     two = crawl_of(tmp_path / "two", [("http://a.example/", words), ("http://new.example/", words)])
     run([one, two], tmp_path / "out.jsonl")
     assert [each["url"] for each in lines(tmp_path / "out.jsonl")] == ["http://a.example/", "http://new.example/"]
+
+
+def test_an_export_directory_is_read_as_its_documents(tmp_path: Path) -> None:
+    crawl = crawl_of(tmp_path / "crawl", [("http://a.example/", text(60)), ("http://b.example/", text(60))])
+    export_options = export.ExportOptions(inputs=(crawl,), output=tmp_path / "out", format="jsonl")
+    export.run(export_options, export.find(export_options), lambda count: None)
+    summary = run(tmp_path / "out", tmp_path / "clean")
+    assert (summary.files, summary.documents_out) == (1, 2)

@@ -9,7 +9,7 @@ from windrow import archive
 from windrow.archive import ArchiveError
 from windrow.batch import committed, selection, sources
 from windrow.batch import export as exports
-from windrow.batch.export import ExportSummary
+from windrow.batch.export import ExportSummary as ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.batch.selection import Selection
 from windrow.config import ConfigError

@@ -21,7 +21,9 @@ from windrow.api.settings import Settings, overrides
 from windrow.config import Config, ConfigError
 from windrow.crawl import loop, recover
 from windrow.crawl import status as states
-from windrow.crawl.loop import Crawl, Ending
+from windrow.crawl.loop import Crawl
+from windrow.crawl.loop import Ending as Ending
+from windrow.crawl.status import Status as Status
 from windrow.judge.language import codes
 
 _TICK = 1.0  # seconds between two calls of `progress`
@@ -102,7 +104,7 @@ def crawl(
     return ending
 
 
-def status(directory: str | os.PathLike[str]) -> states.Status:
+def status(directory: str | os.PathLike[str]) -> Status:
     """Return the counts of a crawl, running or not."""
     return states.status(Path(directory))
 
@@ -150,8 +152,11 @@ class _Running:
         return self._ending
 
     def progress(self) -> CrawlProgress:
+        """Copy the counts, dicts too: the other thread changes them meanwhile."""
         tally = self._crawl.tally if self._crawl is not None else logs.Tally()
-        return CrawlProgress(time.monotonic() - self._started, msgspec.structs.replace(tally))
+        finished, retried, refused = dict(tally.finished), dict(tally.retried), dict(tally.refused)
+        copy = msgspec.structs.replace(tally, finished=finished, retried=retried, refused=refused)
+        return CrawlProgress(time.monotonic() - self._started, copy)
 
     def _run(self) -> None:
         try:

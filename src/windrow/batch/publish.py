@@ -134,6 +134,8 @@ class _Publisher:
         kept: list[tuple[int, int]] = []  # from, to
         position = 0  # in the copy
         for record in archive.records(file.path, end=file.length):
+            if not record.length:
+                raise ArchiveError(file.path, record.offset, "the record that begins here shares its gzip member")
             end = record.offset + record.length
             if self._taken_down(record):
                 self.summary.left_out += 1
