@@ -2,18 +2,21 @@
 
     python benchmarks/export.py [--documents 20000] [--json]
 
-The corpus is made from the texts of the demo: 3 to 14 paragraphs per document, in ten languages.
+The corpus is made from the texts of the demo: 3 to 14 paragraphs per document, in ten languages. A second crawl of the
+same size, with other pages, is for the export of two crawls together.
 """
 
 import argparse
+import base64
 import contextlib
 import gzip
+import hashlib
 import json
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,9 +36,10 @@ TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 BATCH = 256  # documents per flush
 
 
-def make(directory: Path, count: int) -> dict[str, float]:
-    """Make a corpus; return the cost of each step in µs per document."""
-    chance, spent = random.Random(1), dict.fromkeys(("draft", "line", "flush"), 0.0)
+def make(directory: Path, count: int, first: int = 0) -> dict[str, float]:
+    """Make a corpus of pages that are numbered from `first`; return the cost of each step in µs per document."""
+    directory.mkdir(exist_ok=True)
+    chance, spent = random.Random(first + 1), dict.fromkeys(("draft", "line", "flush"), 0.0)
     files = {codes.parse(path.stem): path.read_text("utf-8").split("\n") for path in sorted(TEXTS.glob("*.txt"))}
     texts = {language: [line for line in lines if len(line) > 80] for language, lines in files.items()}
     (directory / "crawl.toml").touch()
@@ -50,7 +54,7 @@ def make(directory: Path, count: int) -> dict[str, float]:
             draft = document.draft(page, paragraphs, language, [language] * len(paragraphs), ())
             spent["draft"] += time.process_time() - started
             started = time.process_time()
-            line = document.line(draft, source(number, language))
+            line = document.line(draft, source(first + number, language))
             spent["line"] += time.process_time() - started
             started = time.process_time()
             shards.append(language, line)
@@ -69,7 +73,7 @@ def source(number: int, language: str) -> Source:
         time=1794739461.0 + number,
         ip="192.0.2.1",
         place=place,
-        digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+        digest=base64.b32encode(hashlib.sha1(url.encode()).digest()).decode(),
         language=language,
         scores={"language": 0.98},
     )
@@ -84,9 +88,11 @@ def plain(directory: Path) -> None:
                     output.write("\n".join(paragraph["text"] for paragraph in json.loads(line)["paragraphs"]) + "\n")
 
 
-def job(directory: Path, format: str, style: str = "both", langdiff: str = "paragraph") -> Callable[[], None]:
-    output = directory / f"out-{style}-{langdiff}{FORMATS[format].suffix}"
-    options = ExportOptions(inputs=(directory,), output=output, format=format, style=style, langdiff=langdiff)
+def job(
+    directory: Path, format: str, style: str = "both", langdiff: str = "paragraph", inputs: Sequence[Path] = ()
+) -> Callable[[], None]:
+    output = directory / f"out-{style}-{langdiff}-{len(inputs)}{FORMATS[format].suffix}"
+    options = ExportOptions(inputs=inputs or (directory,), output=output, format=format, style=style, langdiff=langdiff)
 
     def run() -> None:
         export.check(options)
@@ -95,11 +101,17 @@ def job(directory: Path, format: str, style: str = "both", langdiff: str = "para
     return run
 
 
+def into_directory(directory: Path) -> Callable[[], None]:
+    options = ExportOptions(inputs=(directory,), output=directory / "out", format="jsonl")
+    return lambda: (export.run(options, export.find(options), lambda count: None), None)[1]
+
+
 def jobs(directory: Path) -> dict[str, Callable[[], None]]:
     found = {"jsonl, as it is": job(directory, "jsonl", style="windrow")}
     found |= {format: job(directory, format) for format in FORMATS}
     for format in ("prevertical", "vertical"):
         found[f"{format}, quick"] = job(directory, format, langdiff="document")
+    found["jsonl, with card"] = into_directory(directory)
     return found
 
 
@@ -115,11 +127,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
+        directory = Path(name) / "first"
         rows = make(directory, arguments.documents)
         rows["gzip and json"] = cost(lambda: plain(directory), arguments.documents)
-        for name, run in jobs(directory).items():
-            rows[name] = cost(run, arguments.documents)
+        for what, run in jobs(directory).items():
+            rows[what] = cost(run, arguments.documents)
+        make(Path(name) / "second", arguments.documents, arguments.documents)
+        both = job(directory, "jsonl", style="windrow", inputs=(directory, Path(name) / "second"))
+        rows["two crawls"] = cost(both, 2 * arguments.documents)
         size = sum(path.stat().st_size for path in (directory / "corpus").rglob("*.gz"))
     if arguments.json:
         print(json.dumps({"documents": arguments.documents, "gzipped_bytes": size, "microseconds": rows}, indent=2))

@@ -2,6 +2,8 @@
 
 import ast
 import graphlib
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +12,11 @@ from typing import NamedTuple
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 
 # Top to bottom: a part imports only from rows strictly below its own; so the parts of a row never import each other.
 ROWS = (
-    ("cli", "__main__"),
+    ("cli", "api", "__main__"),
     ("serve", "cluster", "demo", "kernels"),
     ("crawl", "batch", "report"),
     ("dedup.decide",),
@@ -25,6 +28,9 @@ ROWS = (
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
+# The root is the face of the package: it names the functions of `api`, for type checkers only. Every module imports the
+# root before itself, so its imports are no edges of a cycle; a test below checks that none of them happens.
+ROOT_MODULE, FACE = "__init__.py", "api"
 
 # Each outside library has one address, so that it can be replaced in one place. A folder ends with a slash; "" is
 # everywhere.
@@ -134,6 +140,8 @@ def out_of_order(tree: Tree) -> list[str]:
     found = []
     for row in imports(tree):
         importer, imported = part(path_module(row.path)), part(row.module)
+        if row.path == ROOT_MODULE and imported == FACE:
+            continue
         if imported and importer != imported and not ROW.get(importer, len(ROWS)) < ROW.get(imported, -1):
             found.append(str(row))
     return found
@@ -177,7 +185,7 @@ def cycle(tree: Tree) -> list[str]:
     names = {path: module for module, path in known.items()}
     graph: dict[str, set[str]] = {module: set() for module in known}
     for row in imports(tree):
-        if row.module in known:
+        if row.module in known and row.path != ROOT_MODULE:
             graph[names[row.path]].add(row.module)
     try:
         graphlib.TopologicalSorter(graph).prepare()
@@ -201,6 +209,12 @@ def test_every_outside_library_is_imported_only_at_its_address() -> None:
 
 def test_nothing_turns_data_into_code() -> None:
     assert unsafe(own_tree()) == []
+
+
+def test_importing_the_package_imports_no_other_module_of_it() -> None:
+    script = "import sys, windrow; print([name for name in sys.modules if name.startswith('windrow.')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_there_is_no_import_cycle() -> None:
@@ -238,6 +252,8 @@ GROUND = {
         ("demo/web.py", "from windrow import cluster"),
         ("serve/app.py", "from windrow import cli"),
         ("__init__.py", "from windrow import data"),
+        ("api/crawls.py", "from windrow.cli import terminal"),
+        ("batch/export.py", "from windrow import api"),
     ],
 )
 def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
@@ -255,6 +271,8 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
         ("crawl/loop.py", "from windrow import archive, fetch, refine"),
         ("cli.py", "from windrow import __version__, crawl, demo"),
         ("demo/web.py", "from windrow.crawl import loop"),
+        ("api/crawls.py", "from windrow.crawl import loop\nfrom windrow.batch import export"),
+        ("__init__.py", "if TYPE_CHECKING:\n    from windrow.api import extract"),
     ],
 )
 def test_an_import_downwards_or_within_a_part_is_allowed(path: str, source: str) -> None:

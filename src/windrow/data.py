@@ -179,6 +179,10 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
         """The body in the form that the archive keeps and hashes."""
         return self.raw or self.body
 
+    @property
+    def url(self) -> str:
+        return self.task.url.text
+
     def header(self, name: str) -> str | None:
         """Return the first header of this name, stripped; None if there is none."""
         for value in self.headers(name):
@@ -288,14 +292,20 @@ class Document(msgspec.Struct, frozen=True):
     signals: tuple[Signal, ...] = ()
     truncated: str = ""  # why the page is not complete: "length", "time" or "disconnect"
 
+    @property
+    def text(self) -> str:
+        """The paragraphs, one per line."""
+        return "\n".join([paragraph.text for paragraph in self.paragraphs])
 
-class DocumentPlace(msgspec.Struct, frozen=True):
+
+class DocumentPlace(msgspec.Struct, frozen=True, omit_defaults=True):
     """The place of the archived bytes of a document."""
 
-    file: str
+    file: str  # relative to the crawl directory
     offset: int
     length: int
     digest: str  # SHA-1 of the payload in base32
+    crawl: str = ""  # name of the crawl directory, where documents of several crawls are in one file
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -8,7 +8,8 @@ import re
 
 import msgspec
 
-from windrow import dedup, extract
+import windrow.extract as extract
+from windrow import dedup
 from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft

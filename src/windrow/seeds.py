@@ -22,9 +22,14 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+([/?#]|$))")  # "example.or
 def read(source: str | Path) -> list[Url]:
     """Return the URLs of a seed list in its order, each once."""
     name = "stdin" if str(source) == "-" else str(source)
+    return parse(_lines(source, name), name)
+
+
+def parse(lines: Iterable[str], name: str) -> list[Url]:
+    """Return the same of lines; `name` says in errors where they are from."""
     found: dict[int, Url] = {}
     bad: list[tuple[int, str]] = []
-    for number, line in enumerate(_lines(source, name), 1):
+    for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
         url = _url(text)
         if url is not None:

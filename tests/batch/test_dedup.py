@@ -15,7 +15,7 @@ from tests.corpus import samples
 from tests.corpus.samples import Sample
 from tests.dedup.onion import Onion, words
 from windrow import config
-from windrow.batch import dedup
+from windrow.batch import dedup, export
 from windrow.batch.dedup import FilePlan
 from windrow.config import ConfigError
 from windrow.corpus import reader
@@ -469,6 +469,30 @@ def test_documents_on_a_takedown_list_are_not_read(tmp_path: Path) -> None:
     )
 
 
+def crawl_of(directory: Path, found: list[tuple[str, str]]) -> Path:
+    """Make a crawl with these documents: URL and text."""
+    return samples.crawl(directory, [Sample(url, "eng", (words,)) for url, words in found])
+
+
+def test_of_two_crawls_each_page_is_kept_once_and_names_its_crawl(tmp_path: Path) -> None:
+    same, old, new, other = text(60), text(60), text(60), text(60)
+    one = crawl_of(tmp_path / "one", [("http://a.example/", same), ("http://b.example/", old)])
+    pages = [("http://b.example/", new), ("http://copy.example/", same), ("http://c.example/", other)]
+    two = crawl_of(tmp_path / "two", pages)
+    summary = run([one, two], tmp_path / "out.jsonl")
+    found = lines(tmp_path / "out.jsonl")
+    assert [(each["url"], each["place"]["crawl"]) for each in found] == [
+        ("http://a.example/", "one"),
+        ("http://b.example/", "one"),
+        ("http://c.example/", "two"),
+    ]
+    assert (summary.documents_in, summary.documents_out, summary.documents_repeated) == (5, 3, 1)
+    assert (summary.tokens_in, summary.tokens_out) == (300, 180)
+    assert "1 page of a later crawl removed" in dedup.describe(
+        summary, dedup.options("paragraph", "", config.DedupOptions())
+    )
+
+
 def test_the_list_of_a_crawl_holds_for_its_shards(tmp_path: Path) -> None:
     crawl = tmp_path / "crawl"
     (crawl / "corpus" / "deu").mkdir(parents=True)
@@ -487,3 +511,27 @@ def test_a_takedown_list_cannot_be_applied_to_plain_text(tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="plain text has no URLs"):
         dedup.run(plans, dedup.options("paragraph", "", config.DedupOptions(), listed), lambda count: None)
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_files_of_two_crawls_keep_their_names_below_the_name_of_their_crawl(tmp_path: Path) -> None:
+    one = crawl_of(tmp_path / "one", [("http://a.example/", text(60))])
+    two = crawl_of(tmp_path / "two", [("http://b.example/", text(60))])
+    run([one, two], tmp_path / "out")
+    names = sorted(path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.gz"))
+    assert names == ["one/eng/n0-00000.jsonl.gz", "two/eng/n0-00000.jsonl.gz"]
+
+
+def test_a_page_of_a_later_crawl_leaves_nothing_in_the_table(tmp_path: Path) -> None:
+    words = text(60)
+    one = crawl_of(tmp_path / "one", [("http://a.example/", text(60))])
+    two = crawl_of(tmp_path / "two", [("http://a.example/", words), ("http://new.example/", words)])
+    run([one, two], tmp_path / "out.jsonl")
+    assert [each["url"] for each in lines(tmp_path / "out.jsonl")] == ["http://a.example/", "http://new.example/"]
+
+
+def test_an_export_directory_is_read_as_its_documents(tmp_path: Path) -> None:
+    crawl = crawl_of(tmp_path / "crawl", [("http://a.example/", text(60)), ("http://b.example/", text(60))])
+    export_options = export.ExportOptions(inputs=(crawl,), output=tmp_path / "out", format="jsonl")
+    export.run(export_options, export.find(export_options), lambda count: None)
+    summary = run(tmp_path / "out", tmp_path / "clean")
+    assert (summary.files, summary.documents_out) == (1, 2)

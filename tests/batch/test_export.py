@@ -137,7 +137,7 @@ def test_a_prevertical_file_is_read_by_prevert(tmp_path: Path, crawl: Path) -> N
     assert str(seen[0]) == "Pole je široké.\nVítr vane od západu.\n"
 
 
-@pytest.mark.parametrize(("format", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 9), ("jsonl", 9)])
+@pytest.mark.parametrize(("format", "paragraphs"), [("prevertical", 9), ("vertical", 9), ("text", 6), ("jsonl", 9)])
 def test_dedup_reads_every_text_format_of_export(tmp_path: Path, crawl: Path, format: str, paragraphs: int) -> None:
     path = tmp_path / f"out{FORMATS[format].suffix}"
     run(crawl, path, format)
@@ -168,8 +168,8 @@ def test_the_documented_format_of_a_user_is_found_beside_crawl_toml_or_in_the_cu
     done = command(crawl, "--format", "myformats:tsv", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
     assert done.returncode == 0, done.stderr
     row = f"1\t{SAMPLES[1].url}\t{' '.join(SAMPLES[1].texts)}\n"
-    assert text(tmp_path / "out" / "cz.tsv.gz") == "number\turl\ttext\n" + row
-    assert json.loads((tmp_path / "out" / "export.json").read_text())["format"] == "myformats:tsv"
+    assert text(tmp_path / "out" / "data" / "cz.tsv.gz") == "number\turl\ttext\n" + row
+    assert json.loads((tmp_path / "out" / outputs.NOTE).read_text())["format"] == "myformats:tsv"
 
 
 def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) -> None:
@@ -181,9 +181,10 @@ def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) 
     assert summary.left_out == {"score my_judges:wind": 2}
 
 
-def test_plain_text_has_blank_lines_between_paragraphs(tmp_path: Path, crawl: Path) -> None:
-    run(crawl, tmp_path / "out.txt", "text", wanted=Wanted(languages=["ces"]))
-    assert text(tmp_path / "out.txt") == "Pole je široké.\n\nVítr vane od západu.\n\n"
+def test_plain_text_has_one_paragraph_per_line_and_an_empty_line_after_each_document(tmp_path: Path) -> None:
+    found = [Sample("http://a.example/", "eng", ("One.", "", "Two.")), Sample("http://b.example/", "eng", ("Three.",))]
+    run(samples.crawl(tmp_path / "crawl", found), tmp_path / "out.txt", "text")
+    assert text(tmp_path / "out.txt") == "One.\nTwo.\n\nThree.\n\n"
 
 
 def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
@@ -198,7 +199,8 @@ def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
         1000,
         900,
     )
-    assert dict(rows[0]["scores"]) == {"language": 0.75} and rows[3]["signals"][0]["name"] == "train-ai"
+    assert rows[0]["scores"] == [{"name": "language", "value": 0.75}] and rows[0]["language_score"] == 0.75
+    assert rows[3]["signals"][0]["name"] == "train-ai"
     assert [found["language"] for found in rows[3]["paragraphs"]] == ["eng", "ita"]
 
 
@@ -225,9 +227,10 @@ def test_a_corpus_is_split_into_one_file_per_part(
 ) -> None:
     summary = run(crawl, tmp_path / "out", format, by=by)
     suffix = FORMATS[format].suffix
-    assert summary.files == {f"{name}{suffix}": count for name, count in parts.items()}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {*summary.files, "export.json"}
-    note = json.loads((tmp_path / "out" / "export.json").read_text())
+    assert summary.files == {f"data/{name}{suffix}": count for name, count in parts.items()}
+    found = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")}
+    assert found == {*summary.files, "data", "README.md", outputs.NOTE}
+    note = json.loads((tmp_path / "out" / outputs.NOTE).read_text())
     assert (note["by"], note["documents_out"], note["files"]) == (by, 6, summary.files)
 
 
@@ -235,14 +238,16 @@ def test_there_may_be_more_parts_than_open_files(tmp_path: Path, monkeypatch: py
     run(crawl, tmp_path / "a", by="domain")
     monkeypatch.setattr(sink, "OPEN", 1)
     run(crawl, tmp_path / "b", by="domain")
-    names = sorted(path.name for path in (tmp_path / "a").glob("*.gz"))
-    assert [text(tmp_path / "a" / name) for name in names] == [text(tmp_path / "b" / name) for name in names]
+    names = sorted(path.name for path in (tmp_path / "a" / "data").glob("*.gz"))
+    assert len(names) == 5
+    for name in names:
+        assert text(tmp_path / "a" / "data" / name) == text(tmp_path / "b" / "data" / name)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
 def test_a_directory_gets_numbered_files(tmp_path: Path, crawl: Path, format: str) -> None:
     summary = run(crawl, tmp_path / "out", format, shard_bytes=1)
-    assert list(summary.files) == [f"{number:05}{FORMATS[format].suffix}" for number in range(6)]
+    assert list(summary.files) == [f"data/{number:05}{FORMATS[format].suffix}" for number in range(6)]
     assert set(summary.files.values()) == {1}
 
 
@@ -306,7 +311,8 @@ def test_an_export_replaces_only_another_export(tmp_path: Path, crawl: Path) -> 
     with pytest.raises(ConfigError, match="not empty"):
         run(crawl, tmp_path / "out", by="tld")
     run(crawl, tmp_path / "out", by="tld", force=True)
-    assert "cz.jsonl.gz" in os.listdir(tmp_path / "out") and "example.cz.jsonl.gz" not in os.listdir(tmp_path / "out")
+    names = os.listdir(tmp_path / "out" / "data")
+    assert "cz.jsonl.gz" in names and "example.cz.jsonl.gz" not in names
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter").write_text("mine")
     with pytest.raises(ConfigError, match="does not remove it"):

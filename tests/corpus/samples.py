@@ -27,6 +27,9 @@ class Sample(msgspec.Struct, frozen=True):
     signals: tuple[Signal, ...] = ()
     heading: bool = False  # whether the first paragraph is a heading
     languages: tuple[str, ...] = ()  # of the paragraphs; empty: all have the document's
+    author: str = ""
+    licence: str = ""
+    digest: str = "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4"
 
 
 SAMPLES = (
@@ -75,7 +78,14 @@ def line(sample: Sample, number: int) -> bytes:
         Paragraph(text, "good", sample.heading and not at, "", "short" if sample.heading and not at else "good")
         for at, text in enumerate(sample.texts)
     ]
-    page = Page(title=sample.title, date=sample.date, charset="utf-8", language=sample.language[:2])
+    page = Page(
+        title=sample.title,
+        date=sample.date,
+        charset="utf-8",
+        language=sample.language[:2],
+        author=sample.author,
+        licence=sample.licence,
+    )
     draft = document.draft(
         page, paragraphs, sample.language, sample.languages or [sample.language] * len(sample.texts), sample.signals
     )
@@ -89,7 +99,7 @@ def line(sample: Sample, number: int) -> bytes:
             time=sample.time,
             ip="192.0.2.1",
             place=place,
-            digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4",
+            digest=sample.digest,
             language=sample.language,
             scores=sample.scores,
         ),

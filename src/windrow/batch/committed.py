@@ -26,7 +26,7 @@ class Lengths:
         if crawl is None or crawl.resolve() / shards.DIRECTORY not in path.resolve().parents:
             return None
         if crawl not in self._known:
-            self._known[crawl] = _committed(crawl)
+            self._known[crawl] = lengths(crawl)
         known = self._known[crawl]
         return None if known is None else known.get("/".join(path.resolve().parts[-3:]), 0)
 
@@ -62,7 +62,7 @@ def check(directory: Path, ends: Mapping[str, int]) -> None:
             )
 
 
-def _committed(crawl: Path) -> dict[str, int] | None:
+def lengths(crawl: Path) -> dict[str, int] | None:
     """Return the lengths of a crawl's files by their path relative to its directory; None if it has no log."""
     takedown.check_purged(crawl)
     directory = crawl / "log"

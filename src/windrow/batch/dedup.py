@@ -1,20 +1,28 @@
 """`windrow dedup`: remove near-duplicates from document files, as onion does, in the order in which they are named.
 
 The table of n-grams bounds the memory. The output depends on the input and the options alone. No input file is changed.
+
+If the files of several crawls are read, a page of a later crawl is removed if an earlier one has its URL, whatever its
+text is now; and each document names its crawl, because its place is relative to the directory of that crawl.
 """
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from windrow import config, takedown, urls
+from windrow.batch import sources
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import detect, reader, stream
+from windrow.corpus import document as documents
 from windrow.corpus.formats.format import DocumentRecord
 from windrow.dedup import ngrams, onion
+from windrow.dedup.earlier import EarlierKeys
+from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule, Marks
 from windrow.dedup.table import NgramTable
 from windrow.takedown import Takedown
@@ -41,6 +49,7 @@ class DedupSummary:
     documents_out: int = 0
     documents_removed: int = 0
     documents_listed: int = 0  # on a takedown list: not read, and not counted above
+    documents_repeated: int = 0  # of these, pages whose URL an earlier crawl has
     paragraphs_in: int = 0
     paragraphs_out: int = 0
     paragraphs_removed: int = 0
@@ -66,7 +75,7 @@ class FilePlan:
 
 def run(plans: Sequence[FilePlan], options: DedupJob, watch: Watch) -> DedupSummary:
     """Remove near-duplicates. The output files appear when all of them are complete, or not at all."""
-    work = _Deduplicator(options, watch)
+    work = _Deduplicator(options, watch, _crawls(plans))
     with contextlib.ExitStack() as undo:
         for plan in plans:
             for folder in _missing(plan.output.parent):
@@ -97,8 +106,12 @@ def _remove_empty(folder: Path) -> None:
 class _Deduplicator:
     """The table, and the counts so far."""
 
-    def __init__(self, options: DedupJob, watch: Watch) -> None:
+    def __init__(self, options: DedupJob, watch: Watch, crawls: Mapping[Path, str]) -> None:
+        """`crawls`: the name of each file's crawl, if there are several crawls."""
         self.options, self.watch = options, watch
+        self._crawls = crawls
+        self._crawl = ""  # name of the crawl whose file is being read; "" if there is only one
+        self._earlier = EarlierKeys()  # URLs
         self.rule = DuplicateRule.of(options.dedup)
         self.table = NgramTable(options.dedup.table_bytes)
         self.summary = DedupSummary()
@@ -112,9 +125,15 @@ class _Deduplicator:
                     raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
                 if number and format == "text":
                     file.write(b"\n")
+                self._enter(self._crawls.get(path, ""))
                 for records in self._batches(path, format):
                     self._write_batch(records, format == "vertical", file)
                 self.summary.files += 1
+
+    def _enter(self, crawl: str) -> None:
+        if crawl != self._crawl:
+            self._earlier.next()
+        self._crawl = crawl
 
     def finish(self) -> DedupSummary:
         table, summary = self.table, self.summary
@@ -149,12 +168,23 @@ class _Deduplicator:
         return True
 
     def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
-        documents = [ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens) for record in records if record.strip]
-        if self.options.level == "document":
-            documents = [ngrams.joined(document) for document in documents]
-        marks = iter([onion.mark(self.table, document, self.rule) for document in documents])
+        marks = [self._mark(record, tokens) if record.strip else None for record in records]
         self.table.take()  # discard the entries for a redo file: this command does not resume
-        file.writelines([self._stripped(record, next(marks)) if record.strip else record.raw for record in records])
+        pairs = zip(records, marks, strict=True)
+        file.writelines([self._stripped(record, mark) if mark else record.raw for record, mark in pairs])
+
+    def _mark(self, record: DocumentRecord, tokens: bool) -> Marks:
+        document = ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens)
+        if self.options.level == "document":
+            document = ngrams.joined(document)
+        if not (self._crawl and record.url):
+            return onion.mark(self.table, document, self.rule)
+        key = urls.key(record.url)
+        if self._earlier.has(key):
+            self.summary.documents_repeated += 1
+            return _all_marked(document)
+        self._earlier.add([key])
+        return onion.mark(self.table, document, self.rule)
 
     def _stripped(self, record: DocumentRecord, marks: Marks) -> bytes:
         """Return the document without its duplicate paragraphs; empty if none is left."""
@@ -169,7 +199,30 @@ class _Deduplicator:
         if not marks.left or record.strip is None:
             return b""
         summary.documents_out += 1
-        return record.strip([not duplicate for duplicate in marks.duplicate]) if marks.removed else record.raw
+        left = record.strip([not duplicate for duplicate in marks.duplicate]) if marks.removed else record.raw
+        return documents.with_crawl(left, self._crawl) if self._crawl and record.url else left
+
+
+def _all_marked(document: Ngrams) -> Marks:
+    """Return the marks of a document that is removed whole, and of which nothing is remembered."""
+    lengths = tuple(array("q", document.lengths))
+    words = sum(lengths)
+    return Marks(
+        duplicate=(True,) * len(lengths),
+        shares=(1.0,) * len(lengths),
+        lengths=lengths,
+        words=words,
+        removed=words,
+        left=0,
+    )
+
+
+def _crawls(plans: Sequence[FilePlan]) -> dict[Path, str]:
+    """Return the name of each input file's crawl; empty if fewer than two crawls are read."""
+    found = {path: crawl.resolve() for plan in plans for path in plan.inputs if (crawl := reader.crawl_of(path))}
+    roots = list(dict.fromkeys(found.values()))
+    names = sources.names(roots) if len(roots) > 1 else {}
+    return {path: names[root] for path, root in found.items() if names}
 
 
 def options(level: str, format: str, dedup: config.DedupOptions, listed: Takedown | None = None) -> DedupJob:
@@ -194,6 +247,9 @@ def size(plans: Sequence[FilePlan]) -> int:
 def describe(summary: DedupSummary, options: DedupJob) -> str:
     """Return the summary as text."""
     lines = [f"{summary.files:,} files"]
+    if summary.documents_repeated:
+        pages = "page" if summary.documents_repeated == 1 else "pages"
+        lines.append(f"{summary.documents_repeated:,} {pages} of a later crawl removed: same URL in an earlier crawl")
     for what in ("documents", "paragraphs", "tokens"):
         before, after, removed = (getattr(summary, f"{what}_{way}") for way in ("in", "out", "removed"))
         share = f" ({removed / before:.1%})" if before else ""
@@ -213,11 +269,13 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
     """Return which input files become which output files. `force`: existing files may be replaced.
 
     One input file, or several and an output named like a document file, become one output file. Otherwise the output is
-    a directory in which each file keeps its name.
+    a directory in which each file keeps its name; if several directories are read, below the name of its directory.
     """
     if not output.is_dir():
         stream.check_suffix(output)
-    found = [pair for path in inputs for pair in _files(path)]
+    folders = [path.resolve() for path in inputs if path.is_dir()]
+    names = sources.names(folders) if len(folders) > 1 else {}
+    found = [(file, names.get(path.resolve(), "") / name) for path in inputs for file, name in _files(path)]
     if not found:
         suffixes = ", ".join(detect.SUFFIXES)
         where = ", ".join(map(str, inputs))

@@ -9,27 +9,29 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 import windrow
-from windrow import takedown, urls
-from windrow.batch.committed import Lengths
+from windrow import urls
+from windrow.batch import companions, sources
+from windrow.batch.companions import Exported
 from windrow.batch.filters import Filter, Wanted
+from windrow.batch.selection import Selected, Selection, Watch, listed
+from windrow.batch.sources import CorpusSource
 from windrow.config import ConfigError
 from windrow.config.kinds import Plugin
-from windrow.corpus import document as documents
 from windrow.corpus import formats, outputs, reader
+from windrow.corpus.census import Census
 from windrow.corpus.formats import jsonl
 from windrow.corpus.formats.format import Format, FormatOptions, Item
 from windrow.corpus.outputs import Output, Target
-from windrow.corpus.reader import ShardFile
 from windrow.corpus.segment import icu, tokens
 from windrow.corpus.segment.tokens import Cut
 from windrow.corpus.sink import Sink
 from windrow.data import Document
 from windrow.judge.language import codes, detect, trigrams
-from windrow.takedown import Takedown
 
 PARTS: dict[str, Callable[[Document], str]] = {  # --by -> the part of the corpus that a document belongs to
     "tld": lambda document: urls.tld(urls.host_of(document.url)) or "none",
@@ -38,8 +40,7 @@ PARTS: dict[str, Callable[[Document], str]] = {  # --by -> the part of the corpu
 }
 WORDS: dict[str, Cut] = {"builtin": tokens.builtin, "icu": icu.cut}  # word segmenters for scripts without spaces
 LANGDIFFS = ("paragraph", "document")  # a paragraph's langdiff: its own, or its document's
-
-Watch = Callable[[int], None]  # called with the bytes of the corpus that were read since the last call
+DOLMA = "documents"  # where dolma expects the documents of a dataset
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,15 @@ class ExportOptions:
     force: bool = False
 
     def target(self, format: Format) -> Target:
-        return Target(self.output, format, bool(self.by), self.shard_bytes, self.force)
+        folder = DOLMA if self.format == "jsonl" and self.style == "dolma" else outputs.DATA
+        return Target(
+            output=self.output,
+            format=format,
+            split=bool(self.by),
+            shard_bytes=self.shard_bytes,
+            force=self.force,
+            folder=folder,
+        )
 
 
 @dataclasses.dataclass(slots=True)
@@ -89,35 +98,21 @@ def check(options: ExportOptions) -> None:
     _check_places(options)
 
 
-def find(options: ExportOptions) -> list[tuple[ShardFile, str]]:
-    """Return the shards to read, each with the name of its crawl, without those of languages that are not wanted."""
-    languages = [codes.parse(code) for code in options.wanted.languages]
-    found, length = [], Lengths()
-    _check_inputs(options.inputs)
-    for path in options.inputs:
-        crawl = reader.crawl_of(path)
-        dump = crawl.resolve().name if crawl else path.resolve().name.partition(".")[0]
-        for shard in reader.find(path, length):
-            folder = codes.find(shard.path.parent.name) if crawl else None
-            if (
-                not languages
-                or folder in (None, codes.UNKNOWN)
-                or any(codes.covers(code, folder or "") for code in languages)
-            ):
-                found.append((shard, dump))
-    return found
+def find(options: ExportOptions) -> list[CorpusSource]:
+    """Return what to read, without the shards of languages that are not wanted."""
+    return sources.find(options.inputs, [codes.parse(code) for code in options.wanted.languages])
 
 
-def run(options: ExportOptions, found: Sequence[tuple[ShardFile, str]], watch: Watch) -> ExportSummary:
+def run(options: ExportOptions, found: Sequence[CorpusSource], watch: Watch) -> ExportSummary:
     """Write the output, whole or not at all."""
     format = _format(options)
-    filter = Filter(options.wanted, _takedown(options))
+    selection = Selection(found, options.wanted, listed(found, options.takedown))
     target = options.target(format)
-    work = _Export(options, filter, Sink(format, format_options(options), target.standard_output))
+    work = _Export(options, Sink(format, format_options(options), target.standard_output), target.directory)
     with outputs.opened(target) as output:
         try:
-            for shard, dump in found:
-                work.read(shard, dump, output, watch)
+            for selected in selection.read(watch):
+                work.write(selected, output)
             if not output.files and not options.by:
                 work.sink.touch(output.path(""))
                 output.note(output.path(""))
@@ -125,46 +120,35 @@ def run(options: ExportOptions, found: Sequence[tuple[ShardFile, str]], watch: W
         except BaseException:
             work.sink.drop()
             raise
-        if work.summary.documents_in and filter.unknown():
+        summary, filter = work.summary, selection.filter
+        summary.documents_in, summary.left_out = selection.documents_in, selection.left_out
+        if summary.documents_in and filter.unknown():
             raise ConfigError(_unknown_score(filter))
-        work.summary.files = dict(sorted(output.files.items()))
+        summary.files = dict(sorted(output.files.items()))
         if target.directory:
-            (output.root / outputs.NOTE).write_bytes(_note(options, work.summary))
-    return work.summary
+            _describe(output.root, options, found, summary, work.census)
+    return summary
 
 
 class _Export:
-    """Reads shards into the sink and counts."""
+    """Writes documents into the sink and counts."""
 
-    def __init__(self, options: ExportOptions, filter: Filter, sink: Sink) -> None:
-        self.filter, self.sink = filter, sink
+    def __init__(self, options: ExportOptions, sink: Sink, counted: bool) -> None:
+        self.sink = sink
         self.summary = ExportSummary()
+        self.census = Census()
+        self._counted = counted  # only the card of a directory needs the census
         self._part = PARTS.get(options.by)
 
-    def read(self, shard: ShardFile, dump: str, output: Output, watch: Watch) -> None:
-        shown = 0
-        for line, place, position in reader.lines(shard):
-            document = documents.read(line, place)
-            self.summary.documents_in += 1
-            rule = self.filter.refuses(document) or (
-                "" if any(paragraph.text for paragraph in document.paragraphs) else "no text"
-            )
-            if rule:
-                self.summary.left_out[rule] = self.summary.left_out.get(rule, 0) + 1
-            else:
-                self._write(document, line, dump, output)
-            if position > shown:
-                watch(position - shown)
-                shown = position
-        watch(shard.length - shown)
-
-    def _write(self, document: Document, line: bytes, dump: str, output: Output) -> None:
-        summary = self.summary
+    def write(self, selected: Selected, output: Output) -> None:
+        summary, document = self.summary, selected.document
         summary.documents_out += 1
         summary.paragraphs_out += len(document.paragraphs)
         path = output.path(self._part(document) if self._part else "")
-        size = self.sink.add(path, Item(document, line, summary.documents_out, dump))
+        size = self.sink.add(path, Item(document, selected.line, summary.documents_out, selected.dump))
         summary.bytes_out += size
+        if self._counted:
+            self.census.add(document)
         if output.count(path, size):
             self.sink.finish(path)
 
@@ -208,23 +192,8 @@ def describe(summary: ExportSummary) -> str:
     return "\n".join(lines)
 
 
-def size(found: Sequence[tuple[ShardFile, str]]) -> int:
-    return sum(shard.length for shard, _ in found)
-
-
-def _takedown(options: ExportOptions) -> Takedown:
-    """Join the lists of the crawls that are read and the list that the user named."""
-    crawls = {crawl.resolve(): crawl for path in options.inputs if (crawl := reader.crawl_of(path))}
-    return takedown.of(*crawls.values(), extra=options.takedown)
-
-
-def _check_inputs(inputs: Sequence[Path]) -> None:
-    """Refuse inputs by which a document would be read twice."""
-    for number, path in enumerate(inputs):
-        own = path.resolve()
-        for other in inputs[:number]:
-            if own == other.resolve() or other.resolve() in own.parents or own in other.resolve().parents:
-                raise ConfigError(f"{path} and {other} contain the same files; name each of them once")
+def size(found: Sequence[CorpusSource]) -> int:
+    return sum(source.size for source in found)
 
 
 def _check_places(options: ExportOptions) -> None:
@@ -247,15 +216,32 @@ def _unknown_score(filter: Filter) -> str:
     return f"{filter.score_options[name]}: no document has a score {name!r}; {known}"
 
 
-def _note(options: ExportOptions, summary: ExportSummary) -> bytes:
-    """Return the content of export.json: how the export was made."""
-    wanted = {name: value for name, value in dataclasses.asdict(options.wanted).items() if value}
-    made = {
-        "windrow": windrow.__version__,
-        "format": options.format,
-        "inputs": [os.fspath(path) for path in options.inputs],
-    }
+def _describe(
+    root: Path, options: ExportOptions, found: Sequence[CorpusSource], summary: ExportSummary, census: Census
+) -> None:
+    """Write the files of an output directory that say what it is."""
+    made = _made(options)
+    note = {**made, "inputs": [os.fspath(path) for path in options.inputs], **dataclasses.asdict(summary)}
+    (root / outputs.NOTE).write_bytes(msgspec.json.format(msgspec.json.encode(note)) + b"\n")
+    exported = Exported(
+        output=Path(os.path.abspath(options.output)),
+        format=options.format,
+        made=made,
+        sources=found,
+        census=census,
+        files=summary.files,
+        left_out=summary.left_out,
+        split=bool(options.by),
+        places=options.places,
+        loadable=options.format != "jsonl" or options.style != "windrow",
+    )
+    companions.write(root, exported)
+
+
+def _made(options: ExportOptions) -> dict[str, Any]:
+    """Return how the export was made."""
+    made: dict[str, Any] = {"windrow": windrow.__version__, "format": options.format}
     made |= {"style": options.style} if options.format == "jsonl" else {}
     made |= {"by": options.by} if options.by else {}
     made |= {"words": options.words} if options.format == "vertical" else {}
-    return msgspec.json.format(msgspec.json.encode({**made, "wanted": wanted, **dataclasses.asdict(summary)})) + b"\n"
+    return made | {"wanted": {name: value for name, value in dataclasses.asdict(options.wanted).items() if value}}

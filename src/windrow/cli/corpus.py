@@ -12,7 +12,12 @@ from windrow.units import size
 
 
 def export(
-    inputs: Annotated[list[Path], typer.Argument(help="A crawl's directory, or files of a corpus.", metavar="DIR")],
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A crawl's directory, or files of a corpus. Several are merged: the first wins.", metavar="DIR"
+        ),
+    ],
     format: Annotated[
         str, typer.Option(help="jsonl, prevertical, vertical, parquet, text, or your own: package.module:name.")
     ],

@@ -75,7 +75,7 @@ def files(
     settings: Settings = None,
 ) -> None:
     """Print the main text of HTML files."""
-    from windrow import extract
+    import windrow.extract as extract
     from windrow.extract.evaluation import files
 
     if form not in ("text", "jsonl"):

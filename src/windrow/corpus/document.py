@@ -140,6 +140,15 @@ def read(line: bytes, place: str) -> Document:
     return document
 
 
+def with_crawl(line: bytes, name: str) -> bytes:
+    """Return the line with the name of its crawl in `place`, unless it is there."""
+    # A JSON string never contains an unescaped quote, so no text can look like this member.
+    head, member, rest = line.partition(b'"place":{')
+    if not member or b'"crawl":' in rest.partition(b"}")[0]:
+        return line
+    return b"".join((head, member, b'"crawl":', _encode(name), b",", rest))
+
+
 def moment(epoch: float) -> str:
     """Return a time as documents write it: 2026-11-15T10:44:21.123Z."""
     second, thousandths = divmod(round(epoch * 1000), 1000)

@@ -1,7 +1,12 @@
 """Where an export goes: one file, a directory of numbered files, one file per part of the corpus, or standard output.
 
 Everything is written under a name that begins with ".new." and renamed at the end, so an output is there whole or not
-at all. A directory that an export made contains export.json, and only such a directory is ever replaced.
+at all.
+
+A directory has its documents in a directory of their own, data/, with nothing else in it, because most programs that
+read a directory read every file there: datatrove, pyarrow, pandas. Beside it are README.md, the dataset card, and
+.export.json, which says how the export was made. Its name begins with a dot so that `datasets`, which reads every other
+JSON file below a directory as data, ignores it. Only a directory with that file is ever replaced.
 """
 
 import contextlib
@@ -18,7 +23,8 @@ from windrow.config import ConfigError
 from windrow.corpus import stream
 from windrow.corpus.formats.format import Format
 
-NOTE = "export.json"
+NOTE = ".export.json"
+DATA = "data"
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -29,6 +35,7 @@ class Target(msgspec.Struct, frozen=True):
     split: bool = False  # one file per part of the corpus
     shard_bytes: int = 1 << 30  # of a numbered file, before compression
     force: bool = False
+    folder: str = DATA  # of a directory: where its documents are
 
     @property
     def standard_output(self) -> bool:
@@ -48,18 +55,23 @@ class Output:
         self.root = root  # directory or file, under its temporary name
         self._directory, self._split = target.directory, target.split  # read once: `directory` looks at the disk
         self.files: dict[str, int] = {}  # file name -> documents
+        self._paths: dict[str, Path] = {}  # joined once per file, not per document
         self._number = 0
         self._size = 0
 
     def path(self, part: str) -> Path:
         if not self._directory:
             return self.root
-        name = _file_name(part) if self._split else f"{self._number:05}"
-        return self.root / f"{name}{self.target.format.suffix}"
+        key = part if self._split else f"{self._number:05}"
+        path = self._paths.get(key)
+        if path is None:
+            name = f"{_file_name(key)}{self.target.format.suffix}"
+            path = self._paths[key] = self.root / self.target.folder / name
+        return path
 
     def note(self, path: Path) -> str:
         """Count the file as one of the output, even if it gets no document."""
-        name = path.name if self._directory else self.target.output.name
+        name = f"{self.target.folder}/{path.name}" if self._directory else self.target.output.name
         self.files.setdefault(name, 0)
         return name
 
@@ -85,7 +97,7 @@ def opened(target: Target) -> Iterator[Output]:
     temporary = final.with_name(f".new.{final.name}")
     _remove(temporary)
     if target.directory:
-        temporary.mkdir()
+        (temporary / target.folder).mkdir(parents=True)
     try:
         yield Output(target, temporary)
         _sync(temporary)
@@ -149,8 +161,8 @@ def _replace(temporary: Path, final: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Sync a file, or a directory with its files."""
-    for found in (*(path.iterdir() if path.is_dir() else ()), path):
+    """Sync a file, or a directory with everything in it."""
+    for found in (*path.rglob("*"), path):
         descriptor = os.open(found, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)

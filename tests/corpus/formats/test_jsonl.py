@@ -56,7 +56,7 @@ def test_the_style_dolma_has_source_and_times_at_the_top() -> None:
 
 def test_the_style_both_has_the_members_of_both() -> None:
     assert set(read(2, "both")) == set(read(2, "datatrove")) | set(read(2, "dolma"))
-    assert read(2, "both")["metadata"]["signals"] == [
+    assert json.loads(read(2, "both")["metadata"]["signals"]) == [
         {"source": "robots.txt", "name": "train-ai", "value": "n", "field": "content-usage"}
     ]
 

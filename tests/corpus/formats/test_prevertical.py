@@ -17,19 +17,26 @@ def written(sample: Sample, options: FormatOptions = OPTIONS) -> list[str]:
     return as_prevertical(read(sample), 7, options).splitlines()
 
 
-def test_a_document_has_the_attributes_of_spiderling_in_its_order() -> None:
-    line = written(SAMPLES[0])[0]
+def test_a_document_has_the_attributes_of_spiderling_in_its_order_and_then_our_own() -> None:
+    sample = msgspec.structs.replace(SAMPLES[0], author='Ada "A" & <B>', licence="https://l.example/?a=1&b=2")
+    line = written(sample)[0]
     assert re.findall(r' ([a-z_]+)="', line) == validator.DOC
     assert line == (
         '<doc id="7" title="Alte &quot;Mühlen&quot; &amp; &lt;Wind>" length="0-100" crawl_date="2026-11-15 10:44" '
         'modified_date="2020-05-04" lang="German" lang_diff="0.25" ip="192.0.2.1" '
-        'url="http://www.wind.example.de/m%C3%BChle?a=1&amp;b=2" file_type="html" enc_meta="utf-8" enc_chared="utf_8">'
+        'url="http://www.wind.example.de/m%C3%BChle?a=1&amp;b=2" file_type="html" enc_meta="utf-8" enc_chared="utf_8" '
+        'domain="example.de" tld="de" author="Ada &quot;A&quot; &amp; &lt;B>" licence="https://l.example/?a=1&amp;b=2">'
     )
 
 
-def test_an_unknown_date_is_left_out() -> None:
+def test_what_a_page_does_not_state_is_left_out() -> None:
     names = re.findall(r' ([a-z_]+)="', written(SAMPLES[2])[0])
-    assert names == [name for name in validator.DOC if name != "modified_date"]
+    assert names == [name for name in validator.DOC if name not in ("modified_date", "author", "licence")]
+    assert re.findall(r' ([a-z_]+)="', written(SAMPLES[4])[0])[-2:] == ["enc_chared", "domain"]  # at an IP address
+
+
+def test_a_licence_that_only_a_signal_names_is_written() -> None:
+    assert written(SAMPLES[5])[0].endswith(' licence="https://l.example/by">')
 
 
 def test_each_paragraph_is_one_line_with_its_class() -> None:
@@ -52,8 +59,8 @@ def test_the_length_is_that_of_the_written_text() -> None:
 def test_places_say_where_the_bytes_are() -> None:
     line = written(SAMPLES[0], FormatOptions(codes.name, places=True))[0]
     assert line.endswith(
-        f' warc_filename="{samples.WARC}" warc_offset="0" warc_length="900" digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4" '
-        'record_id="&lt;urn:uuid:00000000-0000-4000-8000-000000000000>">'
+        f' crawl="crawl" warc_filename="{samples.WARC}" warc_offset="0" warc_length="900" '
+        'digest="ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4" record_id="&lt;urn:uuid:00000000-0000-4000-8000-000000000000>">'
     )
 
 

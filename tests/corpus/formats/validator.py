@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 DOC = "id title length crawl_date modified_date lang lang_diff ip url file_type enc_meta enc_chared".split()
-PLACES = "warc_filename warc_offset warc_length digest record_id".split()
+DOC += ["domain", "tld", "author", "licence"]  # after those of SpiderLing
+OPTIONAL = ("modified_date", "domain", "tld", "author", "licence")
+PLACES = "crawl warc_filename warc_offset warc_length digest record_id".split()
 VALUES = {
     "id": r"\d+",
     "length": "0-100|100-500|500-1k|1k-5k|5k-10k|10k-100k|100k-1M|1M\\+",
@@ -19,6 +21,9 @@ VALUES = {
     "url": r"https?://\S+",
     "file_type": "html",
     "title": r".{0,300}",
+    "author": r".{1,300}",
+    "domain": r"\S+",
+    "tld": r"\S+",
     "heading": "yes",
     "class": "good|bad",
     "cfclass": "good|neargood|short|bad",
@@ -111,13 +116,8 @@ def _opened(line: str, state: State, vertical: bool) -> Iterator[str]:
 
 def _attributes(tag: str, attributes: list[tuple[str, str]]) -> Iterator[str]:
     names = [name for name, _ in attributes]
-    if tag == "doc" and [name for name in names if name != "modified_date"] not in (
-        _without(DOC),
-        _without(DOC + PLACES),
-    ):
+    if tag == "doc" and names not in (_present(DOC, names), _present(DOC + PLACES, names)):
         yield f"attributes of <doc>: {names}"
-    if tag == "doc" and "modified_date" in names and names[3:6] != ["crawl_date", "modified_date", "lang"]:
-        yield "modified_date is out of place"
     if tag == "p" and names not in (["class", "cfclass", "langdiff"], ["heading", "class", "cfclass", "langdiff"]):
         yield f"attributes of <p>: {names}"
     if tag == "s" and names:
@@ -128,8 +128,9 @@ def _attributes(tag: str, attributes: list[tuple[str, str]]) -> Iterator[str]:
             yield f"{name}={value!r}"
 
 
-def _without(names: list[str]) -> list[str]:
-    return [name for name in names if name != "modified_date"]
+def _present(expected: list[str], names: list[str]) -> list[str]:
+    """Return the expected names, in their order, without optional ones that are not there."""
+    return [name for name in expected if name in names or name not in OPTIONAL]
 
 
 def _content(line: str, state: State, vertical: bool) -> Iterator[str]:

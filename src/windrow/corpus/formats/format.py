@@ -91,8 +91,3 @@ class _Each:
     def close(self) -> None:
         if self._footer:
             self._write(self._footer)
-
-
-def full_text(document: Document) -> str:
-    """Return the paragraphs, one per line."""
-    return "\n".join([paragraph.text for paragraph in document.paragraphs])

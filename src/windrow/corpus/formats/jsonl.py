@@ -4,6 +4,11 @@ Written with one text per document, under the names that datatrove and dolma rea
 metadata; dolma needs id, text and source, and knows added, created and metadata. Both ignore other members, so the
 style "both" has all of these.
 
+Every member of these styles has one JSON type, in every document: `datasets` and pyarrow infer the types from the first
+documents and refuse a later one that differs. So a member is never null or left out; scores and signals, whose members
+differ from document to document, are JSON in a string; and a date of publication is written with a time, because
+pyarrow reads a bare date as a timestamp and then refuses the empty string.
+
 Read with the text in any of the members that common datasets use.
 """
 
@@ -17,7 +22,7 @@ import msgspec
 from windrow import urls
 from windrow.config import ConfigError
 from windrow.corpus import document as corpus
-from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, full_text
+from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item
 from windrow.corpus.stream import ByteStream
 from windrow.data import Document
 
@@ -35,10 +40,10 @@ def encode(item: Item, options: FormatOptions) -> bytes:
     document = item.document
     members: dict[str, Any] = {
         "id": document.id,
-        "text": full_text(document),
+        "text": document.text,
         "source": item.dump,
         "added": document.time,
-        "created": f"{document.date}T00:00:00.000Z" if document.date else document.time,
+        "created": _day(document.date) or document.time,
         "metadata": metadata(document, item.dump),
     }
     return _encode({name: members[name] for name in _MEMBERS[options.style]}) + b"\n"
@@ -54,21 +59,25 @@ def metadata(document: Document, dump: str) -> dict[str, Any]:
         "dump": dump,
         "file_path": place.file,
         "language": document.language,
-        "language_score": document.scores.get("language"),
+        "language_score": document.scores.get("language", 0.0),
         "title": document.title,
         "author": document.author,
-        "published": document.date,
+        "published": _day(document.date),
         "host": host,
         "domain": urls.domain(host),
         "tld": urls.tld(host),
         "licence": document.licence,
-        "scores": document.scores,
-        "signals": document.signals,
+        "scores": _encode(document.scores).decode(),
+        "signals": _encode(document.signals).decode(),
         "offset": place.offset,
         "length": place.length,
         "digest": place.digest,
         "truncated": document.truncated,
     }
+
+
+def _day(date: str) -> str:
+    return f"{date}T00:00:00.000Z" if date else ""
 
 
 def check_style(style: str) -> None:

@@ -1,6 +1,6 @@
 """The common part of prevertical and vertical: a <doc> per page, a <p> per paragraph, and the attributes of both.
 
-The attributes are those of SpiderLing in its order, so that tools made for its corpora read ours.
+The attributes are those of SpiderLing in its order, so that tools made for its corpora read ours; further ones follow.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from windrow import urls
 from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, Share
 from windrow.corpus.stream import ByteStream
 from windrow.data import Document
@@ -27,6 +28,15 @@ _CLASSES = (
     (100_000, "10k-100k"),
     (1_000_000, "100k-1M"),
 )
+# The attributes of the structures, for the registry file of a vertical; those of PLACE only with --places.
+DOC = (
+    *("id", "title", "length", "crawl_date", "modified_date", "lang", "lang_diff", "ip", "url", "file_type"),
+    *("enc_meta", "enc_chared", "domain", "tld", "author", "licence", "truncated"),
+)
+PLACE = ("crawl", "warc_filename", "warc_offset", "warc_length", "digest", "record_id")
+P = ("heading", "class", "cfclass", "langdiff")
+_OPTIONAL = ("modified_date", "domain", "tld", "author", "licence", "truncated")  # left out where a page states none
+
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")  # not text, and not allowed in XML
 
 _URL = re.compile(rb'<doc[ \t][^\n]*?[ \t]url="([^"\n]*)"')
@@ -54,37 +64,44 @@ def encode(item: Item, options: FormatOptions, body: Body) -> bytes:
 def _doc(item: Item, measures: tuple[int, str], options: FormatOptions) -> str:
     """`measures`: characters, and the difference from the language."""
     document, (size, distance) = item.document, measures
-    attributes = [
-        ("id", str(item.number)),
-        ("title", _line(document.title)[:TITLE].rstrip()),
-        ("length", length(size)),
-        ("crawl_date", f"{document.time[:10]} {document.time[11:16]}"),
-        ("modified_date", document.date),
-        ("lang", options.names(document.language)),
-        ("lang_diff", distance),
-        ("ip", document.ip),
-        ("url", document.url),
-        ("file_type", "html"),
-        ("enc_meta", document.charset.lower()),
-        ("enc_chared", document.charset.lower().replace("-", "_")),
-    ]
-    if document.truncated:
-        attributes.append(("truncated", document.truncated))
+    host = urls.host_of(document.url)
+    values = (
+        str(item.number),
+        _line(document.title)[:TITLE].rstrip(),
+        length(size),
+        f"{document.time[:10]} {document.time[11:16]}",
+        document.date,
+        options.names(document.language),
+        distance,
+        document.ip,
+        document.url,
+        "html",
+        document.charset.lower(),
+        document.charset.lower().replace("-", "_"),
+        urls.domain(host),
+        urls.tld(host),
+        _line(document.author)[:TITLE].rstrip(),
+        licence(document),
+        document.truncated,
+    )
+    attributes = list(zip(DOC, values, strict=True))
     if options.places:
         place = document.place
-        attributes += [
-            ("warc_filename", place.file),
-            ("warc_offset", str(place.offset)),
-            ("warc_length", str(place.length)),
-        ]
-        attributes += [("digest", place.digest), ("record_id", document.id)]
-    return _tag("doc", [pair for pair in attributes if pair[0] != "modified_date" or pair[1]])
+        where = (item.dump, place.file, str(place.offset), str(place.length), place.digest, document.id)
+        attributes += zip(PLACE, where, strict=True)
+    return _tag("doc", [(name, value) for name, value in attributes if value or name not in _OPTIONAL])
+
+
+def licence(document: Document) -> str:
+    """Return the licence that the page links or, if it links none, the first that a signal names."""
+    named = (signal.value for signal in document.signals if signal.name == "license" and signal.value)
+    return document.licence or next(named, "")
 
 
 @functools.lru_cache(1024)
 def _p(heading: bool, kind: str, own: str, distance: str) -> str:
-    attributes = [("heading", "yes")] if heading else []
-    return _tag("p", [*attributes, ("class", kind), ("cfclass", own or kind), ("langdiff", distance)])
+    attributes = list(zip(P, ("yes", kind, own or kind, distance), strict=True))
+    return _tag("p", attributes if heading else attributes[1:])
 
 
 def length(characters: int) -> str:

@@ -1,4 +1,7 @@
-"""Parquet: one row per document. Only this format needs pyarrow, so it is imported here, when a file is opened."""
+"""Parquet: one row per document. Only this format needs pyarrow, so it is imported here, when a file is opened.
+
+No column is a map: `datasets` cannot read that type. Scores are a list of name and value.
+"""
 
 import contextlib
 import datetime
@@ -6,7 +9,7 @@ from typing import Any, BinaryIO
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.corpus.formats.format import FormatOptions, Item, full_text
+from windrow.corpus.formats.format import FormatOptions, Item
 
 ROWS = 1000  # documents per group of rows
 GROUP = 64 << 20  # bytes of text after which a group is written even with fewer documents
@@ -32,10 +35,11 @@ def schema() -> Any:
     signal = arrow.struct([(name, text) for name in ("source", "name", "value", "field", "agent")])
     columns = [(name, text) for name in ("id", "url", "host", "domain", "tld")]
     columns += [("time", arrow.timestamp("ms", tz="UTC"))]
-    columns += [(name, text) for name in ("language", "title", "author", "date", "text")]
+    columns += [("language", text), ("language_score", arrow.float64())]
+    columns += [(name, text) for name in ("title", "author", "date", "text")]
     columns += [
         ("paragraphs", arrow.list_(paragraph)),
-        ("scores", arrow.map_(text, arrow.float64())),
+        ("scores", arrow.list_(arrow.struct([("name", text), ("value", arrow.float64())]))),
         ("signals", arrow.list_(signal)),
     ]
     columns += [(name, text) for name in ("declared", "charset", "licence", "truncated", "ip", "dump", "warc_filename")]
@@ -54,7 +58,7 @@ def row(item: Item) -> dict[str, Any]:
         "domain": urls.domain(host),
         "tld": urls.tld(host),
         "time": _timestamp(document.time),
-        "text": full_text(document),
+        "text": document.text,
         "paragraphs": [
             {
                 "text": found.text,
@@ -65,7 +69,8 @@ def row(item: Item) -> dict[str, Any]:
             }
             for found in document.paragraphs
         ],
-        "scores": list(document.scores.items()),
+        "language_score": document.scores.get("language"),
+        "scores": [{"name": name, "value": value} for name, value in document.scores.items()],
         "signals": [{name: getattr(found, name) for name in found.__struct_fields__} for found in document.signals],
         "dump": item.dump,
         "warc_filename": place.file,

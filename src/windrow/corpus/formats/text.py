@@ -1,10 +1,14 @@
-"""Plain text: paragraphs with blank lines between them."""
+"""Plain text. Written with one paragraph per line and an empty line after each document, as in CC-100.
+
+Read with empty lines between paragraphs, because files of other origin may have wrapped lines. So of a file that was
+written here, each document is read as one paragraph.
+"""
 
 import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, full_text
+from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item
 from windrow.corpus.stream import ByteStream
 
 # Bytes read as one document: plain text does not mark where a document ends, and memory must stay bounded.
@@ -12,7 +16,9 @@ MOST = 8 << 20
 
 
 def encode(item: Item, options: FormatOptions) -> bytes:
-    return full_text(item.document).replace("\n", "\n\n").encode() + b"\n\n"
+    """Leave out empty paragraphs, which would end the document."""
+    texts = [paragraph.text for paragraph in item.document.paragraphs if paragraph.text]
+    return "\n".join([*texts, "\n"]).encode()
 
 
 def read(stream: ByteStream) -> Iterator[DocumentRecord]:

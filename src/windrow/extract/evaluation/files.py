@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from windrow import config, extract
+import windrow.extract as extract
+from windrow import config
 from windrow.config import Config, ConfigError
 from windrow.data import Capture, Task, Url
 from windrow.extract import Extractor, decode

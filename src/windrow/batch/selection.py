@@ -1,0 +1,101 @@
+"""Read the documents of one or more corpora that pass the filters, each page once.
+
+If several sources are read, a document of a later one is left out if an earlier one has its URL, its payload or its
+text: the first source that is named wins. Only documents that passed the filters count, so that a filter by time can
+choose another version of a page. Within a source nothing is compared: its crawl has decided which pages to keep.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow import dedup, takedown, urls
+from windrow.batch.filters import Filter, Wanted
+from windrow.batch.sources import CorpusSource
+from windrow.corpus import document as documents
+from windrow.corpus import reader
+from windrow.corpus.reader import ShardFile
+from windrow.data import Document
+from windrow.dedup.earlier import EarlierKeys
+from windrow.takedown import Takedown
+
+Watch = Callable[[int], None]  # called with the bytes of the corpus that were read since the last call
+# In the order of the keys of a document.
+REPEATED = ("same URL in an earlier crawl", "same payload in an earlier crawl", "same text in an earlier crawl")
+
+
+class Selected(msgspec.Struct, frozen=True):
+    document: Document
+    line: bytes  # in the corpus; with the name of its crawl, if several are read
+    dump: str  # name of its crawl
+
+
+class Selection:
+    """Reads sources and counts what is left out."""
+
+    def __init__(self, sources: Sequence[CorpusSource], wanted: Wanted, taken_down: Takedown) -> None:
+        self.sources = sources
+        self.filter = Filter(wanted, taken_down)
+        self.documents_in = 0
+        self.left_out: dict[str, int] = {}  # rule -> documents
+        self._earlier = EarlierKeys() if len(sources) > 1 else None
+
+    def read(self, watch: Watch) -> Iterator[Selected]:
+        for number, source in enumerate(self.sources):
+            if number and self._earlier is not None:
+                self._earlier.next()
+            last = number == len(self.sources) - 1
+            for shard in source.shards:
+                yield from self._shard(source, shard, last, watch)
+
+    def _shard(self, source: CorpusSource, shard: ShardFile, last: bool, watch: Watch) -> Iterator[Selected]:
+        shown = 0
+        for line, place, position in reader.lines(shard):
+            document = documents.read(line, place)
+            self.documents_in += 1
+            rule = self._rule(document, last)
+            if rule:
+                self.left_out[rule] = self.left_out.get(rule, 0) + 1
+            else:
+                yield self._selected(source, document, line)
+            if position > shown:
+                watch(position - shown)
+                shown = position
+        watch(shard.length - shown)
+
+    def _rule(self, document: Document, last: bool) -> str:
+        """Return the rule that leaves the document out; "" if there is none."""
+        rule = self.filter.refuses(document)
+        if rule or not any(paragraph.text for paragraph in document.paragraphs):
+            return rule or "no text"
+        if self._earlier is None:
+            return ""
+        keys = _keys(document)
+        for key, repeated in zip(keys, REPEATED, strict=True):
+            if self._earlier.has(key):
+                return repeated
+        if not last:
+            self._earlier.add(keys)
+        return ""
+
+    def _selected(self, source: CorpusSource, document: Document, line: bytes) -> Selected:
+        dump = document.place.crawl or source.name
+        if self._earlier is None or document.place.crawl:
+            return Selected(document, line, dump)
+        place = msgspec.structs.replace(document.place, crawl=dump)
+        return Selected(msgspec.structs.replace(document, place=place), documents.with_crawl(line, dump), dump)
+
+
+def _keys(document: Document) -> tuple[int, int, int]:
+    """A document without a digest, made by another program, gets the key of its URL twice."""
+    url = urls.key(document.url)
+    text = dedup.text_key([paragraph.text for paragraph in document.paragraphs])
+    digest = document.place.digest
+    return url, urls.key(f"sha1:{digest}") if digest else url, text
+
+
+def listed(sources: Sequence[CorpusSource], more: Path | None = None) -> Takedown:
+    """Join the takedown lists of the crawls that are read and the list that the user named."""
+    crawls = {source.crawl.resolve(): source.crawl for source in sources if source.crawl}
+    return takedown.of(*crawls.values(), extra=more)
