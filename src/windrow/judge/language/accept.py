@@ -6,6 +6,7 @@ from windrow.config import Config
 from windrow.data import Page, Reason
 from windrow.judge.language import detect
 from windrow.judge.language.detect import Finding, LanguageSettings
+from windrow.judge.language.lookalikes import Clue
 from windrow.judge.ruling import Facts, Judge, Ruling
 
 
@@ -21,7 +22,7 @@ def build(config: Config) -> Judge:
     settings = msgspec.structs.replace(detect.prepare(config.language), least=int(config.quality.min_characters))
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = detect.detect(facts.texts, settings)
+        found = detect.detect(facts.texts, settings, Clue(page.language, facts.url))
         scores = {"language": found.score}
         if not settings.accepted:
             return Ruling(scores=scores, language=found.language, languages=found.paragraphs)

@@ -19,8 +19,9 @@ import msgspec
 from windrow import config, scripts
 from windrow.config import ConfigError
 from windrow.judge import shape
-from windrow.judge.language import codes, tools, trigrams
+from windrow.judge.language import codes, lookalikes, tools, trigrams
 from windrow.judge.language.codes import UNKNOWN
+from windrow.judge.language.lookalikes import NO_CLUE, Clue
 from windrow.judge.language.tools import Answer
 from windrow.judge.language.trigrams import TrigramModel
 
@@ -93,7 +94,7 @@ def prepare(options: config.LanguageOptions) -> LanguageSettings:
     )
 
 
-def detect(texts: Sequence[str], settings: LanguageSettings) -> Finding:
+def detect(texts: Sequence[str], settings: LanguageSettings, clue: Clue = NO_CLUE) -> Finding:
     """Return the language of a page and of each of its paragraphs."""
     read = max(settings.read, _LEAST // max(1, len(texts)))
     sizes = _sizes(texts)
@@ -101,6 +102,8 @@ def detect(texts: Sequence[str], settings: LanguageSettings) -> Finding:
     answers = _answers(texts, read, total <= settings.short, settings)
     if settings.models:
         answers = [_by_model(text[:read], answer, settings) for text, answer in zip(texts, answers, strict=True)]
+    if not lookalikes.MARKED.isdisjoint(answers):
+        answers = lookalikes.settle(texts, answers, sizes, clue)
     page, score = _page(texts, _weights(sizes, answers), settings)
     unclear = UNKNOWN in answers and any(
         answer == UNKNOWN and len(text) >= _NAMED for text, answer in zip(texts, answers, strict=True)
@@ -266,7 +269,7 @@ def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, setting
     left, kept = settings.second if settings.sort else 0, accepts(page, settings)
     checked: set[str] = set()  # languages that both tools have found
     for text, answer in zip(texts, answers, strict=True):
-        if answer != page and _doubtful(text, answer, settings) and _matters(answer, kept, settings):
+        if answer != page and _doubtful(text, answer, page, settings) and _matters(answer, kept, settings):
             asked = text[:_ASKED]
             own = _related(tools.cld2(asked, page), page)
             if own and (answer == UNKNOWN or len(text) < _NAMED):
@@ -279,7 +282,9 @@ def _paragraphs(texts: Sequence[str], answers: Sequence[str], page: str, setting
     return found
 
 
-def _doubtful(text: str, answer: str, settings: LanguageSettings) -> bool:
+def _doubtful(text: str, answer: str, page: str, settings: LanguageSettings) -> bool:
+    if answer in lookalikes.MARKED and page in lookalikes.MARKED:
+        return False  # the words have decided
     if answer == UNKNOWN:
         return len(text) >= _NAMED
     return len(text) < settings.short
