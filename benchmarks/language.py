@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.judge import declarations
 from windrow.extract import decode, walk
 from windrow.judge.language import codes, detect, tools
-from windrow.judge.language.detect import LanguageSettings
+from windrow.judge.language.settings import LanguageSettings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 Tool = Callable[[list[str]], str]

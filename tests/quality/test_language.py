@@ -11,7 +11,7 @@ import pytest
 from tests.judge import declarations
 from tests.shared import shared
 from windrow.judge.language import codes, detect, tools, trigrams
-from windrow.judge.language.detect import LanguageSettings
+from windrow.judge.language.settings import LanguageSettings
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]

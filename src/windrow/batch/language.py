@@ -9,6 +9,7 @@ from windrow import config
 from windrow.batch import inputs
 from windrow.config import ConfigError
 from windrow.judge.language import codes, detect, tools, trigrams
+from windrow.judge.language.settings import prepare
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -20,7 +21,9 @@ class Detected(msgspec.Struct, frozen=True):
 
     def fields(self) -> dict[str, object]:
         """Return one flat row for JSON."""
-        return {"path": self.path, "name": self.name, **msgspec.structs.asdict(self.finding)}
+        found = self.finding
+        figures = {"score": found.score, "shares": found.shares, "paragraphs": found.paragraphs}
+        return {"path": self.path, "name": self.name, "language": found.language, **figures}
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -45,7 +48,7 @@ def train(name: str, samples: Iterable[str], output: Path) -> str:
 
 def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[str]) -> Iterator[Detected]:
     """Yield the language of each file. Its paragraphs are its lines."""
-    settings = detect.prepare(config.LanguageOptions(models=tuple(models), recognised=tuple(recognised)))
+    settings = prepare(config.LanguageOptions(models=tuple(models), recognised=tuple(recognised)))
     for path in paths:
         finding = detect.detect([line for line in inputs.text(path).splitlines() if line.strip()], settings)
         yield Detected(path, codes.name(finding.language), finding)

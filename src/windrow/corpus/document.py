@@ -41,8 +41,9 @@ class Source(msgspec.Struct, frozen=True):
     ip: str
     place: Place
     digest: str  # sha1 of the payload in base32
-    language: str  # ISO 639-3
+    language: str  # of the document, ISO 639-3
     scores: dict[str, float]
+    page_language: str = ""  # if it differs
 
 
 class _PageMembers(msgspec.Struct, frozen=True):
@@ -55,7 +56,7 @@ class _PageMembers(msgspec.Struct, frozen=True):
     signals: Sequence[Signal]
 
 
-class _SourceMembers(msgspec.Struct, frozen=True):
+class _SourceMembers(msgspec.Struct, frozen=True, omit_defaults=True):
     format: int
     id: str
     url: str
@@ -64,6 +65,7 @@ class _SourceMembers(msgspec.Struct, frozen=True):
     ip: str
     language: str
     scores: dict[str, float]
+    page_language: str = ""
 
 
 class _ParagraphMembers(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"kind": "class"}):
@@ -82,7 +84,7 @@ _signals = msgspec.json.Decoder(list[Signal]).decode
 def draft(
     page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]
 ) -> Draft:
-    """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the page's."""
+    """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the document's."""
     rows = [
         _ParagraphMembers(found.text, found.kind, found.own, found.heading, "" if own == language else own)
         for found, own in zip(paragraphs, languages, strict=True)
@@ -115,6 +117,7 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
             ip=source.ip,
             language=source.language,
             scores=source.scores,
+            page_language=source.page_language,
         )
     )
     if b":null" in front and len(finite := _finite(source.scores)) < len(source.scores):

@@ -29,7 +29,7 @@ from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, listed_hosts, stays_home
 from windrow.frontier import Frontier
 from windrow.frontier.policy.scope import Scope
-from windrow.judge.language import detect
+from windrow.judge.language import settings as language
 from windrow.origin.soft404 import Probes
 
 _T = TypeVar("_T")
@@ -298,7 +298,7 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
 def check_language(options: Config) -> None:
     """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
     if options.extract.extractor != "none":  # without text, no language is detected
-        detect.prepare(options.language)
+        language.prepare(options.language)
 
 
 async def run(directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None]) -> Ending:

@@ -48,6 +48,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason
     detail: str = ""
     language: str = ""
+    page_language: str = ""
     scores: dict[str, float] = {}
     clean: int = 0  # bytes of main text
     primary: int = 0  # of these, bytes in the first accepted language
@@ -118,6 +119,7 @@ def line(decision: Decision, candidate: Candidate, place: Place, record: str) ->
         digest=candidate.digest,
         language=decision.language,
         scores=decision.scores,
+        page_language=decision.page_language,
     )
     return document.line(decision.draft, source, decision.stays, decision.signals)
 
@@ -128,6 +130,7 @@ def _decision(verdict: Verdict) -> Decision:
         reason=verdict.reason,
         detail=verdict.detail,
         language=verdict.language,
+        page_language=verdict.page_language,
         scores=verdict.scores,
         clean=verdict.clean,
         primary=verdict.primary,

@@ -6,9 +6,12 @@ from windrow.config import Config, LanguageOptions
 from windrow.data import Page, Reason
 from windrow.judge import Facts
 from windrow.judge.language import accept
-from windrow.judge.language.detect import Finding, LanguageSettings
+from windrow.judge.language.detect import Finding
+from windrow.judge.language.settings import LanguageSettings
 
-MIXED = Finding("ces", 0.7, {"ces": 0.7, "slk": 0.2, "eng": 0.1}, ("ces", "slk", "ces", "eng"))
+MIXED = Finding(
+    "ces", {"ces": 0.7, "slk": 0.2, "eng": 0.1}, ("ces", "slk", "ces", "eng"), (1.0, 1.0, 0.5, 1.0), (60, 20, 10, 10)
+)
 GERMAN = "Alle Menschen sind frei und gleich an Würde und Rechten geboren."
 ENGLISH = "All human beings are born free and equal in dignity and rights."
 
@@ -28,12 +31,12 @@ def test_a_paragraph_in_a_similar_language_is_recognised_and_dropped(
 def test_a_page_with_too_small_a_share_in_accepted_languages_is_dropped_whole() -> None:
     assert not accept.accept(MIXED, LanguageSettings(accepted=("ces",), min_share=0.75)).enough
     assert accept.accept(MIXED, LanguageSettings(accepted=("slk",), min_share=0.2)).dropped == (0, 2, 3)
-    unknown = Finding("und", 0.0, {}, ())
+    unknown = Finding("und", {}, (), (), ())
     assert not accept.accept(unknown, LanguageSettings(accepted=("ces",), min_share=0.0)).enough
 
 
 def test_a_macrolanguage_accepts_its_members() -> None:
-    found = Finding("nob", 1.0, {"nob": 0.8, "nno": 0.2}, ("nob", "nno"))
+    found = Finding("nob", {"nob": 0.8, "nno": 0.2}, ("nob", "nno"), (1.0, 1.0), (80, 20))
     assert accept.accept(found, LanguageSettings(accepted=("nor",))).dropped == ()
     assert accept.accept(found, LanguageSettings(accepted=("nob",))).dropped == (1,)
 

@@ -32,7 +32,7 @@ def schema() -> Any:
     signal = arrow.struct([(name, text) for name in ("source", "name", "value", "field", "agent")])
     columns = [(name, text) for name in ("id", "url", "host", "domain", "tld")]
     columns += [("time", arrow.timestamp("ms", tz="UTC"))]
-    columns += [(name, text) for name in ("language", "title", "author", "date", "text")]
+    columns += [(name, text) for name in ("language", "page_language", "title", "author", "date", "text")]
     columns += [
         ("paragraphs", arrow.list_(paragraph)),
         ("scores", arrow.map_(text, arrow.float64())),
@@ -52,6 +52,7 @@ def row(item: Item) -> dict[str, Any]:
     }
     return {
         **same,
+        "page_language": document.page_language or document.language,
         "host": host,
         "domain": urls.domain(host),
         "tld": urls.tld(host),

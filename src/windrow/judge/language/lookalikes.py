@@ -38,21 +38,36 @@ class Clue(msgspec.Struct, frozen=True, gc=False):
 NO_CLUE = Clue()
 
 
-def settle(texts: Sequence[str], answers: list[str], sizes: Sequence[int], clue: Clue) -> list[str]:
-    """Return the answers with each paragraph in one of the marked languages given to the right one of them."""
+def settle(
+    texts: Sequence[str], answers: list[str], certain: list[float], sizes: Sequence[int], clue: Clue
+) -> list[str]:
+    """Return the answers with each paragraph in one of the marked languages given to the right one of them.
+
+    `certain`: how sure each answer is; filled in for these paragraphs.
+    """
     places = [place for place, code in enumerate(answers) if code in MARKED and not _OTHER_SCRIPT.search(texts[place])]
     if not places:
         return answers
     counted = {place: _votes(texts[place]) for place in places}
-    whole = _sum([*counted.values(), RARE, _stated(clue), _of_tool([(answers[place], sizes[place]) for place in places])])
+    whole = _sum(
+        [*counted.values(), RARE, _stated(clue), _of_tool([(answers[place], sizes[place]) for place in places])]
+    )
     page = max(whole, key=lambda code: whole[code])
-    found = list(answers)
+    found, sure = list(answers), _sure(whole)
     for place in places:
+        certain[place] = sure
         own = counted[place]
         most = max(own.values(), default=0.0)
         best = [code for code, number in own.items() if number == most]
         found[place] = page if page in best or not best else max(best, key=lambda code: whole[code])
     return found
+
+
+def _sure(votes: Votes) -> float:
+    """Return how sure the language with most votes is: half if the next has as many, more with each vote ahead."""
+    first, *rest = sorted(votes.values(), reverse=True)
+    ahead = first - max(0.0, rest[0] if rest else 0.0)
+    return 1 - float(0.5 ** (1 + ahead))
 
 
 def _votes(text: str) -> Votes:
@@ -110,7 +125,8 @@ def _sum(parts: Iterable[Votes]) -> Votes:
 @functools.cache
 def _table() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], tuple[int, ...]]:
     """Return the languages of each word, those of each beginning of a word, and the lengths of the beginnings."""
-    words, stems = {}, {}
+    words: dict[str, tuple[str, ...]] = {}
+    stems: dict[str, tuple[str, ...]] = {}
     for languages, marks in MARKS:
         for mark in marks.split():
             (stems if mark.endswith("-") else words)[mark.rstrip("-")] = tuple(languages.split())

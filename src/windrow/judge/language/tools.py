@@ -40,6 +40,15 @@ def cld2(text: str, hint: str = "") -> str:
     return codes.label(best[0][1]) if sure or hint else UNKNOWN
 
 
+def read(text: str) -> Answer:
+    """Return CLD2's answer and the share of the text that it found in this language; ("und", 0) if it is unsure."""
+    sure, _, best = detect(text)
+    if not sure:
+        return UNKNOWN, 0.0
+    _, label, percent, _ = best[0]
+    return codes.label(label), 1.0 if percent >= _PURE else percent / 100
+
+
 def is_pure(text: str, language: str) -> bool:
     """Return whether CLD2 finds only this language in the text."""
     sure, _, best = detect(text)
