@@ -12,6 +12,9 @@ from windrow.judge.language import codes, detect, tools, trigrams
 from windrow.judge.language.settings import prepare
 
 
+_TAKEN = 0.1  # share of a sample from which the language that CLD2 takes it for is worth a model of its own
+
+
 class Detected(msgspec.Struct, frozen=True):
     """The language of one file."""
 
@@ -43,7 +46,17 @@ def train(name: str, samples: Iterable[str], output: Path) -> str:
     model = trigrams.train(code, "\n".join(map(inputs.text, samples)))
     trigrams.write(model, output)
     figures = f"{model.letters:,} letters, {model.bits:.2f} bits per character"
-    return f"{output} written: {codes.name(code)} ({code}), {figures}"
+    return f"{output} written: {codes.name(code)} ({code}), {figures}{_advice(model)}"
+
+
+def _advice(model: trigrams.TrigramModel) -> str:
+    """Return what to add if CLD2 takes much of the sample for another language; "" if it does not."""
+    taken = {one: share for one, share in model.cld2.items() if one not in (model.name, codes.UNKNOWN)}
+    other = max(taken, key=lambda one: taken[one], default="")
+    if not other or taken[other] < _TAKEN:
+        return ""
+    said = f"CLD2 takes {taken[other]:.0%} of the sample for {codes.name(other)}"
+    return f"\n{said}: to tell the two apart, train a model of {codes.name(other)} ({other}) too and name both"
 
 
 def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[str]) -> Iterator[Detected]:

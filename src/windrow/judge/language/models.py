@@ -20,6 +20,7 @@ _SHARE = (
 _OFTEN = 0.2  # the same, from which its answer says nothing
 _LOOSE, _STRICT = 3.0, 2.0  # standard deviations above the sample's bits that a text may have
 _SURE = 0.9  # py3langid's probability from which it is heard
+_LETTERS = 20  # a text with fewer shows nothing: a number, a name, an address
 _READ = 300  # characters of a paragraph that are read
 _DISTANCE = 0.03  # certainty lost per squared standard deviation
 
@@ -36,7 +37,7 @@ def name(text: str, answer: Answer, settings: LanguageSettings) -> Answer:
     said, _ = answer
     best, probability = trigrams.classify(text, settings.models)
     model = next((one for one in settings.models if one.name == best), None)
-    if model is None or not _possible(model, said, settings):
+    if model is None or sum(map(str.isalpha, text)) < _LETTERS or not _possible(model, said, settings):
         return answer
     distance = trigrams.distance(text, model)
     share = model.cld2.get(said, 0.0)
