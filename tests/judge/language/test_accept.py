@@ -49,3 +49,26 @@ def test_the_judge_labels_the_page_and_drops_foreign_paragraphs() -> None:
     rejected = accept.build(Config(language=LanguageOptions(accepted=("ces",))))(Page(), facts)
     assert (rejected.reason, rejected.detail) == (Reason.LANGUAGE, "deu, 0% in the accepted languages")
     assert (tuple(rejected.dropped), rejected.scores["foreign"]) == ((), 3)
+
+
+def test_the_language_is_that_of_the_paragraphs_that_stay_and_the_score_their_share_in_it() -> None:
+    page = Finding(
+        "eng", {"eng": 0.4, "deu": 0.35, "ces": 0.25}, ("eng", "deu", "ces"), (1.0, 0.8, 1.0), (400, 350, 250)
+    )
+    found = accept.accept(page, LanguageSettings(accepted=("ces", "deu")))
+    assert (found.dropped, found.language) == ((0,), "deu")  # most of what stays, not the first accepted
+    assert found.score == pytest.approx(0.8 * 350 / 600)
+    every = accept.accept(page, LanguageSettings())
+    assert (every.dropped, every.language, every.score) == ((), "eng", pytest.approx(0.4))
+    refused = accept.accept(page, LanguageSettings(accepted=("fra",)))
+    assert (refused.enough, refused.language) == (False, "eng")
+
+
+def test_the_ruling_names_the_language_of_the_page_if_it_is_another() -> None:
+    facts = Facts(url="", texts=[*[ENGLISH] * 3, *[GERMAN] * 2])
+    judge = accept.build(Config(language=LanguageOptions(accepted=("ces", "deu"), min_share=0.3)))
+    ruling = judge(Page(), facts)
+    assert (ruling.reason, ruling.language, ruling.page_language) == (Reason.OK, "deu", "eng")
+    assert ruling.scores["language"] >= 0.9
+    alone = accept.build(Config())(Page(), Facts(url="", texts=[GERMAN]))
+    assert (alone.language, alone.page_language) == ("deu", "")

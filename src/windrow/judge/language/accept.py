@@ -27,7 +27,7 @@ def build(config: Config) -> Judge:
     settings = msgspec.structs.replace(prepare(config.language), least=int(config.quality.min_characters))
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = detect.detect(facts.texts, settings, Clue(page.language, facts.url))
+        found = detect.detect(facts.texts, settings, Clue(page.language, facts.url, settings.accepted))
         accepted = accept(found, settings)
         scores = {"language": accepted.score}
         if settings.accepted:

@@ -171,7 +171,7 @@ def _paragraphs(
         answer = said
         if answer != page and _doubtful(text, answer, page, settings) and _matters(answer, kept, settings):
             asked = text[:_ASKED]
-            own = _related(tools.cld2(asked, page), page)
+            own = _confused(tools.cld2(asked, page), page)
             if own and (answer == UNKNOWN or len(text) < _NAMED):
                 answer = page
             elif left and (own or answer not in checked):
@@ -200,12 +200,17 @@ def _matters(answer: str, kept: bool, settings: LanguageSettings) -> bool:
 def _checked(asked: str, answer: str, page: str, settings: LanguageSettings) -> str:
     other, probability = tools.py3langid(asked, settings.recognised)
     if answer == UNKNOWN:
-        return other if probability >= _FOREIGN and not _related(other, page) else page
-    return page if _related(other, page) else answer
+        return other if probability >= _FOREIGN and not _confused(other, page) else page
+    return page if _confused(other, page) else answer
+
+
+def _confused(one: str, other: str) -> bool:
+    """Return whether one line does not distinguish two languages (Croatian, Bosnian)."""
+    return one == other or (_related(one, other) and codes.macro(one) not in _DISTINCT)
 
 
 @functools.lru_cache(4096)
 def _related(one: str, other: str) -> bool:
-    """Return whether two languages share a macrolanguage (Croatian, Bosnian): one line does not distinguish them."""
+    """Return whether two languages share a macrolanguage."""
     whole = codes.macro(one) or one
-    return one == other or (whole == (codes.macro(other) or other) and whole not in _DISTINCT)
+    return one == other or whole == (codes.macro(other) or other)

@@ -2,8 +2,8 @@
 
 CLD2 and py3langid distinguish most look-alikes by a page, but not Croatian, Serbian and Bosnian in Latin script: of 300
 Serbian paragraphs CLD2 calls 120 Serbian. For these the words decide (`marks`), counted over the whole page, together
-with what the page and its URL state of the language. A statement counts as little as a word or two, so that a wrong one
-does not turn a page that has such words.
+with what the page and its URL state of the language. A statement counts as little as a word, so that a wrong one does
+not turn a page that has such words.
 """
 
 import functools
@@ -17,9 +17,10 @@ from windrow.judge.language.codes import UNKNOWN
 from windrow.judge.language.marks import MARKS, MODALS, RARE, WITH_DA
 
 MARKED = frozenset(code for languages, _ in MARKS for code in languages.split())  # those that words distinguish
-_DECLARED = 1.5  # what a declaration counts, in marks
-_NAMED = 1.0  # the same for a code or country in the URL
-_TOOL = 1.0  # the same for CLD2's answer, if it gave it for the whole page
+_DECLARED = 1.0  # what a declaration counts, in marks
+_WANTED = 0.6  # the same for an accepted language: text without any mark is kept, one mark of another language is more
+_NAMED = 0.8  # the same for a code or country in the URL
+_TOOL = 0.5  # the same for CLD2's answer, if it gave it for the whole page
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_SCRIPT = re.compile("[\u0400-\u052f]")  # Serbian in Cyrillic script is no problem
 _CODE = re.compile(r"(?<=[/.=])[a-z]{2,3}(?=[-_/.&:?]|$)")
@@ -29,10 +30,11 @@ Votes = dict[str, float]  # by language
 
 
 class Clue(msgspec.Struct, frozen=True, gc=False):
-    """What is stated of a page's language outside its text."""
+    """What speaks for a language of a page beside its text."""
 
     declared: str = ""  # by the page
     url: str = ""
+    wanted: tuple[str, ...] = ()  # the accepted languages
 
 
 NO_CLUE = Clue()
@@ -59,7 +61,7 @@ def settle(
         own = counted[place]
         most = max(own.values(), default=0.0)
         best = [code for code, number in own.items() if number == most]
-        found[place] = page if page in best or not best else max(best, key=lambda code: whole[code])
+        found[place] = page if page in best or not best else max(best, key=lambda code: RARE.get(code, 0.0))
     return found
 
 
@@ -92,6 +94,9 @@ def _stated(clue: Clue) -> Votes:
     declared = codes.find(clue.declared) if clue.declared else None
     if declared in MARKED:
         votes[declared] = votes.get(declared, 0.0) + _DECLARED
+    for code in clue.wanted:  # not added to a statement: a wrong one would pull in what we look for
+        if code in MARKED:
+            votes[code] = max(votes.get(code, 0.0), _WANTED)
     return votes
 
 

@@ -68,5 +68,5 @@ MODALS = frozenset((
 WITH_DA = ("srp", "bos", "cnr")
 # What speaks against a language if nothing else differs, in marks: there is less text in it, and its marks include
 # most of those of the others.
-RARE = {"bos": -0.5, "cnr": -1.5}
+RARE = {"bos": -0.25, "cnr": -1.5}
 # fmt: on
