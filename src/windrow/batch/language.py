@@ -11,7 +11,6 @@ from windrow.config import ConfigError
 from windrow.judge.language import codes, detect, tools, trigrams
 from windrow.judge.language.settings import prepare
 
-
 _TAKEN = 0.1  # share of a sample from which the language that CLD2 takes it for is worth a model of its own
 
 
