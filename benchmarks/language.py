@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.judge import declarations
 from windrow.extract import decode, walk
 from windrow.judge.language import codes, detect, tools
-from windrow.judge.language.detect import LanguageSettings
+from windrow.judge.language.settings import LanguageSettings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 Tool = Callable[[list[str]], str]
@@ -121,6 +121,37 @@ def _mixed(name: str, pages: list[tuple[str, list[tuple[str, str]]]], tool: Call
     return {"tool": name, "pages": len(pages), **rates, "microseconds": spent / len(pages) * 1e6}
 
 
+def reliability(texts: dict[str, list[str]], number: int = 4000) -> list[Row]:
+    """Compare the score with the true share, on documents of known mixture: one line to 40, in one to three languages.
+
+    A third of the lines are cut to 15 to 60 characters, as headings and lists are.
+    """
+    chosen, settings = random.Random(9), LanguageSettings()
+    bins: dict[int, list[tuple[float, float]]] = {}
+    good = 0, 0
+    for _ in range(number):
+        names = chosen.sample(sorted(texts), chosen.choice((1, 1, 1, 2, 2, 3)))
+        weights = [chosen.random() ** 2 + 0.02 for _ in names]
+        names_of = chosen.choices(names, weights, k=chosen.choice((1, 2, 3, 5, 8, 15, 40)))
+        lines = [chosen.choice(texts[name]) for name in names_of]
+        lines = [line[: chosen.randint(15, 60)] if chosen.random() < 0.33 else line for line in lines]
+        found = detect.detect(lines, settings)
+        own = sum(size for size, name in zip(found.sizes, names_of, strict=True) if same(name, found.language))
+        share = own / sum(found.sizes)
+        bins.setdefault(min(9, int(found.score * 10)), []).append((found.score, share))
+        good = good[0] + (share >= 0.95), good[1] + (share >= 0.95 and found.score >= 0.9)
+    rows: list[Row] = [
+        {
+            "tool": f"score {low / 10:.1f}-{low / 10 + 0.1:.1f}",
+            "documents": len(pairs),
+            "mean score": sum(score for score, _ in pairs) / len(pairs),
+            "true share": sum(share for _, share in pairs) / len(pairs),
+        }
+        for low, pairs in sorted(bins.items(), reverse=True)
+    ]
+    return [*rows, {"tool": "share >= 0.95", "documents": good[0], "score >= 0.9": good[1] / good[0]}]
+
+
 def _ranges(lines: list[str]) -> list[str]:
     """What CLD2 says of the bytes of each line when it reads the page at once; unsure: the page's language."""
     _, _, best, ranges = pycld2.detect("\n".join(lines), returnVectors=True)
@@ -170,6 +201,7 @@ def main() -> None:
         title = f"{length} characters" if length else f"whole declarations, {len(texts)} languages"
         results[title] = [measure(name, tool, cut(texts, length)) for name, tool in compared.items()]
     results["foreign paragraphs"] = mixed(texts)
+    results["the score `language` and the true share"] = reliability(texts)
     if options.web:
         sample = list(pages(options.web, options.pages))
         results[f"pages of {options.web.name}, agreement"] = [

@@ -4,6 +4,7 @@ import json
 
 import msgspec
 
+from tests.judge import declarations
 from windrow import config, dedup, urls
 from windrow.data import Capture, Page, Reason, Task, Verdict
 from windrow.dedup import ngrams
@@ -141,3 +142,13 @@ def test_a_page_similar_to_the_sketch_of_its_origin_is_a_soft_404() -> None:
     assert refined.verdict and (refined.verdict.reason, refined.verdict.digest) == (Reason.SOFT_404, 0)
     assert (refined.draft, refined.ngrams) == (None, None)
     assert refiner.sketch(capture(b"")) == ""
+
+
+def test_the_document_is_encoded_in_the_language_of_its_kept_text() -> None:
+    english, german = declarations.shipped("en")[3:13], declarations.shipped("de")[3:9]
+    body = "".join(f"<p>{text}</p>" for text in (*english, *german)).encode()
+    wanted = config.LanguageOptions(accepted=("ces", "deu"), min_share=0.2)
+    refined = Refiner(config.Config(language=wanted))(capture(b"<meta charset=utf-8><body>" + body))
+    assert refined.verdict is not None and refined.draft is not None
+    assert (refined.verdict.language, refined.verdict.page_language) == ("deu", "eng")
+    assert not any("language" in json.loads(one) for one in refined.draft.paragraphs)  # each is in the document's

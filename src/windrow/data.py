@@ -264,11 +264,12 @@ class Verdict(msgspec.Struct, frozen=True, array_like=True):
 
     reason: Reason  # OK: the page belongs in the corpus, unless it is a duplicate
     detail: str = ""
-    language: str = ""  # ISO 639-3
+    language: str = ""  # of the text to keep; of the page, if it is rejected; ISO 639-3
     scores: dict[str, float] = {}  # by the name of a judge
     clean: int = 0  # bytes of main text in any language
     primary: int = 0  # of these, bytes in the first accepted language
     digest: int = 0  # 64-bit hash of the text to keep
+    page_language: str = ""  # of all main text, if it differs from `language`
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -280,7 +281,7 @@ class Document(msgspec.Struct, frozen=True):
     time: str  # of the request: 2026-11-15T10:44:21.123Z
     place: "DocumentPlace"
     ip: str
-    language: str  # ISO 639-3
+    language: str  # of most of these paragraphs, ISO 639-3
     scores: dict[str, float]
     paragraphs: tuple[Paragraph, ...]
     title: str = ""
@@ -291,6 +292,7 @@ class Document(msgspec.Struct, frozen=True):
     licence: str = ""
     signals: tuple[Signal, ...] = ()
     truncated: str = ""  # why the page is not complete: "length", "time" or "disconnect"
+    page_language: str = ""  # of the page with the paragraphs that were dropped, if it differs from `language`
 
     @property
     def text(self) -> str:
@@ -322,7 +324,8 @@ class Report(msgspec.Struct, frozen=True):
     clean: int = 0  # bytes of main text in any language, duplicates included
     primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that reached the corpus
-    language: str = ""  # of the page, if it was detected
+    language: str = ""  # of the document, or of the page if there is none; "": not detected
+    page_language: str = ""  # of the page, if it differs from `language`
     scores: dict[str, float] = {}
     text: int = 0  # 64-bit hash of the clean text, for a page that the judges accept: a fingerprint beside the digest
     place: Place | None = None

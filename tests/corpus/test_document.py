@@ -85,6 +85,14 @@ def test_a_line_has_the_documented_members() -> None:
     assert line.count(b"\n") == 1
 
 
+def test_the_language_of_the_page_is_a_member_if_it_differs() -> None:
+    draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [])
+    line = document.line(draft, msgspec.structs.replace(SOURCE, page_language="eng"))
+    found = document.read(line, "here")
+    assert (found.language, found.page_language) == ("deu", "eng")
+    assert document.read(make(), "here").page_language == ""
+
+
 def test_paragraphs_that_are_not_kept_are_left_out() -> None:
     found = document.read(make([False, True, False]), "here")
     assert [paragraph.text for paragraph in found.paragraphs] == ['Er sagte: "Ja\\Nein".']

@@ -238,3 +238,23 @@ def test_the_judge_of_the_documentation_works(tmp_path: Path) -> None:
     assert judge(page(GERMAN), options).verdict.scores["shouting"] == 0.0
     loud = judge(page([text.replace(" ", "! ") for text in GERMAN]), options)
     assert (loud.verdict.reason, loud.verdict.detail) == (Reason.QUALITY, "shouting")
+
+
+def test_a_document_has_the_language_of_its_kept_text_and_the_page_its_own() -> None:
+    texts = [*ENGLISH[:9], *GERMAN[:4]]
+    judged = judge(page(texts), made(language={"accepted": ("ces", "deu"), "min_share": 0.3}))
+    assert (judged.verdict.reason, judged.verdict.language, judged.verdict.page_language) == (Reason.OK, "deu", "eng")
+    assert set(judged.languages) == {"deu"}
+    rejected = judge(page(texts), made(language={"accepted": ("ces",)})).verdict
+    assert (rejected.reason, rejected.language, rejected.page_language) == (Reason.LANGUAGE, "eng", "")
+
+
+def without_german(page: Page, facts: Facts) -> Ruling:
+    return Ruling(dropped=[place for place, code in enumerate(facts.languages) if code == "deu"])
+
+
+def test_a_judge_that_drops_one_language_leaves_a_document_in_the_other() -> None:
+    options = made(language={"accepted": ("deu", "eng")}, judge={"judges": ("tests.judge.test_panel:without_german",)})
+    judged = judge(page([*GERMAN[:8], *ENGLISH[:4]]), options)
+    assert set(judged.languages) == {"eng"}
+    assert (judged.verdict.language, judged.verdict.page_language) == ("eng", "deu")

@@ -10,8 +10,11 @@ import pytest
 
 from tests.judge import declarations
 from tests.shared import shared
-from windrow.judge.language import codes, detect, tools, trigrams
-from windrow.judge.language.detect import LanguageSettings
+from windrow.config import Config, LanguageOptions
+from windrow.data import Page, Reason
+from windrow.judge import Facts
+from windrow.judge.language import accept, codes, detect, tools, trigrams
+from windrow.judge.language.settings import LanguageSettings
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]
@@ -141,3 +144,37 @@ def test_models_of_similar_languages_distinguish_articles_that_they_were_not_tra
 def articles(translations: Translations, name: str, seen: bool) -> list[list[str]]:
     """Return two of three articles to train on (`seen`), or the third to test with."""
     return [article for number, article in enumerate(translations[name]) if (number % 3 != 2) == seen]
+
+
+def test_the_score_is_the_share_of_the_text_in_its_language(translations: Translations) -> None:
+    chosen, texts = random.Random(9), paragraphs(translations)
+    pure, high, errors = 0, 0, []
+    for _ in range(600):
+        names = chosen.sample(sorted(texts), chosen.choice((1, 1, 2, 3)))
+        own = chosen.choices(names, [chosen.random() ** 2 + 0.02 for _ in names], k=chosen.choice((1, 2, 5, 15)))
+        lines = [chosen.choice(texts[name]) for name in own]
+        lines = [line[: chosen.randint(15, 60)] if chosen.random() < 0.33 else line for line in lines]
+        found = detect.detect(lines, LanguageSettings())
+        weights = [size for size, name in zip(found.sizes, own, strict=True) if same(name, found.language)]
+        share = sum(weights) / sum(found.sizes)
+        errors.append(abs(found.score - share))
+        pure, high = pure + (share >= 0.95), high + (share >= 0.95 and found.score >= 0.9)
+    assert pure > 300
+    assert high / pure >= FLOORS["language"]["score_of_pure"]
+    assert sum(errors) / len(errors) <= FLOORS["language"]["score_error"]
+
+
+@pytest.mark.parametrize("names", [("srp_latn", "hrv"), ("hrv", "srp_latn")], ids="-".join)
+def test_look_alikes_are_kept_or_refused_by_their_words(names: tuple[str, str], translations: Translations) -> None:
+    own, other = names
+    judge = accept.build(Config(language=LanguageOptions(accepted=(own[:3],))))
+    kept = {
+        name: [
+            judge(Page(), Facts(url="", texts=article)).reason is Reason.OK
+            for article in translations[name]
+            if sum(map(len, article)) >= 150
+        ]
+        for name in names
+    }
+    assert kept[own].count(True) / len(kept[own]) >= FLOORS["lookalikes"][own]
+    assert kept[other].count(False) / len(kept[other]) >= FLOORS["lookalikes"][f"not_{own}"]

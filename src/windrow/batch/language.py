@@ -9,6 +9,9 @@ from windrow import config
 from windrow.batch import inputs
 from windrow.config import ConfigError
 from windrow.judge.language import codes, detect, tools, trigrams
+from windrow.judge.language.settings import prepare
+
+_TAKEN = 0.1  # share of a sample from which the language that CLD2 takes it for is worth a model of its own
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -20,7 +23,9 @@ class Detected(msgspec.Struct, frozen=True):
 
     def fields(self) -> dict[str, object]:
         """Return one flat row for JSON."""
-        return {"path": self.path, "name": self.name, **msgspec.structs.asdict(self.finding)}
+        found = self.finding
+        figures = {"score": found.score, "shares": found.shares, "paragraphs": found.paragraphs}
+        return {"path": self.path, "name": self.name, "language": found.language, **figures}
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -40,12 +45,22 @@ def train(name: str, samples: Iterable[str], output: Path) -> str:
     model = trigrams.train(code, "\n".join(map(inputs.text, samples)))
     trigrams.write(model, output)
     figures = f"{model.letters:,} letters, {model.bits:.2f} bits per character"
-    return f"{output} written: {codes.name(code)} ({code}), {figures}"
+    return f"{output} written: {codes.name(code)} ({code}), {figures}{_advice(model)}"
+
+
+def _advice(model: trigrams.TrigramModel) -> str:
+    """Return what to add if CLD2 takes much of the sample for another language; "" if it does not."""
+    taken = {one: share for one, share in model.cld2.items() if one not in (model.name, codes.UNKNOWN)}
+    other = max(taken, key=lambda one: taken[one], default="")
+    if not other or taken[other] < _TAKEN:
+        return ""
+    said = f"CLD2 takes {taken[other]:.0%} of the sample for {codes.name(other)}"
+    return f"\n{said}: to tell the two apart, train a model of {codes.name(other)} ({other}) too and name both"
 
 
 def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[str]) -> Iterator[Detected]:
     """Yield the language of each file. Its paragraphs are its lines."""
-    settings = detect.prepare(config.LanguageOptions(models=tuple(models), recognised=tuple(recognised)))
+    settings = prepare(config.LanguageOptions(models=tuple(models), recognised=tuple(recognised)))
     for path in paths:
         finding = detect.detect([line for line in inputs.text(path).splitlines() if line.strip()], settings)
         yield Detected(path, codes.name(finding.language), finding)

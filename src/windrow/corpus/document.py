@@ -41,9 +41,10 @@ class Source(msgspec.Struct, frozen=True):
     ip: str
     place: Place
     digest: str  # sha1 of the payload in base32
-    language: str  # ISO 639-3
+    language: str  # of the document, ISO 639-3
     scores: dict[str, float]
     truncated: str = ""  # see Capture
+    page_language: str = ""  # if it differs
 
 
 class _PageMembers(msgspec.Struct, frozen=True):
@@ -66,6 +67,7 @@ class _SourceMembers(msgspec.Struct, frozen=True, omit_defaults=True):
     language: str
     scores: dict[str, float]
     truncated: str = ""
+    page_language: str = ""
 
 
 class _ParagraphMembers(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, rename={"kind": "class"}):
@@ -84,7 +86,7 @@ _signals = msgspec.json.Decoder(list[Signal]).decode
 def draft(
     page: Page, paragraphs: Sequence[Paragraph], language: str, languages: Sequence[str], signals: Sequence[Signal]
 ) -> Draft:
-    """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the page's."""
+    """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the document's."""
     rows = [
         _ParagraphMembers(found.text, found.kind, found.own, found.heading, "" if own == language else own)
         for found, own in zip(paragraphs, languages, strict=True)
@@ -118,6 +120,7 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
             language=source.language,
             scores=source.scores,
             truncated=source.truncated,
+            page_language=source.page_language,
         )
     )
     if b":null" in front and len(finite := _finite(source.scores)) < len(source.scores):

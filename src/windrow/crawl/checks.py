@@ -3,7 +3,7 @@
 from windrow.config import Config, ConfigError
 from windrow.data import Task
 from windrow.fetch.resolve import listed_hosts, stays_home
-from windrow.judge.language import detect
+from windrow.judge.language import settings as language
 
 
 def check_contact(options: Config, tasks: list[Task]) -> None:
@@ -22,4 +22,4 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
 def check_language(options: Config) -> None:
     """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
     if options.extract.extractor != "none":  # without text, no language is detected
-        detect.prepare(options.language)
+        language.prepare(options.language)

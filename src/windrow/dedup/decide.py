@@ -49,6 +49,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason
     detail: str = ""
     language: str = ""
+    page_language: str = ""
     scores: dict[str, float] = {}
     clean: int = 0  # bytes of main text
     primary: int = 0  # of these, bytes in the first accepted language
@@ -120,6 +121,7 @@ def line(decision: Decision, candidate: Candidate, place: Place, record: str) ->
         language=decision.language,
         scores=decision.scores,
         truncated=candidate.truncated,
+        page_language=decision.page_language,
     )
     return document.line(decision.draft, source, decision.stays, decision.signals)
 
@@ -130,6 +132,7 @@ def _decision(verdict: Verdict) -> Decision:
         reason=verdict.reason,
         detail=verdict.detail,
         language=verdict.language,
+        page_language=verdict.page_language,
         scores=verdict.scores,
         clean=verdict.clean,
         primary=verdict.primary,

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import msgspec
 
@@ -40,25 +41,27 @@ class Panel:
         texts = [paragraph.text for paragraph in paragraphs]
         facts = Facts(url=url, headers=headers, sketch=sketch, texts=texts)
         scores: dict[str, float] = {}
-        rejection, language = KEPT, ""
+        rejection, labelled = KEPT, KEPT
         for judge in self._judges if texts else self._without_text:
             ruling = judge(page, facts)
             if ruling is KEPT:
                 continue
             _add_scores(scores, ruling)
             facts = _with_findings(facts, ruling)
-            language = ruling.language or language
+            labelled = ruling if ruling.language else labelled
             if rejection is KEPT and ruling.reason is not Reason.OK:
                 rejection = ruling
                 if self._stop_early:
                     break
         if rejection is KEPT and len(facts.dropped) == len(texts):
             rejection = Ruling(reason=Reason.QUALITY, detail="the judges dropped every paragraph")
-        verdict = self._verdict(rejection, language, scores, facts)
+        verdict = self._verdict(rejection, labelled, scores, facts)
         return Judged(verdict, facts.signals) if rejection is not KEPT else _accepted(verdict, paragraphs, facts)
 
-    def _verdict(self, rejection: Ruling, language: str, scores: dict[str, float], facts: Facts) -> Verdict:
+    def _verdict(self, rejection: Ruling, labelled: Ruling, scores: dict[str, float], facts: Facts) -> Verdict:
         sizes = shape.octets(facts.texts)
+        page = labelled.page_language or labelled.language
+        language = page if rejection is not KEPT else _language(labelled, facts, sizes)
         rounded = {name: round(float(score), 4) for name, score in scores.items()}
         return Verdict(
             reason=rejection.reason,
@@ -67,11 +70,23 @@ class Panel:
             scores=rounded,
             clean=sum(sizes),
             primary=sum(itertools.compress(sizes, self._primary(facts))),
+            page_language=page if page != language else "",
         )
 
     def _primary(self, facts: Facts) -> list[bool]:
         """Say which texts are in the first accepted language; all, if every language is accepted."""
         return [not self._first or codes.covers(self._first, code) for code in facts.languages]
+
+
+def _language(labelled: Ruling, facts: Facts, sizes: Sequence[int]) -> str:
+    """Return the language of the text that stays: that of most of it, if other judges dropped paragraphs too."""
+    if len(facts.dropped) == len(labelled.dropped) or not facts.languages:
+        return labelled.language
+    weights: dict[str, int] = {}
+    for place, (code, size) in enumerate(zip(facts.languages, sizes, strict=True)):
+        if place not in facts.dropped:
+            weights[code] = weights.get(code, 0) + size
+    return max(weights, key=lambda code: weights[code], default=labelled.language)
 
 
 def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Judged:

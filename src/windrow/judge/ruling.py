@@ -36,7 +36,8 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""  # one line for people, with the reason
     dropped: Collection[int] = ()  # positions in `Facts.texts` of paragraphs that do not go into the corpus
     # Labels: what the page is, in words.
-    language: str = ""  # of the page, ISO 639-3
+    language: str = ""  # of the page, ISO 639-3; without the paragraphs that this judge drops
+    page_language: str = ""  # of the page with these paragraphs, if it differs
     languages: Sequence[str] = ()  # of each of `Facts.texts`
     signals: tuple[Signal, ...] = ()
 

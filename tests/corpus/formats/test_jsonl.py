@@ -32,6 +32,7 @@ def test_the_style_datatrove_has_text_id_and_metadata() -> None:
         "dump": "crawl",
         "file_path": samples.WARC,
         "language": "deu",
+        "page_language": "deu",
     }
     assert expected | {"language_score": 0.75} == {
         name: found["metadata"][name] for name in (*expected, "language_score")

@@ -14,7 +14,7 @@ from tests.judge import declarations
 from windrow import cli
 from windrow.config import ConfigError, LanguageOptions
 from windrow.judge.language import accept, codes, detect, trigrams
-from windrow.judge.language.detect import LanguageSettings
+from windrow.judge.language.settings import LanguageSettings, prepare
 
 PLAIN = LanguageSettings()
 LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "vi")
@@ -145,12 +145,12 @@ def test_a_short_text_is_in_a_recognised_language_and_a_long_one_may_be_in_any()
 
 
 def test_options_are_parsed_or_rejected() -> None:
-    ready = detect.prepare(LanguageOptions(accepted=("cs", "Slovak"), recognised=("pl",), short=50))
+    ready = prepare(LanguageOptions(accepted=("cs", "Slovak"), recognised=("pl",), short=50))
     assert (ready.accepted, ready.recognised, ready.short) == (("ces", "slk"), ("pol", "ces", "slk"), 50)
     with pytest.raises(ConfigError, match=r"unknown language 'cz'; did you mean 'ces' \(Czech\)"):
-        detect.prepare(LanguageOptions(accepted=("cz",)))
+        prepare(LanguageOptions(accepted=("cz",)))
     with pytest.raises(ConfigError, match=r"no tool can detect Upper Sorbian \('hsb'\)"):
-        detect.prepare(LanguageOptions(accepted=("hsb",)))
+        prepare(LanguageOptions(accepted=("hsb",)))
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def finnish(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_trained_model_detects_a_language_that_no_tool_knows(finnish: Path) -> None:
-    settings = detect.prepare(LanguageOptions(accepted=("qaf",), models=(str(finnish),)))
+    settings = prepare(LanguageOptions(accepted=("qaf",), models=(str(finnish),)))
     texts = [*declarations.shipped("fi")[45:], declarations.shipped("cs")[3]]
     found = detect.detect(texts, settings)
     assert found.language == "qaf"
@@ -173,7 +173,7 @@ def test_a_trained_model_detects_a_language_that_no_tool_knows(finnish: Path) ->
 
 def test_a_model_of_a_known_language_does_not_change_the_answer_for_others(tmp_path: Path) -> None:
     trigrams.write(trigrams.train("ces", "\n".join(declarations.shipped("cs"))), tmp_path / "ces.json")
-    settings = detect.prepare(LanguageOptions(models=(str(tmp_path / "ces.json"),)))
+    settings = prepare(LanguageOptions(models=(str(tmp_path / "ces.json"),)))
     for short in LANGUAGES:
         assert detect.detect(declarations.shipped(short)[:20], settings).language == codes.parse(short)
 
@@ -250,7 +250,7 @@ def test_an_error_ends_the_program_with_exit_code_2(
 
 def test_every_option_of_the_section_is_used() -> None:
     options = LanguageOptions(accepted=("de",), recognised=("nl",), min_share=0.3, short=50, read=200, second=4)
-    assert detect.prepare(options) == LanguageSettings(
+    assert prepare(options) == LanguageSettings(
         ("deu",), ("nld", "deu"), (), min_share=0.3, short=50, read=200, second=4, sort=True
     )
-    assert not detect.prepare(LanguageOptions()).sort
+    assert not prepare(LanguageOptions()).sort

@@ -60,6 +60,7 @@ def metadata(document: Document, dump: str) -> dict[str, Any]:
         "file_path": place.file,
         "language": document.language,
         "language_score": document.scores.get("language", 0.0),
+        "page_language": document.page_language or document.language,
         "title": document.title,
         "author": document.author,
         "published": _day(document.date),

@@ -36,7 +36,7 @@ def schema() -> Any:
     columns = [(name, text) for name in ("id", "url", "host", "domain", "tld")]
     columns += [("time", arrow.timestamp("ms", tz="UTC"))]
     columns += [("language", text), ("language_score", arrow.float64())]
-    columns += [(name, text) for name in ("title", "author", "date", "text")]
+    columns += [(name, text) for name in ("page_language", "title", "author", "date", "text")]
     columns += [
         ("paragraphs", arrow.list_(paragraph)),
         ("scores", arrow.list_(arrow.struct([("name", text), ("value", arrow.float64())]))),
@@ -54,6 +54,7 @@ def row(item: Item) -> dict[str, Any]:
     same = {name: getattr(document, name) for name in names}
     return {
         **same,
+        "page_language": document.page_language or document.language,
         "host": host,
         "domain": urls.domain(host),
         "tld": urls.tld(host),

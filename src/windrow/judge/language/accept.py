@@ -1,11 +1,15 @@
 """Which paragraphs are in an accepted language, and whether they are enough of the page: the judge `language`."""
 
+import itertools
+
 import msgspec
 
 from windrow.config import Config
 from windrow.data import Page, Reason
 from windrow.judge.language import detect
-from windrow.judge.language.detect import Finding, LanguageSettings
+from windrow.judge.language.detect import Finding
+from windrow.judge.language.lookalikes import Clue
+from windrow.judge.language.settings import LanguageSettings, accepts, prepare
 from windrow.judge.ruling import Facts, Judge, Ruling
 
 
@@ -15,26 +19,28 @@ class Accepted(msgspec.Struct, frozen=True):
     dropped: tuple[int, ...] = ()  # positions of the paragraphs in other languages
     share: float = 1.0  # of the page's characters in accepted languages
     enough: bool = True  # whether that share is enough to keep the page
+    language: str = ""  # of most of what remains; of the page, if nothing does
+    score: float = 0.0  # the share of what remains that is in this language
 
 
 def build(config: Config) -> Judge:
-    settings = msgspec.structs.replace(detect.prepare(config.language), least=int(config.quality.min_characters))
+    settings = msgspec.structs.replace(prepare(config.language), least=int(config.quality.min_characters))
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = detect.detect(facts.texts, settings)
-        scores = {"language": found.score}
-        if not settings.accepted:
-            return Ruling(scores=scores, language=found.language, languages=found.paragraphs)
+        found = detect.detect(facts.texts, settings, Clue(page.language, facts.url, settings.accepted))
         accepted = accept(found, settings)
-        scores["accepted"] = accepted.share
-        scores["foreign"] = len(accepted.dropped)
+        scores = {"language": accepted.score}
+        if settings.accepted:
+            scores["accepted"] = accepted.share
+            scores["foreign"] = len(accepted.dropped)
         detail = f"{found.language}, {accepted.share:.0%} in the accepted languages"
         return Ruling(
             scores=scores,
             reason=Reason.OK if accepted.enough else Reason.LANGUAGE,
             detail="" if accepted.enough else detail,
             dropped=accepted.dropped if accepted.enough else (),
-            language=found.language,
+            language=accepted.language,
+            page_language=found.language if found.language != accepted.language else "",
             languages=found.paragraphs,
         )
 
@@ -44,9 +50,16 @@ def build(config: Config) -> Judge:
 def accept(found: Finding, settings: LanguageSettings) -> Accepted:
     """Return the paragraphs to drop: all of them if too little of the page is in an accepted language."""
     if not settings.accepted:
-        return Accepted()
-    wanted = {code: detect.accepts(code, settings) for code in {*found.shares, *found.paragraphs}}
+        return Accepted(language=found.language, score=found.score)
+    wanted = {code: accepts(code, settings) for code in {*found.shares, *found.paragraphs}}
     share = sum(share for code, share in found.shares.items() if wanted[code])
-    enough = bool(share) and share >= settings.min_share
-    dropped = (place for place, code in enumerate(found.paragraphs) if not enough or not wanted[code])
-    return Accepted(tuple(dropped), share, enough)
+    if not share or share < settings.min_share:
+        return Accepted(tuple(range(len(found.paragraphs))), share, False, found.language, found.score)
+    if all(wanted.values()):
+        return Accepted((), share, True, found.language, found.score)
+    dropped = tuple([place for place, code in enumerate(found.paragraphs) if not wanted[code]])
+    language = max((code for code in found.shares if wanted[code]), key=lambda code: found.shares[code])
+    kept = [wanted[code] for code in found.paragraphs]
+    rows = zip(found.paragraphs, found.certain, found.sizes, strict=True)
+    score = detect.score(language, *zip(*itertools.compress(rows, kept), strict=True))
+    return Accepted(dropped, share, True, language, score)

@@ -13,6 +13,8 @@ from windrow.judge.language.codes import UNKNOWN
 Answer = tuple[str, float]  # language and certainty, 0 to 1; ("und", 0): unknown
 
 _PURE = 97  # percent in one language from which CLD2 found no other: it counts in pieces of about 50 characters
+_DENSE = ("zho", "jpn", "kor")  # a name in Latin letters is a great share of a text in these languages
+_NAMED = 60  # percent from which such a text has only names in other letters
 _SECOND = 1000  # characters that py3langid reads: more does not make it surer
 _UNREADABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -38,6 +40,16 @@ def cld2(text: str, hint: str = "") -> str:
     """Return CLD2's answer if it is sure; with a hint of the expected language, return its best guess."""
     sure, _, best = detect(text, _hints().get(hint, ""))
     return codes.label(best[0][1]) if sure or hint else UNKNOWN
+
+
+def read(text: str) -> Answer:
+    """Return CLD2's answer and the share of the text that it found in this language; ("und", 0) if it is unsure."""
+    sure, _, best = detect(text)
+    if not sure:
+        return UNKNOWN, 0.0
+    _, label, percent, _ = best[0]
+    code = codes.label(label)
+    return code, 1.0 if percent >= (_NAMED if code in _DENSE else _PURE) else percent / 100
 
 
 def is_pure(text: str, language: str) -> bool:

@@ -16,15 +16,17 @@ from pathlib import Path
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.judge.language import codes
+from windrow.judge.language import codes, tools
 
-VERSION = 1
+VERSION = 2
 FORMAT = "windrow trigrams"
 LEAST = 2000  # letters of a sample; with fewer, models do not distinguish similar languages
 _CHUNK = 100  # characters of a piece on which training tests the model
 _FOLDS = 5
 _ALPHABET = 2000  # possible characters: a letter not in the sample gets this share of the remaining probability
 _DISCOUNT = 0.75  # taken from every count in the sample, for trigrams that are not in it
+_PIECES = (60, 150)  # characters of the pieces of a sample that the built-in tools are shown
+_SHOWN = 500  # pieces of each length
 _LIMIT = 1 << 17  # probabilities that are cached
 _OTHER = re.compile(r"[\W\d_]+")
 
@@ -41,6 +43,8 @@ class TrigramModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bits: float  # per character, of held-out parts of the sample
     spread: float  # standard deviation of these bits between pieces of 100 characters
     trigrams: Counts
+    cld2: dict[str, float] = {}  # what CLD2 calls the sample: share of its pieces by language
+    py3langid: dict[str, float] = {}  # the same for py3langid
 
 
 def train(name: str, text: str) -> TrigramModel:
@@ -51,6 +55,7 @@ def train(name: str, text: str) -> TrigramModel:
         need = f"a model needs at least {LEAST:,}: add text in this language"
         raise ConfigError(f"the sample for '{name}' has {letters:,} letters; {need}")
     bits, spread = _held_out(plain)
+    pieces = _pieces(" ".join(text.split()))
     return TrigramModel(
         format=FORMAT,
         version=VERSION,
@@ -58,6 +63,8 @@ def train(name: str, text: str) -> TrigramModel:
         letters=letters,
         bits=round(bits, 4),
         spread=round(spread, 4),
+        cld2=_shares(tools.cld2(piece) for piece in pieces),
+        py3langid=_shares(tools.py3langid(piece, ())[0] for piece in pieces),
         trigrams=dict(sorted(count(plain).items())),
     )
 
@@ -74,14 +81,14 @@ def classify(text: str, models: Sequence[TrigramModel]) -> tuple[str, float]:
     return best, 1 / sum(2 ** ((score - scores[best]) / temper) for score in scores.values())
 
 
-def fits(text: str, model: TrigramModel, tolerance: float = 3.0) -> bool:
-    """Return whether a text may be in this language: at most `tolerance` standard deviations worse than the sample."""
+def distance(text: str, model: TrigramModel) -> float:
+    """Return how much worse than the sample a text fits the model, in standard deviations of texts of its length."""
     plain = normalise(text)
     length = len(plain) - 2
     if length < 1:
-        return False
+        return math.inf
     deviation = model.spread * max(1.0, math.sqrt(_CHUNK / length))
-    return cost(text, model) <= model.bits + tolerance * deviation
+    return (-_total(plain, model) / length - model.bits) / (deviation or 1.0)
 
 
 def cost(text: str, model: TrigramModel) -> float:
@@ -136,6 +143,21 @@ def read(path: Path) -> TrigramModel:
     if not model.trigrams or min(model.trigrams.values()) < 1 or any(len(text) != 3 for text in model.trigrams):
         raise ConfigError(f"{path} holds something other than counts of trigrams; train the model again")
     return model
+
+
+def _pieces(text: str) -> list[str]:
+    """Return pieces of a sample as long as lines and as paragraphs, spread over the whole of it."""
+    found = []
+    for length in _PIECES:
+        pieces = [text[start : start + length] for start in range(0, len(text) - length // 2, length)]
+        found += pieces[:: 1 + len(pieces) // _SHOWN]
+    return found
+
+
+def _shares(answers: Iterable[str]) -> dict[str, float]:
+    """Return the share of each answer that was given more than once."""
+    counts = collections.Counter(answers)
+    return {code: round(number / counts.total(), 4) for code, number in counts.most_common() if number > 1}
 
 
 def _held_out(plain: str) -> tuple[float, float]:
