@@ -37,19 +37,21 @@ def extractor(options: Config) -> Extractor:
     """Return the extractor that the options name, with its model loaded: errors appear before the first page."""
     name = options.extract.extractor
     if name in EXTRACTORS:
-        return functools.partial(_with_date, EXTRACTORS[name](options))
-    return functools.partial(_with_date, plugins.load(name, "extract.extractor", EXTRACTORS))
+        return functools.partial(_with_lines, EXTRACTORS[name](options))
+    return functools.partial(_with_lines, plugins.load(name, "extract.extractor", EXTRACTORS))
 
 
-def _with_date(extract: Extractor, capture: Capture) -> Page:
-    """Look for the date in the text of a page that declares none."""
+def _with_lines(extract: Extractor, capture: Capture) -> Page:
+    """Look for the author and the date in the text of a page that declares none."""
     page = extract(capture)
-    if page.date or not page.paragraphs:
-        return page
-    from windrow.extract import metadata
+    from windrow.extract import byline, metadata, title
 
-    date = metadata.dateline(page.paragraphs, capture.time)
-    return msgspec.structs.replace(page, date=date) if date else page
+    named = page.author and not title.names_site(page.author, capture.task.url.host)
+    if (page.date and named) or not page.paragraphs:
+        return page
+    author = page.author if named else metadata.author(byline.find(page.paragraphs)) or page.author
+    date = page.date or metadata.dateline(page.paragraphs, capture.time)
+    return msgspec.structs.replace(page, author=author, date=date)
 
 
 def _blocks(options: Config) -> Extractor:

@@ -2,14 +2,14 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import turbohtml
 import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Page
-from windrow.extract import decode, links, metadata, sniff, walk
+from windrow.extract import byline, decode, links, metadata, sniff, walk
 from windrow.extract.links import Found, clean
 from windrow.extract.metadata import Metadata, MetadataSources
 
@@ -32,6 +32,13 @@ _KEPT_METAS = frozenset(
 # Names and values of the attributes that translators leave.
 _TRANSLATION_NAME = re.compile(r"transl|^data-(?:gt|wg)-")
 _TRANSLATION_VALUE = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
+_AUTHOR_WORDS = ("author", "Author", "byline", "Byline")  # in the names of classes
+_BEFORE = re.compile(r"[\w-]*$")
+_BEHIND = re.compile(r"[\w-]*")
+_OTHER_AUTHOR = re.compile(  # those of comments and other articles, their lives, and names of fields
+    r"comment|bio|about|avatar|image|img|pic|photo|form|desc|title|role|box|card|related|social|icon|prep|reply|quote|^data-",
+    re.IGNORECASE,
+)
 _LINKED_DATA = "application/ld+json"
 
 _TYPE = 256  # characters of a content type
@@ -39,8 +46,12 @@ _TITLE = 512  # characters
 _READ = 1 << 24  # characters of a page; a longer text is not a page, and each character takes some 35 bytes of memory
 _CONTENT = 4096  # characters read of a meta element
 _MAX_METAS = 64
+_MAX_HEADINGS = 8  # of the first level
 _MAX_TIMES = 20  # time elements
 _MAX_AUTHORS = 8  # links to authors
+_MAX_CLASSES = 32  # occurrences of a word in the names of classes
+_NEAR = 1 << 13  # characters of source before a headline, and half of those behind it, that may hold the author
+_CLASS = 64  # characters of the name of a class
 _END = 4096  # characters at each end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8. Of digits beyond ASCII the last byte is removed: some letters lose half of their
@@ -88,9 +99,10 @@ def read(
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     links.add_others(document, metas, found)
     about = _metadata(document, metas, capture, (_authors(document, found), licences)) if details else Metadata()
+    author = about.author or (metadata.author(_marked_authors(document, text)) if details else "")
     page = Page(
-        title=_title(document),
-        author=about.author,
+        title=_printable(about.title) if details else _title(document),
+        author=author,
         date=about.date,
         licence=about.licence,
         language=_language(document),
@@ -191,6 +203,8 @@ def _metadata(
     scripts = document.find_all("script")
     linked_data = [one.text for one in scripts if (one.attr("type") or "").strip().lower() == _LINKED_DATA]
     sources = MetadataSources(
+        title=_title(document),
+        headings=[heading.text[:_TITLE] for heading in document.find_all("h1")[:_MAX_HEADINGS]],
         metas=[(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts=linked_data,
         times=_times(document),
@@ -219,11 +233,43 @@ def _authors(document: turbohtml.Document, found: Found) -> list[str]:
     return [element.text[:_TYPE] for element in itertools.islice(elements, _MAX_AUTHORS)]
 
 
+def _marked_authors(document: turbohtml.Document, text: str) -> list[str]:
+    """Return the names in elements whose class says that they hold the author.
+
+    A search over the whole tree would cost a tenth of the extraction, so the classes are taken from the source near the
+    headline, and only pages that have one are searched.
+    """
+    for name in list(dict.fromkeys(_author_classes(text)))[:_MAX_AUTHORS]:
+        element = document.find(class_=name)
+        if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
+            return names
+    return []
+
+
+def _author_classes(text: str) -> Iterator[str]:
+    """Yield the words in the source of a page that may be the class of its author."""
+    headline = max(text.find("<h1"), text.find("<H1"), 0)
+    text = text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
+    for word in _AUTHOR_WORDS:
+        place = -1
+        for _ in range(_MAX_CLASSES):
+            if (place := text.find(word, place + 1)) < 0:
+                break
+            start = place - len(_BEFORE.search(text[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
+            end = _BEHIND.match(text, place)
+            name = text[start : end.end() if end else place]
+            if len(name) <= _CLASS and not _OTHER_AUTHOR.search(name):
+                yield name
+
+
 def _title(document: turbohtml.Document) -> str:
     element = document.find("title")
     if element is None or element.namespace is not turbohtml.Namespace.HTML:
         return ""
-    title = " ".join(element.text.split())[:_TITLE]
+    return _printable(" ".join(element.text.split())[:_TITLE])
+
+
+def _printable(title: str) -> str:
     return title if title.isprintable() else title.translate(_UNPRINTABLE)
 
 

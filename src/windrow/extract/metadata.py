@@ -1,4 +1,4 @@
-"""Author, date and licence of a page: from its metadata for machines, then from its URL, then from its text.
+"""Title, author, date and licence of a page: from its metadata for machines, then from its URL, then from its text.
 
 All functions work on strings that `html` took from the tree; none raises, whatever the strings hold.
 """
@@ -11,7 +11,9 @@ from typing import Any
 
 import msgspec
 
+from windrow import urls
 from windrow.data import Paragraph
+from windrow.extract import title as titles
 
 
 class MetadataSources(msgspec.Struct, frozen=True, gc=False):
@@ -24,9 +26,12 @@ class MetadataSources(msgspec.Struct, frozen=True, gc=False):
     licences: Sequence[str] = ()  # targets of rel=license
     url: str = ""
     latest: float = 0.0  # epoch seconds of the capture: nothing was published after it; 0: unknown
+    title: str = ""  # of <title>
+    headings: Sequence[str] = ()  # texts of h1
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False):
+    title: str = ""  # without the name of the site
     author: str = ""
     date: str = ""  # YYYY-MM-DD
     licence: str = ""  # as written; it may be a relative URL
@@ -47,7 +52,16 @@ _PUBLISHED = (  # best first
 _WRITTEN = (  # best first
     *("author", "article:author", "og:article:author", "article:author_name", "parsely-author"),
     *("sailthru.author", "dc.creator", "dcterms.creator", "dc:creator", "citation_author", "byl", "byline"),
-    *("creator", "rnews:author", "twitter:data1:author"),
+    *("creator", "rnews:author"),
+)
+_TITLED = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title")  # the first is taken
+_SITES = ("og:site_name", "application-name", "al:ios:app_name", "apple-mobile-web-app-title")
+_WRITTEN_BY = re.compile(  # labels of the author among the facts that social networks show
+    r"written by|author|posted by|published by|verfasst von|geschrieben von|autor|écrit par|rédigé par|auteur|"
+    r"escrito por|publicado por|scritto da|autore|geschreven door|skriven av|skrevet av|skrevet af|napsala?|"
+    r"napisane przez|szerző|kirjoittanut|написано|автор|yazan|作者|投稿者|執筆者|글쓴이|tác giả|"
+    r"ditulis oleh|penulis|συντάχθηκε",
+    re.IGNORECASE,
 )
 _RIGHTS = ("dcterms.license", "dc.rights", "dcterms.rights", "dc.rights.license", "license", "copyright")
 _LD_DATES = ("datePublished", "dateCreated", "uploadDate")
@@ -89,7 +103,12 @@ def read(sources: MetadataSources) -> Metadata:
         if content.strip():
             metas.setdefault(name, content.strip())
     things = list(_things(sources.scripts))
-    return Metadata(_author(sources, metas, things), _date(sources, metas, things), _licence(sources, metas, things))
+    return Metadata(
+        title=_title(sources, metas, things),
+        author=_author(sources, metas, things),
+        date=_date(sources, metas, things),
+        licence=_licence(sources, metas, things),
+    )
 
 
 def day(text: str, latest: float = 0.0) -> str:
@@ -166,6 +185,19 @@ def _dates(sources: MetadataSources, metas: dict[str, str], things: list[dict[st
     yield from sources.times
 
 
+def _title(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+    headlines = [found for thing in things[:1] if isinstance(found := thing.get("headline"), str)]
+    shared = [metas[name] for name in _TITLED if name in metas][:1]
+    return titles.choose(
+        titles.Titles(
+            declared=[sources.title, *headlines[:1], *shared],
+            headings=sources.headings,
+            sites=[metas[name] for name in _SITES if name in metas],
+            host=urls.host_of(sources.url) if sources.url else "",
+        )
+    )
+
+
 def author(names: Iterable[str]) -> str:
     """Join names into one line, without what is not a name: an address or a sentence."""
     return "; ".join(list(dict.fromkeys(name for name in map(_name, names) if name))[:_NAMES])
@@ -176,12 +208,18 @@ def _author(sources: MetadataSources, metas: dict[str, str], things: list[dict[s
         *([name for thing in things[:1] for name in _names(thing.get("author"))],),
         *([name for thing in things for name in _names(thing.get("author") or thing.get("creator"))],),
         *([metas[name]] for name in _WRITTEN if name in metas),
+        *([metas[f"twitter:data{n}"]] for n in "12" if _said_to_write(metas, n)),
         list(sources.authors),
     )
     for names in candidates:
         if found := author(names):
             return found
     return ""
+
+
+def _said_to_write(metas: dict[str, str], number: str) -> bool:
+    label = metas.get(f"twitter:label{number}", "")
+    return f"twitter:data{number}" in metas and _WRITTEN_BY.search(label) is not None
 
 
 def _name(text: str) -> str:

@@ -1,0 +1,94 @@
+"""The author in the text of a page: a short line near the headline that says "By" and a name.
+
+Most pages declare their author to machines (`metadata`). This finds those who tell only their readers.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from windrow.data import Paragraph
+
+_LINE = 160  # characters of a line that may be a byline
+_ABOVE = 6  # paragraphs above the headline
+_BELOW = 15  # and below it
+_MOST = 5  # words of a name
+_LONGEST = 60  # characters of a name
+
+# "By" as a byline begins, in the languages of the web's newspapers. A word that also begins sentences needs a colon.
+_BEGIN = re.compile(
+    r"^(?:(?:story|words|text|article|photos? and text|posted|written|reported|published|submitted|created|"
+    r"geschrieben|erstellt|verfasst|ein (?:artikel|beitrag)|rédigé|écrit|publié|publicado|escrito|scritto|pubblicato|"
+    r"geschreven|door)?\s*"
+    r"(?:by|von|par|por|di|door|af|av|od|przez|de|yazan)\b\s*:?|"
+    r"(?:authors?|autore?|autor(?:in|ka|es|a)?|auteur|szerző|författare|forfatter|skribent|tekijä|kirjoittaja|redacción|"
+    r"napsala?|tekst|text|texte|testo|автор|авторы|текст|yazar|作者|文|撰文|記者|记者|글|기자|著者)\s*[:：/／|])\s*",
+    re.IGNORECASE,
+)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?\s*\d"
+)
+_ROLE = re.compile(r"^(?:autor(?:in)?|authors?|auteur|autore|interview|text|words|автор)\b[\s:]*", re.IGNORECASE)
+# What ends a name: punctuation between facts, a date, the next fact, or what the author is.
+_END = re.compile(
+    r"\s*[|•·●▪‧–—/(\[<>#©@:]|\s-\s|,?\s*\d|\s{2,}|"
+    r",?\s*\b(?:on|in|at|am|vom|le|el|il|updated|published|posted|last|für|for|the|dne|foto|photo|fotos|photos|long)\b|"
+    rf",?\s*\b{_MONTH}|(?-i:(?<=[a-zß-ÿ])(?=(?:Published|Updated|Posted|[A-Z][a-z]{{2}}\.? \d)))|"
+    r",?\s*\b(?:(?:senior|staff|chief|deputy|contributing|associate|managing|news|politics|health\w*|\w+ staff)\s+)*"
+    r"(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|experts?|specialists?|"
+    r"senior|staff|chief|founder|ceo|cto|md|phd|dvm|rd|ms|director|manager|professor|author)\b",
+    re.IGNORECASE,
+)
+_JOIN = re.compile(r"\s*(?:,|;|&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\ben\b|\bi\b|\be\b)\s+")
+_SMALL = frozenset(
+    "de da do dos das del della der den di du el la le van von vom zu zur af av bin ibn al y e ter ten".split()
+)
+_NOBODY = frozenset("product products admin administrator staff editor redaktion dr mr mrs ms".split())
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def find(paragraphs: Sequence[Paragraph]) -> list[str]:
+    """Return the names in the first byline near the headline; none if there is no such line."""
+    start = next((place for place, one in enumerate(paragraphs) if one.heading and one.path.endswith("h1")), 0)
+    for one in paragraphs[max(0, start - _ABOVE) : start + _BELOW]:
+        if len(one.text) <= _LINE and not one.heading and (found := names(one.text)):
+            return found
+    return []
+
+
+def names(line: str) -> list[str]:
+    """Return the names of a byline; none if the line is no byline."""
+    match = _BEGIN.match(line)
+    return _names(line[match.end() :]) if match else []
+
+
+def marked(texts: Iterable[str]) -> list[str]:
+    """Return the names in the texts of an element that is marked as the author's, with or without the word "By"."""
+    for text in texts:
+        line = " ".join(text[:_LINE].split())
+        match = _BEGIN.match(line) or _ROLE.match(line)
+        found = [name for name in _names(line[match.end() :] if match else line) if " " in name]
+        if found:
+            return found
+    return []
+
+
+def _names(text: str) -> list[str]:
+    end = _END.search(text)
+    found = [name.strip(" ,;") for name in _JOIN.split(text[: end.start()] if end else text)]
+    if len(found) > 1:  # one word after a comma is a place or an office
+        found = [name for name in found if " " in name]
+    return found if found and all(map(_is_name, found)) else []
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text has the shape of a name: a few words, each with a capital if its script has them."""
+    words = text.split()
+    if not words or len(words) > _MOST or len(text) > _LONGEST:
+        return False
+    big = [word for word in words if word.lower() not in _SMALL]
+    return (
+        bool(big)
+        and text.casefold() not in _NOBODY
+        and all(_LETTER.match(word) and not word[0].islower() for word in big)
+    )
