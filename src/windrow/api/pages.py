@@ -11,8 +11,8 @@ from windrow.api.settings import Settings, overrides
 from windrow.batch import extract as choice
 from windrow.config import ConfigError
 from windrow.data import Capture, Paragraph, Task, Url
-from windrow.judge.language import detect
-from windrow.judge.language.detect import LanguageSettings
+from windrow.judge.language import detect, settings
+from windrow.judge.language.settings import LanguageSettings
 
 _NOWHERE = "http://page.invalid/"
 
@@ -90,7 +90,7 @@ def _extractor(name: str, language: str, links: bool, settings: tuple[str, ...])
 
 @functools.cache
 def _languages() -> LanguageSettings:
-    return detect.prepare(config.LanguageOptions())
+    return settings.prepare(config.LanguageOptions())
 
 
 def _capture(url: Url, body: bytes, charset: str) -> Capture:
