@@ -23,6 +23,7 @@ _ENDINGS = {
     "stopped": "stopped",
     "pages": "the page limit is reached",
     "seconds": "the time limit is reached",
+    "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
 
 
@@ -92,6 +93,8 @@ def crawl(
         print_json(ending)
     else:
         _show_ending(directory, ending)
+    if ending.why == "offline":
+        raise typer.Exit(1)
 
 
 def _show_ending(directory: Path, ending: loop.Ending) -> None:
@@ -128,6 +131,8 @@ def status(directory: Directory, as_json: Json = False) -> None:
         table.add_row("text", "", size(found.kept), share)
     for name, length in found.bytes.items():
         table.add_row("", size(length), f"{name}/")
+    if found.offline:
+        table.add_row("network", "", f"no host has answered since {moment(found.offline)}: waiting for the network")
     table.add_row("last commit", moment(found.last), f"frame {found.frames}")
     out.print(table)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from windrow import kernels
 from windrow.cli import terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, recover
+from windrow.units import moment
 
 
 def run(directory: Path, options: Config) -> loop.Ending:
@@ -37,6 +39,7 @@ def run(directory: Path, options: Config) -> loop.Ending:
                 notes.print(f"recovered: {line}")
             if resumed.frames:
                 notes.print(f"continuing after frame {resumed.frames} of the log ({resumed.replayed} replayed)")
+            running.notify = lambda since: notes.print(_network(since))
             stops.append(running.stop)
             for _ in early:
                 running.stop()
@@ -50,3 +53,11 @@ def run(directory: Path, options: Config) -> loop.Ending:
                 task.cancel()
 
     return loop.execute(main())
+
+
+def _network(since: float) -> str:
+    if since:
+        return (
+            f"no host has answered since {moment(since)}: waiting for the network; nothing counts as failed meanwhile"
+        )
+    return f"the wait for the network ended at {moment(time.time())}"

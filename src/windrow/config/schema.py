@@ -167,6 +167,10 @@ class FetchOptions:
     backoff: float = 1.0
     max_backoff: float = 3600.0  # Seconds, the longest such pause.
     host_failures: int = 6  # Connection failures in a row after which a host is closed.
+    # Seconds over which DNS has to say three times that a host does not exist, before the host is closed.
+    no_such_host_seconds: Annotated[float, Range(0, 86400)] = 120.0
+    # Seconds for which DNS must not find a host that has answered before, until the host is closed.
+    lost_host_seconds: Annotated[float, Range(0)] = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +345,10 @@ class CrawlOptions:
     commit_pages: Count = 256  # Pages per group commit.
     max_pages: int = 0  # Archived pages after which the crawl stops; 0: no limit.
     max_seconds: float = 0.0  # Seconds after which the crawl stops; 0: no limit.
+    # Seconds without network for which the crawl waits; then failures count against hosts again; 0: no limit.
+    offline_seconds: Annotated[float, Range(0)] = 0.0
+    # The same if hosts at fewer than three addresses have answered: then the hosts may be gone, not the network.
+    offline_few_seconds: Annotated[float, Range(0)] = 1800.0
     min_free_bytes: int = (
         256 << 20
     )  # Free bytes on the disk below which fetching pauses, until there are twice as many.

@@ -51,6 +51,7 @@ class GroupCommit:
         self._seeds: list[Task] = []
         self._lengths: dict[str, int] = {}
         self._requests = 0
+        self._offline = self._logged_offline = 0.0
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -68,6 +69,10 @@ class GroupCommit:
 
     def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
+
+    def note_offline(self, since: float) -> None:
+        """Say in the next frame since when no host has answered; 0: the network is back."""
+        self._offline = since
 
     async def commit(self, now: Callable[[], float], in_flight: Callable[[], int], checkpoint: bool = False) -> int:
         """Make everything noted so far durable; return how many requests are no longer in flight."""
@@ -98,7 +103,7 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        if not self._entries and not self._seeds:
+        if not self._entries and not self._seeds and self._offline == self._logged_offline:
             return None
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
@@ -113,7 +118,9 @@ class GroupCommit:
             lengths=lengths,
             seeds=tuple(seeds),
             in_flight=in_flight() - requests,
+            offline=self._offline,
         )
+        self._logged_offline = self._offline
         self._number += 1
         return Cut(frame, requests)
 

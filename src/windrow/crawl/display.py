@@ -10,7 +10,7 @@ from rich.text import Text
 from windrow.crawl.loop import Crawl
 from windrow.data import Counts
 from windrow.log import Tally
-from windrow.units import share, size
+from windrow.units import moment, share, size
 
 _REFRESH = 0.5  # seconds
 
@@ -29,12 +29,12 @@ async def show(crawl: Crawl, console: Console) -> None:
                 recent = (requests - before) / (now - then)
                 rate = 0.7 * rate + 0.3 * recent if before else requests / max(now - start, 1e-9)
             before, then = requests, now
-            live.update(picture(crawl.tally, counts, (now - start, rate), paused))
+            live.update(picture(crawl.tally, counts, (now - start, rate), paused, crawl.offline))
             await asyncio.sleep(_REFRESH)
 
 
-def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: bool) -> Group:
-    """Return the lines of the display. pace: seconds since the start, requests per second."""
+def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: bool, offline: float = 0.0) -> Group:
+    """Return the lines of the display. pace: seconds since the start, requests per second; offline: since when."""
     seconds, rate = pace
     table = Table.grid(padding=(0, 2))
     table.add_row(
@@ -54,10 +54,12 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: boo
     ends.add_row("finished", reasons(tally.finished))
     if tally.retried:
         ends.add_row("retried", reasons(tally.retried))
-    last = Text(
-        "the disk is nearly full: waiting for space" if paused else f"{seconds:,.0f} s; Ctrl-C stops cleanly",
-        style="dim",
-    )
+    state = f"{seconds:,.0f} s; Ctrl-C stops cleanly"
+    if paused:
+        state = "the disk is nearly full: waiting for space"
+    elif offline:
+        state = f"no host has answered since {moment(offline)}: waiting for the network; Ctrl-C stops cleanly"
+    last = Text(state, style="dim")
     return Group(table, ends, last)
 
 

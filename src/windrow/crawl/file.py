@@ -23,6 +23,8 @@ async def live(task: Task, visit: Visit) -> None:
     if not await stations.in_flight.enter(page=False):
         return
     answer = await visit.request(task)
+    if answer is None:
+        return stations.in_flight.withdraw(page=False)
     await _record(_understood(steady(answer, visit.last), known, visit), answer, visit)
     visit.host_is_free()
 
@@ -50,6 +52,9 @@ async def probe(known: Origin, visit: Visit) -> None:
     if not await stations.in_flight.enter(page=False):
         return
     answer = await visit.request(task)
+    if answer is None:
+        stations.probes.postpone(known)
+        return stations.in_flight.withdraw(page=False)
     sketch = ""
     if isinstance(answer, Capture) and outcomes.reason(answer) is Reason.OK:
         sketch = await stations.pool.sketch(answer)

@@ -56,6 +56,11 @@ class InFlight:
         self.urls -= committed
         self.wake()
 
+    def withdraw(self, page: bool) -> None:
+        """Take a request off the counts that did not count: its task goes back to its queue."""
+        self.pages -= page
+        self.leave(1)
+
     def wake(self) -> None:
         """Wake as many visits as there is room for."""
         if not self._queue:

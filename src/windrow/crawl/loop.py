@@ -21,6 +21,7 @@ from windrow.crawl import lives, recover
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk, free_bytes
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
 from windrow.crawl.visit import Stations, Visit
 from windrow.crawl.workers.pool import Pool
@@ -41,7 +42,7 @@ _HURRY = 0.2  # seconds after which a commit makes room for visits that wait
 class Ending(msgspec.Struct):
     """How a run of the crawl ended."""
 
-    why: str  # "done", "stopped", "pages", "seconds"
+    why: str  # "done", "stopped", "pages", "seconds", "offline"
     seconds: float
     tally: log.Tally
     counts: Counts
@@ -60,6 +61,9 @@ class Crawl:
         self._recorder.watch = self._recorded
         self._recorder.failed = self._break
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
+        resolver = Resolver(options.fetch, options.identity)
+        self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
+        self._fresh = not resumed.seq  # nothing has ever answered
         self._stations = Stations(
             options=options,
             clock=clock,
@@ -67,7 +71,8 @@ class Crawl:
             scope=Scope(options.scope),
             probes=Probes(options, origin.SOFT_404),
             in_flight=self._in_flight,
-            resolver=Resolver(options.fetch, options.identity),
+            network=self._network,
+            resolver=resolver,
             client=Client(options.fetch, options.identity),
             pool=Pool(options),
             recorder=self._recorder,
@@ -83,6 +88,7 @@ class Crawl:
         self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
         self.tally = log.Tally()
+        self.notify: Callable[[float], None] = lambda since: None  # called when the crawl is offline, or no longer (0)
 
     async def run(self, tasks: list[Task]) -> Ending:
         """Crawl from these seeds and from the URLs that wait already, until the end."""
@@ -144,7 +150,7 @@ class Crawl:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
 
     async def _lease(self, now: float) -> Grant:
-        pause = self._disk.paused or self._stopping or self._in_flight.enough()
+        pause = self._disk.paused or self._network.offline or self._stopping or self._in_flight.enough()
         free = 0 if pause else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
@@ -196,6 +202,18 @@ class Crawl:
             await self._wake.wait()
         finally:
             timer.cancel()
+
+    @property
+    def offline(self) -> float:
+        """Epoch seconds since which no host has answered and the crawl waits; 0: it does not."""
+        return self._network.offline
+
+    def _network_changed(self, since: float, resigned: bool) -> None:
+        self._recorder.commits.note_offline(since)
+        self.notify(since)
+        if resigned and self._fresh:  # rather than close every host, leave the directory as it is
+            return self.stop("offline")
+        self._wake.set()
 
     def _break(self, error: BaseException | None) -> None:
         """End the crawl after an unforeseen error; of several, the first says why."""
@@ -254,6 +272,7 @@ class Crawl:
 
     async def _finish_visits(self) -> None:
         """Give requests in flight some time to finish; what is not done by then goes back to its queue."""
+        self._network.stop()
         end = self._clock.now() + _LAST_CALL
         while self._tasks and self._broken is None and (left := end - self._clock.now()) > 0:
             # A visit may leave a life behind, so wait again after each.

@@ -36,6 +36,7 @@ class Status(msgspec.Struct):
     frames: int
     first: float  # epoch seconds of the first commit
     last: float
+    offline: float  # epoch seconds since which no host has answered the running crawl, which waits; 0: it does not
 
 
 def status(directory: Path) -> Status:
@@ -68,6 +69,7 @@ def status(directory: Path) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
+        offline=totals.offline if running else 0.0,
     )
 
 
