@@ -63,7 +63,7 @@ class Crawl:
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
         resolver = Resolver(options.fetch, options.identity)
         self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
-        self._fresh = not resumed.seq  # nothing has ever answered
+        self._fresh = not resumed.seq  # no earlier run got an answer
         self._stations = Stations(
             options=options,
             clock=clock,
@@ -211,7 +211,9 @@ class Crawl:
     def _network_changed(self, since: float, resigned: bool) -> None:
         self._recorder.commits.note_offline(since)
         self.notify(since)
-        if resigned and self._fresh:  # rather than close every host, leave the directory as it is
+        if (
+            resigned and self._fresh and not self.tally.archived
+        ):  # rather than close every host, leave the directory as it is
             return self.stop("offline")
         self._wake.set()
 

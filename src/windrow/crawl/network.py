@@ -104,7 +104,7 @@ class Network:
         """Return whether a failure that has just ended counts against its host, as soon as that is known."""
         if local(target.place):
             return True
-        verdict = self._detector.verdict()
+        verdict = self._detector.verdict(way)
         if verdict is None and self._stopped:
             verdict = False
         if not verdict:
@@ -153,7 +153,7 @@ class Network:
         since = self._detector.since
         if since != before:
             self._resolver.forget_failures()
-            self._watch.changed(since, self._detector.resigned)
+            self._watch.changed(since, bool(self._detector.resigned))
         if not since and not self._detector.resigned:
             self._failed.clear()
 

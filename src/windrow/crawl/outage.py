@@ -27,8 +27,8 @@ class Way(enum.Enum):
 class Detector:
     """The state of the network, as far as the crawl can know it.
 
-    `few` and `most` are the seconds offline after which failures count again, 0 for no limit: `few` if too few hosts
-    have answered to tell an outage from hosts that are gone, `most` otherwise.
+    `most` is the time offline, in seconds, after which failures count again; `few` is the same if too few hosts have
+    answered to tell an outage from hosts that are gone; 0 is no limit.
     """
 
     def __init__(self, few: float, most: float) -> None:
@@ -37,7 +37,7 @@ class Detector:
         self.alert = False  # there is something to decide: an answer matters
         self.since = 0.0  # epoch seconds of the first failure of the outage; 0: online
         self.due = math.inf  # epoch seconds of the next round of probes
-        self.resigned = False  # the outage lasted too long: failures count until something answers
+        self.resigned: set[Way] = set()  # what was away for too long: failures count until something answers
         self._declared = 0.0  # epoch seconds when the outage was noticed
         self._down: set[Way] = set()  # in the outage: what has not worked since
         self._held: dict[int, tuple[Way, float]] = {}  # token -> way and end of the failure
@@ -45,11 +45,11 @@ class Detector:
         self._earliest = 0.0  # epoch seconds before which no round starts while online
         self._interval = SHORTEST
 
-    def verdict(self) -> bool | None:
+    def verdict(self, way: Way) -> bool | None:
         """Return whether a failure counts against its host now; None: hold it."""
         if self.since:
             return False
-        return True if self.resigned else None
+        return True if way in self.resigned else None
 
     def hold(self, way: Way, time: float) -> int:
         """Hold a failure that ended at this time; return its token."""
@@ -70,7 +70,7 @@ class Detector:
 
     def answered(self, way: Way, start: float) -> dict[int, bool]:
         """Take in an answer to a request sent at `start`; return what it decides: token -> whether it counts."""
-        self.resigned = False
+        self.resigned.discard(way)
         decided: dict[int, bool] = {}
         if self.since:
             if start >= self._declared:
@@ -105,10 +105,10 @@ class Detector:
         return self._decide(decided)
 
     def _wait_on(self, certain: bool, now: float) -> None:
-        limit = self._most if certain else self._few
-        if limit and now - self.since >= limit:
-            self.resigned, self.since = True, 0.0
-            self._down.clear()
+        limits = [limit for limit in (self._most, 0.0 if certain else self._few) if limit]
+        if limits and now - self.since >= min(limits):
+            self.since = 0.0
+            self.resigned, self._down = self._down, set()
         self._interval = min(2 * self._interval, LONGEST)
         self.due = now + self._interval
 
