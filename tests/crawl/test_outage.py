@@ -23,7 +23,7 @@ def declared(way: Way = HOSTS, few: float = 0.0, most: float = 0.0) -> Detector:
 
 def test_a_failure_counts_when_a_later_request_is_answered() -> None:
     detector = Detector(0.0, 0.0)
-    assert detector.verdict(HOSTS) is None
+    assert detector.verdict(HOSTS, 1e9) is None
     token = detector.hold(HOSTS, 100.0)
     assert detector.alert and detector.due == 100.0 + PATIENCE
     assert detector.answered(HOSTS, 100.5) == {token: True}
@@ -60,7 +60,7 @@ def test_probes_that_reach_no_host_pardon_everything_that_is_held() -> None:
     tokens = [detector.hold(HOSTS, 100.0), detector.hold(NAMES, 100.2), detector.hold(HOSTS, 101.7)]
     assert detector.probed(NOTHING, 101.0, True, 102.0) == dict.fromkeys(tokens, False)
     assert detector.since == 100.0
-    assert detector.verdict(HOSTS) is detector.verdict(NAMES) is False
+    assert detector.verdict(HOSTS, 1e9) is detector.verdict(NAMES, 1e9) is False
 
 
 def test_failures_after_the_start_of_a_round_do_not_declare_an_outage() -> None:
@@ -91,7 +91,7 @@ def test_an_outage_ends_when_everything_works_that_did_not() -> None:
     assert detector.since, "DNS is still gone"
     detector.probed(BOTH, 105.0, True, 105.0)
     assert not detector.since and detector.due == math.inf
-    assert detector.verdict(HOSTS) is None
+    assert detector.verdict(HOSTS, 1e9) is None
 
 
 def test_an_answer_to_a_request_from_before_the_outage_does_not_end_it() -> None:
@@ -100,6 +100,14 @@ def test_an_answer_to_a_request_from_before_the_outage_does_not_end_it() -> None
     assert detector.since
     detector.answered(HOSTS, 102.0)
     assert not detector.since
+
+
+def test_a_request_that_was_sent_during_an_outage_is_pardoned_after_it() -> None:
+    detector = declared()
+    detector.probed(BOTH, 110.0, True, 110.5)
+    assert not detector.since
+    assert detector.verdict(NAMES, 109.9) is False
+    assert detector.verdict(NAMES, 110.0) is None
 
 
 def test_an_outage_may_last_for_ever_if_enough_hosts_say_so() -> None:
@@ -116,12 +124,12 @@ def test_after_the_limit_failures_count_until_something_answers() -> None:
     assert detector.since
     detector.probed(NOTHING, 109.0, True, 110.0)
     assert not detector.since and detector.due == math.inf
-    assert detector.verdict(HOSTS) is True
-    assert detector.verdict(NAMES) is None, "DNS was not away"
+    assert detector.verdict(HOSTS, 1e9) is True
+    assert detector.verdict(NAMES, 1e9) is None, "DNS was not away"
     detector.answered(NAMES, 111.0)
-    assert detector.verdict(HOSTS) is True, "an answer of DNS says nothing of hosts"
+    assert detector.verdict(HOSTS, 1e9) is True, "an answer of DNS says nothing of hosts"
     detector.answered(HOSTS, 111.0)
-    assert detector.verdict(HOSTS) is None
+    assert detector.verdict(HOSTS, 1e9) is None
 
 
 def test_a_failure_that_nobody_waits_for_is_forgotten() -> None:
@@ -165,7 +173,7 @@ class Crawls(RuleBasedStateMachine):
 
     @rule(way=st.sampled_from(Way))
     def fail(self, way: Way) -> None:
-        if self.detector.verdict(way) is None:
+        if self.detector.verdict(way, self.now) is None:
             self.held[self.detector.hold(way, self.now)] = (way, self.now)
 
     @rule(way=st.sampled_from(Way), age=st.floats(0.0, 20.0))

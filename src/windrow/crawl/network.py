@@ -100,11 +100,11 @@ class Network:
             before = self._detector.since
             self._deliver(self._detector.answered(way, start), before)
 
-    async def counts(self, way: Way, target: Endpoint) -> bool:
-        """Return whether a failure that has just ended counts against its host, as soon as that is known."""
+    async def counts(self, way: Way, target: Endpoint, start: float) -> bool:
+        """Return whether the failure of a request sent at `start` counts against its host, as soon as that is known."""
         if local(target.place):
             return True
-        verdict = self._detector.verdict(way)
+        verdict = self._detector.verdict(way, start)
         if verdict is None and self._stopped:
             verdict = False
         if not verdict:
@@ -117,7 +117,9 @@ class Network:
             return True
         if found.reason is not None:
             # A name that does not exist says little of the network: dead names are many.
-            return await self.counts(Way.NAMES, target._replace(untried=target.untried and found.reason is Reason.DNS))
+            return await self.counts(
+                Way.NAMES, target._replace(untried=target.untried and found.reason is Reason.DNS), start
+            )
         if found.source == "dns" and self.alert:
             self.answered(Way.NAMES, target, start)
         return True

@@ -39,15 +39,16 @@ class Detector:
         self.due = math.inf  # epoch seconds of the next round of probes
         self.resigned: set[Way] = set()  # what was away for too long: failures count until something answers
         self._declared = 0.0  # epoch seconds when the outage was noticed
+        self._ended = 0.0  # epoch seconds since which the network works again: older requests fell into the outage
         self._down: set[Way] = set()  # in the outage: what has not worked since
         self._held: dict[int, tuple[Way, float]] = {}  # token -> way and end of the failure
         self._tokens = itertools.count(1)
         self._earliest = 0.0  # epoch seconds before which no round starts while online
         self._interval = SHORTEST
 
-    def verdict(self, way: Way) -> bool | None:
-        """Return whether a failure counts against its host now; None: hold it."""
-        if self.since:
+    def verdict(self, way: Way, start: float) -> bool | None:
+        """Return whether the failure of a request sent at `start` counts against its host; None: hold it."""
+        if self.since or start < self._ended:
             return False
         return True if way in self.resigned else None
 
@@ -76,7 +77,7 @@ class Detector:
             if start >= self._declared:
                 self._down.discard(way)
             if not self._down:
-                self.since = 0.0
+                self.since, self._ended = 0.0, start
         else:
             decided = {token: True for token, (how, time) in self._held.items() if how is way and time <= start}
         return self._decide(decided)

@@ -16,7 +16,7 @@ from windrow.config import Config
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
-from windrow.crawl.network import Network, Endpoint, suspect
+from windrow.crawl.network import Endpoint, Network, suspect
 from windrow.crawl.outage import Way
 from windrow.crawl.record import Recorder
 from windrow.crawl.workers.pool import Pool
@@ -132,7 +132,7 @@ class Visit:
         answer = await self.stations.client.get(task, self.lease.address, text, limit)
         self.last = clock.now()
         if suspect(answer):
-            return answer if await network.counts(Way.HOSTS, self._target(task)) else None
+            return answer if await network.counts(Way.HOSTS, self._target(task), start) else None
         if network.alert or not self._answered:
             self._answered = True
             network.answered(Way.HOSTS, self._target(task), start)
