@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.logs import entry, frame, ok, task, write
@@ -132,3 +133,13 @@ def test_a_log_in_another_format_is_refused_with_one_sentence(tmp_path: Path, te
     (tmp_path / "log" / "00000.jsonl.gz").write_bytes(gzip.compress(text))
     with pytest.raises(ConfigError, match="it is damaged, or a newer Windrow wrote it"):
         log.fold(tmp_path, log.Accounts(lambda site, line: None))
+
+
+def test_the_last_frame_says_whether_the_crawl_waits_for_the_network(tmp_path: Path) -> None:
+    offline = msgspec.structs.replace(frame(2), offline=1001.5)
+    write(tmp_path / "log", frame(1, ok(1, "a"), seeds=(task("a"),)), offline)
+    assert log.fold(tmp_path).offline == 1001.5
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other / "log", frame(1, seeds=(task("a"),)), offline, frame(3))
+    assert log.fold(other).offline == 0.0

@@ -156,7 +156,7 @@ class Network:
         if since != before:
             self._resolver.forget_failures()
             self._watch.changed(since, bool(self._detector.resigned))
-        if not since and not self._detector.resigned:
+        if not self._detector.alert:
             self._failed.clear()
 
     # Probing
