@@ -16,7 +16,7 @@ def declared(way: Way = HOSTS, few: float = 0.0, most: float = 0.0) -> Detector:
     """Return a detector that has just declared an outage, at 102; the failure was at 100."""
     detector = Detector(few, most)
     detector.hold(way, 100.0)
-    detector.probed(NOTHING, 101.0, True, 102.0)
+    detector.checked(NOTHING, 101.0, True, 102.0)
     assert detector.since == 100.0
     return detector
 
@@ -49,7 +49,7 @@ def test_an_address_that_answers_says_nothing_of_dns_and_the_reverse() -> None:
 def test_probes_that_reach_a_host_make_failures_count() -> None:
     detector = Detector(0.0, 0.0)
     token, later = detector.hold(HOSTS, 100.0), detector.hold(HOSTS, 101.5)
-    assert detector.probed(frozenset({HOSTS}), 101.0, True, 102.0) == {token: True}
+    assert detector.checked(frozenset({HOSTS}), 101.0, True, 102.0) == {token: True}
     assert not detector.since
     assert detector.due == 102.0 + SPACING, "the later failure waits for the next round"
     assert detector.answered(HOSTS, 103.0) == {later: True}
@@ -58,7 +58,7 @@ def test_probes_that_reach_a_host_make_failures_count() -> None:
 def test_probes_that_reach_no_host_pardon_everything_that_is_held() -> None:
     detector = Detector(0.0, 0.0)
     tokens = [detector.hold(HOSTS, 100.0), detector.hold(NAMES, 100.2), detector.hold(HOSTS, 101.7)]
-    assert detector.probed(NOTHING, 101.0, True, 102.0) == dict.fromkeys(tokens, False)
+    assert detector.checked(NOTHING, 101.0, True, 102.0) == dict.fromkeys(tokens, False)
     assert detector.since == 100.0
     assert detector.verdict(HOSTS, 1e9) is detector.verdict(NAMES, 1e9) is False
 
@@ -68,7 +68,7 @@ def test_failures_after_the_start_of_a_round_do_not_declare_an_outage() -> None:
     detector.hold(HOSTS, 100.0)
     detector.answered(HOSTS, 100.5)
     detector.hold(HOSTS, 101.5)
-    assert detector.probed(NOTHING, 101.0, True, 102.0) == {}
+    assert detector.checked(NOTHING, 101.0, True, 102.0) == {}
     assert not detector.since
 
 
@@ -77,7 +77,7 @@ def test_the_intervals_between_rounds_rise_to_a_limit() -> None:
     for _ in range(9):
         waits.append(detector.due - now)
         now = detector.due
-        detector.probed(NOTHING, now, True, now)
+        detector.checked(NOTHING, now, True, now)
     assert waits == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
     assert (waits[0], waits[-1]) == (SHORTEST, LONGEST)
 
@@ -86,10 +86,10 @@ def test_an_outage_ends_when_everything_works_that_did_not() -> None:
     detector = Detector(0.0, 0.0)
     detector.hold(HOSTS, 100.0)
     detector.hold(NAMES, 100.0)
-    detector.probed(NOTHING, 101.0, True, 102.0)
-    detector.probed(frozenset({HOSTS}), 103.0, True, 103.0)
+    detector.checked(NOTHING, 101.0, True, 102.0)
+    detector.checked(frozenset({HOSTS}), 103.0, True, 103.0)
     assert detector.since, "DNS is still gone"
-    detector.probed(BOTH, 105.0, True, 105.0)
+    detector.checked(BOTH, 105.0, True, 105.0)
     assert not detector.since and detector.due == math.inf
     assert detector.verdict(HOSTS, 1e9) is None
 
@@ -104,7 +104,7 @@ def test_an_answer_to_a_request_from_before_the_outage_does_not_end_it() -> None
 
 def test_a_request_that_was_sent_during_an_outage_is_pardoned_after_it() -> None:
     detector = declared()
-    detector.probed(BOTH, 110.0, True, 110.5)
+    detector.checked(BOTH, 110.0, True, 110.5)
     assert not detector.since
     assert detector.verdict(NAMES, 109.9) is False
     assert detector.verdict(NAMES, 110.0) is None
@@ -112,17 +112,17 @@ def test_a_request_that_was_sent_during_an_outage_is_pardoned_after_it() -> None
 
 def test_an_outage_may_last_for_ever_if_enough_hosts_say_so() -> None:
     detector = declared(few=10.0)
-    detector.probed(NOTHING, 1e6, True, 1e6)
+    detector.checked(NOTHING, 1e6, True, 1e6)
     assert detector.since
-    detector.probed(NOTHING, 1e6, False, 1e6)
+    detector.checked(NOTHING, 1e6, False, 1e6)
     assert not detector.since, "now it could also be the hosts"
 
 
 def test_after_the_limit_failures_count_until_something_answers() -> None:
     detector = declared(most=10.0)
-    detector.probed(NOTHING, 109.0, True, 109.9)
+    detector.checked(NOTHING, 109.0, True, 109.9)
     assert detector.since
-    detector.probed(NOTHING, 109.0, True, 110.0)
+    detector.checked(NOTHING, 109.0, True, 110.0)
     assert not detector.since and detector.due == math.inf
     assert detector.verdict(HOSTS, 1e9) is True
     assert detector.verdict(NAMES, 1e9) is None, "DNS was not away"
@@ -145,7 +145,7 @@ def test_while_every_failure_is_followed_by_an_answer_no_outage_is_declared(fail
         token = detector.hold(way, now)
         assert detector.answered(way, now) == {token: True}
         now += wait
-        detector.probed(NOTHING, now, True, now)
+        detector.checked(NOTHING, now, True, now)
         assert not detector.since
 
 
@@ -183,12 +183,12 @@ class Crawls(RuleBasedStateMachine):
 
     @precondition(lambda self: self.detector.due < math.inf)
     @rule(proven=st.frozensets(st.sampled_from(Way)), certain=st.booleans(), seconds=st.floats(0.0, 10.0))
-    def probe(self, proven: frozenset[Way], certain: bool, seconds: float) -> None:
+    def check(self, proven: frozenset[Way], certain: bool, seconds: float) -> None:
         start = self.now = max(self.now, self.detector.due)
         self.now += seconds
         for way in proven:
             self.proofs[way] = max(self.proofs[way], start)
-        self.decide(self.detector.probed(proven, start, certain, self.now))
+        self.decide(self.detector.checked(proven, start, certain, self.now))
         if proven == BOTH:
             assert not self.detector.since
 

@@ -1,11 +1,11 @@
-"""The network as the crawl sees it: holds failures until their cause is known, probes, and says when we are offline.
+"""The network as the crawl sees it: holds failures until their cause is known, and says when we are offline.
 
 Each failed look-up and each failed request asks `counts`. The answer takes as long as it takes until another host
-answers or a round of probes is over, see `crawl/outage.py`. A failure that does not count leaves no trace: nothing is
+answers or a round of checks is over, see `crawl/outage.py`. A failure that does not count leaves no trace: nothing is
 logged, no attempt is used, and the task goes back to its queue. So a crash during an outage needs no repair.
 
-A probe needs no third party. It is a look-up of a host that has answered before, and a connection to it, without a
-request. Before anything has answered, the hosts that failed are probed. Loopback needs no network: a failure there
+A check needs no third party. It is a look-up of a host that has answered before, and a connection to it, without a
+request. Before anything has answered, the hosts that failed are checked. Loopback needs no network: a failure there
 always counts.
 """
 
@@ -24,21 +24,21 @@ from windrow.fetch.resolve import Resolved, Resolver
 
 SUSPECT = frozenset({Reason.CONNECT, Reason.TIMEOUT, Reason.DISCONNECT, Reason.DNS})  # our network may be the cause
 REMEMBERED = 64  # hosts that answered, and hosts that failed
-PROBED = 3  # hosts in a round
+CHECKED = 3  # hosts in a round
 ENOUGH = 3  # addresses that have answered and no longer do: from so many on an outage is certain
 MANY = 8  # names that are looked up for the first time, none of which can be resolved: the same
 
 
 class Watch(NamedTuple):
-    """Who wants to know."""
+    """The crawl, which wants to know of changes."""
 
     # Called when the crawl is offline, with since when, or no longer (0), and whether it only gave up waiting.
     changed: Callable[[float, bool], None]
-    broken: Callable[[BaseException | None], None]  # called if probing itself fails
+    broken: Callable[[BaseException | None], None]  # called if checking itself fails
 
 
 class Endpoint(NamedTuple):
-    """A host to probe."""
+    """A host to check."""
 
     host: str
     place: str  # its address, with the port if the hosts file names one; "" if it is not known
@@ -77,7 +77,7 @@ class Network:
         self._witnesses: dict[str, Endpoint] = {}  # hosts that have answered, by name
         self._failed: dict[str, Endpoint] = {}  # hosts that failed since the network last worked, by name
         self._waiting: dict[int, asyncio.Future[bool]] = {}  # failures that are held, by token
-        self._probing: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         self._stopped = False
 
     @property
@@ -116,19 +116,20 @@ class Network:
         if found.source == "local" or found.reason is Reason.BLOCKED_ADDRESS:
             return True
         if found.reason is not None:
-            # A name that does not exist says little of the network: dead names are many.
-            return await self.counts(
-                Way.NAMES, target._replace(untried=target.untried and found.reason is Reason.DNS), start
-            )
+            untried = target.untried and found.reason is Reason.DNS  # names that do not exist are many: they say little
+            counts = await self.counts(Way.NAMES, target._replace(untried=untried), start)
+            if not counts:
+                self._resolver.forget(target.host)
+            return counts
         if found.source == "dns" and self.alert:
             self.answered(Way.NAMES, target, start)
         return True
 
     def stop(self) -> None:
-        """Decide nothing more: what is held goes back to its queue, and nothing is probed."""
+        """Decide nothing more: what is held goes back to its queue, and nothing is checked."""
         self._stopped = True
-        if self._probing is not None:
-            self._probing.cancel()
+        if self._checking is not None:
+            self._checking.cancel()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_result(False)
@@ -154,19 +155,18 @@ class Network:
                 waiting.set_result(verdict)
         since = self._detector.since
         if since != before:
-            self._resolver.forget_failures()
             self._watch.changed(since, bool(self._detector.resigned))
         if not self._detector.alert:
             self._failed.clear()
 
-    # Probing
+    # Checking
 
     def _start(self) -> None:
-        if self._probing is None and not self._stopped and self._detector.due < math.inf:
-            self._probing = asyncio.create_task(self._probe())
-            self._probing.add_done_callback(self._ended)
+        if self._checking is None and not self._stopped and self._detector.due < math.inf:
+            self._checking = asyncio.create_task(self._check())
+            self._checking.add_done_callback(self._ended)
 
-    async def _probe(self) -> None:
+    async def _check(self) -> None:
         """Probe when it is due, until nothing is left to decide."""
         while (due := self._detector.due) < math.inf:
             wait = due - self._clock.now()
@@ -182,7 +182,7 @@ class Network:
         found = await asyncio.gather(*[self._reach(target, wanted) for target in targets])
         before = self._detector.since
         proven = frozenset(itertools.chain.from_iterable(found))
-        self._deliver(self._detector.probed(proven, start, self._certain(), self._clock.now()), before)
+        self._deliver(self._detector.checked(proven, start, self._certain(), self._clock.now()), before)
 
     async def _reach(self, target: Endpoint, wanted: frozenset[Way]) -> Iterable[Way]:
         """Return what works at this host. A look-up alone proves nothing: a cache on this machine may answer it."""
@@ -199,7 +199,7 @@ class Network:
         """Return the hosts of the next round: those that have answered, each in turn, then those that failed."""
         chosen: list[Endpoint] = []
         for table in (self._witnesses, self._failed):
-            for host in list(table)[: PROBED - len(chosen)]:
+            for host in list(table)[: CHECKED - len(chosen)]:
                 target = table[host] = table.pop(host)  # to the end
                 chosen.append(target)
         return chosen
@@ -210,8 +210,8 @@ class Network:
             return True
         return sum(target.untried for target in self._failed.values()) >= MANY
 
-    def _ended(self, probing: "asyncio.Task[None]") -> None:
-        self._probing = None
-        if not probing.cancelled() and probing.exception() is not None:
-            return self._watch.broken(probing.exception())
+    def _ended(self, checking: "asyncio.Task[None]") -> None:
+        self._checking = None
+        if not checking.cancelled() and checking.exception() is not None:
+            return self._watch.broken(checking.exception())
         self._start()  # a failure may have come after the last look

@@ -1,9 +1,9 @@
-"""Tell an outage of our own network from hosts that are gone. Pure: time and the results of probes are passed in.
+"""Tell an outage of our own network from hosts that are gone. Pure: time and the results of checks are passed in.
 
 A failure of the network says nothing of its cause. So it is held: neither counted nor forgotten. An answer to a request
 that was sent after the failure shows that the network works, and the failure counts. If no such answer comes, the
-network is probed at hosts that have answered before. If one of them can be reached, the failures count. If none can,
-the crawl is offline: everything held is pardoned, and so is every failure until a probe succeeds.
+network is checked at hosts that have answered before. If one of them can be reached, the failures count. If none can,
+the crawl is offline: everything held is pardoned, and so is every failure until a check succeeds.
 
 Names and hosts are judged apart: DNS can be gone while connections to known addresses still work.
 """
@@ -12,8 +12,8 @@ import enum
 import itertools
 import math
 
-PATIENCE = 1.0  # seconds for which a failure waits for an answer of another host before the network is probed
-SPACING = 5.0  # seconds between two rounds of probes while the network works
+PATIENCE = 1.0  # seconds for which a failure waits for an answer of another host before the network is checked
+SPACING = 5.0  # seconds between two rounds of checks while the network works
 SHORTEST, LONGEST = 1.0, 60.0  # seconds between two rounds while offline: doubled after each
 
 
@@ -36,7 +36,7 @@ class Detector:
         self._most = most
         self.alert = False  # there is something to decide: an answer matters
         self.since = 0.0  # epoch seconds of the first failure of the outage; 0: online
-        self.due = math.inf  # epoch seconds of the next round of probes
+        self.due = math.inf  # epoch seconds of the next round of checks
         self.resigned: set[Way] = set()  # what was away for too long: failures count until something answers
         self._declared = 0.0  # epoch seconds when the outage was noticed
         self._ended = 0.0  # epoch seconds since which the network works again: older requests fell into the outage
@@ -66,7 +66,7 @@ class Detector:
         self._settle()
 
     def wanted(self) -> frozenset[Way]:
-        """Return what a round of probes has to find out."""
+        """Return what a round of checks has to find out."""
         return frozenset(self._down or {way for way, _ in self._held.values()})
 
     def answered(self, way: Way, start: float) -> dict[int, bool]:
@@ -82,8 +82,8 @@ class Detector:
             decided = {token: True for token, (how, time) in self._held.items() if how is way and time <= start}
         return self._decide(decided)
 
-    def probed(self, proven: frozenset[Way], start: float, certain: bool, now: float) -> dict[int, bool]:
-        """Take in a round of probes, from `start` to now: what works, and whether hosts enough were asked to be sure.
+    def checked(self, proven: frozenset[Way], start: float, certain: bool, now: float) -> dict[int, bool]:
+        """Take in a round of checks, from `start` to now: what works, and whether hosts enough were asked to be sure.
 
         Return what it decides: token -> whether the failure counts.
         """

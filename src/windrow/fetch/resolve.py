@@ -92,9 +92,9 @@ class Resolver:
         """Return whether this host is looked up in DNS."""
         return self._local(_plain(host)) is None
 
-    def forget_failures(self) -> None:
-        """Forget the look-ups that failed: the network was gone, not the names."""
-        self._known = {name: known for name, known in self._known.items() if known.answer.reason is None}
+    def forget(self, host: str) -> None:
+        """Forget the answer for a host: the network failed, not the name."""
+        self._known.pop(_plain(host), None)
 
     def _local(self, name: str) -> Resolved | None:
         """Return the answer of the hosts file or of the name itself; None if DNS has to be asked."""
