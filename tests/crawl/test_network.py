@@ -66,6 +66,7 @@ def test_an_outage_in_the_middle_of_a_crawl_changes_nothing(words: tuple[str, ..
         before = finished(directory)
         status = states.status(directory)
         assert status.running and status.offline > 0
+        assert "waiting for the network" in crashing.run(["status", str(directory)]).out
         time.sleep(1.0)  # more than a host with two failures would survive
         assert finished(directory) <= before + 3, "at most what was answered when the plug was pulled"
         outlet.join()

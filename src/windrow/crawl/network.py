@@ -10,6 +10,7 @@ always counts.
 """
 
 import asyncio
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable
@@ -46,6 +47,7 @@ class Endpoint(NamedTuple):
     untried: bool = False  # it has not failed before
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def local(place: str) -> bool:
     """Return whether an address is reached without a network."""
     pair = address.split(place)
