@@ -27,6 +27,7 @@ OPTIONS = (
     "fetch.host_failures=3",
     "frontier.yield_threshold=off",
     "frontier.checkpoint=3",
+    "archive.max_bytes=200000",  # the tests read small files faster
     "extract.extractor=none",
     'scope.tlds=["test"]',
 )

@@ -86,9 +86,10 @@ def test_a_crawl_that_is_killed_during_an_outage_continues_after_it(tmp_path: Pa
         unplugged(process, directory, outlet, ("hosts", "names"))
         crashing.kill(process)
         assert not states.status(directory).offline, "what does not run does not wait"
-        before = truth.committed(directory)
+        before, frame = truth.committed(directory), truth.frames(directory)[-1][0]["frame"]
         process = outlet.launch("crawl", str(directory))  # still without network
-        plug.wait_for(process, lambda: offline(directory) and states.status(directory).offline)
+        plug.wait_for(process, lambda: states.status(directory).offline)
+        assert truth.frames(directory)[-1][0]["frame"] > frame, "the new process says so itself"
         assert truth.committed(directory) == before
         crashing.kill(process)
         outlet.join()

@@ -69,7 +69,8 @@ def status(directory: Path) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
-        offline=totals.offline if running else 0.0,
+        # The lock is written at each start: a frame from before says nothing of the process that runs now.
+        offline=totals.offline if running and totals.last >= (directory / "lock").stat().st_mtime else 0.0,
     )
 
 
