@@ -331,8 +331,10 @@ class Report(msgspec.Struct, frozen=True):
     place: Place | None = None
     digest: str = ""  # SHA-1 of the payload in base32, without prefix
     shape: int = 0  # see Page
-    final: bool = True  # False: the task goes back to its queue, see frontier/policy/retry.py
-    until: float = 0.0  # epoch seconds before which the host does not want a request (Retry-After)
+    final: bool = (
+        True  # False: the task goes back to its queue, see frontier/policy/retry.py; of a RESOLVE task: ask again
+    )
+    until: float = 0.0  # epoch seconds before which the host gets no request: Retry-After, or a look-up that failed
     address: str = ""  # of a RESOLVE task: the address found
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     rules: float = 0.0  # stamp of the Origin that allowed the request
@@ -440,3 +442,4 @@ class Frame(msgspec.Struct, frozen=True):
     seeds: tuple[Task, ...] = ()  # tasks admitted from seed files
     in_flight: int = 0  # URLs leased and not yet acknowledged, for a reader of a running crawl's log
     orders: tuple[Order, ...] = ()  # carried out with this commit, before its seeds and entries
+    offline: float = 0.0  # epoch seconds since which no host has answered and the crawl waits; 0: it does not

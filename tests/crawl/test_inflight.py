@@ -95,3 +95,17 @@ def test_a_page_limit_is_kept_and_files_of_origins_do_not_count(tmp_path: Path) 
         assert await one.enter(page=True)
 
     asyncio.run(run())
+
+
+def test_a_request_that_does_not_count_makes_room(tmp_path: Path) -> None:
+    async def run() -> None:
+        one = limits(tmp_path, max_pages=10, in_flight=1)
+        assert await one.enter(page=True)
+        waiting = asyncio.create_task(one.enter(page=True))
+        await let_others_run()
+        assert not waiting.done()
+        one.give_back(page=True)
+        assert await waiting
+        assert (one.urls, one.pages) == (1, 1)
+
+    asyncio.run(run())

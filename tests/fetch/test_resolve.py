@@ -326,3 +326,28 @@ def test_the_error_for_a_missing_hosts_file_names_it(tmp_path: Path) -> None:
 
 def test_the_resolver_of_the_system_knows_localhost() -> None:
     assert set(resolve.system("localhost")) & {"127.0.0.1", "::1"}
+
+
+def test_an_answer_says_where_it_comes_from(tmp_path: Path) -> None:
+    async def run(resolver: Resolver, *names: str) -> list[str]:
+        return [(await resolver.find(name, 0.0)).source for name in names]
+
+    dns = Dns(a_test=["198.51.100.1"], b_test=failing())
+    assert asyncio.run(run(resolver(dns), "a.test", "a.test", "b.test", "b.test")) == ["dns", "cache", "dns", "cache"]
+    assert asyncio.run(run(resolver(dns), "198.51.100.7", "not a name")) == ["local", "local"]
+    listed = hosts(tmp_path, "a.test 198.51.100.1")
+    assert asyncio.run(run(resolver(dns, hosts_file=listed), "a.test", "b.test")) == ["local", "local"]
+
+
+def test_dns_can_be_asked_past_the_cache_and_an_answer_can_be_forgotten() -> None:
+    dns = Dns(a_test=failing(), b_test=failing())
+
+    async def run() -> list[Reason | None]:
+        one = resolver(dns)
+        found = [(await one.find(name, 0.0)).reason for name in ("a.test", "b.test")]
+        dns.answers = {"a.test": ["198.51.100.1"], "b.test": ["198.51.100.2"]}
+        found.append((await one.ask("b.test")).reason)
+        one.forget("a.test")
+        return [*found, *[(await one.find(name, 1.0)).reason for name in ("a.test", "b.test")]]
+
+    assert asyncio.run(run()) == [Reason.DNS, Reason.DNS, None, None, Reason.DNS]

@@ -90,10 +90,10 @@ class Hand:
         self.now = max(self.now, self.again or 0.0)
         return self.now - before
 
-    def resolve(self, lease: Lease, reason: Reason = Reason.OK, ttl: float = 3600.0) -> None:
+    def resolve(self, lease: Lease, reason: Reason = Reason.OK, ttl: float = 3600.0, final: bool = True) -> None:
         assert lease.tasks[0].kind is Kind.RESOLVE
         address = self.addresses.get(lease.host, f"address of {lease.host}") if reason is Reason.OK else ""
-        self.ack(lease.tasks[0], reason, until=self.now + ttl if address else 0.0, address=address)
+        self.ack(lease.tasks[0], reason, until=self.now + ttl if address else 0.0, address=address, final=final)
         self.release(lease)
 
     def origin(self, name: str, life: float = 86400.0, **fields: object) -> Origin:

@@ -1,5 +1,7 @@
 """Lookups of addresses."""
 
+import pytest
+
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import texts
 from windrow.data import Kind, Reason
@@ -58,3 +60,50 @@ def test_a_blocked_address_closes_its_host_at_once(hand: Opener) -> None:
     crawl.add("http://a.org/1")
     crawl.resolve(crawl.only(), Reason.BLOCKED_ADDRESS)
     assert crawl.only().closed is Reason.BLOCKED_ADDRESS
+
+
+def test_an_answer_that_is_in_doubt_closes_no_host_and_is_counted(hand: Opener) -> None:
+    crawl = hand(delay=1.0, host_failures=2)
+    crawl.add("http://a.org/1")
+    for attempt in range(4):
+        lease = crawl.lease_next()
+        assert lease.tasks[0].attempt == attempt
+        crawl.resolve(lease, Reason.NO_SUCH_HOST, final=False)
+    crawl.resolve(crawl.lease_next(), Reason.NO_SUCH_HOST)
+    assert crawl.only().closed is Reason.NO_SUCH_HOST
+
+
+@pytest.mark.parametrize(
+    ("reason", "end"), [(Reason.DNS, Reason.HOST_DEAD), (Reason.NO_SUCH_HOST, Reason.NO_SUCH_HOST)]
+)
+def test_a_host_that_has_answered_is_closed_only_after_a_long_time_without_dns(
+    hand: Opener, reason: Reason, end: Reason
+) -> None:
+    crawl = hand(delay=5.0, host_failures=2, lost_host_seconds=7200.0)
+    crawl.add("http://a.org/1", "http://a.org/2", "http://a.org/3")
+    crawl.resolve(crawl.only(), ttl=8.0)
+    crawl.serve(crawl.page())
+    lost = 0.0
+    while (lease := crawl.lease_next()).closed is None:
+        if lease.tasks[0].kind is Kind.RESOLVE:
+            lost = lost or crawl.now
+            assert lease.tasks[0].attempt == 0, "failures of DNS do not add up to a dead host"
+            crawl.resolve(lease, reason, final=False)
+        else:
+            crawl.serve(lease)
+    assert lease.closed is end
+    assert crawl.now - lost >= 7200.0
+
+
+def test_a_host_that_dns_finds_again_starts_from_the_beginning(hand: Opener) -> None:
+    crawl = hand(delay=5.0, host_failures=2, lost_host_seconds=100.0, max_backoff=10.0)
+    crawl.add(*[f"http://a.org/{number}" for number in range(9)])
+    crawl.resolve(crawl.only(), ttl=1.0)
+    crawl.serve(crawl.page())
+    for _ in range(3):
+        start = crawl.now
+        while crawl.now < start + 80.0:
+            crawl.resolve(crawl.lease_next(), Reason.DNS)
+        crawl.resolve(crawl.lease_next(), ttl=1.0)
+        crawl.serve(crawl.lease_next())
+    assert crawl.closed("http://a.org/8") is None

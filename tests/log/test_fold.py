@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.logs import entry, frame, ok, task, write
@@ -170,3 +171,13 @@ def test_an_order_survives_the_log(tmp_path: Path) -> None:
     write(tmp_path / "log", frame(1, orders=(whole, Order("2", 3.0, "pause"))))
     [(read, _)] = log.frames(tmp_path / "log")
     assert read.orders == (whole, Order("2", 3.0, "pause"))
+
+
+def test_the_last_frame_says_whether_the_crawl_waits_for_the_network(tmp_path: Path) -> None:
+    offline = msgspec.structs.replace(frame(2), offline=1001.5)
+    write(tmp_path / "log", frame(1, ok(1, "a"), seeds=(task("a"),)), offline)
+    assert log.fold(tmp_path).offline == 1001.5
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other / "log", frame(1, seeds=(task("a"),)), offline, frame(3))
+    assert log.fold(other).offline == 0.0

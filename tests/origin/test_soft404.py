@@ -23,6 +23,9 @@ def test_a_probe_is_due_after_some_pages_and_only_once() -> None:
     assert known.due(KNOWN)
     known.sent(KNOWN)
     assert not known.due(KNOWN), "it is under way"
+    known.postpone(KNOWN)
+    assert known.due(KNOWN), "it did not arrive"
+    known.sent(KNOWN)
     probed = origin.with_file(KNOWN, origin.SOFT_404, soft404.file(""), 5.0)
     for _ in range(9):
         known.count(probed)

@@ -22,6 +22,7 @@ _ENDINGS = {
     "stopped": "stopped",
     "pages": "the page limit is reached",
     "seconds": "the time limit is reached",
+    "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
 
 
@@ -122,6 +123,8 @@ def crawl(
         if settings:
             keep = f"to keep it, write it into {directory / 'crawl.toml'}"
             out.print(f"--set {', '.join(settings)} held for this run only; {keep}")
+    if ending.why == "offline":
+        raise typer.Exit(1)
 
 
 def show_ending(directory: Path, ending: loop.Ending) -> None:

@@ -2,6 +2,7 @@
 
 from windrow import log, orders
 from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections, progress
+from windrow.crawl import network
 from windrow.crawl import status as states
 from windrow.crawl.control import standing
 from windrow.crawl.status import Status
@@ -15,6 +16,8 @@ def status(directory: Directory, as_json: Json = False) -> None:
     if as_json:
         return print_json(found)
     out.print(f"{directory}: {_state(found)}")
+    if found.offline:
+        out.print(network.describe(found.offline))
     for line in standing(found.controls, directory):
         out.print(line)
     if found.orders_waiting:

@@ -194,6 +194,10 @@ class FetchOptions:
     backoff: float = 1.0
     max_backoff: Annotated[float, LIVE] = 3600.0  # Seconds, the longest such pause.
     host_failures: Annotated[int, LIVE] = 6  # Connection failures in a row after which a host is closed.
+    # Seconds over which DNS has to say three times that a host does not exist, before the host is closed.
+    no_such_host_seconds: Annotated[float, Range(0, 86400)] = 120.0
+    # Seconds for which DNS must not find a host that has answered before, until the host is closed.
+    lost_host_seconds: Annotated[float, Range(0)] = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +376,10 @@ class CrawlOptions:
     max_seconds: Annotated[float, LIVE] = 0.0  # Seconds after which a run stops; 0: no limit.
     # Seconds between two lines of progress, in crawl.log and, without a terminal, on standard error; 0: none.
     progress_seconds: float = 60.0
+    # Seconds without network for which the crawl waits; then failures count against hosts again; 0: no limit.
+    offline_seconds: Annotated[float, Range(0)] = 0.0
+    # The same if hosts at fewer than three addresses have answered: then the hosts may be gone, not the network.
+    offline_few_seconds: Annotated[float, Range(0)] = 1800.0
     # Free bytes on the disk below which fetching pauses, until there are twice as many.
     min_free_bytes: Annotated[int, LIVE] = 256 << 20
     # Name of this machine in file names.

@@ -1,6 +1,9 @@
-"""Checks before the first request: who answers for the crawl, and whether its languages are known."""
+"""Checks before the first request: who answers for the crawl, whether its languages are known, and the free space."""
+
+from pathlib import Path
 
 from windrow.config import Config, ConfigError
+from windrow.crawl.disk import free_bytes
 from windrow.data import Task
 from windrow.fetch.resolve import listed_hosts, stays_home
 from windrow.judge.language import settings as language
@@ -23,3 +26,13 @@ def check_language(options: Config) -> None:
     """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
     if options.extract.extractor != "none":  # without text, no language is detected
         language.prepare(options.language)
+
+
+def check_space(options: Config, directory: Path) -> None:
+    """Refuse to start on a disk that is nearly full."""
+    free = free_bytes(directory)
+    if free < options.crawl.min_free_bytes:
+        raise ConfigError(
+            f"{directory} has {free >> 20} MiB free, less than crawl.min_free_bytes "
+            f"({options.crawl.min_free_bytes >> 20} MiB); free some space, or lower the option"
+        )

@@ -52,6 +52,7 @@ class GroupCommit:
         self._orders: list[Order] = []
         self._lengths: dict[str, int] = {}
         self._requests = 0
+        self._offline = self._logged_offline = 0.0
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -94,6 +95,10 @@ class GroupCommit:
         await act()
         return cut
 
+    def note_offline(self, since: float) -> None:
+        """Say in the next frame since when no host has answered; 0: the network is back."""
+        self._offline = since
+
     async def commit(self, now: Callable[[], float], in_flight: Callable[[], int], checkpoint: bool = False) -> int:
         """Make everything noted so far durable; return how many requests are no longer in flight."""
         async with self._lock:
@@ -123,7 +128,8 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        if not self._entries and not self._seeds and not self._orders:
+        nothing = not self._entries and not self._seeds and not self._orders
+        if nothing and self._offline == self._logged_offline:
             return None
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
@@ -140,7 +146,9 @@ class GroupCommit:
             seeds=tuple(seeds),
             in_flight=in_flight() - requests,
             orders=tuple(orders),
+            offline=self._offline,
         )
+        self._logged_offline = self._offline
         self._number += 1
         return Cut(frame, requests)
 

@@ -26,6 +26,8 @@ async def live(task: Task, visit: Visit) -> None:
     if not await visit.may_request(page=False):
         return
     answer = await visit.request(task)
+    if answer is None:
+        return stations.in_flight.give_back(page=False)
     await _record(_understood(steady(answer, visit.last), known, visit), answer, visit)
     visit.host_is_free()
 
@@ -66,6 +68,9 @@ async def probe(known: Origin, visit: Visit) -> None:
     if not await visit.may_request(page=False):
         return
     answer = await visit.request(task)
+    if answer is None:
+        stations.probes.postpone(known)
+        return stations.in_flight.give_back(page=False)
     sketch = ""
     if isinstance(answer, Capture) and outcomes.reason(answer) is Reason.OK:
         sketch = await stations.pool.sketch(answer)

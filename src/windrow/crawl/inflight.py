@@ -55,7 +55,7 @@ class InFlight:
         return True
 
     def give_back(self, page: bool) -> None:
-        """Take a request off the count that was not sent after all."""
+        """Take a request off the counts that was not sent after all, or does not count: its task goes back."""
         self.pages -= page
         self.leave(1)
 

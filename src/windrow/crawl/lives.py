@@ -3,31 +3,45 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from windrow import origin
+from windrow import origin, urls
+from windrow.config import FetchOptions
 from windrow.crawl import file, page
 from windrow.crawl import outcome as outcomes
+from windrow.crawl.network import Endpoint
 from windrow.crawl.outcome import Outcome
 from windrow.crawl.visit import Visit
 from windrow.data import Kind, Reason, Task
+from windrow.fetch.resolve import Resolved
+from windrow.frontier.policy import retry
 
 Life = Callable[[Task, Visit], Coroutine[Any, Any, None]]
 
 
 async def resolve(task: Task, visit: Visit) -> None:
-    """Look up the address of a host."""
+    """Look up the address of a host. A look-up that our own network failed is not recorded: the task goes back."""
     stations = visit.stations
-    found = await stations.resolver.find(task.url.host, stations.clock.now())
+    start = stations.clock.now()
+    found = await stations.resolver.find(task.url.host, start)
     end = stations.clock.now()
+    target = Endpoint(task.url.host, "", urls.port(task.url.text), untried=not task.attempt)
+    if not await stations.network.resolved(target, found, start):
+        return
     outcome = Outcome(
         task=task,
         reason=found.reason or Reason.OK,
         detail=found.detail,
         time=end,
-        until=0.0 if found.reason else end + found.ttl,
+        final=found.source == "local" or not retry.doubts(found.reason, task.attempt),
+        until=0.0 if found.source == "local" and found.reason else end + _hold(found, stations.options.fetch),
         address=found.address,
     )
     await stations.recorder.record(outcome)
     visit.host_is_free()
+
+
+def _hold(found: Resolved, fetch: FetchOptions) -> float:
+    """Return the seconds after which a name is looked up again. Until then our cache would give the same answer."""
+    return max(found.ttl, retry.spacing(fetch)) if found.reason is Reason.NO_SUCH_HOST else found.ttl
 
 
 async def end(task: Task, visit: Visit) -> None:

@@ -16,14 +16,16 @@ import msgspec
 import uvloop
 
 from windrow import log, origin, seeds, takedown
-from windrow.config import Config, ConfigError
-from windrow.crawl import control, lives, recover, seedlist
+from windrow.config import Config
+from windrow.crawl import control, lives, network, recover, seedlist
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_language as check_language
+from windrow.crawl.checks import check_space
 from windrow.crawl.clock import Clock
 from windrow.crawl.control import Orders, Parts
-from windrow.crawl.disk import Disk, free_bytes
+from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
 from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations, Visit
@@ -44,7 +46,7 @@ _HURRY = 0.2  # seconds after which a commit makes room for visits that wait
 class Ending(msgspec.Struct):
     """How a run of the crawl ended."""
 
-    why: str  # "done", "stopped", "pages", "seconds"
+    why: str  # "done", "stopped", "pages", "seconds", "offline"
     seconds: float
     tally: log.Tally
     counts: Counts
@@ -64,6 +66,9 @@ class Crawl:
         self._recorder.failed = self._break
         self._takedown = TakedownFile(directory)
         self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
+        resolver = Resolver(options.fetch, options.identity)
+        self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
+        self._fresh = not resumed.seq  # no earlier run got an answer
         self._stations = Stations(
             options=options,
             clock=clock,
@@ -71,7 +76,8 @@ class Crawl:
             scope=Scope(options.scope, self._takedown.read()),
             probes=Probes(options, origin.SOFT_404),
             in_flight=self._in_flight,
-            resolver=Resolver(options.fetch, options.identity),
+            network=self._network,
+            resolver=resolver,
             client=Client(options.fetch, options.identity),
             pool=Pool(options),
             recorder=self._recorder,
@@ -164,8 +170,8 @@ class Crawl:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
 
     async def _lease(self, now: float) -> Grant:
-        pause = self._disk.paused or self.orders.controls.paused or self._stopping or self._in_flight.enough()
-        free = 0 if pause else self._options.fetch.connections - len(self._visits)
+        pause = self._disk.paused or self.orders.controls.paused or self._network.offline or self._stopping
+        free = 0 if pause or self._in_flight.enough() else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
         try:
@@ -216,6 +222,13 @@ class Crawl:
             await self._wake.wait()
         finally:
             timer.cancel()
+
+    def _network_changed(self, since: float, resigned: bool) -> None:
+        self._recorder.commits.note_offline(since)
+        self.note(network.describe(since) or "the wait for the network is over")
+        if resigned and self._fresh and not self.tally.captures:  # rather than close every host
+            return self.stop("offline")
+        self._wake.set()
 
     def _break(self, error: BaseException | None) -> None:
         """End the crawl after an unforeseen error; of several, the first says why."""
@@ -278,6 +291,7 @@ class Crawl:
 
     async def _finish_visits(self) -> None:
         """Give requests in flight some time to finish; what is not done by then goes back to its queue."""
+        self._network.stop()
         end = self._clock.now() + _LAST_CALL
         while self._tasks and self._broken is None and (left := end - self._clock.now()) > 0:
             # A visit may leave a life behind, so wait again after each.
@@ -304,7 +318,7 @@ class Crawl:
     async def progress(self) -> tuple[Counts, str]:
         """Return the counts for the display, and why the crawl pauses; "" if it does not."""
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
-        return await self._frontier.counts(), self.orders.pause() or full
+        return await self._frontier.counts(), self.orders.pause() or full or network.describe(self._network.offline)
 
 
 async def run(
@@ -319,12 +333,7 @@ async def run(
     check_language(options)
     with recover.lock(directory):
         takedown.check_purged(directory)
-        free = free_bytes(directory)
-        if free < options.crawl.min_free_bytes:
-            raise ConfigError(
-                f"{directory} has {free >> 20} MiB free, less than crawl.min_free_bytes "
-                f"({options.crawl.min_free_bytes >> 20} MiB); free some space, or lower the option"
-            )
+        check_space(options, directory)
         clock = Clock(recover.last_commit(directory))
         resumed = await recover.resume(directory, options, clock.now())
         try:

@@ -48,6 +48,8 @@ async def live(task: Task, visit: Visit) -> None:
     answer = await visit.request(task)
     if isinstance(answer, Capture) and (text := outcomes.session_redirect(answer)):
         answer = await _follow_session(answer, text, visit)
+    if answer is None:  # our own network failed, not the host
+        return stations.in_flight.give_back(page=True)
 
     # 6. An outcome other than a page is recorded before the next request: the host may need a pause.
     outcome = understood(answer, origin, visit)
@@ -106,7 +108,7 @@ def understood(answer: Capture | Failure, origin: Origin, visit: Visit) -> Outco
     return outcomes.answered(answer, stations.scope, stations.options.fetch.max_redirects, origin.stamp)
 
 
-async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Failure:
+async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Failure | None:
     """Follow a redirect to the same page with a session id, once and at once.
 
     The two have one canonical URL. Admitted as a link it would be known already, and the page would never be fetched.

@@ -38,6 +38,7 @@ class Status(msgspec.Struct):
     frames: int
     first: float  # epoch seconds of the first commit
     last: float
+    offline: float = 0.0  # epoch seconds since which the running crawl waits for the network; 0: it does not
     controls: Controls = Controls()  # what orders have changed: a pause, blocked names, options
     orders_waiting: int = 0  # files in orders/ that were not taken yet
 
@@ -78,6 +79,8 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
+        # The lock is written at each start: a frame from before says nothing of the process that runs now.
+        offline=totals.offline if running and totals.last >= (directory / "lock").stat().st_mtime else 0.0,
         controls=msgspec.structs.replace(totals.controls, recent=()),  # of no use to a reader
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )

@@ -16,6 +16,8 @@ from windrow.config import Config
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.network import Endpoint, Network, suspect
+from windrow.crawl.outage import Way
 from windrow.crawl.record import Recorder
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Capture, Closing, Failure, Kind, Lease, Origin, Reason, Task
@@ -36,6 +38,7 @@ class Stations(msgspec.Struct, frozen=True):
     scope: Scope
     probes: Probes
     in_flight: InFlight
+    network: Network
     resolver: Resolver
     client: Client
     pool: Pool
@@ -66,6 +69,7 @@ class Visit:
         self._driver = driver
         self._begun = 0  # tasks whose life has started
         self._busy: asyncio.Task[None] | None = None  # the life that keeps the host busy
+        self._answered = False  # the network knows that this host answers
 
     def begin(self) -> None:
         """Start the life of the next task; without one, release the lease."""
@@ -128,12 +132,27 @@ class Visit:
             return False
         return True
 
-    async def request(self, task: Task, text: str = "") -> Capture | Failure:
-        """Send a request. `text` is the URL to send if it is not the task's canonical one."""
+    async def request(self, task: Task, text: str = "") -> Capture | Failure | None:
+        """Send a request. `text` is the URL to send if it is not the task's canonical one.
+
+        Return None if our own network failed: the request does not count, and the task goes back to its queue.
+        """
+        network, clock = self.stations.network, self.stations.clock
+        if network.offline:
+            return None
         limit = origin.FILES[task.file].limit(self.stations.options.fetch) if task.kind is Kind.FILE else 0
+        start = clock.now()
         answer = await self.stations.client.get(task, self.lease.address, text, limit)
-        self.last = self.stations.clock.now()
+        self.last = clock.now()
+        if suspect(answer):
+            return answer if await network.counts(Way.HOSTS, self._target(task), start) else None
+        if network.alert or not self._answered:
+            self._answered = True
+            network.answered(Way.HOSTS, self._target(task), start)
         return answer
+
+    def _target(self, task: Task) -> Endpoint:
+        return Endpoint(self.lease.host, self.lease.address, urls.port(task.url.text))
 
     async def _release(self, done: int) -> None:
         """Give the lease back, with the tasks behind the first `done`."""

@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -41,6 +41,9 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
     ttl: float  # seconds for which the answer may be cached
     reason: Reason | None = None  # why there is no address
     detail: str = ""
+    # Where the answer comes from: DNS, just now; our cache; or nobody was asked, because the hosts file or the text of
+    # the name decides.
+    source: Literal["dns", "cache", "local"] = "dns"
 
 
 class _Known(NamedTuple):
@@ -70,21 +73,43 @@ class Resolver:
 
     async def find(self, host: str, now: float) -> Resolved:
         """Return the address of a host. `now` is any clock in seconds, the same one in every call."""
-        name = host.strip("[].").lower()
+        name = _plain(host)
         if self._fetch.proxy:  # it resolves names; each host has a slot of its own, so that hosts do not wait in turn
-            return Resolved(f"{name}{VIA_PROXY}", self._fetch.dns_ttl)
+            return Resolved(f"{name}{VIA_PROXY}", self._fetch.dns_ttl, source="local")
+        local = self._local(name)
+        if local is not None:
+            return msgspec.structs.replace(local, source="local")
+        known = self._known.get(name)
+        if known is not None and known.since <= now < known.until:
+            return msgspec.structs.replace(known.answer, ttl=known.until - now, source="cache")
+        if name not in self._asking:
+            self._asking[name] = asyncio.create_task(self._ask(name, now, known.failures if known else 0))
+        return await asyncio.shield(self._asking[name])
+
+    async def ask(self, host: str) -> Resolved:
+        """Return the address of a host from DNS, whatever the cache says; the cache is left as it is."""
+        name = _plain(host)
+        return self._local(name) or await self._answer(name)
+
+    def asks(self, host: str) -> bool:
+        """Return whether this host is looked up in DNS."""
+        return not self._fetch.proxy and self._local(_plain(host)) is None
+
+    def forget(self, host: str) -> None:
+        """Forget the answer for a host: the network failed, not the name."""
+        self._known.pop(_plain(host), None)
+
+    def _local(self, name: str) -> Resolved | None:
+        """Return the answer of the hosts file or of the name itself; None if DNS has to be asked."""
         if self._hosts is not None and (listed := _listed(self._hosts, name)):
             return self._checked([listed])
         if address.literal(name):
             return self._checked([name])
         if self._hosts is not None:
             return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, f"not in {self._fetch.hosts_file}")
-        known = self._known.get(name)
-        if known is not None and known.since <= now < known.until:
-            return msgspec.structs.replace(known.answer, ttl=known.until - now)
-        if name not in self._asking:
-            self._asking[name] = asyncio.create_task(self._ask(name, now, known.failures if known else 0))
-        return await asyncio.shield(self._asking[name])
+        if len(name) > 253 or not _NAME.fullmatch(name):
+            return Resolved("", self._fetch.dns_ttl, Reason.NO_SUCH_HOST, "not a valid DNS name")
+        return None
 
     async def _ask(self, name: str, now: float, failures: int) -> Resolved:
         try:
@@ -99,8 +124,6 @@ class Resolver:
         return msgspec.structs.replace(answer, ttl=ttl)
 
     async def _answer(self, name: str) -> Resolved:
-        if len(name) > 253 or not _NAME.fullmatch(name):
-            return Resolved("", 0.0, Reason.NO_SUCH_HOST, "not a valid DNS name")
         try:
             async with asyncio.timeout(self._fetch.connect_timeout):
                 return self._checked(await self._in_thread(name))
@@ -160,12 +183,16 @@ class Resolver:
             del self._known[next(iter(self._known))]
 
 
+def _plain(host: str) -> str:
+    return host.strip("[].").lower()
+
+
 def stays_home(hosts: dict[str, str] | None, host: str) -> bool:
     """Return whether this host is known to have a loopback address, without a DNS request.
 
     `hosts` comes from `listed_hosts`: a caller with many hosts reads the file once.
     """
-    name = host.strip("[].").lower()
+    name = _plain(host)
     listed = _listed(hosts, name) if hosts is not None else None
     place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
     return place is not None and address.allowed(place[0], private=True, loopback_only=True)

@@ -84,6 +84,7 @@ class Totals(msgspec.Struct):
     tally: Tally
     frames: int = 0
     in_flight: int = 0  # URLs requested and not yet committed at the last frame
+    offline: float = 0.0  # epoch seconds since which no host had answered at the last frame; 0: the network worked
     lengths: dict[str, int] = {}  # committed bytes, by file
     first: float = 0.0  # epoch seconds
     last: float = 0.0
@@ -177,6 +178,7 @@ def _begin(totals: Totals, head: Head) -> None:
     else:
         totals.first = head.time
     totals.frames, totals.last, totals.in_flight = head.frame, head.time, head.in_flight
+    totals.offline = head.offline
     totals.lengths.update(head.lengths)
     totals.tally.seen += len(head.seeds)
     for order in head.orders:

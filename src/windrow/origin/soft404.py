@@ -49,3 +49,7 @@ class Probes:
     def sent(self, origin: Origin) -> None:
         """Start counting again: the soft-404 probe is in flight."""
         self._pages.pop(origin.name, None)
+
+    def postpone(self, origin: Origin) -> None:
+        """Send the soft-404 probe with the next page: this one did not reach the origin."""
+        self._pages[origin.name] = self._after

@@ -84,3 +84,9 @@ def test_the_pace_slows_when_a_host_throttles_and_recovers_with_successes() -> N
 def test_the_pace_has_a_limit() -> None:
     fetch = FetchOptions(max_crawl_delay=60.0)
     assert retry.pace(Reason.THROTTLED, 50.0, 5.0, fetch) == 60.0
+
+
+def test_dns_has_to_say_three_times_that_a_name_does_not_exist() -> None:
+    assert [retry.doubts(Reason.NO_SUCH_HOST, attempt) for attempt in range(4)] == [True, True, False, False]
+    assert not retry.doubts(Reason.DNS, 0) and not retry.doubts(None, 0)
+    assert retry.spacing(FetchOptions(no_such_host_seconds=600.0)) == 300.0

@@ -164,4 +164,4 @@ def _take(host: OpenHost, tasks: Sequence[Task], queue: Sequence[tuple[int, int]
 
 
 def _resolve_task(host: HostRow) -> Task:
-    return Task(Url(f"http://{host.name}/", host.name, host.domain, 0), kind=Kind.RESOLVE)
+    return Task(Url(f"http://{host.name}/", host.name, host.domain, 0), kind=Kind.RESOLVE, attempt=host.failures)

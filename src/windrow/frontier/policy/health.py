@@ -35,15 +35,37 @@ def judge(host: HostRow, report: Report, fetch: config.FetchOptions) -> None:
     if host.closed or not _concerns_host(report):
         return
     rule = retry.TABLE.get(reason, retry.FINAL)
+    lost = _lost(report)
     host.errors = host.errors + 1 if rule.pauses else 0
-    host.failures = host.failures + 1 if rule.counts else 0
+    if not lost or not host.pages:
+        host.failures = host.failures + 1 if rule.counts else 0
+    host.lost = (host.lost or report.time) if lost else 0.0
     host.pace = retry.pace(reason, host.pace, max(fetch.delay, host.delay), fetch)
     if rule.pauses:
         rest = max(report.time + retry.pause(reason, host.errors, delay(host, fetch), fetch), report.until)
         host.until = max(rested(host, report.time), min(rest, report.time + FAR))
-    closed = retry.closes(reason, host.failures, fetch)
+    closed = _closes(host, report, fetch)
     if closed is not None:
         host.closed = CODES[closed]
+
+
+def _lost(report: Report) -> bool:
+    """Return whether DNS did not find the host, which may be a fault of DNS. A final "no such host" is certain."""
+    return report.reason is Reason.DNS or (report.reason is Reason.NO_SUCH_HOST and not report.final)
+
+
+def _closes(host: HostRow, report: Report, fetch: config.FetchOptions) -> Reason | None:
+    """Return the reason for closing a host after this outcome.
+
+    A host that has answered before is not closed for any number of failures of DNS, only after a long time of them.
+    """
+    if host.lost and host.pages:
+        if report.time - host.lost < fetch.lost_host_seconds:
+            return None
+        return Reason.NO_SUCH_HOST if report.reason is Reason.NO_SUCH_HOST else Reason.HOST_DEAD
+    if report.reason is Reason.NO_SUCH_HOST and not report.final:
+        return None
+    return retry.closes(report.reason, host.failures, fetch)
 
 
 def _concerns_host(report: Report) -> bool:

@@ -32,6 +32,8 @@ TABLE: dict[Reason, RetryRule] = {
     Reason.FORBIDDEN: RetryRule(0, pauses=True, counts=False, longest=60.0),
 }
 
+ANSWERS = 3  # of DNS that a name does not exist, before its host is closed
+
 # Reasons without a request behind them: they say nothing about the health of the host.
 WITHOUT_REQUEST = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE, Reason.BLOCKED})
 
@@ -52,6 +54,16 @@ def pause(reason: Reason, errors: int, delay: float, fetch: config.FetchOptions)
     if errors < 1 or not rule.pauses:
         return 0.0
     return min(max(delay, fetch.backoff) * 2.0 ** min(errors - 1, 30), fetch.max_backoff, rule.longest)
+
+
+def doubts(reason: Reason | None, attempt: int) -> bool:
+    """Return whether DNS has to say once more that a name does not exist, after so many failures before this one."""
+    return reason is Reason.NO_SUCH_HOST and attempt < ANSWERS - 1
+
+
+def spacing(fetch: config.FetchOptions) -> float:
+    """Return the seconds between two of these answers."""
+    return fetch.no_such_host_seconds / (ANSWERS - 1)
 
 
 def closes(reason: Reason, failures: int, fetch: config.FetchOptions) -> Reason | None:

@@ -27,6 +27,7 @@ _HOST = {
     "pace": "p",
     "delay": "d",
     "until": "l",
+    "lost": "o",
     "closed": "c",
     "shapes": "s",
     "pages": "a",
@@ -82,6 +83,7 @@ class HostRow(msgspec.Struct, omit_defaults=True, rename=_HOST):
     pace: float = 0.0  # seconds between requests that the host tolerates, if that is more than the delay
     delay: float = 0.0  # Crawl-delay of its robots.txt, seconds
     until: float = 0.0  # epoch seconds before which the host gets no request
+    lost: float = 0.0  # epoch seconds since which DNS does not find the host; 0: it does
     closed: int = 0  # code of the reason
     shapes: dict[int, int] = {}  # the most frequent page shapes, with their counts
     pages: int = 0  # this and the next five are its account, like that of a domain
