@@ -1,21 +1,39 @@
 """Check that the documents are true: each link, command and option exists, each Reason is described."""
 
+import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
-from windrow import cli
+from tests import blocks
+from windrow import cli, config
 from windrow.data import Reason
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 REASONS = "docs/formats.md"
+OPTIONS = {option.name for option in config.options()}
+
+# What the pages describe and the program is about to have. Remove a name when it exists: the last test says so.
+PLANNED_COMMANDS = {"add", "block", "list", "pause", "publish", "purge", "resume", "retry", "set", "stop", "unblock"}
+PLANNED_FLAGS = {("init", "--preset")}
+PLANNED_OPTIONS = {"fetch.cookies_file", "fetch.headers", "fetch.proxy"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def identity(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=identity)
 def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)\)", page.read_text())
     assert [link for link in links if not link.startswith("http") and not (page.parent / link).exists()] == []
@@ -42,17 +60,134 @@ def test_the_list_of_reasons_may_end_with_any_reason() -> None:
         listed_reasons("no such list: `ok`")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=identity)
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
     commands = get_command(cli.app).commands  # type: ignore[attr-defined]
-    for line in re.findall(r"(?:^|`)windrow ([^`\n#]+)", page.read_text(), re.MULTILINE):
+    text = re.sub(r"^```text\n.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"(?:^|`)windrow ([^`\n#]+)", text.replace("\\\n", " "), re.MULTILINE):
         name, *arguments = shlex.split(line)
-        if name.startswith("-"):
+        if name.startswith("-") or (name in PLANNED_COMMANDS and name not in commands):
             continue
         if arguments and f"{name} {arguments[0]}" in commands:
             name = f"{name} {arguments[0]}"
         assert name in commands, line
         shown = [commands[name], *getattr(commands[name], "commands", {}).values()]
         known = {option for command in shown for parameter in command.params for option in parameter.opts}
+        known |= {flag for command, flag in PLANNED_FLAGS if command == name}
         unknown = [word for word in arguments if word.startswith("--") and word.partition("=")[0] not in known]
         assert unknown == [], line
+
+
+def shown_commands(page: Path) -> Iterator[list[str]]:
+    """Yield the arguments of every command in the shell blocks of a page."""
+    for block in blocks.blocks(page):
+        if block.language == "sh":
+            yield from blocks.commands(block.code)
+
+
+def problem(arguments: list[str]) -> str:
+    """Return what the command line says against these arguments; an empty string if it takes them."""
+    command: Any = get_command(cli.app)
+    if (arguments[0] in PLANNED_COMMANDS and arguments[0] not in command.commands) or arguments[0].startswith("-"):
+        return ""
+    if any((arguments[0], word) in PLANNED_FLAGS for word in arguments):
+        return ""
+    if arguments[0] not in command.commands:
+        return f"there is no command {arguments[0]}"
+    settings = [arguments[i + 1].partition("=")[0] for i, word in enumerate(arguments[:-1]) if word == "--set"]
+    if unknown := [name for name in settings if name not in OPTIONS | PLANNED_OPTIONS]:
+        return f"there is no option {unknown}"
+    try:
+        while getattr(command, "commands", {}) and arguments and arguments[0] in command.commands:
+            command, arguments = command.commands[arguments[0]], arguments[1:]
+        command.make_context("windrow", list(arguments))
+    except Exception as error:  # a usage error of typer's own copy of click
+        return f"{type(error).__name__}: {getattr(error, 'message', error)}"
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=identity)
+def test_the_command_line_takes_every_command_of_a_shell_block(page: Path) -> None:
+    found = {shlex.join(arguments): problem(arguments) for arguments in shown_commands(page)}
+    assert {command: text for command, text in found.items() if text} == {}
+
+
+@pytest.mark.parametrize(
+    "arguments", ["crawl", "crawl d --max-page 3", "crawl d --set fetch.dely=3", "crawl d --max-pages many", "crwl d"]
+)
+def test_a_wrong_command_is_found(arguments: str) -> None:
+    assert problem(arguments.split())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=identity)
+def test_every_option_of_a_toml_block_exists(page: Path, tmp_path: Path) -> None:
+    for block in blocks.blocks(page):
+        if block.language != "toml":
+            continue
+        named = {f"{section}.{name}" for section, options in tomllib.loads(block.code).items() for name in options}
+        if named & (PLANNED_OPTIONS - OPTIONS):
+            continue
+        (tmp_path / "crawl.toml").write_text(block.code)
+        config.load(tmp_path / "crawl.toml", [])
+
+
+def test_every_block_that_is_not_run_says_why() -> None:
+    for page in PAGES:
+        marked = re.findall(r"^<!--.*$", page.read_text(), re.MULTILINE)
+        assert [line for line in marked if not re.fullmatch(r"<!-- (background|output|not run: .{8,}) -->", line)] == []
+
+
+def test_nothing_is_planned_that_exists() -> None:
+    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    flags = {(name, flag) for name, flag in PLANNED_FLAGS if any(flag in p.opts for p in commands[name].params)}
+    now = [sorted(PLANNED_COMMANDS & set(commands)), sorted(PLANNED_OPTIONS & OPTIONS), sorted(flags)]
+    assert now == [[], [], []], "these exist now: remove them from the PLANNED sets of tests/test_docs.py"
+
+
+def generated() -> dict[str, str]:
+    """Return the pages that tools/cli_reference.py would write."""
+    spec = importlib.util.spec_from_file_location("cli_reference", ROOT / "tools" / "cli_reference.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(module.pages())
+
+
+@pytest.mark.parametrize("name", ["cli.md", "reasons.md"])
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text("utf-8") == generated()[name], "run `make reference`"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site in strict mode: a link, an anchor or a page that leads nowhere fails."""
+    if importlib.util.find_spec("material") is None:
+        pytest.skip("needs the extra docs: pip install 'windrow-corpus[docs]'")
+    place = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_the_site_has_every_page(site: Path) -> None:
+    expected = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
+    assert {path.relative_to(site) for path in site.rglob("*.html")} == expected | {Path("404.html")}
+
+
+def test_the_site_loads_nothing_from_another_host(site: Path) -> None:
+    loaded = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=[\"']?(?:https?:)?//[^>]*>|<link\b[^>]*href=[\"']?https?:[^>]*>"
+    )
+    found = {path.name: loaded.findall(path.read_text("utf-8")) for path in site.rglob("*.html")}
+    assert {name: tags for name, tags in found.items() if tags} == {}
+    styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
+    assert re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)\"']*", styles) == []
+
+
+def test_the_search_of_the_site_needs_no_server(site: Path) -> None:
+    assert "yield" in (site / "search" / "search_index.js").read_text("utf-8")
+    for page in (site / "index.html", *(site / "decisions").glob("*.html")):
+        (script,) = re.findall(r'src="([^"]*file-worker\.js)"', page.read_text("utf-8"))
+        assert (page.parent / script).is_file()
