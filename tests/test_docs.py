@@ -1,5 +1,6 @@
 """Check that the documents are true: each link, command and option exists, each Reason is described."""
 
+import ast
 import importlib.util
 import os
 import re
@@ -142,6 +143,27 @@ def test_nothing_is_planned_that_exists() -> None:
     flags = {(name, flag) for name, flag in PLANNED_FLAGS if any(flag in p.opts for p in commands[name].params)}
     now = [sorted(PLANNED_COMMANDS & set(commands)), sorted(PLANNED_OPTIONS & OPTIONS), sorted(flags)]
     assert now == [[], [], []], "these exist now: remove them from the PLANNED sets of tests/test_docs.py"
+
+
+def messages() -> str:
+    """Return the strings of the source; the parts of a message around its values are joined by …"""
+    found = []
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                found.append("".join(one.value if isinstance(one, ast.Constant) else "…" for one in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+    return "\n".join(found)
+
+
+def test_every_message_that_the_questions_explain_is_one_of_ours() -> None:
+    ours = messages()
+    quoted = re.findall(r'^### "(.+)"$', (ROOT / "docs" / "faq.md").read_text("utf-8"), re.MULTILINE)
+    others = {"externally managed environment", "Too many open files"}  # of pip and of the operating system
+    parts = [part.strip() for text in quoted if text not in others for part in text.split("…")]
+    assert len(parts) >= 10
+    assert [part for part in parts if part not in ours] == []
 
 
 def generated() -> dict[str, str]:
