@@ -5,6 +5,7 @@ loaded, `text` is output or a file of another program. An HTML comment on the li
 the site nor a repository's page shows it:
 
     <!-- not run: needs the web -->     only its commands and options are checked
+    <!-- needs: pandas, pyarrow -->     run if these Python modules are installed
     <!-- background -->                 started, and stopped at the end of the page
     <!-- output -->                     of the block that was run last: each line must occur, in this order, where …
                                         stands for any characters
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _FENCE = re.compile(r"^```(\w*)\s*$")
-_COMMENT = re.compile(r"^<!-- (?:(?P<mode>background|output)|not run: (?P<why>.+)) -->$")
+_COMMENT = re.compile(r"^<!-- (?:(?P<mode>background|output)|not run: (?P<why>.+)|needs: (?P<needs>.+)) -->$")
 _SEPARATORS = {"|", "||", "&&", ";", "&", "(", ")", "<", ">", ">>", "2>&1", ">&"}
 
 
@@ -28,6 +29,7 @@ class Block:
     code: str
     mode: str = ""  # "background" or "output"
     why_not: str = ""  # why it is not run
+    needs: tuple[str, ...] = ()  # modules
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -44,6 +46,7 @@ def blocks(page: Path) -> Iterator[Block]:
                 code="\n".join(lines[start : number - 1]) + "\n",
                 mode=(above and above["mode"]) or "",
                 why_not=(above and above["why"]) or "",
+                needs=tuple(((above and above["needs"]) or "").replace(",", " ").split()),
             )
             start = 0
         elif fence:

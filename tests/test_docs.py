@@ -135,7 +135,11 @@ def test_every_option_of_a_toml_block_exists(page: Path, tmp_path: Path) -> None
 def test_every_block_that_is_not_run_says_why() -> None:
     for page in PAGES:
         marked = re.findall(r"^<!--.*$", page.read_text(), re.MULTILINE)
-        assert [line for line in marked if not re.fullmatch(r"<!-- (background|output|not run: .{8,}) -->", line)] == []
+        assert [
+            line
+            for line in marked
+            if not re.fullmatch(r"<!-- (background|output|needs: [\w, ]+|not run: .{8,}) -->", line)
+        ] == []
 
 
 def test_nothing_is_planned_that_exists() -> None:
