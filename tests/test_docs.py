@@ -138,7 +138,7 @@ def test_every_block_that_is_not_run_says_why() -> None:
         assert [
             line
             for line in marked
-            if not re.fullmatch(r"<!-- (background|output|needs: [\w, ]+|not run: .{8,}) -->", line)
+            if not re.fullmatch(r"<!-- (background|output|needs: [\w., ]+|not run: .{8,}) -->", line)
         ] == []
 
 

@@ -1,6 +1,5 @@
 """`windrow demo`, `init`, `crawl`, `status` and `why`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +8,14 @@ from rich.table import Table
 
 from windrow import config, seeds
 from windrow import report as reports
+from windrow.cli import serving
 from windrow.cli.run import run
 from windrow.cli.terminal import Directory, Json, Settings, load, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display, loop
 from windrow.crawl import status as states
 from windrow.demo import directory as demos
-from windrow.demo import serving, web
+from windrow.demo import web
 from windrow.judge.language import codes
 from windrow.units import moment, size
 
@@ -39,7 +39,7 @@ def demo(
 ) -> None:
     """Crawl a small web that Windrow serves on loopback. It needs no network and ends with a report."""
     if serve:
-        return _serve(directory or serving.DIRECTORY, as_json)
+        return serving.serve(directory or serving.DIRECTORY, as_json)
     directory = directory or Path("windrow-demo")
     demos.clear(directory)
     with web.serve() as site:
@@ -53,18 +53,6 @@ def demo(
     for name, content in demos.CONTENTS.items():
         out.print(f"  {directory / name}/  {content}")
     out.print(f"  {made.page}  the report: open it in a browser")
-
-
-def _serve(directory: Path, as_json: bool) -> None:
-    with serving.serve(directory) as served:
-        if as_json:
-            print_json(served)
-        else:
-            out.print(f"a web of {served.hosts} hosts is served on 127.0.0.1:{served.port} until Ctrl-C")
-            out.print(f"{served.hosts_file} has their names; crawl them from another terminal:")
-            out.print(f"  {served.command('mycrawl')}\n  windrow crawl mycrawl")
-        sys.stdout.flush()
-        serving.wait()
 
 
 def init(
