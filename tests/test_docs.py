@@ -73,7 +73,12 @@ def test_every_command_that_a_page_shows_exists(page: Path) -> None:
             name = f"{name} {arguments[0]}"
         assert name in commands, line
         shown = [commands[name], *getattr(commands[name], "commands", {}).values()]
-        known = {option for command in shown for parameter in command.params for option in parameter.opts}
+        known = {
+            option
+            for command in shown
+            for parameter in command.params
+            for option in (*parameter.opts, *getattr(parameter, "secondary_opts", ()))
+        }
         known |= {flag for command, flag in PLANNED_FLAGS if command == name}
         unknown = [word for word in arguments if word.startswith("--") and word.partition("=")[0] not in known]
         assert unknown == [], line
