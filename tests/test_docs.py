@@ -27,7 +27,14 @@ OPTIONS = {option.name for option in config.options()}
 # What the pages describe and the program is about to have. Remove a name when it exists: the last test says so.
 PLANNED_COMMANDS = {"add", "block", "list", "pause", "publish", "purge", "resume", "retry", "set", "stop", "unblock"}
 PLANNED_FLAGS = {("init", "--preset")}
-PLANNED_OPTIONS = {"fetch.cookies_file", "fetch.headers", "fetch.proxy"}
+PLANNED_OPTIONS = {
+    "fetch.cookies_file",
+    "fetch.headers",
+    "fetch.proxy",
+    "fetch.proxy_login_file",
+    "fetch.raw_bodies",
+    "scope.requisites",
+}
 
 
 def identity(page: Path) -> str:
@@ -137,6 +144,24 @@ def test_every_option_of_a_toml_block_exists(page: Path, tmp_path: Path) -> None
         config.load(tmp_path / "crawl.toml", [])
 
 
+@pytest.mark.parametrize("page", PAGES, ids=identity)
+def test_every_option_that_a_page_names_exists(page: Path) -> None:
+    if page.parent.name == "decisions":  # a record of its time
+        pytest.skip("a decision is never edited")
+    sections = "|".join(sorted({name.partition(".")[0] for name in OPTIONS}))
+    named = re.findall(rf"`(?:--set )?((?:{sections})\.[a-z_0-9]+)(?:`| ?=)", page.read_text())
+    assert [name for name in named if name not in OPTIONS | PLANNED_OPTIONS and not is_code(name)] == []
+
+
+def is_code(name: str) -> bool:
+    """Return whether a name with a dot is a file, or a module or function of ours: `dedup.text_key`."""
+    section, _, rest = name.partition(".")
+    if rest in ("toml", "log") or importlib.util.find_spec(f"windrow.{section}") is None:
+        return rest in ("toml", "log")
+    package = importlib.import_module(f"windrow.{section}")
+    return hasattr(package, rest) or (Path(package.__path__[0]) / f"{rest}.py").exists()
+
+
 def test_every_block_that_is_not_run_says_why() -> None:
     for page in PAGES:
         marked = re.findall(r"^<!--.*$", page.read_text(), re.MULTILINE)
@@ -152,6 +177,17 @@ def test_nothing_is_planned_that_exists() -> None:
     flags = {(name, flag) for name, flag in PLANNED_FLAGS if any(flag in p.opts for p in commands[name].params)}
     now = [sorted(PLANNED_COMMANDS & set(commands)), sorted(PLANNED_OPTIONS & OPTIONS), sorted(flags)]
     assert now == [[], [], []], "these exist now: remove them from the PLANNED sets of tests/test_docs.py"
+    pages = [name for name in tool("site_hooks").PLANNED_PAGES if (ROOT / "docs" / name).exists()]
+    assert pages == [], "these pages exist now: remove them from PLANNED_PAGES of tools/site_hooks.py"
+
+
+def tool(name: str) -> Any:
+    """Import a module of tools/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def messages() -> str:
@@ -175,18 +211,9 @@ def test_every_message_that_the_questions_explain_is_one_of_ours() -> None:
     assert [part for part in parts if part not in ours] == []
 
 
-def generated() -> dict[str, str]:
-    """Return the pages that tools/cli_reference.py would write."""
-    spec = importlib.util.spec_from_file_location("cli_reference", ROOT / "tools" / "cli_reference.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return dict(module.pages())
-
-
 @pytest.mark.parametrize("name", ["cli.md", "reasons.md"])
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    assert (ROOT / "docs" / name).read_text("utf-8") == generated()[name], "run `make reference`"
+    assert (ROOT / "docs" / name).read_text("utf-8") == tool("cli_reference").pages()[name], "run `make reference`"
 
 
 @pytest.fixture(scope="module")
@@ -222,3 +249,7 @@ def test_the_search_of_the_site_needs_no_server(site: Path) -> None:
     for page in (site / "index.html", *(site / "decisions").glob("*.html")):
         (script,) = re.findall(r'src="([^"]*file-worker\.js)"', page.read_text("utf-8"))
         assert (page.parent / script).is_file()
+
+
+def test_a_misspelt_option_is_no_code() -> None:
+    assert is_code("crawl.toml") and is_code("dedup.text_key") and not is_code("fetch.dely")
