@@ -53,7 +53,7 @@ docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "the documentation is in build/site/index.html"
 
-# The pages of docs/ that are made from the program: commands, reasons, options.
+# The pages of docs/ that are made from the program: commands and options; `python -m windrow.rules` prints the reasons.
 reference: $(VENV)/installed
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python -m windrow.config > docs/configuration.md.new && mv docs/configuration.md.new docs/configuration.md

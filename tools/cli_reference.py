@@ -1,6 +1,6 @@
-"""Write docs/cli.md and docs/reasons.md from the program itself: `python tools/cli_reference.py`, or `make reference`.
+"""Write docs/cli.md from the program itself: `python tools/cli_reference.py`, or `make reference`.
 
-tests/test_docs.py checks that both pages are up to date.
+tests/test_docs.py checks that the page is up to date.
 """
 
 import re
@@ -12,29 +12,24 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from windrow import cli, comments
-from windrow.data import Reason
+from windrow import cli
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-NOTE = "`make reference` writes this page from the program; edit {source}, not this page."
+NOTE = "`make reference` writes this page from the program; edit `src/windrow/cli/`, not this page."
 EXITS = """\
 Exit codes: 0, the work is done; 2, an error that you can fix, with one sentence on standard error. `--json` prints one
 JSON value on standard output; notes and progress go to standard error. `--help` after any command prints the same as
 this page."""
-REASONS = """\
-Every admitted URL ends with exactly one reason, and an attempt that failed has one too. `windrow reasons` prints this
-table, `windrow status DIR` counts the URLs of each reason, and `windrow why DIR URL` names the rule behind one of them.
-A response is archived whatever its reason is."""
 
 
 def pages() -> dict[str, str]:
     """Return the text of each page, by its name."""
-    return {"cli.md": commands_page(), "reasons.md": reasons_page()}
+    return {"cli.md": commands_page()}
 
 
 def commands_page() -> str:
     root = get_command(cli.app)
-    parts = ["# Commands", NOTE.format(source="`src/windrow/cli/`"), EXITS]
+    parts = ["# Commands", NOTE, EXITS]
     parts += [f"- [`{name}`](#{anchor(name)}): {first(one)}" for name, one in walk(root, "windrow") if one is not root]
     # The list above is one block; everything else is separated by blank lines.
     head = "\n\n".join(parts[:3]) + "\n\n" + "\n".join(parts[3:])
@@ -70,13 +65,6 @@ def row(parameter: Any, context: typer.Context) -> tuple[str, str] | None:
         written = written.partition(" <")[0]  # the name says what it is
     written = re.sub(r"<list\[(\w+)\]>", r"<\1>", written)
     return f"`{written}`", re.sub(r"  (?=\[[^\]]*\]$)", " ", plain(meaning))
-
-
-def reasons_page() -> str:
-    meanings = comments.read(Reason)
-    rows = [f"| `{reason.value}` | {plain(meanings[reason.name])} |" for reason in Reason]
-    note = NOTE.format(source="the comments of `Reason` in `src/windrow/data.py`")
-    return "\n\n".join(["# Reasons", note, REASONS, "\n".join(["| reason | meaning |", "|---|---|", *rows])]) + "\n"
 
 
 def first(command: Any) -> str:
