@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile
 # The tests that reach a C kernel.
 KERNEL_TESTS := tests/extract tests/judge tests/dedup tests/test_refine.py
 
-.PHONY: demo test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
+.PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
 
 demo: $(VENV)/installed
 	$(BIN)/windrow demo
@@ -48,6 +48,17 @@ test-sanitize: $(VENV)/installed-dev
 	cd build/sanitize && { $(SANITIZED) -m long -k 'not without and not reference' tests/extract/test_hostile.py \
 	  || { cat sanitizer.*; exit 1; }; }
 
+# The documentation as a site, in build/site: open index.html, no server is needed. A broken link fails.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "the documentation is in build/site/index.html"
+
+# The pages of docs/ that are made from the program: commands and options; `python -m windrow.rules` prints the reasons.
+reference: $(VENV)/installed
+	$(BIN)/python tools/cli_reference.py
+	$(BIN)/python -m windrow.config > docs/configuration.md.new && mv docs/configuration.md.new docs/configuration.md
+	$(BIN)/python -m windrow.rules > docs/reasons.md.new && mv docs/reasons.md.new docs/reasons.md
+
 # Measure every test and rewrite tests/slow.txt, the list of those that `make quick` leaves out.
 slow: $(VENV)/installed-dev $(VENV)/system
 	$(PYTEST) --write-slow
@@ -76,7 +87,7 @@ clean:
 # copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data.
 define copy-tree
 	rm -rf $(1) && mkdir -p $(1) && ln -sfn ../../shared build/shared
-	cp -R src tests tools docs benchmarks *.md *.toml *.txt *.py Makefile $(1)
+	cp -R src tests tools docs benchmarks *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
 	find $(1) -name '*.so' -delete
 endef
 
@@ -93,6 +104,10 @@ $(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable '.[docs]'
 	@touch $@ $(VENV)/installed
 
 # nginx serves the shared webs; without it (and without root) the tests that need it are skipped.

@@ -72,7 +72,7 @@ def run(command: list[str], directory: Path | None = None, environment: dict[str
 
 
 def test_the_wheel_is_a_manylinux_wheel_with_every_kernel(wheel: Path) -> None:
-    assert re.search(r"-cp3\d+-cp3\d+-manylinux[\w.]+\.whl$", wheel.name), wheel.name
+    assert re.search(r"^windrow_corpus-[\d.]+-cp3\d+-cp3\d+-manylinux[\w.]+\.whl$", wheel.name), wheel.name
     modules = [Path(name).name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
     assert sorted(name.partition(".")[0] for name in modules) == KERNELS
 

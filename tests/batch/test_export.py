@@ -208,7 +208,7 @@ def test_without_pyarrow_parquet_is_refused_and_everything_else_works(
     tmp_path: Path, crawl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigError, match=r"pip install 'windrow\[parquet\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'windrow-corpus\[parquet\]'"):
         run(crawl, tmp_path / "out.parquet", "parquet")
     assert run(crawl, tmp_path / "out.jsonl").documents_out == 6
 

@@ -103,5 +103,5 @@ def test_without_the_library_a_png_is_refused_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ConfigError, match=r"pip install 'windrow\[png\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'windrow-corpus\[png\]'"):
         svg.png(svg.file(SCENE))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow import report as reports
+from windrow.cli import serving
 from windrow.cli.crawl import show_ending
 from windrow.cli.run import run
 from windrow.cli.terminal import Json, command, load, out, print_json
@@ -14,12 +15,23 @@ from windrow.demo import web
 
 
 def demo(
-    directory: Annotated[Path, typer.Option("--dir", help="Directory for the crawl.", metavar="DIR")] = Path(
-        "windrow-demo"
-    ),
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--dir",
+            help=f"Directory for the crawl (windrow-demo), or with --serve ({serving.DIRECTORY}).",
+            metavar="DIR",
+        ),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Crawl nothing; serve the web until Ctrl-C, for crawls of your own.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Crawl a small web that Windrow serves on loopback. It needs no network and ends with a report."""
+    if serve:
+        return serving.serve(directory or serving.DIRECTORY, as_json)
+    directory = directory or Path("windrow-demo")
     demos.clear(directory)
     with web.serve() as site:
         demos.write(directory, site)

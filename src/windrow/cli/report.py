@@ -22,7 +22,9 @@ def report(
     unit: Annotated[
         str, typer.Option("--by", help="Show the yield per domain or per host.", metavar="UNIT")
     ] = "domain",
-    png: Annotated[bool, typer.Option("--png", help="Also write the pictures as PNG; needs windrow[png].")] = False,
+    png: Annotated[
+        bool, typer.Option("--png", help="Also write the pictures as PNG; needs windrow-corpus[png].")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""

@@ -9,7 +9,8 @@ session ids, and a calendar without end.
 `web.serve()` generates everything from the texts in `texts/` when it starts. The result is always the same, so
 `Web.pages` can say in advance which pages a crawl must archive. `declaration` reads the texts. `site` makes the pages
 and knows the truth about them. `server` speaks just enough HTTP/1.1 to serve pages quickly and knows nothing about
-them. `web` runs all three in a thread.
+them. `web` runs all three in a thread. `directory` is the crawl of `windrow demo`; `serving` keeps the web running for
+crawls of the user's own.
 """
 
 OPTIONS = """\

@@ -40,7 +40,7 @@ def png(drawn: bytes) -> bytes:
     try:
         import resvg_py
     except ImportError:
-        raise ConfigError("--png needs the package resvg-py: pip install 'windrow[png]'") from None
+        raise ConfigError("--png needs the package resvg-py: pip install 'windrow-corpus[png]'") from None
     return bytes(resvg_py.svg_to_bytes(svg_string=drawn.decode(), zoom=SCALE))
 
 

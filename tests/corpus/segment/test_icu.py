@@ -26,6 +26,6 @@ def test_words_are_found_by_dictionary(language: str, expected: str) -> None:
 def test_without_the_library_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     icu._breaker.cache_clear()
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
-    with pytest.raises(ConfigError, match=r"pip install 'windrow\[words\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'windrow-corpus\[words\]'"):
         icu.check()
     icu._breaker.cache_clear()

@@ -123,6 +123,6 @@ def test_training_without_scikit_learn_names_the_extra(monkeypatch: pytest.Monke
     monkeypatch.delitem(sys.modules, "windrow.extract.lines.fit")
     monkeypatch.delattr("windrow.extract.lines.fit")
     with pytest.raises(
-        ConfigError, match=r"training needs scikit-learn; install it with: pip install 'windrow\[train\]'"
+        ConfigError, match=r"training needs scikit-learn; install it with: pip install 'windrow-corpus\[train\]'"
     ):
         training.check("svm")

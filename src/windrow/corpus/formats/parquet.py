@@ -21,7 +21,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError:
         raise ConfigError(
-            "Parquet needs the library pyarrow; install it with: pip install 'windrow[parquet]'"
+            "Parquet needs the library pyarrow; install it with: pip install 'windrow-corpus[parquet]'"
         ) from None
     return pyarrow, pyarrow.parquet
 

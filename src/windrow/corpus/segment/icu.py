@@ -20,7 +20,7 @@ def _breaker() -> Any:
         from icu4py.breakers import WordBreaker
     except ImportError:
         raise ConfigError(
-            "--words icu needs the library icu4py; install it with: pip install 'windrow[words]'"
+            "--words icu needs the library icu4py; install it with: pip install 'windrow-corpus[words]'"
         ) from None
     return WordBreaker
 

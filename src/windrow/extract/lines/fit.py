@@ -21,7 +21,7 @@ try:
     from sklearn.svm import LinearSVC
     from sklearn.tree import DecisionTreeClassifier
 except ImportError:
-    raise ConfigError("training needs scikit-learn; install it with: pip install 'windrow[train]'") from None
+    raise ConfigError("training needs scikit-learn; install it with: pip install 'windrow-corpus[train]'") from None
 
 GAMMA = 1.0  # of the kernel exp(-γ |x - y|²)
 COST = 3.0  # C
