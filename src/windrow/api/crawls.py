@@ -66,7 +66,7 @@ def init(
     loop.check_language(options)
     path.mkdir(parents=True, exist_ok=True)
     (path / "seeds.txt").write_text("".join(f"{url}\n" for url in found))
-    (path / "crawl.toml").write_text(config.dump(options, changed=True))
+    (path / "crawl.toml").write_text(config.new_file(options), "utf-8")
     return path
 
 
