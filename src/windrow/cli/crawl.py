@@ -131,10 +131,10 @@ def status(directory: Directory, as_json: Json = False) -> None:
         table.add_row("text", "", size(found.kept), share)
     for name, length in found.bytes.items():
         table.add_row("", size(length), f"{name}/")
-    if found.offline:
-        table.add_row("network", "", f"no host has answered since {moment(found.offline)}: waiting for the network")
     table.add_row("last commit", moment(found.last), f"frame {found.frames}")
     out.print(table)
+    if found.offline:
+        out.print(f"no host has answered since {moment(found.offline)}: waiting for the network")
 
 
 def why(directory: Directory, url: Annotated[str, typer.Argument(metavar="URL")], as_json: Json = False) -> None:
