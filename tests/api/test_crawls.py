@@ -30,7 +30,7 @@ def crawl(tmp_path: Path, site: Web) -> Path:
 def test_a_crawl_runs_and_continues(crawl: Path) -> None:
     seen: list[windrow.CrawlProgress] = []
     ending = windrow.crawl(crawl, max_pages=20, progress=seen.append)
-    assert ending.why == "pages" and ending.tally.archived >= 20
+    assert ending.why == "pages" and ending.tally.captures >= 20
     assert seen[-1].tally == ending.tally and seen[-1].seconds > 0
     documents = {document.url for document in windrow.documents(crawl)}
     assert documents
@@ -52,7 +52,7 @@ def test_ctrl_c_ends_a_crawl_cleanly(crawl: Path) -> None:
     calls: list[int] = []
 
     def interrupt(progress: windrow.CrawlProgress) -> None:
-        calls.append(progress.tally.archived)
+        calls.append(progress.tally.captures)
         if len(calls) == 1:
             os.kill(os.getpid(), signal.SIGINT)
 

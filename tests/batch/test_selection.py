@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from windrow.batch.takedown import Takedown
 
 from tests.corpus import samples
 from tests.corpus.samples import Sample
@@ -15,6 +14,7 @@ from windrow.batch import export, selection, sources
 from windrow.batch.export import ExportOptions, ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.batch.selection import Selection
+from windrow.takedown import Takedown
 
 
 def digest(letter: str) -> str:

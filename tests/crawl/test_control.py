@@ -14,6 +14,7 @@ from tests import truth, web
 from windrow import config, orders
 from windrow.config import ConfigError
 from windrow.crawl import give, loop, recover, status
+from windrow.crawl import story as stories
 from windrow.crawl.loop import Crawl, Ending
 from windrow.data import Reason
 
@@ -181,7 +182,7 @@ def test_blocked_names_are_not_requested_and_wait_again_when_they_are_unblocked(
     assert found.finished == {"ok": PAGES + len(requested), "blocked": blocked}
     assert found.controls.blocked == ("b.test",)
     url = next(f"http://www.b.test/{page}" for page in range(PAGES) if f"www.b.test/{page}" not in requested)
-    story = status.why(site.directory, url, config.load(site.directory / "crawl.toml"))
+    story = stories.why(site.directory, url, config.load(site.directory / "crawl.toml"))
     assert (story.state, story.reason) == ("finished", "blocked")
     assert any(event.what.startswith("an order: block b.test") for event in story.events)
     site.crawl()
@@ -192,7 +193,7 @@ def test_blocked_names_are_not_requested_and_wait_again_when_they_are_unblocked(
     assert site.crawl().why == "done"
     assert site.status().finished == {"ok": 2 * PAGES}
     assert len(site.pages("www.b.test")) == len(set(site.pages("www.b.test"))) == PAGES
-    story = status.why(site.directory, url, config.load(site.directory / "crawl.toml"))
+    story = stories.why(site.directory, url, config.load(site.directory / "crawl.toml"))
     assert (story.state, story.reason) == ("finished", "ok")
     assert any(event.what.startswith("waits again after blocked") for event in story.events)
 
@@ -203,7 +204,7 @@ def test_links_to_a_blocked_name_are_refused_by_a_named_rule(site: Site) -> None
     found = site.status()
     assert found.refused == {"blocked": PAGES * PAGES}
     assert site.web.requests("www.b.test") == []
-    story = status.why(site.directory, "http://www.b.test/1", config.load(site.directory / "crawl.toml"))
+    story = stories.why(site.directory, "http://www.b.test/1", config.load(site.directory / "crawl.toml"))
     assert story.state == "not admitted" and story.reason.startswith("an order blocks www.b.test")
 
 
@@ -236,9 +237,9 @@ def test_seeds_can_be_added_to_a_crawl_and_their_story_says_so(site: Site) -> No
 
     site.crawl(add)
     assert site.status().finished == {"ok": 2 * PAGES + 1}
-    story = status.why(site.directory, "http://c.test/", config.load(site.directory / "crawl.toml"))
+    story = stories.why(site.directory, "http://c.test/", config.load(site.directory / "crawl.toml"))
     assert story.events[0].what.startswith("added by an order and admitted")
-    seed = status.why(site.directory, "http://a.test/0", config.load(site.directory / "crawl.toml"))
+    seed = stories.why(site.directory, "http://a.test/0", config.load(site.directory / "crawl.toml"))
     assert seed.events[0].what.startswith("given as a seed")
 
 
@@ -334,7 +335,7 @@ def test_urls_of_a_dead_host_wait_again_and_are_fetched(site: Site) -> None:
     [order] = site.orders()
     assert (order["verb"], order["values"], order["hosts"]) == ("retry", ["no-such-host"], ["b.test"])
     assert order["reopened"] == {"no-such-host": PAGES}
-    story = status.why(site.directory, "http://www.b.test/3", config.load(site.directory / "crawl.toml"))
+    story = stories.why(site.directory, "http://www.b.test/3", config.load(site.directory / "crawl.toml"))
     assert (story.state, story.reason) == ("finished", "ok")
     assert any(event.what.startswith("waits again after no-such-host, by an order: retry") for event in story.events)
 

@@ -30,8 +30,8 @@ def test_a_line_has_the_counts_under_their_names() -> None:
     )
 
 
-def test_a_full_disk_is_in_the_line() -> None:
-    assert progress.line(Tally(), Counts(), (1.0, 0.0), paused=True).endswith("; paused: the disk is nearly full")
+def test_the_cause_of_a_pause_is_in_the_line() -> None:
+    assert progress.line(Tally(), Counts(), (1.0, 0.0), paused="the disk is full").endswith("; the disk is full")
 
 
 def test_failed_attempts_are_those_repeated_and_those_given_up() -> None:

@@ -203,6 +203,7 @@ def test_a_second_purge_has_nothing_to_do_and_a_crawl_continues_after_it(crawl: 
 def test_a_crawl_that_runs_is_not_purged(crawl: Path) -> None:
     with (crawl / "lock").open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate()  # it holds the number of the process that crawled before
         file.write("4711")
         file.flush()
         result = purge(crawl)

@@ -26,7 +26,7 @@ def test_a_page_that_was_cut_is_marked_from_the_log_to_the_exports(tmp_path: Pat
     assert lines["http://a.test/long"]["truncated"] == "length" and "truncated" not in lines["http://a.test/"]
     status = crashing.run(["status", str(tmp_path), "--json"]).json
     assert status["truncated"] == {"length": 1}
-    assert "by length" in crashing.run(["status", str(tmp_path)]).out
+    assert "Truncated captures" in crashing.run(["status", str(tmp_path)]).out
     story = crashing.run(["why", str(tmp_path), "http://a.test/long", "--json"]).json
     assert any(event["what"].endswith("; not complete, cut by length") for event in story["events"])
     documents = {document["url"]: document for document in truth.documents(tmp_path)}
