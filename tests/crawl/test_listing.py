@@ -12,7 +12,7 @@ from tests.logs import entry, frame, page, task, url, write
 from windrow.config import ConfigError
 from windrow.crawl import listing
 from windrow.crawl.listing import Wish
-from windrow.data import Kind, Reason
+from windrow.data import Kind, Order, Reason
 
 
 @pytest.fixture
@@ -84,6 +84,16 @@ def test_more_waiting_urls_than_fit_into_memory_are_listed_once_each(crawl: Path
     expected = {"b", "c", "e", *many} - {"page/7"}
     found = paths(listing.waiting(crawl, Wish(), held))
     assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("held", [1, 100])
+def test_urls_that_an_order_reopened_wait_again(crawl: Path, held: int) -> None:
+    dead = [entry(task(name), Reason.HOST_DEAD, final=True) for name in "bc"]
+    retry = Order(id="1", time=9.0, verb="retry", values=("host-dead",), reopened={"host-dead": 2})
+    write(crawl / "log", frame(3, *dead), frame(4, page("b"), orders=(retry,)))
+    rows = list(listing.waiting(crawl, Wish(), held))
+    assert sorted(paths(rows)) == ["c", "d", "e"]
+    assert [(row.time, row.via) for row in rows if row.url.endswith("/c")] == [(9.0, url("").text)]
 
 
 def test_a_whole_crawl_is_listed_as_its_log_says(finished: Finished) -> None:

@@ -197,6 +197,15 @@ def test_title_language_and_charset_are_as_declared() -> None:
     assert read("<html lang='<script>'>").language == ""
 
 
+def test_a_page_may_declare_its_language_in_a_meta_element() -> None:
+    locale = "<meta property=og:locale content=nn_NO>"
+    pragma = "<meta http-equiv=Content-Language content=gl>"
+    assert read(f"<html lang=sr>{pragma}{locale}").language == "sr"
+    assert read(f"<html>{locale}{pragma}").language == "gl"
+    assert read(f"<html lang=''>{locale}").language == "nn_NO"
+    assert read("<html><meta http-equiv=content-language content='de, en'>").language == ""
+
+
 def test_directives_to_robots_and_traces_of_translators_are_kept_for_the_judges() -> None:
     page = read(
         "<html lang=cs-x-mtfrom-en class='a translated-ltr' data-gt-lang=cs data-theme=dark>"

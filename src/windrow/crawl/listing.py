@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, urls
+from windrow import log, orders, urls
 from windrow.config import ConfigError
-from windrow.data import Kind, Reason
+from windrow.data import Kind, Order, Reason
 from windrow.log import format
 
 HELD = 1_000_000  # waiting URLs in memory, some 300 bytes each
@@ -53,7 +53,7 @@ _FIELDS = ("url", "time", "status", "detail", "downloaded", "language", "kept", 
 _decode = format.view(*_FIELDS, reason=str)
 
 
-_decode_admitted = format.view("url", "kind", "final", admitted=list[format.AdmittedUrl])
+_decode_admitted = format.view("url", "kind", "final", reason=str, admitted=list[format.AdmittedUrl])
 
 
 def check(wish: Wish) -> None:
@@ -125,29 +125,56 @@ def _at(url: str, wish: Wish) -> bool:
 def waiting(directory: Path, wish: Wish, held: int = HELD) -> Iterator[Listed]:
     """Yield the URLs that were admitted and have not finished, in the order of their admission within each part."""
     home = log.home(directory)
+    again = {name for head, _, _ in log.raw_frames(home) for order in head.orders for name in orders.reopens(order)[0]}
     parts = [(1, 0)]  # modulus and remainder of the hashes still to be read
     while parts:
         modulus, remainder = parts.pop()
         found: dict[str, tuple[float, str]] = {}  # URL -> time and via
+        ended: dict[str, tuple[str, str]] = {}  # URL -> reason and via, if a later order lets it wait again
         for head, lines, _ in log.raw_frames(home):
-            for url, via in _admitted(head, lines, found):
+            for order in head.orders:
+                found |= _reopened(order, ended)
+            for url, via in _admitted(head, lines, found, (ended, again)):
                 if hash(url) % modulus == remainder and _at(url, wish):
                     found[url] = (head.time, via)
-            while len(found) > held:
+            while len(found) + len(ended) > held:
                 parts.append((2 * modulus, remainder + modulus))
                 modulus *= 2
                 found = {url: known for url, known in found.items() if hash(url) % modulus == remainder}
+                ended = {url: known for url, known in ended.items() if hash(url) % modulus == remainder}
         for url, (time, via) in found.items():
             yield Listed(time, url, state="waiting", via=via)
 
 
-def _admitted(head: format.Head, lines: list[bytes], found: dict[str, tuple[float, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the URLs that a frame admits, each with the page that links to it; forget those that finish in it."""
+def _reopened(order: Order, ended: dict[str, tuple[str, str]]) -> dict[str, tuple[float, str]]:
+    """Return the URLs that this order lets wait again, and forget that they ended."""
+    reasons = orders.reopens(order)[0]
+    urls_again = [
+        url
+        for url, (reason, _) in ended.items()
+        if reason in reasons and orders.covers(order, urls.host_of(url), urls.key(url))
+    ]
+    return {url: (order.time, ended.pop(url)[1]) for url in urls_again}
+
+
+def _admitted(
+    head: format.Head,
+    lines: list[bytes],
+    found: dict[str, tuple[float, str]],
+    reopening: tuple[dict[str, tuple[str, str]], set[str]],
+) -> Iterator[tuple[str, str]]:
+    """Yield the URLs that a frame admits, each with the page that links to it; forget those that finish in it.
+
+    `reopening`: where to note the URLs that end with one of these reasons, because an order may let them wait again.
+    """
+    ended, again = reopening
     for seed in head.seeds:
         yield seed.url, seed.via
     for text in lines:
         line = _decode_admitted(text)
         if line.kind is Kind.PAGE and line.final:
-            found.pop(line.url, None)
+            known = found.pop(line.url, None)
+            if known is not None and line.reason in again:
+                ended[line.url] = (line.reason, known[1])
         for link in line.admitted:
             yield link.url, line.url

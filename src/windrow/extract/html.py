@@ -105,7 +105,7 @@ def read(
         author=author,
         date=about.date,
         licence=about.licence,
-        language=_language(document),
+        language=_language(document, metas),
         charset=charset,
         canonical=links.joined(base, canonical, charset),
         links=links.links(found, (base, charset), capture.task.url.key, max_links),
@@ -273,10 +273,19 @@ def _printable(title: str) -> str:
     return title if title.isprintable() else title.translate(_UNPRINTABLE)
 
 
-def _language(document: turbohtml.Document) -> str:
+def _language(document: turbohtml.Document, metas: Sequence[turbohtml.Element]) -> str:
+    """Return the language that a page declares: of <html>, else of its content-language, else for social networks."""
     root = document.root
     match = _LANGUAGE.fullmatch(root.attr("lang") or root.attr("xml:lang") or "") if root is not None else None
-    return match[1] if match else ""
+    if match:
+        return match[1]
+    for attribute, wanted in (("http-equiv", "content-language"), ("property", "og:locale")):
+        for meta in metas:
+            if (meta.attr(attribute) or "").strip().lower() == wanted:
+                match = _LANGUAGE.fullmatch(meta.attr("content") or "")
+                if match:
+                    return match[1]
+    return ""
 
 
 def _strip_and_shape(document: turbohtml.Document, stock: bool, wanted: bool) -> int:

@@ -72,3 +72,23 @@ def test_the_ruling_names_the_language_of_the_page_if_it_is_another() -> None:
     assert ruling.scores["language"] >= 0.9
     alone = accept.build(Config())(Page(), Facts(url="", texts=[GERMAN]))
     assert (alone.language, alone.page_language) == ("deu", "")
+
+
+# Croatian and Serbian: no word of it belongs to one of them only.
+EITHER = "Vlada je danas usvojila zakon o porezu, a ministar je rekao da je to dobra odluka za sve ljude u gradu."
+
+
+@pytest.mark.parametrize(
+    ("language", "header", "expected"), [("", "sr", "srp"), ("sr", "hr", "srp"), ("", "hr", "hrv")]
+)
+def test_the_language_may_be_declared_in_the_page_or_in_its_header(language: str, header: str, expected: str) -> None:
+    judge = accept.build(Config())
+    facts = Facts(url="http://a.example/", texts=(EITHER,), headers=[("Content-Language", header)])
+    assert judge(Page(language=language), facts).language == expected
+
+
+def test_a_header_for_readers_of_several_languages_declares_none() -> None:
+    headers = [("content-language", "hr, en")]
+    judge = accept.build(Config())
+    alone, several = (Facts(url="http://a.example/", texts=(EITHER,), headers=given) for given in ([], headers))
+    assert judge(Page(), several).language == judge(Page(), alone).language

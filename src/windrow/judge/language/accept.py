@@ -10,7 +10,7 @@ from windrow.judge.language import detect
 from windrow.judge.language.detect import Finding
 from windrow.judge.language.lookalikes import Clue
 from windrow.judge.language.settings import LanguageSettings, accepts, prepare
-from windrow.judge.ruling import Facts, Judge, Ruling
+from windrow.judge.ruling import Facts, Headers, Judge, Ruling
 
 
 class Accepted(msgspec.Struct, frozen=True):
@@ -27,7 +27,8 @@ def build(config: Config) -> Judge:
     settings = msgspec.structs.replace(prepare(config.language), least=int(config.quality.min_characters))
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = detect.detect(facts.texts, settings, Clue(page.language, facts.url, settings.accepted))
+        declared = page.language or _in_header(facts.headers)
+        found = detect.detect(facts.texts, settings, Clue(declared, facts.url, settings.accepted))
         accepted = accept(found, settings)
         scores = {"language": accepted.score}
         if settings.accepted:
@@ -63,3 +64,9 @@ def accept(found: Finding, settings: LanguageSettings) -> Accepted:
     rows = zip(found.paragraphs, found.certain, found.sizes, strict=True)
     score = detect.score(language, *zip(*itertools.compress(rows, kept), strict=True))
     return Accepted(dropped, share, True, language, score)
+
+
+def _in_header(headers: Headers) -> str:
+    """Return the language of the header Content-Language; "" if it names none, or several for readers of each."""
+    said = [value.strip() for name, value in headers if name.lower() == "content-language"]
+    return said[0] if len(said) == 1 and "," not in said[0] else ""
