@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 PANELS = {  # headings of the commands, in their order
     "Crawl": ("demo", "init", "crawl", "pause", "resume", "stop", "block", "unblock", "add", "set", "retry"),
     "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
-    "Use the corpus": ("export", "dedup", "rebuild", "purge"),
+    "Use the corpus": ("export", "publish", "dedup", "rebuild", "purge"),
     "Tools": ("extract", "language", "lm"),
     "Reference": ("options", "reasons", "completion"),
 }
