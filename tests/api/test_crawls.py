@@ -48,7 +48,15 @@ def test_a_crawl_runs_where_an_event_loop_runs_already(crawl: Path) -> None:
     assert asyncio.run(cell()).why == "pages"
 
 
-def test_ctrl_c_ends_a_crawl_cleanly(crawl: Path) -> None:
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt: a shell starts programs in the background with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_crawl_cleanly(crawl: Path, interruptible: None) -> None:
     calls: list[int] = []
 
     def interrupt(progress: windrow.CrawlProgress) -> None:
