@@ -239,6 +239,8 @@ def _marked_authors(document: turbohtml.Document, text: str) -> list[str]:
     A search over the whole tree would cost a tenth of the extraction, so the classes are taken from the source near the
     headline, and only pages that have one are searched.
     """
+    if document.find("h1") is None:
+        return []
     for name in list(dict.fromkeys(_author_classes(text)))[:_MAX_AUTHORS]:
         element = document.find(class_=name)
         if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
@@ -248,7 +250,9 @@ def _marked_authors(document: turbohtml.Document, text: str) -> list[str]:
 
 def _author_classes(text: str) -> Iterator[str]:
     """Yield the words in the source of a page that may be the class of its author."""
-    headline = max(text.find("<h1"), text.find("<H1"), 0)
+    headline = text.find("<h1")
+    if headline < 0:
+        headline = max(0, text.find("<H1"))
     text = text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
     for word in _AUTHOR_WORDS:
         place = -1
