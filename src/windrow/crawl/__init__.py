@@ -7,9 +7,10 @@ reports to the frontier and writes the document, as one operation (`serial`). `c
 frame per second. `inflight` is the limit on what is requested and not committed, `disk` the one on space, `workers`
 are the processes that parse.
 
-`recover` brings a directory to its last commit before a crawl continues. `takedown` follows the takedown list while the
-crawl runs, and `purge` removes what is on it from the files. `status` answers questions from the log,
-`display` shows a running crawl.
+`recover` brings a directory to its last commit before a crawl continues. `takedown` follows the takedown list while
+the crawl runs, and `purge` removes what is on it from the files. `control` carries out the orders of the operator,
+which `give` writes. `network` holds failures until `outage` has decided whether our own network is gone. `status`,
+`story` and `listing` answer questions from the log; `display`, `progress` and `notes` show a running crawl.
 
 The driver owns the order of things. Frontier, archive and corpus own their files; nothing here writes to them except
 through their verbs.

@@ -1,6 +1,6 @@
 """Which seeds the scope admits, and a note that names those that it refuses."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from windrow import rules, takedown
 from windrow.config import Config, ConfigError
@@ -24,12 +24,12 @@ def choose(
     tasks: Sequence[Task], scope: Scope, options: Config, counts: dict[str, int], note: Callable[[str], None]
 ) -> list[Task]:
     """Return the seeds in scope, with a note about the others; refuse to start if none is left."""
-    kept = in_scope(tasks, scope, counts)
-    others = list(refused(tasks, scope)) if len(kept) < len(tasks) else []
+    others = dict(refused(tasks, scope))
+    kept = _without(others, tasks, counts)
     if not others:
         return kept
-    sentence = describe(others, len(tasks), options)
-    if not kept and any(rule != takedown.RULE for _, rule in others):  # a takedown list alone does not end a crawl
+    sentence = describe(list(others.items()), len(tasks), options)
+    if not kept and any(rule != takedown.RULE for rule in others.values()):  # a takedown list does not end a crawl
         file = options.crawl.seeds
         raise ConfigError(f"every seed in {file} is refused by [scope]; widen it or change the seeds ({sentence})")
     note(sentence)
@@ -38,7 +38,10 @@ def choose(
 
 def in_scope(tasks: Sequence[Task], scope: Scope, counts: dict[str, int]) -> list[Task]:
     """Return the seeds in scope; count the others in `counts`, by rule."""
-    out = dict(refused(tasks, scope))
+    return _without(dict(refused(tasks, scope)), tasks, counts)
+
+
+def _without(out: Mapping[Task, str], tasks: Sequence[Task], counts: dict[str, int]) -> list[Task]:
     for rule in out.values():
         counts[rule] = counts.get(rule, 0) + 1
     return [task for task in tasks if task not in out]

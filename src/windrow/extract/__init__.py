@@ -4,8 +4,8 @@
 function `Capture -> Page`, named as "package.module:name". Each of ours begins with `html`, which lets `decode`
 decode the body as a browser would, builds the tree once, and takes everything from it but the text: the links as
 canonical URLs (`links`), the author's directives to robots in the page or the header, title and language, author and
-date (`metadata`), and the shape, by which the pages of an endless calendar are recognised. From the same tree, or the
-same source, an extractor then makes the paragraphs:
+date (`metadata`, `title`, `byline`), and the shape, by which the pages of an endless calendar are recognised. From the
+same tree, or the same source, an extractor then makes the paragraphs:
 
     walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
     blocks      the extractor `blocks`: a learned classifier of blocks
@@ -44,10 +44,12 @@ def extractor(options: Config) -> Extractor:
 def _with_lines(extract: Extractor, capture: Capture) -> Page:
     """Look for the author and the date in the text of a page that declares none."""
     page = extract(capture)
+    if not page.paragraphs:
+        return page
     from windrow.extract import byline, metadata, title
 
     named = page.author and not title.names_site(page.author, capture.task.url.host)
-    if (page.date and named) or not page.paragraphs:
+    if page.date and named:
         return page
     author = page.author if named else metadata.author(byline.find(page.paragraphs)) or page.author
     date = page.date or metadata.dateline(page.paragraphs, capture.time)
