@@ -217,15 +217,31 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     length: int  # of the response record's gzip member
 
 
+class Mark(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A link or an emphasis within a paragraph."""
+
+    start: int  # in the text
+    end: int
+    kind: str  # "link", "strong", "em" or "code"
+    target: str = ""  # of a link: its URL
+
+
 class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"}):
     """A block of a page's text."""
 
     text: str  # one line, single blanks
-    kind: str = "good"  # "good" (main text) or "bad"; jusText's class
+    kind: str = "good"  # "good" (main text), "comment" (of a reader) or "bad"; jusText's class
     heading: bool = False
     path: str = ""  # of its element: "html.body.div.p"
     own: str = ""  # class without its neighbours: "good", "neargood", "short" or "bad"; jusText's cfclass
     language: str = ""  # in a document: ISO 639-3, if it differs from the document's language
+    # The elements around it that give it a form, outermost first, with their numbers: "h2", "ol:2 li:3",
+    # "table:1 tr:2 td:3", "blockquote:1", "pre:1", "figure:1 figcaption"; "title" for the headline of the page. Lists,
+    # tables, quotations, code and figures are numbered on the page, items in their list, rows in their table, cells in
+    # their row, all from 1.
+    structure: str = ""
+    lines: str = ""  # the text with its line ends and indents, where the page shows any: code, and lines of <br>
+    marks: tuple[Mark, ...] = ()  # links and emphasis, if they are wanted
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -236,6 +252,10 @@ class Page(msgspec.Struct, frozen=True):
     author: str = ""
     date: str = ""  # of publication: YYYY-MM-DD
     licence: str = ""  # URL of a licence link
+    site: str = ""  # name of the site
+    description: str = ""  # summary of the page, as declared
+    tags: tuple[str, ...] = ()  # keywords and categories, as declared
+    image: str = ""  # URL of the picture that stands for the page
     language: str = ""  # as declared
     charset: str = ""  # as decoded
     canonical: str = ""
