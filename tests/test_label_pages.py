@@ -1,0 +1,201 @@
+"""tools/label_pages.py: from notes about blocks to labels, and from labels to a set of pages with gold text."""
+
+import importlib
+import json
+import sys
+import tarfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from windrow.config import ConfigError
+from windrow.extract.evaluation import gold
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools"
+HOST = "help.mill.com.test"
+PAGE = f"tiny/{HOST}/docs/mill.html"
+EMPTY = f"tiny/{HOST}/index.html"
+MILL = b"""<html lang="en"><title>Mill</title><body><ul><li><a href="/">Home</a><li><a href="/docs">Docs</a></ul>
+<h1>The mill</h1><p>It stood by the river.<p>It was old and grey.<h2>Opening hours</h2><table><tr><td>Monday<td>9-12
+</table><p>Copyright 2026</body></html>"""
+INDEX = b'<html><body><ul><li><a href="/docs">Docs</a><li><a href="/more">More</a></ul></body></html>'
+NOTES = f"# the second pass\n\n{PAGE} en documentation 2-5 6 7\n{EMPTY} en none\n"
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    if not TOOLS.is_dir():
+        pytest.skip("needs tools/, which a package leaves out")
+    monkeypatch.setattr(sys, "path", [str(TOOLS), *sys.path])
+    return importlib.import_module("label_pages")
+
+
+@pytest.fixture
+def webs(tmp_path: Path) -> Path:
+    root = tmp_path / "webs" / "tiny" / "www" / HOST
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "mill.html").write_bytes(MILL)
+    (root / "index.html").write_bytes(INDEX)
+    return tmp_path / "webs"
+
+
+def run(tool: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["label_pages.py", *map(str, arguments)])
+    tool.main()
+
+
+def labelled(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, notes: str = NOTES, name: str = "one"
+) -> Path:
+    """Write notes, turn them into labels, and return the file of labels."""
+    (webs.parent / f"{name}.txt").write_text(notes, "utf-8")
+    file = webs.parent / f"{name}.jsonl"
+    run(tool, monkeypatch, "--webs", webs, "--notes", webs.parent / f"{name}.txt", "-o", file)
+    return file
+
+
+def test_a_page_is_shown_as_numbered_blocks(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (webs / "tiny" / "www" / HOST / "long.html").write_bytes(b"<p>" + b"long " * 60 + b"<a href=x>end</a>")
+    run(tool, monkeypatch, "--webs", webs, "--show", PAGE, f"tiny/{HOST}/long.html")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:6] == [
+        f"== {PAGE}",
+        "0 li 100% Home",
+        "1 li 100% Docs",
+        "2 h1 The mill",
+        "3 p It stood by the river.",
+        "4 p It was old and grey.",
+    ]
+    assert lines[-1] == f"0 p 0% {'long ' * 20} … {('long ' * 60 + 'end')[-30:]} (303)"
+
+
+def test_labels_hold_numbers_and_the_opening_of_the_text(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path
+) -> None:
+    first, second = map(json.loads, labelled(tool, monkeypatch, webs).read_text("utf-8").splitlines())
+    assert first == {
+        "web": "tiny",
+        "host": HOST,
+        "path": "docs/mill.html",
+        "sha1": "",
+        "language": "en",
+        "kind": "documentation",
+        "keep": [[2, 5], [6, 6], [7, 7]],
+        "blocks": 9,
+        "text": "The mill",
+    } | {"sha1": first["sha1"]}
+    assert len(first["sha1"]) == 40
+    assert (second["kind"], second["keep"], second["text"]) == ("none", [], "")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_labelled_pages_are_written_as_a_set_with_gold_text(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, packed: bool
+) -> None:
+    file = labelled(tool, monkeypatch, webs)
+    if packed:
+        with tarfile.open(webs / "tiny.tar.xz", "w:xz") as tar:
+            tar.add(webs / "tiny", "tiny")
+        (webs / "tiny").rename(webs / "elsewhere")
+    run(tool, monkeypatch, file, "--webs", webs, "-o", webs.parent / "set")
+    found = {one.kind: one for one in gold.samples(webs.parent / "set")}
+    mill, empty = found["documentation"], found["none"]
+    text = ["The mill", "It stood by the river.", "It was old and grey.", "Opening hours", "Monday", "9-12"]
+    assert mill.gold.splitlines() == text
+    assert (mill.body, mill.language, mill.site, mill.dataset) == (MILL, "en", "mill", "set")
+    assert (empty.body, empty.gold) == (INDEX, "")
+    with pytest.raises(SystemExit, match="set holds a set already; remove it"):
+        run(tool, monkeypatch, file, "--webs", webs, "-o", webs.parent / "set")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (MILL + b" ", "is another page than when it was labelled"),
+        (None, "there is no page"),
+    ],
+)
+def test_a_page_that_changed_since_it_was_labelled_is_refused(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, body: bytes | None, said: str
+) -> None:
+    file = labelled(tool, monkeypatch, webs)
+    page = webs / "tiny" / "www" / HOST / "docs" / "mill.html"
+    if body is None:
+        page.unlink()
+    else:
+        page.write_bytes(body)
+    with pytest.raises(SystemExit, match=f"{PAGE} {said}" if body else f"{said} {PAGE}"):
+        run(tool, monkeypatch, file, "--webs", webs, "-o", webs.parent / "set")
+    assert not (webs.parent / "set").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"blocks":9', '"blocks":10', "has 9 blocks and had 10 when it was labelled: the walk has changed"),
+        ('"text":"The mill"', '"text":"The dam"', "block 2 begins 'The mill' and began 'The dam'"),
+        ('"kind":"documentation"', '"kind":"novel"', "line 1: unknown kind 'novel'; write one of article"),
+        ('"language":"en"', '"language":"English"', "line 1: 'English' is no language"),
+        ("[2,5]", "[5,2]", "line 1: 5-2 is no range of the 9 blocks behind -1"),
+        ("[6,6]", "[5,6]", "line 1: 5-6 is no range of the 9 blocks behind 5"),
+        ("[7,7]", "[7,9]", "line 1: 7-9 is no range of the 9 blocks behind 6"),
+        ("[[2,5],[6,6],[7,7]]", "[]", "line 1: a page is of kind none if it has no range, and only then"),
+        ('"keep"', '"kept"', "line 1: not the label of a page"),
+    ],
+)
+def test_a_label_that_does_not_fit_is_refused_with_one_sentence(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, old: str, new: str, said: str
+) -> None:
+    file = labelled(tool, monkeypatch, webs)
+    written = file.read_text("utf-8")
+    assert old in written
+    file.write_text(written.replace(old, new, 1), "utf-8")
+    with pytest.raises(SystemExit, match=said):
+        run(tool, monkeypatch, file, "--webs", webs, "-o", webs.parent / "set")
+
+
+def test_a_page_labelled_twice_is_refused(tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path) -> None:
+    file = labelled(tool, monkeypatch, webs)
+    with pytest.raises(ConfigError, match=r"two.jsonl, line 1: the same page as .*one.jsonl, line 1; remove"):
+        tool.labels([file, labelled(tool, monkeypatch, webs, name="two")])
+
+
+@pytest.mark.parametrize(
+    ("notes", "said"),
+    [
+        (f"{PAGE} en documentation 2-x", "line 1: not WEB/HOST/PATH LANGUAGE KIND FIRST-LAST"),
+        (f"{PAGE} en", "line 1: not WEB/HOST/PATH LANGUAGE KIND FIRST-LAST"),
+        ("tiny/host en none", "'tiny/host' names no page"),
+        (f"{EMPTY} en none\n{EMPTY} en none", "line 2: .*index.html is noted twice"),
+        (f"{PAGE} en documentation 2-40", "line 1: 2-40 is no range of the 9 blocks"),
+        (f"other/{HOST}/docs/mill.html en none", "holds neither other/www nor other.tar.xz"),
+    ],
+)
+def test_a_wrong_note_is_refused_with_one_sentence(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, notes: str, said: str
+) -> None:
+    with pytest.raises(SystemExit, match=said):
+        labelled(tool, monkeypatch, webs, notes)
+
+
+def test_two_passes_are_compared_by_words_and_blocks(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = labelled(tool, monkeypatch, webs)
+    two = labelled(tool, monkeypatch, webs, NOTES.replace("2-5 6 7", "3-8"), "two")
+    run(tool, monkeypatch, one, "--webs", webs, "--against", two)
+    # 11 blocks: both keep 5, neither 4, each one alone. Of 23 words, "The mill" and "Copyright 2026" differ.
+    assert capsys.readouterr().out.splitlines() == [
+        "2 pages, 11 blocks, 23 words; 1 pages are equal",
+        "words with the same label: 0.8261",
+        "blocks with the same label: 0.8182; Cohen's kappa: 0.6333",
+        f"{PAGE} documentation documentation: 2 8",
+    ]
+    run(tool, monkeypatch, one, "--webs", webs, "--against", one)
+    assert "Cohen's kappa: 1.0000" in capsys.readouterr().out
+    two.write_text(two.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    with pytest.raises(SystemExit, match=r"index\.html is missing in the other pass"):
+        run(tool, monkeypatch, one, "--webs", webs, "--against", two)
