@@ -254,8 +254,8 @@ def agreement(one: Sequence[PageLabel], other: Sequence[PageLabel], webs: Path) 
             differing.append(f"{label.name} {label.kind} {second.kind}: {' '.join(places)}")
     total = blocks.total()
     same = (blocks[True, True] + blocks[False, False]) / total
-    mine, yours = ((blocks[True, True] + blocks[pair]) / total for pair in ((True, False), (False, True)))
-    chance = mine * yours + (1 - mine) * (1 - yours)
+    first, last = ((blocks[True, True] + blocks[pair]) / total for pair in ((True, False), (False, True)))
+    chance = first * last + (1 - first) * (1 - last)
     kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
     return [
         f"{len(one)} pages, {total} blocks, {words.total()} words; {len(one) - len(differing)} pages are equal",
