@@ -37,6 +37,7 @@ START, END = 100, 30  # characters of a block that are printed
 TEXT = 40  # characters of the first kept block, by which a label recognizes it
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+_CUT = re.compile(rb'<a\b[^<>]*?\bdata-cut="1"', re.IGNORECASE)
 
 
 class PageName(NamedTuple):
@@ -265,6 +266,15 @@ def agreement(one: Sequence[PageLabel], other: Sequence[PageLabel], webs: Path) 
     ]
 
 
+def relinked(body: bytes) -> bytes:
+    """Return a page with all its links.
+
+    The offline webs took the address from links to pages that they do not hold, and marked them. Without an address
+    they are no links, and a menu of them would teach that menus are text.
+    """
+    return _CUT.sub(rb'\g<0> href="/cut"', body)
+
+
 def site(host: str) -> str:
     """Return what pages with one template have in common: help.libreoffice.com.test -> libreoffice.
 
@@ -286,7 +296,7 @@ def write(found: Sequence[PageLabel], webs: Path, directory: Path) -> None:
     for label, page in checked:
         name = f"{label.host}-{label.sha1[:8]}"
         lines = [text for text, inside in zip(page.texts, label.kept, strict=True) if inside]
-        (directory / "html" / f"{name}.html").write_bytes(pages[label.name])
+        (directory / "html" / f"{name}.html").write_bytes(relinked(pages[label.name]))
         (directory / "gold" / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
         # No url: its registered domain would be taken as the site.
         facts.append(
