@@ -115,11 +115,14 @@ def compiled_model(model: BlocksModel) -> object:
     """Return a model in the kernel's form."""
     return _blocks.compile(
         (_arrays(model.first), _arrays(model.second), model.skip, rules.RAISE),
-        (array.array("q", rules.LIKELY).tobytes(), 1 << rules.SCALE, models.UNIT // rules.STEPS),
-        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"]),
+        (array.array("q", rules.LIKELY).tobytes(), rules.SCALE, models.UNIT // rules.STEPS),
+        (rules.GROUP_OF, rules.GROUP["p"], rules.GROUP["li"], rules.TABLE),
         bytes(rules.BITS),
         (STOPS, COMMAS, rules.CLOSING),
         (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY),
+        (rules.COMMENT_HINT, rules.FORUM_HINT, rules.MOST_COMMENTS),
+        (rules.CELLS, rules.CELL),
+        (rules.GRADE, rules.FAINT),
     )
 
 

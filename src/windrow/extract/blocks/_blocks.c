@@ -22,14 +22,17 @@ enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COL
 #define OWN 12
 #define PATH_FIGURES 5
 #define PLACES 10
+#define COMMENTS 7
+#define COMMENT_FIGURES 4 /* of the page */
 #define PAGE 13
 #define BUCKETS 1024
+#define MAX_GRADES 64
 #define MAX_BITS 32
 #define MAX_TAGS 256
 #define MAX_PATH (1 << 24)
 #define MARKS 64
 #define SECOND (13 + 2 * LEVELS + 3 * LIKELY_CORES + 2)
-#define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + PAGE)
+#define MAX_FIRST (OWN + MAX_BITS + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + COMMENTS + PAGE)
 #define LANES 16 /* blocks that go through a forest together, in the registers of the processor */
 #define LEAVES 32
 #define CAPSULE "windrow.extract.blocks._blocks.model"
@@ -55,7 +58,12 @@ typedef struct {
     uint8_t groups[MAX_TAGS];
     int bits;
     uint8_t bit[MAX_BITS];
-    int group_p, group_li;
+    int group_p, group_li, table;
+    int32_t comment, forum; /* bits of hints */
+    int64_t most_comments, cells, cell;
+    int grade, faint, grades;
+    int64_t likely_grade[MAX_GRADES];
+    int scale; /* bits of a probability */
     uint8_t ascii[128]; /* classes of last characters */
     int marks;
     Py_UCS4 mark[MARKS];
@@ -77,7 +85,7 @@ typedef struct {
     int64_t *lengths_sum, *linked_sum, *prose_sum; /* running, from 0 to the total */
     float *links;
     int32_t *since, *until;
-    uint8_t *group, *ending;
+    uint8_t *group, *ending, *commented;
 
     int32_t *above, *around; /* of each container, of each block */
     float *figures;          /* of each container */
@@ -87,7 +95,7 @@ typedef struct {
     uint8_t *lined;
 
     float *path_figures; /* five of each */
-    float page[PAGE];
+    float page[PAGE], comments[COMMENT_FIGURES];
     int64_t total, total_prose;
     Py_ssize_t first_h1; /* -1: none */
 
@@ -164,7 +172,7 @@ reserve(Page *self)
         {(void **)&self->outside[0], c * CORES * 4}, {(void **)&self->branch[0], c * CORES * 4},
         {(void **)&self->path_figures, p * PATH_FIGURES * 4}, {(void **)&self->likely_paths, p * 2 * 4},
         {(void **)&self->buckets[0], n * 2}, {(void **)&self->buckets[1], n * 2},
-        {(void **)&self->group, n}, {(void **)&self->ending, n}, {(void **)&self->lined, c},
+        {(void **)&self->group, n}, {(void **)&self->ending, n}, {(void **)&self->commented, n}, {(void **)&self->lined, c},
     };
     size_t total = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -214,7 +222,9 @@ measure_blocks(Page *self)
     self->lengths_sum[0] = self->linked_sum[0] = self->prose_sum[0] = 0;
     for (Py_ssize_t i = 0; i < self->count; i++) {
         int64_t chars = self->block[CHARS][i], words = self->block[WORDS][i], linked = self->block[LINK_CHARS][i];
-        int64_t length = most(words * 10, (chars - 15 * words) * 6);
+        int64_t length = words * 10;
+        if (!PyUnicode_IS_ASCII(PyList_GET_ITEM(self->texts, i)))
+            length = most(length, (chars - 15 * words) * 6);
         self->lengths[i] = length;
         self->linked[i] = length * linked / chars;
         self->prose[i] = length >= model->prose && 3 * linked < chars ? length - self->linked[i] : 0;
@@ -338,6 +348,31 @@ measure_paths(Page *self)
 }
 
 static void
+measure_comments(Page *self)
+{
+    const int32_t *first = self->container[C_FIRST], *end = self->container[C_END], *hints = self->container[C_HINTS];
+    const int64_t *sums = self->prose_sum;
+    int64_t elements = 0, prose = 0;
+    int32_t reached = 0, start = (int32_t)self->count;
+    memset(self->commented, 0, (size_t)self->count);
+    for (Py_ssize_t i = 0; i < self->containers; i++) {
+        if (!(hints[i] & self->model->comment) || end[i] <= reached ||
+            (2 * (sums[end[i]] - sums[first[i]]) >= self->total_prose && 10 * sums[first[i]] < 3 * self->total_prose))
+            continue;
+        int32_t from = (int32_t)most(first[i], reached);
+        elements += first[i] >= reached;
+        start = (int32_t)least(start, first[i]);
+        prose += sums[end[i]] - sums[from];
+        memset(self->commented + from, 1, (size_t)(end[i] - from));
+        reached = end[i];
+    }
+    self->comments[0] = (float)least(elements, self->model->most_comments);
+    self->comments[1] = ratio(prose, self->total_prose);
+    self->comments[2] = ratio(sums[start], self->total_prose);
+    self->comments[3] = (float)(self->total_prose - prose);
+}
+
+static void
 measure_page(Page *self)
 {
     const Model *model = self->model;
@@ -378,6 +413,7 @@ measure(Page *self)
     measure_containers(self);
     for (int i = 0; i < CORES; i++)
         measure_core(self, i);
+    measure_comments(self);
     measure_page(self);
     return 0;
 }
@@ -448,6 +484,11 @@ write_first(const Page *self, Py_ssize_t i, float *to)
     PUT(i + 1 < self->count ? (float)self->lengths[i + 1] : 0);
     PUT(i > 0 ? self->links[i - 1] : 0);
     PUT(i > 0 ? self->group[i - 1] : 0);
+    PUT(self->commented[i]);
+    for (int figure = 0; figure < COMMENT_FIGURES; figure++)
+        PUT(self->comments[figure]);
+    PUT((self->block[HINTS][i] & model->comment) != 0);
+    PUT((self->block[HINTS][i] & model->forum) != 0);
     for (int figure = 0; figure < PAGE; figure++)
         PUT(self->page[figure]);
     return to;
@@ -572,6 +613,27 @@ answer(const Model *model, const Forest *forest, const Floats *table, const Py_s
     }
 }
 
+/* Give all blocks of a table with short cells the mean of their buckets. */
+static void
+level_tables(Page *self)
+{
+    const Model *model = self->model;
+    const int32_t *first = self->container[C_FIRST], *end = self->container[C_END];
+    int64_t following = self->count;
+    for (Py_ssize_t i = self->containers - 1; i >= 0; i--) {
+        if (self->container[C_TAG][i] != model->table)
+            continue;
+        int64_t blocks = end[i] - first[i], length = self->lengths_sum[end[i]] - self->lengths_sum[first[i]], sum = 0;
+        if (end[i] <= following && blocks >= model->cells && length <= model->cell * blocks) {
+            for (int32_t j = first[i]; j < end[i]; j++)
+                sum += (self->lengths[j] + model->slight) * self->buckets[1][j];
+            for (int32_t j = first[i]; j < end[i]; j++)
+                self->buckets[1][j] = (uint16_t)(sum / (length + blocks * model->slight));
+        }
+        following = first[i];
+    }
+}
+
 static int
 classify_blocks(Page *self)
 {
@@ -600,34 +662,40 @@ classify_blocks(Page *self)
     }
     for (Py_ssize_t i = 0; i < self->count; i++)
         self->buckets[1][i] = (uint16_t)least(self->buckets[1][i], self->buckets[0][i] + model->raise);
+    level_tables(self);
     return 0;
 }
 
-/* Return the least bucket to keep, for which the expected F1 is greatest. */
+/* Return the least bucket to keep, for which the expected F1 is greatest; BUCKETS if nothing is to be kept. */
 static int
 threshold(const Page *self)
 {
     const Model *model = self->model;
-    int64_t weights[BUCKETS] = {0}, all = 0, kept = 0, right = 0;
-    int best = BUCKETS - 1;
-    double greatest = -1;
-    for (Py_ssize_t i = 0; i < self->count; i++) {
-        int bucket = self->buckets[1][i];
-        weights[bucket] += self->lengths[i] + model->slight;
-        all += (self->lengths[i] + model->slight) * model->likely[bucket];
-    }
-    for (int bucket = BUCKETS - 1; bucket >= 0; bucket--) {
-        if (weights[bucket] == 0)
-            continue;
-        kept += weights[bucket];
-        right += weights[bucket] * model->likely[bucket];
-        double expected = (double)right / (double)(kept * model->whole + all);
+    int64_t weights[MAX_GRADES] = {0}, kept[MAX_GRADES], chances[MAX_GRADES], greatest = -1;
+    int used[MAX_GRADES], count = 0, best = 0;
+    for (Py_ssize_t i = 0; i < self->count; i++)
+        weights[self->buckets[1][i] / model->grade] += self->lengths[i] + model->slight;
+    for (int grade = model->grades - 1; grade >= model->faint; grade--)
+        if (weights[grade]) {
+            kept[count] = weights[grade] + (count ? kept[count - 1] : 0);
+            if (count)
+                chances[count - 1] -= model->likely_grade[grade];
+            chances[count] = model->likely_grade[grade];
+            used[count++] = grade;
+        }
+    if (count == 0)
+        return BUCKETS;
+    for (int i = 0; i < count; i++) {
+        int64_t expected = 0;
+        for (int j = 0; j < count; j++)
+            expected += (least(kept[i], kept[j]) * 2 << model->scale) / (kept[i] + kept[j]) * chances[j];
         if (expected > greatest) {
             greatest = expected;
-            best = bucket;
+            best = i;
         }
     }
-    return best;
+    int64_t empty = (model->whole - model->likely_grade[used[0]]) << model->scale;
+    return empty > greatest ? BUCKETS : used[best] * model->grade;
 }
 
 static void
@@ -789,7 +857,8 @@ set_marks(Model *model, PyObject *marks, uint8_t class)
 static int
 set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const Py_buffer *bits)
 {
-    if (likely->len != (Py_ssize_t)sizeof(model->likely) || groups->len > MAX_TAGS || bits->len > MAX_BITS || model->unit < 1) {
+    if (likely->len != (Py_ssize_t)sizeof(model->likely) || groups->len > MAX_TAGS || bits->len > MAX_BITS || model->unit < 1 ||
+        model->grade < 1 || BUCKETS / model->grade > MAX_GRADES || model->faint < 0) {
         PyErr_SetString(PyExc_ValueError, "the tables do not fit the kernel");
         return -1;
     }
@@ -797,7 +866,10 @@ set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const
     memcpy(model->groups, groups->buf, (size_t)groups->len);
     memcpy(model->bit, bits->buf, (size_t)bits->len);
     model->bits = (int)bits->len;
-    model->width = OWN + model->bits + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + PAGE;
+    model->grades = BUCKETS / model->grade;
+    for (int grade = 0; grade < model->grades; grade++)
+        model->likely_grade[grade] = model->likely[grade * model->grade + model->grade / 2];
+    model->width = OWN + model->bits + FIGURES * LEVELS + 2 * NEAR + (5 + FIGURES) * CORES + PATH_FIGURES + PLACES + COMMENTS + PAGE;
     return 0;
 }
 
@@ -806,7 +878,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *first, *second, *stops, *commas, *closing, *capsule;
     Py_buffer likely, groups, bits;
-    long long prose, slight, whole;
+    long long prose, slight, most_comments, cells, cell;
     Model *model = PyMem_Calloc(1, sizeof(Model));
     if (model == NULL)
         return PyErr_NoMemory();
@@ -815,15 +887,19 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*Li)(y*ii)y*(UUU)(LLii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
-                          &model->skip, &model->raise, &likely, &whole, &model->unit, &groups, &model->group_p, &model->group_li, &bits, &stops,
-                          &commas, &closing, &prose, &slight, &model->far_end, &model->away)) {
+    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*ii)(y*iii)y*(UUU)(LLii)(iiL)(LL)(ii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+                          &model->skip, &model->raise, &likely, &model->scale, &model->unit, &groups, &model->group_p, &model->group_li,
+                          &model->table, &bits, &stops, &commas, &closing, &prose, &slight, &model->far_end, &model->away,
+                          &model->comment, &model->forum, &most_comments, &cells, &cell, &model->grade, &model->faint)) {
         Py_DECREF(capsule);
         return NULL;
     }
     model->prose = prose;
     model->slight = slight;
-    model->whole = whole;
+    model->most_comments = most_comments;
+    model->cells = cells;
+    model->cell = cell;
+    model->whole = (int64_t)1 << model->scale;
     int failed = set_tables(model, &likely, &groups, &bits) < 0 || set_marks(model, commas, GOES_ON) < 0 ||
                  set_marks(model, stops, ENDS) < 0 || set_marks(model, closing, CLOSES) < 0 ||
                  set_forest(&model->forests[0], first, model->width) < 0 || set_forest(&model->forests[1], second, model->width + SECOND) < 0;
@@ -837,8 +913,8 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
-     "compile((first, second, skip, raise), (likely, whole, unit), (groups, p, li), bits, (stops, commas, closing), "
-     "(prose, slight, far, away)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
+     "compile((first, second, skip, raise), (likely, scale, unit), (groups, p, li, table), bits, (stops, commas, closing), "
+     "(prose, slight, far, away), (comment, forum, most comments), (cells, cell), (grade, faint)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
     {"classify", classify, METH_VARARGS,
      "classify(texts, blocks, containers, model) -> the result of reference.classify"},
     {"paragraphs", paragraphs, METH_VARARGS,

@@ -9,10 +9,13 @@ ForestArrays = tuple[
 def compile(
     forests: tuple[ForestArrays, ForestArrays, int, int],
     likely: tuple[bytes, int, int],
-    tags: tuple[bytes, int, int],
+    tags: tuple[bytes, int, int, int],
     bits: bytes,
     marks: tuple[str, str, str],
     limits: tuple[int, int, int, int],
+    comments: tuple[int, int, int],
+    tables: tuple[int, int],
+    grades: tuple[int, int],
     /,
 ) -> object: ...
 def classify(texts: list[str], blocks: bytes, containers: bytes, model: object, /) -> tuple[bytes, bytes, int]: ...

@@ -2,7 +2,7 @@
 
 All sums are sums of whole numbers and each feature is one division of two of them, so that the kernel computes the
 same bits in any order. Lengths are in tenths of a word; in scripts without blanks a character beyond the fifteenth of
-a word counts six tenths of a word.
+a word counts six tenths of a word. A long word in ASCII is no text without blanks: it is an address or data.
 
 A table has a row for each feature, in the order of rules.FIRST or rules.SECOND, and a column for each block.
 """
@@ -16,16 +16,19 @@ from windrow.extract.blocks.rules import (
     AWAY,
     BITS,
     CLOSING,
+    COMMENT_HINT,
     CORES,
     ENDINGS,
     EVEN,
     FAR,
     FIRST,
+    FORUM_HINT,
     GROUP,
     GROUP_OF,
     LEVELS,
     LIKELY,
     LIKELY_CORES,
+    MOST_COMMENTS,
     NEAR,
     PROSE,
     SCALE,
@@ -51,6 +54,7 @@ class PageContext(NamedTuple):
     first: Array  # of each container its first block
     end: Array  # of each container
     depth: Array  # of each container
+    tag: Array  # of each container
     above: Array  # of each container the nearest container around it that holds more
     around: Array  # (LEVELS, blocks): the containers around each block that hold more than it, innermost first
 
@@ -59,7 +63,8 @@ def first(page: Walk) -> tuple[Array, PageContext]:
     """Return the table of the first stage for a page that has blocks."""
     block, container = _columns(page.blocks, BLOCK), _columns(page.containers, CONTAINER)
     chars, words, link_chars = block["chars"], block["words"], block["link_chars"]
-    lengths = np.maximum(words * 10, (chars - 15 * words) * 6)
+    spaced = np.array([text.isascii() for text in page.texts])
+    lengths = np.where(spaced, words * 10, np.maximum(words * 10, (chars - 15 * words) * 6))
     in_links = lengths * link_chars // chars
     prose = np.where((lengths >= PROSE) & (3 * link_chars < chars), lengths - in_links, 0)
     context = _context(block, container, (lengths, in_links, prose))
@@ -81,6 +86,9 @@ def first(page: Walk) -> tuple[Array, PageContext]:
         "length below": _shifted(lengths, -1),
         "links above": _shifted(links, 1),
         "tag above": _shifted(groups, 1),
+        **_of_comments(context, container["hints"]),
+        "named comment": block["hints"] & COMMENT_HINT > 0,
+        "named forum": block["hints"] & FORUM_HINT > 0,
         **_of_page(context, block, groups),
     }
     return _table(FIRST, rows, len(lengths)), context
@@ -170,6 +178,7 @@ def _context(block: dict[str, Array], container: dict[str, Array], measures: tup
         first=start,
         end=end,
         depth=container["depth"],
+        tag=container["tag"],
         above=above,
         around=np.array(around),
     )
@@ -283,6 +292,35 @@ def _of_position(context: PageContext, prose: Array, headings: Array) -> dict[st
         "since prose": since,
         "until prose": until,
         "since h1": np.clip(index - h1[0], -FAR, FAR) if len(h1) else np.zeros(count),
+    }
+
+
+def _of_comments(context: PageContext, hints: Array) -> dict[str, Array | float]:
+    """Return the features of the comments of a page.
+
+    An element with a name for comments holds some if it is not most of the page, or if much of the page is above it:
+    many pages name their body after its comments.
+    """
+    sums = context.prose_sums
+    total = max(int(sums[-1]), 1)
+    inside = np.zeros(len(context.own))
+    elements = reached = prose = 0
+    start = len(context.own)  # of the first comments
+    for number in (hints & COMMENT_HINT).nonzero()[0].tolist():
+        first, end = int(context.first[number]), int(context.end[number])
+        held, before = int(sums[end] - sums[first]), int(sums[first])
+        if end > reached and (2 * held < total or 10 * before >= 3 * total):
+            elements += first >= reached
+            start = min(start, first)
+            prose += int(sums[end] - sums[max(first, reached)])
+            inside[max(first, reached) : end] = 1
+            reached = end
+    return {
+        "in comments": inside,
+        "page comments": min(elements, MOST_COMMENTS),
+        "page comment share": prose / total,
+        "prose before comments": int(sums[start]) / total,
+        "prose beside comments": total - prose,
     }
 
 

@@ -10,11 +10,23 @@ import numpy as np
 from windrow.extract.blocks import features
 from windrow.extract.blocks.features import Array, PageContext
 from windrow.extract.blocks.model import LEAVES, UNIT, BlocksModel, Forest
-from windrow.extract.blocks.rules import BUCKETS, EVEN, LIKELY, RAISE, SCALE, SLIGHT, STEPS
+from windrow.extract.blocks.rules import (
+    BUCKETS,
+    CELL,
+    CELLS,
+    EVEN,
+    FAINT,
+    GRADE,
+    GRADES,
+    RAISE,
+    SCALE,
+    SLIGHT,
+    STEPS,
+    TABLE,
+)
 from windrow.extract.walk import Walk
 
 _AT_ONCE = 128  # blocks that go through the trees together: 16 kB of memory each, which fits a processor's cache
-_LIKELY = np.array(LIKELY)
 
 
 class Trees:
@@ -78,17 +90,38 @@ def decide(table: Array, context: PageContext, forests: Forests) -> tuple[Array,
     if len(asked):
         both = np.concatenate((table, features.second(context, early)))[:, asked]
         late[asked] = np.minimum(forests.second.buckets(both), early[asked] + RAISE)
+    _level_tables(late, context)
     return early, late, threshold(late, context.lengths)
 
 
-def threshold(buckets: Array, lengths: Array) -> int:
-    """Return the least bucket to keep, chosen so that the expected F1 is greatest.
+def _level_tables(buckets: Array, context: PageContext) -> None:
+    """Give all blocks of a table with short cells the mean of their buckets, so that names and prices stay together."""
+    following = len(buckets)  # the first block of the next table: a table that holds others is no table of data
+    for number in (context.tag == TABLE).nonzero()[0].tolist()[::-1]:
+        first, end = int(context.first[number]), int(context.end[number])
+        length = int(context.length_sums[end] - context.length_sums[first])
+        if end <= following and end - first >= CELLS and length <= CELL * (end - first):
+            weights = context.lengths[first:end] + SLIGHT
+            buckets[first:end] = int((weights * buckets[first:end]).sum()) // int(weights.sum())
+        following = first
 
-    Expected F1 is twice the expected length that is right, divided by the length kept plus the expected length of
-    main text.
+
+def threshold(buckets: Array, lengths: Array) -> int:
+    """Return the least bucket to keep, chosen so that the expected F1 is greatest; BUCKETS if nothing is to be kept.
+
+    Blocks of nearly the same probability are most often all text or all none, such as the items of a list. So a page
+    has as many possible texts as there are grades of probability: a text that holds a block holds every block that is
+    more probable, and the text is empty with the probability that the best block is none.
     """
-    weights = np.bincount(buckets, lengths + SLIGHT)
-    used = weights.nonzero()[0][::-1]
-    kept = weights[used]
-    right = np.cumsum(kept * _LIKELY[used])
-    return int(used[(right / (np.cumsum(kept) * (1 << SCALE) + right[-1])).argmax()])
+    weights = np.bincount(buckets // GRADE, lengths + SLIGHT, len(GRADES)).astype(np.int64)
+    used = [grade for grade in range(len(GRADES) - 1, FAINT - 1, -1) if weights[grade]]
+    if not used:
+        return BUCKETS
+    likely = np.array([GRADES[grade] for grade in used])
+    chances = likely - np.append(likely[1:], 0)
+    kept = np.cumsum(weights[used])
+    shared = np.minimum(kept[:, None], kept) * 2 << SCALE
+    expected = (shared // (kept[:, None] + kept) * chances).sum(axis=1)
+    best = int(expected.argmax())
+    empty = ((1 << SCALE) - int(likely[0])) << SCALE
+    return BUCKETS if empty > int(expected[best]) else used[best] * GRADE

@@ -2,7 +2,7 @@
 
 import math
 
-from windrow.extract.walk.rules import COMMAS, FLAGS, STOPS, TAGS
+from windrow.extract.walk.rules import COMMAS, FLAGS, HINTS, STOPS, TAGS
 
 _GROUPS = (
     *("p", "li", "dd dt", "td th", "div", "h1", "h2", "h3", "h4 h5 h6", "pre listing", "blockquote"),
@@ -12,6 +12,8 @@ GROUP = {tag: number for number, tags in enumerate(_GROUPS, 1) for tag in tags.s
 GROUP_OF = bytes(GROUP.get(tag, 0) for tag in TAGS)  # group of each tag by its number; 0: any other tag
 # The flags that no other column shows.
 BITS = tuple(place for place, name in enumerate(FLAGS) if name not in ("link", "heading"))
+COMMENT_HINT, FORUM_HINT = (1 << list(HINTS).index(name) for name in ("comment", "forum"))
+TABLE = TAGS.index("table")
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}
 CLOSING = "\"”»)'"  # may follow the full stop of a sentence
 
@@ -24,7 +26,11 @@ WINDOWS = (3, 8)  # blocks on either side
 FAR = 100  # blocks: the greatest distance from the headline
 AWAY = 61  # blocks: the greatest distance to the next prose
 SLIGHT = 3  # tenths of a word that are added to the weight of each block
+MOST_COMMENTS = 50  # elements with comments that are counted
 COMMENT = 40  # characters: a shorter comment is not prose
+# A table of short cells is kept or dropped as a whole. Tables that make a layout have few cells, or long ones.
+CELLS = 4  # blocks: a table with fewer is judged block by block
+CELL = 150  # tenths of a word: the greatest mean length of its blocks
 
 STEPS = 64  # buckets of a probability per unit of its log-odds
 BUCKETS = 1024  # log-odds from -8 to 8
@@ -33,7 +39,10 @@ EVEN = BUCKETS // 2
 # training, the second stage takes everything for text.
 RAISE = 32
 SCALE = 20  # bits of a probability
+GRADE = 16  # buckets that count as one when the blocks to keep are chosen
+FAINT = 20  # grades: below log-odds of -3 a block is never kept
 LIKELY = tuple(round((1 << SCALE) / (1 + math.exp((EVEN - 0.5 - bucket) / STEPS))) for bucket in range(BUCKETS))
+GRADES = LIKELY[GRADE // 2 :: GRADE]  # the probability of each grade
 
 _LEVEL = ("blocks", "share", "prose share", "links", "mean", "prose")
 _BRANCH = ("blocks", "share", "prose share", "links", "mean", "tag")
@@ -48,6 +57,8 @@ FIRST = (
     *(f"path {name}" for name in ("blocks", "share", "prose share", "links", "mean")),
     *("place", "text before", "prose before", "since prose", "until prose", "since h1"),
     *("length above", "length below", "links above", "tag above"),
+    *("in comments", "page comments", "page comment share", "prose before comments", "prose beside comments"),
+    *("named comment", "named forum"),
     *("page blocks", "page length", "page prose", "page links", "page prose share", "page longest"),
     *("page p", "page li", "page mean prose", "page prose blocks", "page headings", "page stops", "page depth"),
 )
