@@ -16,7 +16,7 @@ LATER = 1_800_000_000.0  # January 2027
 
 
 def read(body: str, url: str = "http://site.test/page") -> Page:
-    return html.read(capture(body, url=url), 10)[0]
+    return html.read(capture(body, url=url), 10).page
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import turbohtml
 import xxhash
@@ -59,13 +60,21 @@ _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 _VARYING = bytes([*b"0123456789 \t\n\r\f\v", *range(0x90, 0x9A), *range(0xA0, 0xBA)])
 
 
+class ReadPage(NamedTuple):
+    """What one reading of the source gives to an extractor."""
+
+    page: Page  # without text
+    tree: turbohtml.Document | None  # stripped for the walk; None if the capture is not HTML
+    body: str = ""  # main text as the linked data give it, for a page that shows none; see `linked.lines`
+
+
 def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> Page:
     """Return the page without text; an empty Page if it is not HTML.
 
     `agent` is the name by which an author may address our robot alone. A crawl does not use anchor texts, and they cost
     20 µs more: they are read only on request.
     """
-    return read(capture, max_links, agent, anchors, details=False)[0]
+    return read(capture, max_links, agent, anchors, details=False).page
 
 
 def read(
@@ -76,8 +85,8 @@ def read(
     stock: bool = False,
     details: bool = True,
     shaped: bool = True,
-) -> tuple[Page, turbohtml.Document | None]:
-    """Return the page without text, and its tree, stripped for the walk; None instead of the tree if it is not HTML.
+) -> ReadPage:
+    """Return the page without text, and its tree.
 
     `details` adds author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text
     anyway computes the shape from it.
@@ -85,7 +94,8 @@ def read(
     agent = agent.lower()
     content_type, directives = _header(capture.head, agent)
     if capture.encoded or not sniff.is_html(content_type, capture.body):
-        return Page(nofollow=not directives.isdisjoint(_NOFOLLOW), noindex=not directives.isdisjoint(_NOINDEX)), None
+        page = Page(nofollow=not directives.isdisjoint(_NOFOLLOW), noindex=not directives.isdisjoint(_NOINDEX))
+        return ReadPage(page, None)
     text, charset = decode.decode(capture.body, content_type)
     document = parse(text[:_READ], sniff.media_type(content_type) != "text/html")
     metas = document.find_all("meta")
@@ -115,7 +125,7 @@ def read(
         metas=(*kept, *_translation_marks(document)),
         licences=licences,
     )
-    return page, document
+    return ReadPage(page, document, about.body)
 
 
 def parse(text: str, xhtml: bool) -> turbohtml.Document:

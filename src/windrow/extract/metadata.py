@@ -4,7 +4,6 @@ All functions work on strings that `html` took from the tree; none raises, whate
 """
 
 import datetime
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -13,7 +12,9 @@ import msgspec
 
 from windrow import urls
 from windrow.data import Paragraph
+from windrow.extract import linked
 from windrow.extract import title as titles
+from windrow.extract.linked import Thing
 
 
 class MetadataSources(msgspec.Struct, frozen=True, gc=False):
@@ -35,6 +36,7 @@ class Metadata(msgspec.Struct, frozen=True, gc=False):
     author: str = ""
     date: str = ""  # YYYY-MM-DD
     licence: str = ""  # as written; it may be a relative URL
+    body: str = ""  # text that the linked data give, see `linked.lines`
 
 
 _PUBLISHED = (  # best first
@@ -65,10 +67,6 @@ _WRITTEN_BY = re.compile(  # labels of the author among the facts that social ne
 )
 _RIGHTS = ("dcterms.license", "dc.rights", "dcterms.rights", "dc.rights.license", "license", "copyright")
 _LD_DATES = ("datePublished", "dateCreated", "uploadDate")
-_STORIES = (
-    *("article", "posting", "report", "recipe", "review", "book", "videoobject", "webpage", "question"),
-    *("dataset", "howto"),
-)
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = {month[:3]: number for number, month in enumerate(_MONTHS, 1)}
@@ -92,8 +90,6 @@ _URL_LENGTH = 2048  # characters of a licence's URL
 _NEAR = 15  # paragraphs above the text in which a dateline may stand
 _LONGEST = 160  # characters of an author
 _NAMES = 8  # authors
-_SCRIPT = 1 << 18  # characters of a JSON-LD script
-_NODES = 2000  # objects that are examined in all scripts
 _DAY = 86400.0
 
 
@@ -102,12 +98,14 @@ def read(sources: MetadataSources) -> Metadata:
     for name, content in sources.metas:
         if content.strip():
             metas.setdefault(name, content.strip())
-    things = list(_things(sources.scripts))
+    data = linked.read(sources.scripts)
+    things = data.things
     return Metadata(
         title=_title(sources, metas, things),
         author=_author(sources, metas, things),
         date=_date(sources, metas, things),
         licence=_licence(sources, metas, things),
+        body=data.body,
     )
 
 
@@ -167,7 +165,7 @@ def _checked(year: int, month: int, date: int, latest: float) -> str:
     return found.isoformat()
 
 
-def _date(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+def _date(sources: MetadataSources, metas: dict[str, str], things: list[Thing]) -> str:
     for text in _dates(sources, metas, things):
         if found := day(text, sources.latest):
             return found
@@ -176,7 +174,7 @@ def _date(sources: MetadataSources, metas: dict[str, str], things: list[dict[str
     return ""
 
 
-def _dates(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> Iterator[str]:
+def _dates(sources: MetadataSources, metas: dict[str, str], things: list[Thing]) -> Iterator[str]:
     for key in _LD_DATES:
         for thing in things:
             if isinstance(value := thing.get(key), str):
@@ -185,7 +183,7 @@ def _dates(sources: MetadataSources, metas: dict[str, str], things: list[dict[st
     yield from sources.times
 
 
-def _title(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+def _title(sources: MetadataSources, metas: dict[str, str], things: list[Thing]) -> str:
     headlines = [found for thing in things[:1] if isinstance(found := thing.get("headline"), str)]
     shared = [metas[name] for name in _TITLED if name in metas][:1]
     return titles.choose(
@@ -203,7 +201,7 @@ def author(names: Iterable[str]) -> str:
     return "; ".join(list(dict.fromkeys(name for name in map(_name, names) if name))[:_NAMES])
 
 
-def _author(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+def _author(sources: MetadataSources, metas: dict[str, str], things: list[Thing]) -> str:
     candidates: Iterable[list[str]] = (
         *([name for thing in things[:1] for name in _names(thing.get("author"))],),
         *([name for thing in things for name in _names(thing.get("author") or thing.get("creator"))],),
@@ -236,7 +234,7 @@ def _names(value: Any) -> Iterator[str]:
             yield one["name"]
 
 
-def _licence(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
+def _licence(sources: MetadataSources, metas: dict[str, str], things: list[Thing]) -> str:
     said = [thing.get("license") for thing in things]
     for link in (*sources.licences, *said, *(metas[name] for name in _RIGHTS if name in metas)):
         if isinstance(link, dict):
@@ -246,34 +244,3 @@ def _licence(sources: MetadataSources, metas: dict[str, str], things: list[dict[
         if link in sources.licences or link.startswith(("http://", "https://")):
             return link
     return ""
-
-
-def _things(scripts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of JSON-LD that the page may be about; stories come first."""
-    found: list[dict[str, Any]] = []
-    for script in scripts:
-        if len(script) > _SCRIPT:
-            continue
-        try:
-            queue = [json.loads(script, strict=False)]
-        except (ValueError, RecursionError):
-            continue
-        while queue and len(found) < _NODES:
-            value = queue.pop(0)
-            if isinstance(value, list):
-                queue.extend(value[:_NODES])
-            elif isinstance(value, dict):
-                found.append(value)
-                queue.extend(
-                    value[key]
-                    for key in ("@graph", "mainEntity", "mainEntityOfPage")
-                    if isinstance(value.get(key), list | dict)
-                )
-    yield from sorted(found, key=_rank)
-
-
-def _rank(thing: dict[str, Any]) -> int:
-    kinds = thing.get("@type")
-    names = [one.lower() for one in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(one, str)]
-    ranks = [rank for rank, story in enumerate(_STORIES) for name in names if story in name]
-    return min(ranks, default=len(_STORIES))

@@ -55,7 +55,7 @@ class LineBlock(NamedTuple):
 
 def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None) -> Page:
     """Return the page of `html.extract` with the paragraphs of its main text. The default model is the shipped one."""
-    page, document = html.read(capture, max_links, agent)
+    page, document, _ = html.read(capture, max_links, agent)
     if document is None:
         return page
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
