@@ -28,6 +28,7 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)\.?\s*\d"
 )
+_FACTS = re.compile(r"\s+[|•·●▪‧–—]\s+")  # between the facts of a line: date, reading time, author
 _ROLE = re.compile(r"^(?:autor(?:in)?|authors?|auteur|autore|interview|text|words|автор)\b[\s:]*", re.IGNORECASE)
 # What ends a name: punctuation between facts, a date, the next fact, or what the author is.
 _END = re.compile(
@@ -38,6 +39,12 @@ _END = re.compile(
     r"(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|experts?|specialists?|"
     r"senior|staff|chief|founder|ceo|cto|md|phd|dvm|rd|ms|director|manager|professor|author)\b",
     re.IGNORECASE,
+)
+_TITLE = re.compile(  # what follows a name after a comma: degrees, and what the author is
+    r"(?:[A-Z][A-Za-z]{0,3}\.?){1,3}(?:-[A-Z]{1,4})?|(?i:(?:jr|sr|ph\.?d|m\.?d|m\.?sc?|b\.?a|esq)\.?)|"
+    r"(?i:(?:[\w'’-]+\s+){0,4}(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|"
+    r"experts?|specialists?|staff|founder|co-founder|ceo|cto|director|manager|professor|author|team)"
+    r"(?:\s+(?:of|at|in|for)\s.{1,60})?)"
 )
 _JOIN = re.compile(r"\s*(?:,|;|&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\ben\b|\bi\b|\be\b)\s+")
 _SMALL = frozenset(
@@ -58,8 +65,10 @@ def find(paragraphs: Sequence[Paragraph]) -> list[str]:
 
 def names(line: str) -> list[str]:
     """Return the names of a byline; none if the line is no byline."""
-    match = _BEGIN.match(line)
-    return _names(line[match.end() :]) if match else []
+    for part in _FACTS.split(line):
+        if (match := _BEGIN.match(part)) and (found := _names(part[match.end() :])):
+            return found
+    return []
 
 
 def marked(texts: Iterable[str]) -> list[str]:
@@ -71,6 +80,18 @@ def marked(texts: Iterable[str]) -> list[str]:
         if found:
             return found
     return []
+
+
+def people(text: str) -> list[str]:
+    """Return the names in a declared author: "Jane Doe, MD" is one, "Jane Doe and John Roe" are two.
+
+    A text is divided only if each part looks like a full name.
+    """
+    parts = [part.strip(" ,;") for part in _JOIN.split(text)]
+    if len(parts) == 1:
+        return parts
+    parts = [part for part in parts if part and not _TITLE.fullmatch(part)]
+    return parts if parts and all(" " in part and _is_name(part) for part in parts) else [text]
 
 
 def _names(text: str) -> list[str]:

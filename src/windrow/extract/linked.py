@@ -28,13 +28,13 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--[^<>]*>")
 
 _SCRIPTS = 1 << 21  # characters of all scripts
 _NODES = 2000  # things that are examined in all scripts
-_REFERENCES = 20000  # values among which a reference is looked up
+_NAMES = 64  # entries of a list of names
 _BODY = 1 << 20  # characters
 
 
 class LinkedData(msgspec.Struct, frozen=True):
     things: list[Thing] = []  # stories first
-    roots: list[Any] = []  # what the scripts hold
+    nodes: dict[str, Thing] = {}  # those that have a name, by their identifier
     body: str = ""  # text of a story, as declared: plain, or with tags
 
 
@@ -50,9 +50,10 @@ def read(scripts: Sequence[str]) -> LinkedData:
     if not roots:
         return LinkedData()
     ranked = sorted(((_rank(thing), thing) for thing in _things(roots)), key=lambda pair: pair[0])
+    things = [thing for _, thing in ranked]
     return LinkedData(
-        things=[thing for _, thing in ranked],
-        roots=roots,
+        things=things,
+        nodes={key: thing for thing in things if isinstance(key := thing.get("@id"), str)},
         body=next((found for rank, thing in ranked if rank < _TOLD and (found := _body(thing))), ""),
     )
 
@@ -72,6 +73,35 @@ def text(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("@value")
     return " ".join(_unescaped(value).split()) if isinstance(value, str) else ""
+
+
+def names(value: Any, data: LinkedData) -> list[str]:
+    """Return the names in an author or a publisher: of persons, or of organisations if it names no person.
+
+    An entry that is only a reference, {"@id": …}, has the name of the thing with this identifier.
+    """
+    persons: list[str] = []
+    others: list[str] = []
+    for one in value[:_NAMES] if isinstance(value, list) else [value]:
+        entry = resolved(one, data)
+        if isinstance(entry, dict):
+            name = text(entry.get("name")) or f"{text(entry.get('givenName'))} {text(entry.get('familyName'))}".strip()
+            (others if "organization" in _kinds(entry) else persons).append(name)
+        else:
+            persons.append(text(entry))
+    return [name for name in persons if name] or [name for name in others if name]
+
+
+def resolved(value: Any, data: LinkedData) -> Any:
+    """Return the thing that a reference points to, or the value itself. A reference is followed once: no cycles."""
+    if isinstance(value, dict) and isinstance(key := value.get("@id"), str) and "name" not in value:
+        return data.nodes.get(key, value)
+    return value
+
+
+def named(data: LinkedData, kind: str) -> str:
+    """Return the name of the first thing of this type, written in lower case."""
+    return next((text(thing.get("name")) for thing in data.things if kind in _kinds(thing).split()), "")
 
 
 def _unescaped(value: str) -> str:
@@ -107,11 +137,17 @@ def _things(roots: Sequence[Any]) -> Iterator[Thing]:
             queue.extend(inner for key in _INNER if isinstance(inner := value.get(key), list | dict))
 
 
-def _rank(thing: Thing) -> int:
+def _kinds(thing: Thing) -> str:
+    """Return the types of a thing in lower case, separated by blanks."""
     kinds = thing.get("@type")
-    names = [one.lower() for one in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(one, str)]
-    ranks = [rank for rank, story in enumerate(_STORIES) for name in names if story in name]
-    return min(ranks, default=len(_STORIES))
+    if isinstance(kinds, list):
+        kinds = " ".join(one for one in kinds[:_NAMES] if isinstance(one, str))
+    return kinds.lower() if isinstance(kinds, str) else ""
+
+
+def _rank(thing: Thing) -> int:
+    kinds = _kinds(thing)
+    return next((rank for rank, story in enumerate(_STORIES) if story in kinds), len(_STORIES))
 
 
 def _body(thing: Thing) -> str:

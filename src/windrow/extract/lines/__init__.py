@@ -32,7 +32,7 @@ from typing import NamedTuple
 import msgspec
 
 from windrow.data import Capture, Page, Paragraph
-from windrow.extract import decode, html, metadata
+from windrow.extract import dates, decode, html
 from windrow.extract.lines import features, source
 from windrow.extract.lines import model as models
 from windrow.extract.lines.model import LinesModel
@@ -61,7 +61,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
     lines = source.lines(text)
     chosen = main_lines(lines.features, model or default())
-    date = page.date or metadata.dateline(_opening(lines, chosen), capture.time)
+    date = page.date or dates.line(_opening(lines, chosen), capture.time)
     return msgspec.structs.replace(page, paragraphs=_joined(lines, chosen), date=date)
 
 
