@@ -83,14 +83,16 @@ _FORMS = (  # patterns, and the groups of year, month and day
     (_VIETNAMESE, (3, 2, 1)),
     (_EITHER_FIRST, (4, 3, 1)),
 )
-_IN_URL = re.compile(rf"/{_YEAR}[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_IN_URL = re.compile(
+    rf"/{_YEAR}(?:[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)|/([a-z]{{3,9}})/([0-2]?\d|3[01])/)"
+)
 _HAS_YEAR = re.compile(r"(?:19|20)\d\d")
 _EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
 
 _EARLIEST = datetime.date(1990, 1, 1)  # an earlier date is older than the web: a birthday, a war, an epoch of zero
 _LINE = 120  # characters of a line that may be a dateline
 _ALONE = 40  # characters of a dateline above the headline: it says little else
-_NEAR = 15  # paragraphs above the text in which a dateline may stand
+_NEAR = 15  # paragraphs below the headline, and above the text, in which a dateline may stand
 _ABOVE = 3  # paragraphs above the headline
 _MONTHS_IN_YEAR = 12
 _DIGITS = {  # of Arabic, Persian, Hindi and Bengali
@@ -122,7 +124,10 @@ def day(text: str, latest: float = 0.0) -> str:
 def in_url(url: str, latest: float = 0.0) -> str:
     """Return the date in the path of a URL; empty if there is none."""
     match = _IN_URL.search(url)
-    return _checked(int(match[1]), int(match[2]), int(match[3]), latest) if match else ""
+    if not match:
+        return ""
+    month = int(match[2]) if match[2] else _MONTHS.get(match[4], 0)
+    return _checked(int(match[1]), month, int(match[3] or match[5]), latest)
 
 
 def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
@@ -139,7 +144,8 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
             break
     else:
         return ""
-    near = paragraphs[max(start, place - _NEAR) : place + 1]
+    between = paragraphs[start : place + 1]
+    near = between if len(between) <= 2 * _NEAR else (*between[:_NEAR], *between[-_NEAR:])
     below = (found for one in near if len(one.text) <= _LINE and (found := day(one.text, latest)))
     return next(below, "") or next(_alone(paragraphs[max(0, start - _ABOVE) : start], latest), "")
 

@@ -1,16 +1,16 @@
 """Capture -> Page without text: links, the author's directives, metadata, language and shape of an HTML page."""
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import turbohtml
 import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Page
-from windrow.extract import byline, decode, links, metadata, sniff, walk
+from windrow.extract import decode, links, marked, metadata, sniff, walk
 from windrow.extract.links import Found, clean
 from windrow.extract.metadata import Metadata, MetadataSources
 
@@ -33,13 +33,6 @@ _KEPT_METAS = frozenset(
 # Names and values of the attributes that translators leave.
 _TRANSLATION_NAME = re.compile(r"transl|^data-(?:gt|wg)-")
 _TRANSLATION_VALUE = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
-_AUTHOR_WORDS = ("author", "Author", "byline", "Byline")  # in the names of classes
-_BEFORE = re.compile(r"[\w-]*$")
-_BEHIND = re.compile(r"[\w-]*")
-_OTHER_AUTHOR = re.compile(  # those of comments and other articles, their lives, and names of fields
-    r"comment|bio|about|avatar|image|img|pic|photo|form|desc|title|role|box|card|related|social|icon|prep|reply|quote|^data-",
-    re.IGNORECASE,
-)
 _LINKED_DATA = "application/ld+json"
 
 _TYPE = 256  # characters of a content type
@@ -48,11 +41,6 @@ _READ = 1 << 24  # characters of a page; a longer text is not a page, and each c
 _CONTENT = 4096  # characters read of a meta element
 _MAX_METAS = 64
 _MAX_HEADINGS = 8  # of the first level
-_MAX_TIMES = 20  # time elements
-_MAX_AUTHORS = 8  # links to authors
-_MAX_CLASSES = 32  # occurrences of a word in the names of classes
-_NEAR = 1 << 13  # characters of source before a headline, and half of those behind it, that may hold the author
-_CLASS = 64  # characters of the name of a class
 _END = 4096  # characters at each end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8. Of digits beyond ASCII the last byte is removed: some letters lose half of their
@@ -108,11 +96,13 @@ def read(
     canonical, hrefs = links.add_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     links.add_others(document, metas, found)
-    about = _metadata(document, metas, capture, (_authors(document, found), licences)) if details else Metadata()
-    author = about.author or (metadata.author(_marked_authors(document, text)) if details else "")
+    about = Metadata()
+    if details:
+        about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
+        about = _from_marks(document, text, about, (found, capture.time))
     page = Page(
         title=_printable(about.title) if details else _title(document),
-        author=author,
+        author=about.author,
         date=about.date,
         licence=about.licence,
         site=clean(about.site),
@@ -221,7 +211,7 @@ def _metadata(
         headings=[heading.text[:_TITLE] for heading in document.find_all("h1")[:_MAX_HEADINGS]],
         metas=[(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts=linked_data,
-        times=_times(document),
+        times=marked.times(document),
         authors=linked[0],
         licences=linked[1],
         url=capture.task.url.text,
@@ -230,54 +220,16 @@ def _metadata(
     return metadata.read(sources)
 
 
-def _times(document: turbohtml.Document) -> list[str]:
-    """Return the dates of time elements; those marked as the publication date come first."""
-    times = document.find_all("time")[:_MAX_TIMES]
-    marked = [time for time in times if time.attr("itemprop") == "datePublished" or time.attr("pubdate") is not None]
-    return [time.attr("datetime") or time.text[:_TYPE] for time in (*marked, *times)]
-
-
-def _authors(document: turbohtml.Document, found: Found) -> list[str]:
-    """Return the texts of links to authors. The links already found show whether a page has any; few do."""
-    if not any(rel and "author" in rel for _, rel in found.values()):
-        return []
-    elements = (
-        element for element in document.find_all("a") if "author" in (element.attr("rel") or "").lower().split()
+def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:
+    """Look at marked elements for what a page does not declare to machines, given its links and the time of capture."""
+    if about.author and about.date and about.licence:
+        return about
+    return msgspec.structs.replace(
+        about,
+        author=about.author or metadata.author(marked.authors(document, text)),
+        date=about.date or marked.date(document, text, known[1]),
+        licence=about.licence or marked.footer_licence(text, known[0]),
     )
-    return [element.text[:_TYPE] for element in itertools.islice(elements, _MAX_AUTHORS)]
-
-
-def _marked_authors(document: turbohtml.Document, text: str) -> list[str]:
-    """Return the names in elements whose class says that they hold the author.
-
-    A search over the whole tree would cost a tenth of the extraction, so the classes are taken from the source near the
-    headline, and only pages that have one are searched.
-    """
-    if document.find("h1") is None:
-        return []
-    for name in list(dict.fromkeys(_author_classes(text)))[:_MAX_AUTHORS]:
-        element = document.find(class_=name)
-        if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
-            return names
-    return []
-
-
-def _author_classes(text: str) -> Iterator[str]:
-    """Yield the words in the source of a page that may be the class of its author."""
-    headline = text.find("<h1")
-    if headline < 0:
-        headline = max(0, text.find("<H1"))
-    text = text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
-    for word in _AUTHOR_WORDS:
-        place = -1
-        for _ in range(_MAX_CLASSES):
-            if (place := text.find(word, place + 1)) < 0:
-                break
-            start = place - len(_BEFORE.search(text[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
-            end = _BEHIND.match(text, place)
-            name = text[start : end.end() if end else place]
-            if len(name) <= _CLASS and not _OTHER_AUTHOR.search(name):
-                yield name
 
 
 def _title(document: turbohtml.Document) -> str:
