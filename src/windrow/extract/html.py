@@ -222,12 +222,11 @@ def _metadata(
 
 def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:
     """Look at marked elements for what a page does not declare to machines, given its links and the time of capture."""
-    if about.author and about.date and about.licence:
-        return about
+    near = "" if about.author and about.date else marked.near_headline(text)
     return msgspec.structs.replace(
         about,
-        author=about.author or metadata.author(marked.authors(document, text)),
-        date=about.date or marked.date(document, text, known[1]),
+        author=about.author or metadata.author(marked.authors(document, near)),
+        date=about.date or marked.date(document, near, known[1]),
         licence=about.licence or marked.footer_licence(text, known[0]),
     )
 

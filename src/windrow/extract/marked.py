@@ -1,7 +1,7 @@
 """Elements that are marked as the author, the date or the licence of a page: by rel, itemprop, class or place.
 
-A search over the whole tree costs up to a tenth of the extraction, so the source of the page is searched first, and the
-tree only on pages whose source has the mark.
+A search over the whole tree, or over the whole source, costs up to a tenth of the extraction. So the source near the
+headline is searched first, and the tree only if the mark is there.
 """
 
 import itertools
@@ -63,25 +63,33 @@ def linked_authors(document: MarkedTree, found: Found) -> list[str]:
     return [element.text[:_TEXT] for element in itertools.islice(elements, _MAX_AUTHORS)]
 
 
-def authors(document: MarkedTree, text: str) -> list[str]:
-    """Return the names in elements whose itemprop or class says that they hold the author."""
-    if element := _item(document, text, "author"):
+def near_headline(text: str) -> str:
+    """Return the part of a page's source in which the author and the date are usually marked."""
+    headline = text.find("<h1")
+    if headline < 0:
+        headline = max(0, text.find("<H1"))
+    return text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
+
+
+def authors(document: MarkedTree, near: str) -> list[str]:
+    """Return the names in elements whose itemprop or class says that they hold the author; `near`: `near_headline`."""
+    if element := _item(document, near, "author"):
         name = element.find(itemprop="name") or element
         line = " ".join((name.attr("content") or name.text[:_TEXT]).split())
         if names := byline.marked([line]) or ([line] if 0 < len(line) <= _ONE else []):  # or the name of a user
             return names
     if document.find("h1") is None:
         return []
-    for mark in list(dict.fromkeys(_author_classes(text)))[:_MAX_AUTHORS]:
+    for mark in list(dict.fromkeys(_author_classes(near)))[:_MAX_AUTHORS]:
         element = document.find(class_=mark)
         if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
             return names
     return []
 
 
-def date(document: MarkedTree, text: str, latest: float) -> str:
+def date(document: MarkedTree, near: str, latest: float) -> str:
     """Return the date in the element whose itemprop says that it holds the date of publication; see `dates.day`."""
-    element = _item(document, text, "datePublished")
+    element = _item(document, near, "datePublished")
     if element is None:
         return ""
     return dates.day(element.attr("content") or element.attr("datetime") or element.text[:_TEXT], latest)
@@ -92,31 +100,27 @@ def footer_licence(text: str, found: Found) -> str:
 
     Further up, or beside others, such a link tells the licence of a picture.
     """
-    if text.find(_COMMONS) < _FOOTER * len(text):  # also if there is none
-        return ""
     licences = [href.strip() for href in found if _COMMONS in href and _COMMONS_LICENCE.match(href.strip())]
-    return ("https:" + licences[0] if licences[0].startswith("//") else licences[0]) if len(licences) == 1 else ""
+    if len(licences) != 1 or text.find(_COMMONS) < _FOOTER * len(text):
+        return ""
+    return f"https:{licences[0]}" if licences[0].startswith("//") else licences[0]
 
 
-def _item(document: MarkedTree, text: str, name: str) -> MarkedElement | None:
-    if f'itemprop="{name}"' not in text and f"itemprop={name}" not in text and f"itemprop='{name}'" not in text:
-        return None
-    return document.find(itemprop=name)
+def _item(document: MarkedTree, near: str, name: str) -> MarkedElement | None:
+    if "itemprop=" in near and re.search(rf"itemprop=[\"']?{name}\b", near):
+        return document.find(itemprop=name)
+    return None
 
 
-def _author_classes(text: str) -> Iterator[str]:
-    """Yield the words in the source of a page, near its headline, that may be the class of its author."""
-    headline = text.find("<h1")
-    if headline < 0:
-        headline = max(0, text.find("<H1"))
-    text = text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
+def _author_classes(near: str) -> Iterator[str]:
+    """Yield the words in the source that may be the class of the author."""
     for word in _AUTHOR_WORDS:
         place = -1
         for _ in range(_MAX_CLASSES):
-            if (place := text.find(word, place + 1)) < 0:
+            if (place := near.find(word, place + 1)) < 0:
                 break
-            start = place - len(_BEFORE.search(text[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
-            end = _BEHIND.match(text, place)
-            name = text[start : end.end() if end else place]
+            start = place - len(_BEFORE.search(near[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
+            end = _BEHIND.match(near, place)
+            name = near[start : end.end() if end else place]
             if len(name) <= _CLASS and not _OTHER_AUTHOR.search(name):
                 yield name
