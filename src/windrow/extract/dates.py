@@ -86,7 +86,7 @@ _FORMS = (  # patterns, and the groups of year, month and day
 _IN_URL = re.compile(
     rf"/{_YEAR}(?:[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)|/([a-z]{{3,9}})/([0-2]?\d|3[01])/)"
 )
-_HAS_YEAR = re.compile(r"(?:19|20)\d\d")
+_HAS_YEAR = re.compile(r"(?:19|20)\d\d|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef]{4}|1\d{9}")
 _EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
 
 _EARLIEST = datetime.date(1990, 1, 1)  # an earlier date is older than the web: a birthday, a war, an epoch of zero
@@ -106,13 +106,11 @@ def day(text: str, latest: float = 0.0) -> str:
 
     `latest` is the time of the capture in epoch seconds: nothing was published after it; 0: unknown.
     """
-    text = text.strip()[:_LINE]
-    if not text.isascii():
-        text = text.translate(_DIGITS)
+    if not _HAS_YEAR.search(text, 0, 2 * _LINE):
+        return ""
+    text = text.strip()[:_LINE].translate(_DIGITS)
     if _EPOCH.fullmatch(text):
         return _checked(*_utc(float(text[:10])), latest)
-    if not _HAS_YEAR.search(text):
-        return ""
     for pattern, groups in _FORMS:
         for match in pattern.finditer(text):
             year, month, date = (match[place] for place in groups)

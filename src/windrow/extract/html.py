@@ -108,7 +108,7 @@ def read(
         site=clean(about.site),
         description=clean(about.description),
         tags=tuple(map(clean, about.tags)),
-        image=links.joined(base, about.image, charset),
+        image=links.joined(base, about.image, charset) if about.image else "",
         language=_language(document, metas),
         charset=charset,
         canonical=links.joined(base, canonical, charset),
@@ -222,7 +222,7 @@ def _metadata(
 
 def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:
     """Look at marked elements for what a page does not declare to machines, given its links and the time of capture."""
-    near = "" if about.author and about.date else marked.near_headline(text)
+    near = "" if about.author and about.date else marked.near_headline(document, text)
     return msgspec.structs.replace(
         about,
         author=about.author or metadata.author(marked.authors(document, near)),

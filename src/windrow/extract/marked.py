@@ -63,8 +63,10 @@ def linked_authors(document: MarkedTree, found: Found) -> list[str]:
     return [element.text[:_TEXT] for element in itertools.islice(elements, _MAX_AUTHORS)]
 
 
-def near_headline(text: str) -> str:
-    """Return the part of a page's source in which the author and the date are usually marked."""
+def near_headline(document: MarkedTree, text: str) -> str:
+    """Return the part of a page's source in which the author and the date are usually marked; empty without a h1."""
+    if document.find("h1") is None:
+        return ""
     headline = text.find("<h1")
     if headline < 0:
         headline = max(0, text.find("<H1"))
@@ -78,8 +80,6 @@ def authors(document: MarkedTree, near: str) -> list[str]:
         line = " ".join((name.attr("content") or name.text[:_TEXT]).split())
         if names := byline.marked([line]) or ([line] if 0 < len(line) <= _ONE else []):  # or the name of a user
             return names
-    if document.find("h1") is None:
-        return []
     for mark in list(dict.fromkeys(_author_classes(near)))[:_MAX_AUTHORS]:
         element = document.find(class_=mark)
         if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
