@@ -20,6 +20,12 @@ from windrow.extract.title import Titles, choose, names_site
         # An unknown name behind a bar, but not behind a dash: titles have dashes.
         (Titles(["Faire Preise | DER SONNTAG (Sachsen)"], host="sonntag.example"), "Faire Preise"),
         (Titles(["The Finals - thrilling and wanting"], host="games.example"), "The Finals - thrilling and wanting"),
+        # Capitals of a heading are style, if the declared title has the same words.
+        (Titles(["Tips for Success | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "Tips for Success"),
+        (Titles(["Tips | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "TIPS FOR SUCCESS"),
+        # A label in the heading, and entities that were escaped twice.
+        (Titles(["[2512.1] A Study of Wind"], ["Title:A Study of Wind"], host="papers.example"), "A Study of Wind"),
+        (Titles(["Wind &amp; Weather"], host="site.example"), "Wind & Weather"),
         # The heading that says what a declared title says, whatever stands before it.
         (
             Titles(["A Guide to Selling | Sprout", "How to sell"], ["How to sell effectively"], host="sprout.example"),

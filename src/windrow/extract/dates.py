@@ -134,7 +134,7 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
 
     It is empty if there is none. On 58 of 66 pages that have both it is the day that the page declares to machines.
     """
-    start = 0
+    start = -1  # no headline
     for place, one in enumerate(paragraphs):
         if one.heading and one.path.endswith("h1"):
             start = place
@@ -142,10 +142,10 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
             break
     else:
         return ""
-    between = paragraphs[start : place + 1]
-    near = between if len(between) <= 2 * _NEAR else (*between[:_NEAR], *between[-_NEAR:])
+    between = paragraphs[max(start, 0) : place + 1]
+    near = (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])
     below = (found for one in near if len(one.text) <= _LINE and (found := day(one.text, latest)))
-    return next(below, "") or next(_alone(paragraphs[max(0, start - _ABOVE) : start], latest), "")
+    return next(below, "") or next(_alone(paragraphs[max(0, start - _ABOVE) : max(0, start)], latest), "")
 
 
 def _alone(above: Sequence[Paragraph], latest: float) -> Iterator[str]:
