@@ -101,6 +101,19 @@ def test_licences_are_absolute_and_the_first_is_the_licence() -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("<span>Title:</span>A study of the wind", "A study of the wind"),
+        ("A study <i>of the</i> w<b>in</b>d", "A study of the wind"),
+        ("<div>A study</div><div>of the wind</div>", "A study of the wind"),
+        ("A study of the wind<sup>87</sup><a href=x>comments</a>", "A study of the wind"),
+    ],
+)
+def test_the_title_is_the_part_of_the_heading_that_the_page_declares(heading: str, title: str) -> None:
+    assert read(f"<title>A study of the wind - Site</title><h1>{heading}</h1>").title == title
+
+
+@pytest.mark.parametrize(
     ("page", "licence"),
     [
         ("<p>" + "text " * 99 + "<a href=http://creativecommons.org/licenses/by/4.0/>CC</a>", "by/4.0/"),
@@ -121,12 +134,12 @@ def test_one_link_to_creative_commons_at_the_end_is_the_licence(page: str, licen
 
 def test_a_page_names_its_site_summary_tags_and_picture() -> None:
     page = read(
-        "<meta property=og:site_name content='The  Site'><meta name=description content='A &amp;amp; B'>"
-        "<meta name=keywords content='wind, Mill ; wind,,x'><meta property=article:tag content='Tag, with comma'>"
+        "<meta property=og:site_name content='The  Site |'><meta name=description content='A &amp;amp; B'>"
+        "<meta name=keywords content='wind, Mill ; wind,,x'><meta property=article:tag content='Old mill, sea'>"
         "<meta property=article:tag content=mill><meta property=og:image content='/a b.png'>"
     )
     assert (page.site, page.description, page.image) == ("The Site", "A & B", "http://site.test/a%20b.png")
-    assert page.tags == ("wind", "Mill", "x", "Tag, with comma")
+    assert page.tags == ("wind", "Mill", "x", "Old mill", "sea")
 
 
 def test_linked_data_names_site_summary_tags_and_picture_too() -> None:

@@ -23,8 +23,11 @@ from windrow.extract.title import Titles, choose, names_site
         # Capitals of a heading are style, if the declared title has the same words.
         (Titles(["Tips for Success | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "Tips for Success"),
         (Titles(["Tips | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "TIPS FOR SUCCESS"),
-        # A label in the heading, and entities that were escaped twice.
-        (Titles(["[2512.1] A Study of Wind"], ["Title:A Study of Wind"], host="papers.example"), "A Study of Wind"),
+        # Of several readings of a heading, the one that is most like a declared title; entities escaped twice.
+        (
+            Titles(["A Study of Wind"], ["Title:A Study of Wind87", "Title: A Study of Wind 87", "A Study of Wind"]),
+            "A Study of Wind",
+        ),
         (Titles(["Wind &amp; Weather"], host="site.example"), "Wind & Weather"),
         # The heading that says what a declared title says, whatever stands before it.
         (

@@ -1,5 +1,6 @@
 """Capture -> Page without text: links, the author's directives, metadata, language and shape of an HTML page."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -208,7 +209,7 @@ def _metadata(
     linked_data = [one.text for one in scripts if (one.attr("type") or "").strip().lower() == _LINKED_DATA]
     sources = MetadataSources(
         title=_title(document),
-        headings=[heading.text[:_TITLE] for heading in document.find_all("h1")[:_MAX_HEADINGS]],
+        headings=[text for heading in document.find_all("h1")[:_MAX_HEADINGS] for text in _readings(heading)],
         metas=[(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts=linked_data,
         times=marked.times(document),
@@ -218,6 +219,17 @@ def _metadata(
         latest=capture.time,
     )
     return metadata.read(sources)
+
+
+def _readings(heading: turbohtml.Element) -> list[str]:
+    """Return the text of a heading; if it has parts, also with blanks between them, and the longest part alone.
+
+    Only the declared title can show which is meant: a part may be a label, a number of comments, or half of a word.
+    """
+    parts = [part[:_TITLE] for part in itertools.islice(heading.stripped_strings, _MAX_HEADINGS)]
+    if len(parts) < 2:
+        return parts
+    return [heading.text[:_TITLE], " ".join(parts)[:_TITLE], max(parts, key=len)]
 
 
 def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:

@@ -29,7 +29,7 @@ class MetadataSources(msgspec.Struct, frozen=True, gc=False):
     url: str = ""
     latest: float = 0.0  # epoch seconds of the capture: nothing was published after it; 0: unknown
     title: str = ""  # of <title>
-    headings: Sequence[str] = ()  # texts of h1
+    headings: Sequence[str] = ()  # texts of h1, in all readings
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False):
@@ -66,8 +66,12 @@ _TITLED = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_t
 _SITES = ("og:site_name", "application-name", "al:ios:app_name", "apple-mobile-web-app-title")
 _DESCRIBED = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
 _PICTURED = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "image")
-_TAGGED = frozenset(("article:tag", "og:article:tag", "article:section", "og:video:tag", "citation_keywords"))
-_KEYWORDS = frozenset(("keywords", "news_keywords", "parsely-tags", "sailthru.tags", "dc.subject", "dcterms.subject"))
+_TAGGED = frozenset(
+    (
+        *("keywords", "news_keywords", "article:tag", "og:article:tag", "article:section", "og:video:tag"),
+        *("parsely-tags", "sailthru.tags", "citation_keywords", "dc.subject", "dcterms.subject"),
+    )
+)
 _WRITTEN_BY = re.compile(  # labels of the author among the facts that social networks show
     r"written by|author|posted by|published by|verfasst von|geschrieben von|autor|écrit par|rédigé par|auteur|"
     r"escrito por|publicado por|scritto da|autore|geschreven door|skriven av|skrevet av|skrevet af|napsala?|"
@@ -203,7 +207,7 @@ def _site(metas: dict[str, str], data: LinkedData) -> str:
     publishers = (name for thing in data.things for name in linked.names(thing.get("publisher"), data)[:1])
     found = (metas.get("og:site_name", ""), linked.named(data, "website"), next(publishers, ""))
     for name in (*found, metas.get("application-name", "")):
-        if (name := _line(name, _SITE)) and not _ADDRESS.search(name):
+        if (name := _line(name, _SITE).strip(" |-–—·»")) and not _ADDRESS.search(name):
             return name
     return ""
 
@@ -226,8 +230,6 @@ def _tags(sources: MetadataSources, data: LinkedData) -> tuple[str, ...]:
 def _labels(sources: MetadataSources, data: LinkedData) -> Iterator[str]:
     for name, content in sources.metas:
         if name in _TAGGED:
-            yield content
-        elif name in _KEYWORDS:
             yield from _SEPARATOR.split(content)
     for value in (thing[key] for thing in data.things[:1] for key in _LD_TAGS if key in thing):
         for one in value[:_TAGS] if isinstance(value, list) else [value]:

@@ -17,10 +17,9 @@ _SEPARATOR = re.compile(
 _FIRM = re.compile(r"[|｜»•›]|::|//")  # separators that stand between a title and its site, seldom within a title
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 _PILCROW = re.compile(r"[\s¶#§🔗\u200b]+$")
-_LABEL = re.compile(r"^Title:\s*")
 _LONGEST = 300  # characters of a heading that may be a title
 _DECLARED = 512  # characters of a declared title
-_HEADINGS = 8  # headings that are looked at
+_HEADINGS = 24  # headings that are looked at, each in up to three readings
 _OF_PART = 0.4  # of the characters of a part belong to the name of the site, if the part is that name
 _NAME = 4  # characters of a name that are enough to find it within another word
 _COMMON = frozenset(("", *"www co com org blog news forum docs".split()))  # labels of host names that name no site
@@ -31,7 +30,7 @@ class Titles(msgspec.Struct, frozen=True, gc=False):
     """What a page has that may be its title, or tell the name of its site."""
 
     declared: Sequence[str] = ()  # for readers of the source: <title>, og:title, …
-    headings: Sequence[str] = ()  # texts of h1
+    headings: Sequence[str] = ()  # texts of h1, in all readings
     sites: Sequence[str] = ()  # og:site_name, application-name
     host: str = ""
 
@@ -44,7 +43,7 @@ def choose(titles: Titles) -> str:
     headings = [
         text
         for each in titles.headings[:_HEADINGS]
-        if (text := _LABEL.sub("", _PILCROW.sub("", " ".join(each.split())))) and len(text) <= _LONGEST
+        if (text := _PILCROW.sub("", " ".join(each.split()))) and len(text) <= _LONGEST
     ]
     if heading := _resembling(headings, [text for text in bare if text]):
         written = (text for text in bare if text.casefold() == heading.casefold())
