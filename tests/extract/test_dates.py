@@ -115,6 +115,17 @@ def test_a_numeric_date_is_read_if_it_means_one_day_only(written: str, date: str
     assert dates.day(written) == date
 
 
+@pytest.mark.parametrize(
+    ("language", "date"),
+    [
+        *(("de", "2024-06-05"), ("fr-CA", "2024-06-05"), ("en-GB", "2024-06-05"), ("en_us", "2024-05-06")),
+        *(("en", ""), ("en-CA", ""), ("zh-CN", ""), ("", "")),
+    ],
+)
+def test_the_language_decides_whether_day_or_month_comes_first(language: str, date: str) -> None:
+    assert dates.day("05/06/2024", 0.0, language) == date
+
+
 @pytest.mark.parametrize("path", ["/2024/05/06/story", "/2024-05-06-story", "/20240506", "/2024/may/06/story"])
 def test_a_path_has_a_date(path: str) -> None:
     assert dates.in_url(f"http://site.test{path}") == SOME_DAY

@@ -52,7 +52,7 @@ def _with_lines(extract: Extractor, capture: Capture) -> Page:
     if page.date and named:
         return page
     author = page.author if named else metadata.author(byline.find(page.paragraphs)) or page.author
-    date = page.date or dates.line(page.paragraphs, capture.time)
+    date = page.date or dates.line(page.paragraphs, capture.time, page.language)
     return msgspec.structs.replace(page, author=author, date=date)
 
 

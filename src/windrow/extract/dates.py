@@ -95,16 +95,18 @@ _ALONE = 40  # characters of a dateline above the headline: it says little else
 _NEAR = 15  # paragraphs below the headline, and above the text, in which a dateline may stand
 _ABOVE = 3  # paragraphs above the headline
 _MONTHS_IN_YEAR = 12
+_YEAR_FIRST = ("zh", "ja", "ko", "hu", "fil", "tl", "und")  # languages that do not write the day first
 _DIGITS = {  # of Arabic, Persian, Hindi and Bengali
     zero + number: str(number) for zero in (0x660, 0x6F0, 0x966, 0x9E6) for number in range(10)
 }
 _DAY = 86400.0
 
 
-def day(text: str, latest: float = 0.0) -> str:
+def day(text: str, latest: float = 0.0, language: str = "") -> str:
     """Return the first plausible date in a text as YYYY-MM-DD; empty if there is none.
 
-    `latest` is the time of the capture in epoch seconds: nothing was published after it; 0: unknown.
+    `latest` is the time of the capture in epoch seconds: nothing was published after it; 0: unknown. `language`, as
+    declared, decides what 05/06/2024 means; where it does not, such a date is ignored.
     """
     if not _HAS_YEAR.search(text, 0, 2 * _LINE):
         return ""
@@ -114,7 +116,11 @@ def day(text: str, latest: float = 0.0) -> str:
     for pattern, groups in _FORMS:
         for match in pattern.finditer(text):
             year, month, date = (match[place] for place in groups)
-            if found := _checked(int(year), *_order(pattern, month, int(date)), latest):
+            if pattern is _EITHER_FIRST:
+                places = _places(int(month), int(date), language)
+            else:
+                places = (int(month) if month.isdecimal() else _month(month)), int(date)
+            if found := _checked(int(year), *places, latest):
                 return found
     return ""
 
@@ -128,7 +134,7 @@ def in_url(url: str, latest: float = 0.0) -> str:
     return _checked(int(match[1]), month, int(match[3] or match[5]), latest)
 
 
-def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
+def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "") -> str:
     """Return the date in a short line between the headline and the first paragraph of the text, in that paragraph, or
     alone right above the headline.
 
@@ -144,7 +150,7 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
         return ""
     between = paragraphs[max(start, 0) : place + 1]
     near = (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])
-    below = (found for one in near if len(one.text) <= _LINE and (found := day(one.text, latest)))
+    below = (found for one in near if len(one.text) <= _LINE and (found := day(one.text, latest, language)))
     return next(below, "") or next(_alone(paragraphs[max(0, start - _ABOVE) : max(0, start)], latest), "")
 
 
@@ -156,16 +162,22 @@ def _alone(above: Sequence[Paragraph], latest: float) -> Iterator[str]:
             yield found
 
 
-def _order(pattern: re.Pattern[str], month: str, date: int) -> tuple[int, int]:
-    """Return month and day. Of 05/06/2024 nobody can tell which is which; of 25/12/2024 and 12/25/2024 anybody can."""
-    if not month.isdecimal():
-        return _MONTHS.get(month.casefold().removesuffix("kuuta"), 0), date  # Finnish: "in the month of"
-    number = int(month)
-    if pattern is not _EITHER_FIRST or number == date:
-        return number, date
-    if number > _MONTHS_IN_YEAR >= date:
-        return date, number
-    return (number, date) if date > _MONTHS_IN_YEAR else (0, 0)
+def _month(name: str) -> int:
+    return _MONTHS.get(name.casefold().removesuffix("kuuta"), 0)  # Finnish: "in the month of"
+
+
+def _places(second: int, first: int, language: str) -> tuple[int, int]:
+    """Return month and day of a date whose first two numbers may be either; zeros if that cannot be decided."""
+    if first > _MONTHS_IN_YEAR or first == second:
+        return second, first
+    if second > _MONTHS_IN_YEAR:
+        return first, second
+    code, _, region = language.lower().replace("_", "-").partition("-")
+    if code == "en" and region in ("", "ca", "ph"):  # both ways are in use
+        return 0, 0
+    if region == "us":
+        return first, second
+    return (second, first) if code and code not in _YEAR_FIRST else (0, 0)
 
 
 def _utc(seconds: float) -> tuple[int, int, int]:

@@ -61,7 +61,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
     lines = source.lines(text)
     chosen = main_lines(lines.features, model or default())
-    date = page.date or dates.line(_opening(lines, chosen), capture.time)
+    date = page.date or dates.line(_opening(lines, chosen), capture.time, page.language)
     return msgspec.structs.replace(page, paragraphs=_joined(lines, chosen), date=date)
 
 
