@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from windrow.data import Paragraph
 
@@ -87,13 +87,20 @@ _IN_URL = re.compile(
     rf"/{_YEAR}(?:[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)|/([a-z]{{3,9}})/([0-2]?\d|3[01])/)"
 )
 _HAS_YEAR = re.compile(r"(?:19|20)\d\d|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef]{4}|1\d{9}")
+_CHANGED = re.compile(  # a line about a change, not about publication
+    r"^(?!.*publi).*(?:updated?\b|modified|reviewed|edited|revised|aktualisiert|geändert|mise? à jour|modifi|actualizad|"
+    r"atualizad|aggiornat|bijgewerkt|gewijzigd|oppdatert|opdateret|uppdaterad|päivitetty|aktualizac|aktualizowan|frissít|"
+    r"обновл|оновл|güncel|diperbarui|cập nhật|更新|修改|수정)",
+    re.IGNORECASE,
+)
 _EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
 
 _EARLIEST = datetime.date(1990, 1, 1)  # an earlier date is older than the web: a birthday, a war, an epoch of zero
 _LINE = 120  # characters of a line that may be a dateline
-_ALONE = 40  # characters of a dateline above the headline: it says little else
+_ALONE = 40  # characters of a dateline elsewhere: it says little else
 _NEAR = 15  # paragraphs below the headline, and above the text, in which a dateline may stand
 _ABOVE = 3  # paragraphs above the headline
+_LEAD = 8  # paragraphs behind the first of the text
 _MONTHS_IN_YEAR = 12
 _YEAR_FIRST = ("zh", "ja", "ko", "hu", "fil", "tl", "und")  # languages that do not write the day first
 _DIGITS = {  # of Arabic, Persian, Hindi and Bengali
@@ -135,10 +142,10 @@ def in_url(url: str, latest: float = 0.0) -> str:
 
 
 def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "") -> str:
-    """Return the date in a short line between the headline and the first paragraph of the text, in that paragraph, or
-    alone right above the headline.
+    """Return the date in a short line between the headline and the first paragraph of the text, or in that paragraph;
+    else in a line of its own right above the headline, or right behind that paragraph.
 
-    It is empty if there is none. On 58 of 66 pages that have both it is the day that the page declares to machines.
+    It is empty if there is none. A line about a change is used only if there is no other.
     """
     start = -1  # no headline
     for place, one in enumerate(paragraphs):
@@ -149,17 +156,27 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "
     else:
         return ""
     between = paragraphs[max(start, 0) : place + 1]
-    near = (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])
-    below = (found for one in near if len(one.text) <= _LINE and (found := day(one.text, latest, language)))
-    return next(below, "") or next(_alone(paragraphs[max(0, start - _ABOVE) : max(0, start)], latest), "")
+    near = [one.text for one in (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])]
+    dated = [text for text in near if len(text) <= _LINE and _HAS_YEAR.search(text)]
+    if start >= 0:
+        dated += reversed(_alone(paragraphs[max(0, start - _ABOVE) : start], latest))
+        dated += _behind_lead(paragraphs[place + 1 : place + 1 + _LEAD])
+    dated.sort(key=lambda text: _CHANGED.match(text) is not None)
+    return next((found for text in dated if (found := day(text, latest, language))), "")
 
 
-def _alone(above: Sequence[Paragraph], latest: float) -> Iterator[str]:
-    """Yield the dates in the lines above a headline, without today's, which many sites show there."""
+def _alone(above: Sequence[Paragraph], latest: float) -> list[str]:
+    """Return the lines above a headline that are hardly more than a date, without today's, which many sites show."""
     today = {datetime.date(*_utc(latest + shift)).isoformat() for shift in (-_DAY, 0.0, _DAY)} if latest else set()
-    for one in reversed(above):
-        if len(one.text) <= _ALONE and (found := day(one.text, latest)) and found not in today:
-            yield found
+    lines = (one.text for one in above if len(one.text) <= _ALONE and _HAS_YEAR.search(one.text))
+    return [text for text in lines if day(text) not in today]
+
+
+def _behind_lead(behind: Sequence[Paragraph]) -> list[str]:
+    """Return the lines that are hardly more than a date, right behind the first paragraph, which may be a summary."""
+    text = (one.kind == "good" and len(one.text) > _LINE for one in behind)
+    end = next((place for place, is_text in enumerate(text) if is_text), len(behind))
+    return [one.text for one in behind[:end] if one.kind != "good" and len(one.text) <= _ALONE]
 
 
 def _month(name: str) -> int:
