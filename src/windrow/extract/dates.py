@@ -88,9 +88,9 @@ _IN_URL = re.compile(
 )
 _HAS_YEAR = re.compile(r"(?:19|20)\d\d|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef]{4}|1\d{9}")
 _CHANGED = re.compile(  # a line about a change, not about publication
-    r"^(?!.*publi).*(?:updated?\b|modified|reviewed|edited|revised|aktualisiert|geändert|mise? à jour|modifi|actualizad|"
-    r"atualizad|aggiornat|bijgewerkt|gewijzigd|oppdatert|opdateret|uppdaterad|päivitetty|aktualizac|aktualizowan|frissít|"
-    r"обновл|оновл|güncel|diperbarui|cập nhật|更新|修改|수정)",
+    r"^(?!.*publi).*(?:updated?\b|modified|reviewed|edited|revised|aktualisiert|geändert|mise? à jour|modifi|"
+    r"actualizad|atualizad|aggiornat|bijgewerkt|gewijzigd|oppdatert|opdateret|uppdaterad|päivitetty|aktualizac|aktualizowan|"
+    r"frissít|обновл|оновл|güncel|diperbarui|cập nhật|更新|修改|수정)",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
