@@ -32,6 +32,7 @@ _MONTH = (
 )
 # Between the facts of a line: date, reading time, author.
 _FACTS = re.compile(r"\s+[|•·●▪‧⋅∙–—]\s+|(?<=\d{4})\s+(?=by\s)", re.IGNORECASE)
+_MARKS = re.compile(r"[|•·●▪‧⋅∙–—0-9]")  # without any of these a line has one fact
 _ROLE = re.compile(r"^(?:autor(?:in)?|authors?|auteur|autore|interview|text|words|автор)\b[\s:]*", re.IGNORECASE)
 # What ends a name: punctuation between facts, a date, the next fact, or what the author is.
 _END = re.compile(
@@ -74,7 +75,7 @@ def find(paragraphs: Sequence[Paragraph]) -> list[str]:
 
 def names(line: str) -> list[str]:
     """Return the names of a byline; none if the line is no byline."""
-    for part in _FACTS.split(line):
+    for part in _FACTS.split(line) if _MARKS.search(line) else (line,):
         if (match := _BEGIN.match(part)) and (found := _names(part[match.end() :])):
             return found
     return []

@@ -156,8 +156,11 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "
     else:
         return ""
     between = paragraphs[max(start, 0) : place + 1]
-    near = [one.text for one in (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])]
-    dated = [text for text in near if len(text) <= _LINE and _HAS_YEAR.search(text)]
+    if len(between) > 2 * _NEAR:
+        between = (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])
+    elif start < 0:
+        between = between[-_NEAR - 1 :]
+    dated = [one.text for one in between if len(one.text) <= _LINE and _HAS_YEAR.search(one.text)]
     if start >= 0:
         dated += reversed(_alone(paragraphs[max(0, start - _ABOVE) : start], latest))
         dated += _behind_lead(paragraphs[place + 1 : place + 1 + _LEAD])
@@ -167,8 +170,10 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "
 
 def _alone(above: Sequence[Paragraph], latest: float) -> list[str]:
     """Return the lines above a headline that are hardly more than a date, without today's, which many sites show."""
-    today = {datetime.date(*_utc(latest + shift)).isoformat() for shift in (-_DAY, 0.0, _DAY)} if latest else set()
-    lines = (one.text for one in above if len(one.text) <= _ALONE and _HAS_YEAR.search(one.text))
+    lines = [one.text for one in above if len(one.text) <= _ALONE and _HAS_YEAR.search(one.text)]
+    if not lines or not latest:
+        return lines
+    today = {datetime.date(*_utc(latest + shift)).isoformat() for shift in (-_DAY, 0.0, _DAY)}
     return [text for text in lines if day(text) not in today]
 
 

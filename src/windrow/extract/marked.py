@@ -1,20 +1,17 @@
 """Elements that are marked as the author, the date or the licence of a page: by rel, itemprop, class or place.
 
-A search over the whole tree, or over the whole source, costs up to a tenth of the extraction. So the source near the
-headline is searched first, and the tree only if the mark is there.
+A search over the whole tree, or for the headline in the source, costs up to a tenth of the extraction. So only the
+elements around the headline are looked at, which `html` takes from the tree.
 """
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from windrow.extract import byline, dates
 from windrow.extract.links import Found
 
-_AUTHOR_WORDS = ("author", "Author", "byline", "Byline")  # in the names of classes
-_BEFORE = re.compile(r"[\w-]*$")
-_BEHIND = re.compile(r"[\w-]*")
 _OTHER_AUTHOR = re.compile(  # those of comments and other articles, their lives, and names of fields
     r"comment|bio|about|avatar|image|img|pic|photo|form|desc|title|role|box|card|related|social|icon|prep|reply|quote|^data-",
     re.IGNORECASE,
@@ -26,9 +23,7 @@ _TEXT = 256  # characters of an element
 _ONE = 60  # characters of the name of an author
 _MAX_TIMES = 20  # time elements
 _MAX_AUTHORS = 8  # links to authors
-_MAX_CLASSES = 32  # occurrences of a word in the names of classes
-_NEAR = 1 << 13  # characters of source before a headline, and half of those behind it, that may hold the author
-_CLASS = 64  # characters of the name of a class
+_CLASSES = 512  # characters of a class attribute
 _FOOTER = 0.75  # of the source is above the footer
 
 
@@ -42,7 +37,6 @@ class MarkedElement(Protocol):
 
 
 class MarkedTree(Protocol):
-    def find(self, tag: Any = None, *, class_: Any = None, itemprop: Any = None) -> MarkedElement | None: ...
     def find_all(self, tag: str, /) -> list[Any]: ...
 
 
@@ -63,36 +57,32 @@ def linked_authors(document: MarkedTree, found: Found) -> list[str]:
     return [element.text[:_TEXT] for element in itertools.islice(elements, _MAX_AUTHORS)]
 
 
-def near_headline(document: MarkedTree, text: str) -> str:
-    """Return the part of a page's source in which the author and the date are usually marked; empty without a h1."""
-    if document.find("h1") is None:
-        return ""
-    headline = text.find("<h1")
-    if headline < 0:
-        headline = max(0, text.find("<H1"))
-    return text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
+def authors(near: Sequence[MarkedElement]) -> list[str]:
+    """Return the names in the first element whose itemprop, or else whose class, says that it holds the author.
 
-
-def authors(document: MarkedTree, near: str) -> list[str]:
-    """Return the names in elements whose itemprop or class says that they hold the author; `near`: `near_headline`."""
-    if element := _item(document, near, "author"):
-        name = element.find(itemprop="name") or element
-        line = " ".join((name.attr("content") or name.text[:_TEXT]).split())
-        if names := byline.marked([line]) or ([line] if 0 < len(line) <= _ONE else []):  # or the name of a user
+    `near` are the elements around the headline.
+    """
+    classed = []
+    for element in near:
+        if element.attr("itemprop") == "author" and (names := _item_names(element)):
             return names
-    for mark in list(dict.fromkeys(_author_classes(near)))[:_MAX_AUTHORS]:
-        element = document.find(class_=mark)
-        if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
+        classes = element.attr("class")
+        if classes and ("uthor" in classes or "yline" in classes):
+            classed.append((element, classes))
+    for element, classes in classed:
+        if any(map(_names_author, classes[:_CLASSES].split())) and (names := _class_names(element)):
             return names
     return []
 
 
-def date(document: MarkedTree, near: str, latest: float) -> str:
-    """Return the date in the element whose itemprop says that it holds the date of publication; see `dates.day`."""
-    element = _item(document, near, "datePublished")
-    if element is None:
-        return ""
-    return dates.day(element.attr("content") or element.attr("datetime") or element.text[:_TEXT], latest)
+def date(near: Sequence[MarkedElement], latest: float) -> str:
+    """Return the date in the first element whose itemprop says that it holds it; `latest`: see `dates.day`."""
+    for element in near:
+        if element.attr("itemprop") == "datePublished":
+            text = element.attr("content") or element.attr("datetime") or element.text[:_TEXT]
+            if found := dates.day(text, latest):
+                return found
+    return ""
 
 
 def footer_licence(text: str, found: Found) -> str:
@@ -106,21 +96,16 @@ def footer_licence(text: str, found: Found) -> str:
     return f"https:{licences[0]}" if licences[0].startswith("//") else licences[0]
 
 
-def _item(document: MarkedTree, near: str, name: str) -> MarkedElement | None:
-    if "itemprop=" in near and re.search(rf"itemprop=[\"']?{name}\b", near):
-        return document.find(itemprop=name)
-    return None
+def _item_names(element: MarkedElement) -> list[str]:
+    name = element.find(itemprop="name") or element
+    line = " ".join((name.attr("content") or name.text[:_TEXT]).split())
+    return byline.marked([line]) or ([line] if 0 < len(line) <= _ONE else [])  # a short one is the name of a user
 
 
-def _author_classes(near: str) -> Iterator[str]:
-    """Yield the words in the source that may be the class of the author."""
-    for word in _AUTHOR_WORDS:
-        place = -1
-        for _ in range(_MAX_CLASSES):
-            if (place := near.find(word, place + 1)) < 0:
-                break
-            start = place - len(_BEFORE.search(near[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
-            end = _BEHIND.match(near, place)
-            name = near[start : end.end() if end else place]
-            if len(name) <= _CLASS and not _OTHER_AUTHOR.search(name):
-                yield name
+def _class_names(element: MarkedElement) -> list[str]:
+    return byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))
+
+
+def _names_author(name: str) -> bool:
+    """Return whether a class is that of the author of a page."""
+    return ("uthor" in name or "yline" in name) and not _OTHER_AUTHOR.search(name)
