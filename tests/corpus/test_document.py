@@ -85,6 +85,23 @@ def test_a_line_has_the_documented_members() -> None:
     assert line.count(b"\n") == 1
 
 
+def test_what_a_page_says_of_itself_is_a_member_if_there_is_any() -> None:
+    page = msgspec.structs.replace(
+        PAGE, site="Die Seite", description='Kurz "gesagt"', tags=("wind", "mühle"), image="http://img.example/1.png"
+    )
+    draft = document.draft(page, PARAGRAPHS, "deu", ["deu"] * 3, [NOINDEX])
+    line = document.line(draft, SOURCE, None, [NOINDEX])
+    members = list(json.loads(line))
+    place = members.index("licence") + 1
+    assert members[place : place + 5] == ["site", "description", "tags", "image", "signals"]
+    found = document.read(line, "here")
+    assert (found.site, found.description, found.tags, found.image) == (
+        *("Die Seite", 'Kurz "gesagt"', ("wind", "mühle"), "http://img.example/1.png"),
+    )
+    assert found.signals == (NOINDEX, NOINDEX)
+    assert document.signals(draft) == [NOINDEX]
+
+
 def test_the_language_of_the_page_is_a_member_if_it_differs() -> None:
     draft = document.draft(PAGE, PARAGRAPHS, "deu", ["deu"] * 3, [])
     line = document.line(draft, msgspec.structs.replace(SOURCE, page_language="eng"))
@@ -151,13 +168,16 @@ def test_a_url_that_contains_null_stays_unchanged() -> None:
     ],
 )
 def test_characters_that_are_not_text_never_reach_the_line(text: str, clean: str) -> None:
-    page = Page(title=text, author=text, language=text, licence=text)
+    page = Page(
+        title=text, author=text, language=text, licence=text, site=text, description=text, tags=(text,), image=text
+    )
     signal = Signal("meta", "tdm-policy", text, text)
     draft = document.draft(page, [Paragraph(text), Paragraph("ä")], "deu", ["deu", "deu"], [signal])
     found = document.read(document.line(draft, SOURCE, None, [signal]), "here")
     assert [paragraph.text for paragraph in found.paragraphs] == [clean, "ä"]
     assert draft.sizes == [len(clean.encode()), 2]
     assert {found.title, found.author, found.declared, found.licence} == {clean}
+    assert {found.site, found.description, *found.tags, found.image} == {clean}
     assert {signal.value for signal in found.signals} == {clean}
 
 

@@ -39,6 +39,37 @@ def test_a_byline_gives_its_names(line: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("March 15, 2022 · 3 min read · By Jane Doe", ["Jane Doe"]),
+        ("03/01/2017 by Jane Doe, Representative to the Committee", ["Jane Doe"]),
+        ("By Jane Doe, Privacy and Digital Security Expert & John Roe", ["Jane Doe"]),
+        ("By Jane Doe ⋅ Review Editor", ["Jane Doe"]),
+        ("This post was written by Jane Doe, MD, gastroenterologist.", ["Jane Doe"]),
+        ("By Signing Up, you agree to all", []),
+    ],
+)
+def test_dates_and_offices_around_names_are_left_out(line: str, names: list[str]) -> None:
+    assert byline.names(line) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Jane Doe, MD", ["Jane Doe"]),
+        ("Jane Doe, MS, RD", ["Jane Doe"]),
+        ("Jane Doe, John Roe and Mary Major", ["Jane Doe", "John Roe", "Mary Major"]),
+        ("Jane Doe, Senior Editor", ["Jane Doe"]),
+        ("BBC News, Washington", ["BBC News, Washington"]),
+        ("Smith, Jones & Co", ["Smith, Jones & Co"]),
+        ("jane_doe", ["jane_doe"]),
+    ],
+)
+def test_a_declared_author_is_divided_only_into_full_names(text: str, names: list[str]) -> None:
+    assert byline.people(text) == names
+
+
+@pytest.mark.parametrize(
     ("texts", "names"),
     [
         (["Sara Brown"], ["Sara Brown"]),
@@ -58,6 +89,12 @@ def test_an_element_marked_as_the_author_need_not_say_by(texts: list[str], names
 def _paragraph(text: str, heading: bool = False) -> Paragraph:
     path = "html.body.h1" if heading else "html.body.p"
     return Paragraph(text, kind="bad", heading=heading, path=path)
+
+
+def test_a_name_may_follow_its_label_on_the_next_line() -> None:
+    lines = [_paragraph("Written by"), _paragraph("Jane Doe"), _paragraph("Published on 2025-12-19")]
+    assert byline.find(lines) == ["Jane Doe"]
+    assert byline.find([lines[0], lines[2], lines[1]]) == []
 
 
 def test_only_lines_near_the_headline_are_read() -> None:

@@ -1,4 +1,4 @@
-"""Author, date and licence of a page, from meta elements, linked data, time elements and the URL; nothing raises."""
+"""What a page says of itself, in meta elements, linked data, marked elements and the URL; nothing raises."""
 
 import json
 
@@ -7,77 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extract.test_html import capture
-from windrow.data import Page, Paragraph
+from windrow.data import Page
 from windrow.extract import html, metadata
 from windrow.extract.metadata import MetadataSources
 
 SOME_DAY = "2024-05-06"
-LATER = 1_800_000_000.0  # January 2027
 
 
 def read(body: str, url: str = "http://site.test/page") -> Page:
-    return html.read(capture(body, url=url), 10)[0]
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        *(
-            "2024-05-06",
-            "2024-05-06T23:59:00+02:00",
-            "2024/05/06",
-            "2024.5.6",
-            "20240506",
-            "20240506120000",
-            "1714953600",
-        ),
-        *(
-            "May 6, 2024",
-            "6 May 2024",
-            "6th of May 2024",
-            "Published on May 6th, 2024 at noon",
-            "06.05.2024",
-            "6. 5. 2024",
-        ),
-        *("2024年5月6日", "2024年05月06日 10:20", "1714953600000"),
-    ],
-)
-def test_a_date_is_read_in_every_common_format(written: str) -> None:
-    assert metadata.day(written) == SOME_DAY
-
-
-@pytest.mark.parametrize(
-    "written", ["", "yesterday", "2024-13-01", "2024-02-30", "05/06/2024", "1066-10-14", "12345", "2024", "v2.0.24"]
-)
-def test_a_text_without_a_date_or_with_an_ambiguous_one_gives_none(written: str) -> None:
-    assert metadata.day(written) == ""
-
-
-def test_a_date_after_the_fetch_is_ignored() -> None:
-    assert metadata.day("2030-01-01", LATER) == ""
-    assert metadata.day("2030-01-01") == "2030-01-01"
-
-
-@pytest.mark.parametrize(
-    ("blocks", "date"),
-    [
-        (["h1 Headline", "- By Ann, 6 May 2024", "+ The text."], SOME_DAY),
-        (["- 1 May 2021", "h1 Headline", "+ Vienna, 6 May 2024. The text."], SOME_DAY),
-        (["- Today is 6 May 2024", *["- menu"] * 20, "+ The text."], ""),
-        (["+ The text.", "- 6 May 2024"], ""),
-        (["+ " + "A long sentence that happens to name 6 May 2024. " * 9], ""),
-        (["h1 6 May 2024"], ""),
-        ([], ""),
-    ],
-)
-def test_a_date_between_headline_and_text_is_the_date_of_the_page(blocks: list[str], date: str) -> None:
-    kinds = {
-        "h1": ("bad", True, "html.body.h1"),
-        "-": ("bad", False, "html.body.p"),
-        "+": ("good", False, "html.body.p"),
-    }
-    found = [Paragraph(text, *kinds[kind]) for kind, text in (block.split(" ", 1) for block in blocks)]
-    assert metadata.dateline(found) == date
+    return html.read(capture(body, url=url), 10).page
 
 
 def linked_data(**fields: object) -> str:
@@ -119,7 +57,31 @@ def test_the_url_gives_the_date_of_a_page_without_one() -> None:
             linked_data(**{"@type": "Article", "author": [{"name": "Ann"}, {"name": "Ben"}, {"name": "Ann"}]}),
             "Ann; Ben",
         ),
-        (linked_data(**{"@type": "Article", "author": {"name": ["x"]}}), ""),
+        (linked_data(**{"@type": "Article", "author": {"name": ["Ann Example"]}}), "Ann Example"),
+        (linked_data(**{"@type": "Article", "author": {"name": [["x"]]}}), ""),
+        (linked_data(**{"@type": "Article", "author": {"name": {"x": "y"}}}), ""),
+        (linked_data(**{"@type": "Article", "author": {"givenName": "Ann", "familyName": "Example"}}), "Ann Example"),
+        (linked_data(**{"@type": "Article", "author": {"name": "Ann O&#039;Neil"}}), "Ann O'Neil"),
+        (
+            linked_data(
+                **{
+                    "@graph": [
+                        {"@type": "Article", "author": [{"@id": "#site"}, {"@id": "#ann"}, {"@id": "#none"}]},
+                        {"@type": "Organization", "@id": "#site", "name": "The Site"},
+                        {"@type": ["Person", "x"], "@id": "#ann", "name": "Ann Example"},
+                    ]
+                }
+            ),
+            "Ann Example",
+        ),
+        (linked_data(**{"@type": "Article", "author": {"@type": "Organization", "name": "The Site"}}), "The Site"),
+        (
+            "<meta name=citation_author content='Example, Ann'><meta name=citation_author content='Doe, Ben'>",
+            "Ann Example; Ben Doe",
+        ),
+        ("<meta name=author content='Ann Example, MD, and Ben Doe'>", "Ann Example; Ben Doe"),
+        ("<meta name=author content='Ann Example, Senior Editor'>", "Ann Example"),
+        ("<meta name=author content='Smith, Jones &amp; Co'>", "Smith, Jones & Co"),
         ("<p>x", ""),
     ],
 )
@@ -138,37 +100,125 @@ def test_licences_are_absolute_and_the_first_is_the_licence() -> None:
     assert (read("<p>x").licence, read("<p>x").licences) == ("", ())
 
 
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("<span>Title:</span>A study of the wind", "A study of the wind"),
+        ("A study <i>of the</i> w<b>in</b>d", "A study of the wind"),
+        ("<div>A study</div><div>of the wind</div>", "A study of the wind"),
+        ("A study of the wind<sup>87</sup><a href=x>comments</a>", "A study of the wind"),
+    ],
+)
+def test_the_title_is_the_part_of_the_heading_that_the_page_declares(heading: str, title: str) -> None:
+    assert read(f"<title>A study of the wind - Site</title><h1>{heading}</h1>").title == title
+
+
+@pytest.mark.parametrize(
+    ("page", "licence"),
+    [
+        ("<p>" + "text " * 99 + "<a href=http://creativecommons.org/licenses/by/4.0/>CC</a>", "by/4.0/"),
+        ("<p>" + "text " * 99 + "<a href=//creativecommons.org/licenses/by/4.0/>CC</a>", "by/4.0/"),
+        ("<a href=http://creativecommons.org/licenses/by/4.0/>CC</a><p>" + "text " * 99, ""),
+        (
+            "<p>" + "text " * 99 + "".join(f"<a href=http://creativecommons.org/licenses/{n}/4.0/>x</a>" for n in "ab"),
+            "",
+        ),
+        ("<p>" + "text " * 99 + "<a href=http://creativecommons.org/about>CC</a>", ""),
+    ],
+)
+def test_one_link_to_creative_commons_at_the_end_is_the_licence(page: str, licence: str) -> None:
+    found = read(page)
+    assert found.licence.endswith(licence) and bool(found.licence) == bool(licence)
+    assert found.licences == ()
+
+
+def test_a_page_names_its_site_summary_tags_and_picture() -> None:
+    page = read(
+        "<meta property=og:site_name content='The  Site |'><meta name=description content='A &amp;amp; B'>"
+        "<meta name=keywords content='wind, Mill ; wind,,x'><meta property=article:tag content='Old mill, sea'>"
+        "<meta property=article:tag content=mill><meta property=og:image content='/a b.png'>"
+    )
+    assert (page.site, page.description, page.image) == ("The Site", "A & B", "http://site.test/a%20b.png")
+    assert page.tags == ("wind", "Mill", "x", "Old mill", "sea")
+
+
+def test_linked_data_names_site_summary_tags_and_picture_too() -> None:
+    story = {
+        "@type": "Article",
+        "description": "Short.",
+        "keywords": ["one, two", {"name": "three"}, 4, None],
+        "articleSection": "News",
+        "image": [{"@id": "#picture"}],
+        "publisher": {"@id": "#us"},
+    }
+    others = [{"@id": "#picture", "url": "http://img.test/p.jpg"}, {"@id": "#us", "name": "Us"}]
+    page = read(linked_data(**{"@graph": [story, *others]}))
+    assert (page.site, page.description, page.image) == ("Us", "Short.", "http://img.test/p.jpg")
+    assert page.tags == ("one", "two", "three", "News")
+
+
+def test_what_a_page_says_of_itself_has_limits() -> None:
+    page = read(
+        f"<meta name=description content='{'word ' * 900}'><meta property=og:site_name content='{'x' * 101}'>"
+        f"<meta name=keywords content='{','.join(f'tag{n}' for n in range(99))},{'y' * 65}'>"
+        "<meta property=og:image content='data:image/png;base64,AAAA'>"
+    )
+    assert len(page.description) <= 2000 and page.description.startswith("word word")
+    assert len(page.tags) == 32 and (page.site, page.image) == ("", "")
+
+
 def test_metadata_is_read_only_by_extractors_of_text() -> None:
     body = "<meta name=author content=Ann><meta name=date content=2024-05-06>"
     page = html.extract(capture(body), 10)
     assert (page.author, page.date) == ("", "")
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(("date", "author", "license")), st.text())),
-    st.lists(st.text()),
-    st.lists(st.text()),
+NAMES = (
+    *("date", "author", "license", "citation_author", "keywords", "article:tag", "og:site_name", "description"),
+    *("og:image", "twitter:label1", "twitter:data1", "og:title"),
 )
-def test_any_sources_give_clean_lines(metas: list[tuple[str, str]], scripts: list[str], times: list[str]) -> None:
-    found = metadata.read(MetadataSources(metas, scripts, times))
-    assert found.author.isprintable() and found.licence.isprintable()
+
+
+def check(found: metadata.Metadata) -> None:
+    lines = (found.author, found.licence, found.image)
+    assert all(line.isprintable() for line in lines)
     assert found.date == "" or len(found.date) == 10
+    assert not any(end in line for line in (found.site, found.description, *found.tags) for end in "\r\n\t")
 
 
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.text())), st.lists(st.text()), st.lists(st.text()))
+def test_any_sources_give_clean_lines(metas: list[tuple[str, str]], scripts: list[str], times: list[str]) -> None:
+    check(metadata.read(MetadataSources(metas, scripts, times)))
+
+
+KEYS = (
+    *("@graph", "@type", "@id", "@value", "author", "creator", "name", "givenName", "publisher", "datePublished"),
+    *("license", "mainEntity", "headline", "description", "keywords", "articleSection", "image", "url", "articleBody"),
+)
+KINDS = st.sampled_from(("Article", "Person", "Organization", "WebSite", "#a", "#b", "http://x.test/y"))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    st.none() | st.booleans() | st.floats() | st.text(st.characters(codec=None)) | KINDS,
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
 )
 
 
-@given(st.dictionaries(st.sampled_from(("@graph", "@type", "author", "datePublished", "license", "mainEntity")), JSON))
+@given(st.dictionaries(st.sampled_from(KEYS), JSON))
 def test_any_linked_data_gives_clean_lines(thing: dict[str, object]) -> None:
-    found = metadata.read(MetadataSources(scripts=[json.dumps(thing)]))
-    assert found.author.isprintable() and found.licence.isprintable()
+    check(metadata.read(MetadataSources(scripts=[json.dumps(thing)])))
+
+
+def test_things_that_refer_to_each_other_are_not_followed_forever() -> None:
+    ring = [{"@type": "Article", "@id": f"#{n}", "author": {"@id": f"#{(n + 1) % 3}"}} for n in range(3)]
+    knot: dict[str, object] = {"@type": "Article", "@id": "#x", "author": {"@id": "#x"}, "image": {"@id": "#x"}}
+    assert metadata.read(MetadataSources(scripts=[json.dumps([*ring, knot])])).author == ""
 
 
 def test_linked_data_that_is_deep_or_huge_is_ignored() -> None:
-    assert (
-        metadata.read(MetadataSources(scripts=["[" * 100_000, '{"@graph":' * 100_000, " " * 300_000 + "{}"]))
-        == metadata.Metadata()
-    )
+    scripts = ["[" * 100_000, '{"@graph":' * 100_000, " " * 3_000_000 + "{}", '{"author": "Ann"}']
+    assert metadata.read(MetadataSources(scripts=scripts)) == metadata.Metadata()
+
+
+def test_only_the_first_of_very_many_things_are_examined() -> None:
+    many = [[{"@type": "Thing", "@graph": [{}] * 20}] * 200] * 25  # 100,000 objects
+    found = metadata.read(MetadataSources(scripts=[json.dumps([{"author": "Ann"}, many, {"author": "Ben"}])]))
+    assert found.author == "Ann"

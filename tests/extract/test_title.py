@@ -20,6 +20,15 @@ from windrow.extract.title import Titles, choose, names_site
         # An unknown name behind a bar, but not behind a dash: titles have dashes.
         (Titles(["Faire Preise | DER SONNTAG (Sachsen)"], host="sonntag.example"), "Faire Preise"),
         (Titles(["The Finals - thrilling and wanting"], host="games.example"), "The Finals - thrilling and wanting"),
+        # Capitals of a heading are style, if the declared title has the same words.
+        (Titles(["Tips for Success | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "Tips for Success"),
+        (Titles(["Tips | Site"], ["TIPS FOR SUCCESS"], host="site.example"), "TIPS FOR SUCCESS"),
+        # Of several readings of a heading, the one that is most like a declared title; entities escaped twice.
+        (
+            Titles(["A Study of Wind"], ["Title:A Study of Wind87", "Title: A Study of Wind 87", "A Study of Wind"]),
+            "A Study of Wind",
+        ),
+        (Titles(["Wind &amp; Weather"], host="site.example"), "Wind & Weather"),
         # The heading that says what a declared title says, whatever stands before it.
         (
             Titles(["A Guide to Selling | Sprout", "How to sell"], ["How to sell effectively"], host="sprout.example"),

@@ -27,6 +27,10 @@ class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
     language: str  # of the text, as detected: ISO 639-3; "und" if it cannot be detected
     declared: str  # language, as the page declares it
     licence: str  # URL
+    site: str  # name of the site
+    description: str
+    tags: tuple[str, ...]
+    image: str  # URL
     charset: str  # with which the page was decoded
     paragraphs: tuple[Paragraph, ...]  # of the main text
     links: tuple[str, ...]  # canonical URLs, if they were wanted
@@ -74,6 +78,10 @@ def extract(
         language=found.language,
         declared=page.language,
         licence=page.licence,
+        site=page.site,
+        description=page.description,
+        tags=page.tags,
+        image=page.image,
         charset=page.charset,
         paragraphs=paragraphs,
         links=tuple(link.url.text for link in page.links) if links else (),

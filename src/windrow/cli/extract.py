@@ -70,7 +70,11 @@ def files(
     stoplist: Stoplist = "",
     model: Model = "",
     form: Annotated[
-        str, typer.Option("--format", help="text, or jsonl: path, title, author, date, language, licence, text.")
+        str,
+        typer.Option(
+            "--format",
+            help="text, or jsonl: path, title, author, date, language, licence, site, description, tags, image, text.",
+        ),
     ] = "text",
     settings: Settings = None,
 ) -> None:

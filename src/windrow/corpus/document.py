@@ -47,14 +47,18 @@ class Source(msgspec.Struct, frozen=True):
     page_language: str = ""  # if it differs
 
 
-class _PageMembers(msgspec.Struct, frozen=True):
+class _PageMembers(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     title: str
     author: str
     date: str
     charset: str
     declared: str
     licence: str
-    signals: Sequence[Signal]
+    site: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    image: str = ""
+    signals: Sequence[Signal]  # the last: those of the origin are appended
 
 
 class _SourceMembers(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -182,11 +186,16 @@ def _head(page: Page, signals: Sequence[Signal]) -> bytes:
         charset=page.charset,
         declared=page.language,
         licence=page.licence,
+        site=page.site,
+        description=page.description,
+        tags=page.tags,
+        image=page.image,
         signals=signals,
     )
     head = _encoded([members])
     texts = (page.title, page.author, page.date, page.charset, page.language, page.licence)
-    if _foreign(head, (*texts, *(signal.value for signal in signals))):
+    further = (page.site, page.description, page.image, *page.tags)
+    if _foreign(head, (*texts, *further, *(signal.value for signal in signals))):
         head = _encoded([_clean_members(members)])
     return head[0][1:-2]
 
@@ -199,6 +208,10 @@ def _clean_members(members: _PageMembers) -> _PageMembers:
         charset=_clean(members.charset),
         declared=_clean(members.declared),
         licence=_clean(members.licence),
+        site=_clean(members.site),
+        description=_clean(members.description),
+        tags=tuple(map(_clean, members.tags)),
+        image=_clean(members.image),
         signals=[_clean_signal(signal) for signal in members.signals],
     )
 

@@ -46,13 +46,13 @@ def _with_lines(extract: Extractor, capture: Capture) -> Page:
     page = extract(capture)
     if not page.paragraphs:
         return page
-    from windrow.extract import byline, metadata, title
+    from windrow.extract import byline, dates, metadata, title
 
     named = page.author and not title.names_site(page.author, capture.task.url.host)
     if page.date and named:
         return page
     author = page.author if named else metadata.author(byline.find(page.paragraphs)) or page.author
-    date = page.date or metadata.dateline(page.paragraphs, capture.time)
+    date = page.date or dates.line(page.paragraphs, capture.time, page.language)
     return msgspec.structs.replace(page, author=author, date=date)
 
 

@@ -3,6 +3,7 @@
 Most pages declare their author to machines (`metadata`). This finds those who tell only their readers.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +17,8 @@ _LONGEST = 60  # characters of a name
 
 # "By" as a byline begins, in the languages of the web's newspapers. A word that also begins sentences needs a colon.
 _BEGIN = re.compile(
-    r"^(?:(?:story|words|text|article|photos? and text|posted|written|reported|published|submitted|created|"
+    r"^(?:(?:story|words|text|article|photos? and text|posted|(?:this (?:article|blog|post|story) (?:is|was) )?written|"
+    r"reported|published|submitted|created|"
     r"geschrieben|erstellt|verfasst|ein (?:artikel|beitrag)|rédigé|écrit|publié|publicado|escrito|scritto|pubblicato|"
     r"geschreven|door)?\s*"
     r"(?:by|von|par|por|di|door|af|av|od|przez|de|yazan)\b\s*:?|"
@@ -28,16 +30,25 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)\.?\s*\d"
 )
+# Between the facts of a line: date, reading time, author.
+_FACTS = re.compile(r"\s+[|•·●▪‧⋅∙–—]\s+|(?<=\d{4})\s+(?=by\s)", re.IGNORECASE)
+_MARKS = re.compile(r"[|•·●▪‧⋅∙–—0-9]")  # without any of these a line has one fact
 _ROLE = re.compile(r"^(?:autor(?:in)?|authors?|auteur|autore|interview|text|words|автор)\b[\s:]*", re.IGNORECASE)
 # What ends a name: punctuation between facts, a date, the next fact, or what the author is.
 _END = re.compile(
-    r"\s*[|•·●▪‧–—/(\[<>#©@:]|\s-\s|,?\s*\d|\s{2,}|"
+    r"\s*[|•·●▪‧⋅∙–—/(\[<>#©@:]|\s-\s|,?\s*\d|\s{2,}|"
     r",?\s*\b(?:on|in|at|am|vom|le|el|il|updated|published|posted|last|für|for|the|dne|foto|photo|fotos|photos|long)\b|"
     rf",?\s*\b{_MONTH}|(?-i:(?<=[a-zß-ÿ])(?=(?:Published|Updated|Posted|[A-Z][a-z]{{2}}\.? \d)))|"
-    r",?\s*\b(?:(?:senior|staff|chief|deputy|contributing|associate|managing|news|politics|health\w*|\w+ staff)\s+)*"
-    r"(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|experts?|specialists?|"
-    r"senior|staff|chief|founder|ceo|cto|md|phd|dvm|rd|ms|director|manager|professor|author)\b",
+    r"(?P<role>,?)\s*\b(?:(?:senior|staff|chief|deputy|contributing|associate|managing|news|politics|health\w*|"
+    r"\w+ staff)\s+)*(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|experts?|"
+    r"specialists?|senior|staff|chief|founder|ceo|cto|md|phd|dvm|rd|ms|director|manager|professor|author)\b",
     re.IGNORECASE,
+)
+_TITLE = re.compile(  # what follows a name after a comma: degrees, and what the author is
+    r"(?:[A-Z][A-Za-z]{0,3}\.?){1,3}(?:-[A-Z]{1,4})?|(?i:(?:jr|sr|ph\.?d|m\.?d|m\.?sc?|b\.?a|esq)\.?)|"
+    r"(?i:(?:[\w'’-]+\s+){0,4}(?:reporters?|editors?|writers?|contributors?|journalists?|correspondents?|columnists?|"
+    r"experts?|specialists?|staff|founder|co-founder|ceo|cto|director|manager|professor|author|team)"
+    r"(?:\s+(?:of|at|in|for)\s.{1,60})?)"
 )
 _JOIN = re.compile(r"\s*(?:,|;|&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\ben\b|\bi\b|\be\b)\s+")
 _SMALL = frozenset(
@@ -50,16 +61,24 @@ _LETTER = re.compile(r"[^\W\d_]")
 def find(paragraphs: Sequence[Paragraph]) -> list[str]:
     """Return the names in the first byline near the headline; none if there is no such line."""
     start = next((place for place, one in enumerate(paragraphs) if one.heading and one.path.endswith("h1")), 0)
+    label = False  # the line before was "Written by" alone
     for one in paragraphs[max(0, start - _ABOVE) : start + _BELOW]:
-        if len(one.text) <= _LINE and not one.heading and (found := names(one.text)):
+        if len(one.text) > _LINE or one.heading:
+            label = False
+            continue
+        found = names(one.text) or (_names(one.text) if label else [])
+        if found:
             return found
+        label = _BEGIN.fullmatch(one.text) is not None
     return []
 
 
 def names(line: str) -> list[str]:
     """Return the names of a byline; none if the line is no byline."""
-    match = _BEGIN.match(line)
-    return _names(line[match.end() :]) if match else []
+    for part in _FACTS.split(line) if _MARKS.search(line) else (line,):
+        if (match := _BEGIN.match(part)) and (found := _names(part[match.end() :])):
+            return found
+    return []
 
 
 def marked(texts: Iterable[str]) -> list[str]:
@@ -73,12 +92,29 @@ def marked(texts: Iterable[str]) -> list[str]:
     return []
 
 
+def people(text: str) -> list[str]:
+    """Return the names in a declared author: "Jane Doe, MD" is one, "Jane Doe and John Roe" are two.
+
+    A text is divided only if each part looks like a full name.
+    """
+    parts = [part.strip(" ,;") for part in _JOIN.split(text)]
+    if len(parts) == 1:
+        return parts
+    parts = [part for part in parts if part and not _TITLE.fullmatch(part)]
+    return parts if parts and all(" " in part and _is_name(part) for part in parts) else [text]
+
+
 def _names(text: str) -> list[str]:
-    end = _END.search(text)
-    found = [name.strip(" ,;") for name in _JOIN.split(text[: end.start()] if end else text)]
+    if end := _END.search(text):
+        role, text = end["role"], text[: end.start()]
+        if role == "" and "," in text:  # the words before, from the comma on, say more about what the author is
+            text = text.rpartition(",")[0]
+    found = [name.strip(" ,;") for name in _JOIN.split(text)]
     if len(found) > 1:  # one word after a comma is a place or an office
         found = [name for name in found if " " in name]
-    return found if found and all(map(_is_name, found)) else []
+    whole = list(itertools.takewhile(_is_name, found))
+    # After the names may stand an office, which has a capital; other words mean that this is a sentence.
+    return whole if len(whole) == len(found) or found[len(whole)][:1].isupper() else []
 
 
 def _is_name(text: str) -> bool:

@@ -2,14 +2,16 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+import msgspec
 import turbohtml
 import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Page
-from windrow.extract import byline, decode, links, metadata, sniff, walk
+from windrow.extract import decode, links, marked, metadata, sniff, walk
 from windrow.extract.links import Found, clean
 from windrow.extract.metadata import Metadata, MetadataSources
 
@@ -32,13 +34,6 @@ _KEPT_METAS = frozenset(
 # Names and values of the attributes that translators leave.
 _TRANSLATION_NAME = re.compile(r"transl|^data-(?:gt|wg)-")
 _TRANSLATION_VALUE = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
-_AUTHOR_WORDS = ("author", "Author", "byline", "Byline")  # in the names of classes
-_BEFORE = re.compile(r"[\w-]*$")
-_BEHIND = re.compile(r"[\w-]*")
-_OTHER_AUTHOR = re.compile(  # those of comments and other articles, their lives, and names of fields
-    r"comment|bio|about|avatar|image|img|pic|photo|form|desc|title|role|box|card|related|social|icon|prep|reply|quote|^data-",
-    re.IGNORECASE,
-)
 _LINKED_DATA = "application/ld+json"
 
 _TYPE = 256  # characters of a content type
@@ -47,16 +42,21 @@ _READ = 1 << 24  # characters of a page; a longer text is not a page, and each c
 _CONTENT = 4096  # characters read of a meta element
 _MAX_METAS = 64
 _MAX_HEADINGS = 8  # of the first level
-_MAX_TIMES = 20  # time elements
-_MAX_AUTHORS = 8  # links to authors
-_MAX_CLASSES = 32  # occurrences of a word in the names of classes
-_NEAR = 1 << 13  # characters of source before a headline, and half of those behind it, that may hold the author
-_CLASS = 64  # characters of the name of a class
+_BEHIND = 150  # elements behind the headline that may be marked as the author's
+_BEFORE = 60  # and before it
 _END = 4096  # characters at each end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8. Of digits beyond ASCII the last byte is removed: some letters lose half of their
 # bytes by this, but every text still has a hash of its own.
 _VARYING = bytes([*b"0123456789 \t\n\r\f\v", *range(0x90, 0x9A), *range(0xA0, 0xBA)])
+
+
+class ReadPage(NamedTuple):
+    """What one reading of the source gives to an extractor."""
+
+    page: Page  # without text
+    tree: turbohtml.Document | None  # stripped for the walk; None if the capture is not HTML
+    body: str = ""  # main text as the linked data give it, for a page that shows none; see `linked.lines`
 
 
 def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> Page:
@@ -65,7 +65,7 @@ def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = F
     `agent` is the name by which an author may address our robot alone. A crawl does not use anchor texts, and they cost
     20 µs more: they are read only on request.
     """
-    return read(capture, max_links, agent, anchors, details=False)[0]
+    return read(capture, max_links, agent, anchors, details=False).page
 
 
 def read(
@@ -76,8 +76,8 @@ def read(
     stock: bool = False,
     details: bool = True,
     shaped: bool = True,
-) -> tuple[Page, turbohtml.Document | None]:
-    """Return the page without text, and its tree, stripped for the walk; None instead of the tree if it is not HTML.
+) -> ReadPage:
+    """Return the page without text, and its tree.
 
     `details` adds author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text
     anyway computes the shape from it.
@@ -85,7 +85,8 @@ def read(
     agent = agent.lower()
     content_type, directives = _header(capture.head, agent)
     if capture.encoded or not sniff.is_html(content_type, capture.body):
-        return Page(nofollow=not directives.isdisjoint(_NOFOLLOW), noindex=not directives.isdisjoint(_NOINDEX)), None
+        page = Page(nofollow=not directives.isdisjoint(_NOFOLLOW), noindex=not directives.isdisjoint(_NOINDEX))
+        return ReadPage(page, None)
     text, charset = decode.decode(capture.body, content_type)
     document = parse(text[:_READ], sniff.media_type(content_type) != "text/html")
     metas = document.find_all("meta")
@@ -98,13 +99,19 @@ def read(
     canonical, hrefs = links.add_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     links.add_others(document, metas, found)
-    about = _metadata(document, metas, capture, (_authors(document, found), licences)) if details else Metadata()
-    author = about.author or (metadata.author(_marked_authors(document, text)) if details else "")
+    about = Metadata()
+    if details:
+        about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
+        about = _from_marks(document, text, about, (found, capture.time))
     page = Page(
         title=_printable(about.title) if details else _title(document),
-        author=author,
+        author=about.author,
         date=about.date,
         licence=about.licence,
+        site=clean(about.site),
+        description=clean(about.description),
+        tags=tuple(map(clean, about.tags)),
+        image=links.joined(base, about.image, charset) if about.image else "",
         language=_language(document, metas),
         charset=charset,
         canonical=links.joined(base, canonical, charset),
@@ -115,7 +122,7 @@ def read(
         metas=(*kept, *_translation_marks(document)),
         licences=licences,
     )
-    return page, document
+    return ReadPage(page, document, about.body)
 
 
 def parse(text: str, xhtml: bool) -> turbohtml.Document:
@@ -204,10 +211,10 @@ def _metadata(
     linked_data = [one.text for one in scripts if (one.attr("type") or "").strip().lower() == _LINKED_DATA]
     sources = MetadataSources(
         title=_title(document),
-        headings=[heading.text[:_TITLE] for heading in document.find_all("h1")[:_MAX_HEADINGS]],
+        headings=[text for heading in document.find_all("h1")[:_MAX_HEADINGS] for text in _readings(heading)],
         metas=[(name.strip().lower(), content[:_CONTENT]) for name, content in pairs if name and content],
         scripts=linked_data,
-        times=_times(document),
+        times=marked.times(document),
         authors=linked[0],
         licences=linked[1],
         url=capture.task.url.text,
@@ -216,54 +223,37 @@ def _metadata(
     return metadata.read(sources)
 
 
-def _times(document: turbohtml.Document) -> list[str]:
-    """Return the dates of time elements; those marked as the publication date come first."""
-    times = document.find_all("time")[:_MAX_TIMES]
-    marked = [time for time in times if time.attr("itemprop") == "datePublished" or time.attr("pubdate") is not None]
-    return [time.attr("datetime") or time.text[:_TYPE] for time in (*marked, *times)]
+def _readings(heading: turbohtml.Element) -> list[str]:
+    """Return the text of a heading; if it has parts, also with blanks between them, and the longest part alone.
 
-
-def _authors(document: turbohtml.Document, found: Found) -> list[str]:
-    """Return the texts of links to authors. The links already found show whether a page has any; few do."""
-    if not any(rel and "author" in rel for _, rel in found.values()):
-        return []
-    elements = (
-        element for element in document.find_all("a") if "author" in (element.attr("rel") or "").lower().split()
-    )
-    return [element.text[:_TYPE] for element in itertools.islice(elements, _MAX_AUTHORS)]
-
-
-def _marked_authors(document: turbohtml.Document, text: str) -> list[str]:
-    """Return the names in elements whose class says that they hold the author.
-
-    A search over the whole tree would cost a tenth of the extraction, so the classes are taken from the source near the
-    headline, and only pages that have one are searched.
+    Only the declared title can show which is meant: a part may be a label, a number of comments, or half of a word.
     """
-    if document.find("h1") is None:
+    parts = [part[:_TITLE] for part in itertools.islice(heading.stripped_strings, _MAX_HEADINGS)]
+    if len(parts) < 2:
+        return parts
+    return [heading.text[:_TITLE], " ".join(parts)[:_TITLE], max(parts, key=len)]
+
+
+def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:
+    """Look at marked elements for what a page does not declare to machines, given its links and the time of capture."""
+    near = [] if about.author and about.date else _near_headline(document, about.title)
+    return msgspec.structs.replace(
+        about,
+        author=about.author or metadata.author(marked.authors(near)),
+        date=about.date or marked.date(near, known[1]),
+        licence=about.licence or marked.footer_licence(text, known[0]),
+    )
+
+
+def _near_headline(document: turbohtml.Document, title: str) -> list[turbohtml.Element]:
+    """Return the elements behind and before the heading that has the title; none if the page has no heading."""
+    headings = document.find_all("h1")[:_MAX_HEADINGS]
+    chosen = next((heading for heading in headings if title in " ".join(heading.text[:_TITLE].split())), None)
+    headline = chosen or next(iter(headings), None)
+    if headline is None:
         return []
-    for name in list(dict.fromkeys(_author_classes(text)))[:_MAX_AUTHORS]:
-        element = document.find(class_=name)
-        if element is not None and (names := byline.marked(itertools.islice(element.stripped_strings, _MAX_AUTHORS))):
-            return names
-    return []
-
-
-def _author_classes(text: str) -> Iterator[str]:
-    """Yield the words in the source of a page that may be the class of its author."""
-    headline = text.find("<h1")
-    if headline < 0:
-        headline = max(0, text.find("<H1"))
-    text = text[max(0, headline - _NEAR) : headline + 2 * _NEAR]
-    for word in _AUTHOR_WORDS:
-        place = -1
-        for _ in range(_MAX_CLASSES):
-            if (place := text.find(word, place + 1)) < 0:
-                break
-            start = place - len(_BEFORE.search(text[max(0, place - _CLASS) : place])[0])  # type: ignore[index]
-            end = _BEHIND.match(text, place)
-            name = text[start : end.end() if end else place]
-            if len(name) <= _CLASS and not _OTHER_AUTHOR.search(name):
-                yield name
+    behind = headline.find_all(axis=turbohtml.Axis.FOLLOWING, limit=_BEHIND)
+    return [*behind, *headline.find_all(axis=turbohtml.Axis.PRECEDING, limit=_BEFORE)]
 
 
 def _title(document: turbohtml.Document) -> str:

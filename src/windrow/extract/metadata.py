@@ -1,10 +1,11 @@
-"""Title, author, date and licence of a page: from its metadata for machines, then from its URL, then from its text.
+"""What a page says of itself: title, author, date, licence, site, description, tags and image.
 
-All functions work on strings that `html` took from the tree; none raises, whatever the strings hold.
+Everything comes from metadata for machines first: linked data, then meta elements, then marked elements. All functions
+work on strings that `html` took from the tree; none raises, whatever the strings hold.
 """
 
-import datetime
-import json
+import html
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import msgspec
 
 from windrow import urls
-from windrow.data import Paragraph
+from windrow.extract import byline, dates, linked
 from windrow.extract import title as titles
+from windrow.extract.linked import LinkedData
 
 
 class MetadataSources(msgspec.Struct, frozen=True, gc=False):
@@ -22,12 +24,12 @@ class MetadataSources(msgspec.Struct, frozen=True, gc=False):
     metas: Sequence[tuple[str, str]] = ()  # name, property or itemprop in lower case, and content
     scripts: Sequence[str] = ()  # JSON-LD
     times: Sequence[str] = ()  # datetime of <time>; those marked as the publication date first
-    authors: Sequence[str] = ()  # texts of rel=author and itemprop=author
+    authors: Sequence[str] = ()  # texts of rel=author
     licences: Sequence[str] = ()  # targets of rel=license
     url: str = ""
     latest: float = 0.0  # epoch seconds of the capture: nothing was published after it; 0: unknown
     title: str = ""  # of <title>
-    headings: Sequence[str] = ()  # texts of h1
+    headings: Sequence[str] = ()  # texts of h1, in all readings
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False):
@@ -35,6 +37,11 @@ class Metadata(msgspec.Struct, frozen=True, gc=False):
     author: str = ""
     date: str = ""  # YYYY-MM-DD
     licence: str = ""  # as written; it may be a relative URL
+    site: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    image: str = ""  # as written; it may be a relative URL
+    body: str = ""  # text that the linked data give, see `linked.lines`
 
 
 _PUBLISHED = (  # best first
@@ -54,8 +61,17 @@ _WRITTEN = (  # best first
     *("sailthru.author", "dc.creator", "dcterms.creator", "dc:creator", "citation_author", "byl", "byline"),
     *("creator", "rnews:author"),
 )
+_CATALOGUED = frozenset(("citation_author", "dc.creator", "dcterms.creator"))  # may be written "Doe, Jane"
 _TITLED = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title")  # the first is taken
 _SITES = ("og:site_name", "application-name", "al:ios:app_name", "apple-mobile-web-app-title")
+_DESCRIBED = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
+_PICTURED = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "image")
+_TAGGED = frozenset(
+    (
+        *("keywords", "news_keywords", "article:tag", "og:article:tag", "article:section", "og:video:tag"),
+        *("parsely-tags", "sailthru.tags", "citation_keywords", "dc.subject", "dcterms.subject"),
+    )
+)
 _WRITTEN_BY = re.compile(  # labels of the author among the facts that social networks show
     r"written by|author|posted by|published by|verfasst von|geschrieben von|autor|écrit par|rédigé par|auteur|"
     r"escrito por|publicado por|scritto da|autore|geschreven door|skriven av|skrevet av|skrevet af|napsala?|"
@@ -65,156 +81,96 @@ _WRITTEN_BY = re.compile(  # labels of the author among the facts that social ne
 )
 _RIGHTS = ("dcterms.license", "dc.rights", "dcterms.rights", "dc.rights.license", "license", "copyright")
 _LD_DATES = ("datePublished", "dateCreated", "uploadDate")
-_STORIES = (
-    *("article", "posting", "report", "recipe", "review", "book", "videoobject", "webpage", "question"),
-    *("dataset", "howto"),
-)
+_LD_IMAGES = ("image", "primaryImageOfPage", "thumbnailUrl")
+_LD_TAGS = ("keywords", "articleSection")
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = {month[:3]: number for number, month in enumerate(_MONTHS, 1)}
-_NUMBERS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([-/.])|[ ]?年[ ]?)(\d{1,2})(?:\2|[ ]?月[ ]?)(\d{1,2})(?!\d)")
-_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:\d{6})?(?!\d)")
-_DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})\.[ ]?(\d{1,2})\.[ ]?((?:19|20)\d\d)(?!\d)")
-_NAME = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[.,]?"
-_SPOKEN = re.compile(rf"\b{_NAME}[ ]+(\d{{1,2}})(?:st|nd|rd|th)?,?[ ]+((?:19|20)\d\d)\b", re.IGNORECASE)
-_SPOKEN_DAY_FIRST = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[ ]+(?:of[ ]+)?{_NAME}[ ]+((?:19|20)\d\d)\b", re.IGNORECASE
-)
-_IN_URL = re.compile(r"/((?:19|20)\d\d)[-/_]?(0[1-9]|1[0-2])[-/_]?(0[1-9]|[12]\d|3[01])(?!\d)")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_EPOCH = re.compile(r"1[0-9]{9}(?:[0-9]{3})?")
 _BY = re.compile(r"^(?:by|von|par|por|di|door|af|av|autor|author|written by)[ :]+", re.IGNORECASE)
 _ADDRESS = re.compile(r"^(?:https?:)?//|@|^www\.", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[,;|、，；]")
+_TAG_END = " \t\n\"'#.·-"
 
-_EARLIEST = datetime.date(1990, 1, 1)  # an earlier date is older than the web: a birthday, a war, an epoch of zero
-_LINE = 120  # characters of a line that may be a dateline
 _URL_LENGTH = 2048  # characters of a licence's URL
-_NEAR = 15  # paragraphs above the text in which a dateline may stand
 _LONGEST = 160  # characters of an author
-_NAMES = 8  # authors
-_SCRIPT = 1 << 18  # characters of a JSON-LD script
-_NODES = 2000  # objects that are examined in all scripts
-_DAY = 86400.0
+_AUTHORS = 8
+_SITE = 100  # characters
+_DESCRIPTION = 2000  # characters
+_TAGS = 32
+_TAG = 64  # characters
 
 
 def read(sources: MetadataSources) -> Metadata:
     metas: dict[str, str] = {}
     for name, content in sources.metas:
-        if content.strip():
-            metas.setdefault(name, content.strip())
-    things = list(_things(sources.scripts))
+        if content := content.strip():
+            metas.setdefault(name, content)
+    data = linked.read(sources.scripts)
+    site = _site(metas, data)
     return Metadata(
-        title=_title(sources, metas, things),
-        author=_author(sources, metas, things),
-        date=_date(sources, metas, things),
-        licence=_licence(sources, metas, things),
-    )
-
-
-def day(text: str, latest: float = 0.0) -> str:
-    """Return the first plausible date in a text as YYYY-MM-DD; empty if there is none."""
-    text = text.strip()[:_LINE]
-    if _EPOCH.fullmatch(text):
-        return _checked(*_utc(float(text[:10])), latest)
-    for pattern, order in _FORMS:
-        if match := pattern.search(text):
-            year, month, date = (match[place] for place in order)
-            number = _MONTH.get(month[:3].lower()) or (int(month) if month.isdigit() else 0)
-            if found := _checked(int(year), number, int(date), latest):
-                return found
-    return ""
-
-
-_FORMS = (
-    (_NUMBERS, (1, 3, 4)),
-    (_COMPACT, (1, 2, 3)),
-    (_SPOKEN, (3, 1, 2)),
-    (_SPOKEN_DAY_FIRST, (3, 2, 1)),
-    (_DAY_FIRST, (3, 2, 1)),
-)
-
-
-def dateline(paragraphs: Sequence[Paragraph], latest: float = 0.0) -> str:
-    """Return the date in a short line between the headline and the first paragraph of the text, or in that paragraph.
-
-    It is empty if there is none. On 58 of 66 pages that have both it is the day that the page declares to machines.
-    """
-    start = 0
-    for place, one in enumerate(paragraphs):
-        if one.heading and one.path.endswith("h1"):
-            start = place
-        elif one.kind == "good" and not one.heading:
-            break
-    else:
-        return ""
-    near = paragraphs[max(start, place - _NEAR) : place + 1]
-    short = (one.text for one in near if len(one.text) <= _LINE and _YEAR.search(one.text))
-    return next((found for text in short if (found := day(text, latest))), "")
-
-
-def _utc(seconds: float) -> tuple[int, int, int]:
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return moment.year, moment.month, moment.day
-
-
-def _checked(year: int, month: int, date: int, latest: float) -> str:
-    try:
-        found = datetime.date(year, month, date)
-    except ValueError:
-        return ""
-    if found < _EARLIEST or (latest and found > datetime.date(*_utc(latest + _DAY))):
-        return ""
-    return found.isoformat()
-
-
-def _date(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
-    for text in _dates(sources, metas, things):
-        if found := day(text, sources.latest):
-            return found
-    if match := _IN_URL.search(sources.url):
-        return _checked(int(match[1]), int(match[2]), int(match[3]), sources.latest)
-    return ""
-
-
-def _dates(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> Iterator[str]:
-    for key in _LD_DATES:
-        for thing in things:
-            if isinstance(value := thing.get(key), str):
-                yield value
-    yield from (metas[name] for name in _PUBLISHED if name in metas)
-    yield from sources.times
-
-
-def _title(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
-    headlines = [found for thing in things[:1] if isinstance(found := thing.get("headline"), str)]
-    shared = [metas[name] for name in _TITLED if name in metas][:1]
-    return titles.choose(
-        titles.Titles(
-            declared=[sources.title, *headlines[:1], *shared],
-            headings=sources.headings,
-            sites=[metas[name] for name in _SITES if name in metas],
-            host=urls.host_of(sources.url) if sources.url else "",
-        )
+        title=_title(sources, metas, data, site),
+        author=_author(sources, metas, data),
+        date=_date(sources, metas, data),
+        licence=_licence(sources, metas, data),
+        site=site,
+        description=_description(metas, data),
+        tags=_tags(sources, data),
+        image=_image(metas, data),
+        body=data.body,
     )
 
 
 def author(names: Iterable[str]) -> str:
     """Join names into one line, without what is not a name: an address or a sentence."""
-    return "; ".join(list(dict.fromkeys(name for name in map(_name, names) if name))[:_NAMES])
+    found = (one for name in map(_name, names) if name for one in byline.people(name))
+    return "; ".join(list(dict.fromkeys(found))[:_AUTHORS])
 
 
-def _author(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
-    candidates: Iterable[list[str]] = (
-        *([name for thing in things[:1] for name in _names(thing.get("author"))],),
-        *([name for thing in things for name in _names(thing.get("author") or thing.get("creator"))],),
-        *([metas[name]] for name in _WRITTEN if name in metas),
-        *([metas[f"twitter:data{n}"]] for n in "12" if _said_to_write(metas, n)),
-        list(sources.authors),
+def _first(metas: dict[str, str], names: Iterable[str]) -> str:
+    return next((metas[name] for name in names if name in metas), "")
+
+
+def _line(text: str, longest: int) -> str:
+    """Return a text on one line and without entities, which many a page escapes twice; empty if it is too long."""
+    text = " ".join((html.unescape(text) if "&" in text else text).split())
+    return text if len(text) <= longest else ""
+
+
+def _title(sources: MetadataSources, metas: dict[str, str], data: LinkedData, site: str) -> str:
+    headlines = [found for thing in data.things[:1] if (found := linked.text(thing.get("headline")))]
+    shared = [metas[name] for name in _TITLED if name in metas][:1]
+    return titles.choose(
+        titles.Titles(
+            declared=[sources.title, *headlines, *shared],
+            headings=sources.headings,
+            sites=list(dict.fromkeys([*(metas[name] for name in _SITES if name in metas), *([site] if site else [])])),
+            host=urls.host_of(sources.url) if sources.url else "",
+        )
     )
-    for names in candidates:
+
+
+def _author(sources: MetadataSources, metas: dict[str, str], data: LinkedData) -> str:
+    for names in _authors(sources, metas, data):
         if found := author(names):
             return found
     return ""
+
+
+def _authors(sources: MetadataSources, metas: dict[str, str], data: LinkedData) -> Iterator[Iterable[str]]:
+    """Yield groups of names, the most trusted first."""
+    for thing in data.things:
+        yield linked.names(thing.get("author") or thing.get("creator"), data)
+    for name in _WRITTEN:
+        if name in _CATALOGUED and name in metas:
+            yield [_turned(content) for key, content in sources.metas if key == name]
+        elif name in metas:
+            yield [metas[name]]
+    yield from ([metas[f"twitter:data{n}"]] for n in "12" if _said_to_write(metas, n))
+    yield sources.authors
+
+
+def _turned(name: str) -> str:
+    """Return "Jane Doe" for "Doe, Jane"."""
+    family, comma, given = name.partition(",")
+    return f"{given.strip()} {family.strip()}" if comma and "," not in given else name
 
 
 def _said_to_write(metas: dict[str, str], number: str) -> bool:
@@ -223,57 +179,86 @@ def _said_to_write(metas: dict[str, str], number: str) -> bool:
 
 
 def _name(text: str) -> str:
-    name = _BY.sub("", " ".join(text[: 2 * _LONGEST].split())).strip(" ,;|·-")
-    is_name = name.isprintable() and len(name) <= _LONGEST and any(map(str.isalpha, name)) and not _ADDRESS.search(name)
-    return name if is_name else ""
+    name = _BY.sub("", _line(text[: 2 * _LONGEST], _LONGEST)).strip(" ,;|·-")
+    return name if name.isprintable() and any(map(str.isalpha, name)) and not _ADDRESS.search(name) else ""
 
 
-def _names(value: Any) -> Iterator[str]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict) and isinstance(one.get("name"), str):
-            yield one["name"]
+def _date(sources: MetadataSources, metas: dict[str, str], data: LinkedData) -> str:
+    said = (linked.text(thing[key]) for key in _LD_DATES for thing in data.things if key in thing)
+    written = (metas[name] for name in _PUBLISHED if name in metas)
+    for text in itertools.chain(said, written, sources.times):
+        if found := dates.day(text, sources.latest):
+            return found
+    return dates.in_url(sources.url, sources.latest)
 
 
-def _licence(sources: MetadataSources, metas: dict[str, str], things: list[dict[str, Any]]) -> str:
-    said = [thing.get("license") for thing in things]
+def _licence(sources: MetadataSources, metas: dict[str, str], data: LinkedData) -> str:
+    said = (_address(thing["license"]) for thing in data.things if "license" in thing)
     for link in (*sources.licences, *said, *(metas[name] for name in _RIGHTS if name in metas)):
-        if isinstance(link, dict):
-            link = link.get("url") or link.get("@id")
-        if not isinstance(link, str) or len(link) > _URL_LENGTH or not (link := link.strip()).isprintable():
+        link = link.strip()
+        if len(link) > _URL_LENGTH or not link.isprintable():
             continue
         if link in sources.licences or link.startswith(("http://", "https://")):
             return link
     return ""
 
 
-def _things(scripts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of JSON-LD that the page may be about; stories come first."""
-    found: list[dict[str, Any]] = []
-    for script in scripts:
-        if len(script) > _SCRIPT:
-            continue
-        try:
-            queue = [json.loads(script, strict=False)]
-        except (ValueError, RecursionError):
-            continue
-        while queue and len(found) < _NODES:
-            value = queue.pop(0)
-            if isinstance(value, list):
-                queue.extend(value[:_NODES])
-            elif isinstance(value, dict):
-                found.append(value)
-                queue.extend(
-                    value[key]
-                    for key in ("@graph", "mainEntity", "mainEntityOfPage")
-                    if isinstance(value.get(key), list | dict)
-                )
-    yield from sorted(found, key=_rank)
+def _site(metas: dict[str, str], data: LinkedData) -> str:
+    publishers = (name for thing in data.things for name in linked.names(thing.get("publisher"), data)[:1])
+    found = (metas.get("og:site_name", ""), linked.named(data, "website"), next(publishers, ""))
+    for name in (*found, metas.get("application-name", "")):
+        if (name := _line(name, _SITE).strip(" |-–—·»")) and not _ADDRESS.search(name):
+            return name
+    return ""
 
 
-def _rank(thing: dict[str, Any]) -> int:
-    kinds = thing.get("@type")
-    names = [one.lower() for one in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(one, str)]
-    ranks = [rank for rank, story in enumerate(_STORIES) for name in names if story in name]
-    return min(ranks, default=len(_STORIES))
+def _description(metas: dict[str, str], data: LinkedData) -> str:
+    said = next((found for thing in data.things[:1] if (found := linked.text(thing.get("description")))), "")
+    return _line((_first(metas, _DESCRIBED) or said)[: 2 * _DESCRIPTION], 2 * _DESCRIPTION)[:_DESCRIPTION].strip()
+
+
+def _tags(sources: MetadataSources, data: LinkedData) -> tuple[str, ...]:
+    """Return the keywords and sections that a page declares, each once, whatever its case."""
+    found: dict[str, str] = {}
+    for text in itertools.islice(_labels(sources, data), 8 * _TAGS):
+        tag = _line(text, _TAG).strip(_TAG_END)
+        if tag and not _ADDRESS.search(tag):
+            found.setdefault(tag.casefold(), tag)
+    return tuple(itertools.islice(found.values(), _TAGS))
+
+
+def _labels(sources: MetadataSources, data: LinkedData) -> Iterator[str]:
+    for name, content in sources.metas:
+        if name in _TAGGED:
+            yield from _SEPARATOR.split(content)
+    for value in (thing[key] for thing in data.things[:1] for key in _LD_TAGS if key in thing):
+        for one in value[:_TAGS] if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                yield linked.text(one.get("name"))
+            else:
+                yield from _SEPARATOR.split(linked.text(one))
+
+
+def _image(metas: dict[str, str], data: LinkedData) -> str:
+    said = (
+        _address(linked.resolved(_one(thing[key]), data))
+        for thing in data.things[:2]
+        for key in _LD_IMAGES
+        if key in thing
+    )
+    for link in (_first(metas, _PICTURED), *said):
+        if link and len(link) <= _URL_LENGTH and link.isprintable() and not link.startswith("data:"):
+            return link
+    return ""
+
+
+def _one(value: Any) -> Any:
+    return next(iter(value), None) if isinstance(value, list) else value
+
+
+def _address(value: Any) -> str:
+    """Return the URL in a value of linked data: a text, or a thing with one."""
+    if isinstance(value, dict):
+        value = value.get("url") or value.get("contentUrl") or value.get("@id")
+    value = _one(value)
+    return value.strip() if isinstance(value, str) else ""

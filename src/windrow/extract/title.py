@@ -5,6 +5,7 @@ first two tend to end with the name of the site; the third may be the site's ban
 resembles a declared title without the site's name, and that declared title if no heading does.
 """
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +19,7 @@ _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W
 _PILCROW = re.compile(r"[\s¶#§🔗\u200b]+$")
 _LONGEST = 300  # characters of a heading that may be a title
 _DECLARED = 512  # characters of a declared title
-_HEADINGS = 8  # headings that are looked at
+_HEADINGS = 24  # headings that are looked at, each in up to three readings
 _OF_PART = 0.4  # of the characters of a part belong to the name of the site, if the part is that name
 _NAME = 4  # characters of a name that are enough to find it within another word
 _COMMON = frozenset(("", *"www co com org blog news forum docs".split()))  # labels of host names that name no site
@@ -29,7 +30,7 @@ class Titles(msgspec.Struct, frozen=True, gc=False):
     """What a page has that may be its title, or tell the name of its site."""
 
     declared: Sequence[str] = ()  # for readers of the source: <title>, og:title, …
-    headings: Sequence[str] = ()  # texts of h1
+    headings: Sequence[str] = ()  # texts of h1, in all readings
     sites: Sequence[str] = ()  # og:site_name, application-name
     host: str = ""
 
@@ -37,7 +38,7 @@ class Titles(msgspec.Struct, frozen=True, gc=False):
 def choose(titles: Titles) -> str:
     """Return the title of a page without the name of its site; empty if the page has none."""
     names = _site_names(titles)
-    declared = [text for each in titles.declared if (text := " ".join(each[:_DECLARED].split()))]
+    declared = [text for each in titles.declared if (text := " ".join(_unescaped(each[:_DECLARED]).split()))]
     bare = list(dict.fromkeys(_without_site(text, names) for text in declared))
     headings = [
         text
@@ -45,7 +46,8 @@ def choose(titles: Titles) -> str:
         if (text := _PILCROW.sub("", " ".join(each.split()))) and len(text) <= _LONGEST
     ]
     if heading := _resembling(headings, [text for text in bare if text]):
-        return heading
+        written = (text for text in bare if text.casefold() == heading.casefold())
+        return next(written, heading) if heading.isupper() else heading  # capitals are often only a matter of style
     if preferred := next((text for text in reversed(bare) if text), ""):
         return preferred
     shown = next((text for text in headings if not _is_site(text, names)), "")
@@ -55,6 +57,11 @@ def choose(titles: Titles) -> str:
 def names_site(text: str, host: str) -> bool:
     """Return whether a text is the name of the site at this host, as far as its host name tells."""
     return _is_site(text, _site_names(Titles(host=host)))
+
+
+def _unescaped(text: str) -> str:
+    """Decode the entities that are left in a declared title: it was escaped twice."""
+    return html.unescape(text) if "&" in text else text
 
 
 def _resembling(headings: Sequence[str], titles: Sequence[str]) -> str:

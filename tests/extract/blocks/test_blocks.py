@@ -65,7 +65,7 @@ def good(page: Page) -> list[str]:
 
 
 def walked(page: str | bytes) -> Walk:
-    _, tree = html.read(capture(page), 0)
+    tree = html.read(capture(page), 0).tree
     assert tree is not None
     return walk.walk(walk.markup(tree))
 

@@ -6,8 +6,8 @@ style "both" has all of these.
 
 Every member of these styles has one JSON type, in every document: `datasets` and pyarrow infer the types from the first
 documents and refuse a later one that differs. So a member is never null or left out; scores and signals, whose members
-differ from document to document, are JSON in a string; and a date of publication is written with a time, because
-pyarrow reads a bare date as a timestamp and then refuses the empty string.
+differ from document to document, and tags, of which there may be none, are JSON in a string; and a date of publication
+is written with a time, because pyarrow reads a bare date as a timestamp and then refuses the empty string.
 
 Read with the text in any of the members that common datasets use.
 """
@@ -68,6 +68,10 @@ def metadata(document: Document, dump: str) -> dict[str, Any]:
         "domain": urls.domain(host),
         "tld": urls.tld(host),
         "licence": document.licence,
+        "site": document.site,
+        "description": document.description,
+        "tags": _encode(document.tags).decode(),
+        "image": document.image,
         "scores": _encode(document.scores).decode(),
         "signals": _encode(document.signals).decode(),
         "offset": place.offset,

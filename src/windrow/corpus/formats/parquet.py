@@ -13,6 +13,10 @@ from windrow.corpus.formats.format import FormatOptions, Item
 
 ROWS = 1000  # documents per group of rows
 GROUP = 64 << 20  # bytes of text after which a group is written even with fewer documents
+_SAME = (  # columns that are members of the document
+    *("id", "url", "language", "title", "author", "date", "declared", "charset", "licence"),
+    *("site", "description", "image", "truncated", "ip"),
+)
 
 
 def _arrow() -> tuple[Any, Any]:
@@ -42,7 +46,9 @@ def schema() -> Any:
         ("scores", arrow.list_(arrow.struct([("name", text), ("value", arrow.float64())]))),
         ("signals", arrow.list_(signal)),
     ]
-    columns += [(name, text) for name in ("declared", "charset", "licence", "truncated", "ip", "dump", "warc_filename")]
+    columns += [(name, text) for name in ("declared", "charset", "licence", "site", "description", "image")]
+    columns += [("tags", arrow.list_(text))]
+    columns += [(name, text) for name in ("truncated", "ip", "dump", "warc_filename")]
     columns += [("warc_record_offset", whole), ("warc_record_length", whole), ("digest", text)]
     return arrow.schema(columns)
 
@@ -50,10 +56,10 @@ def schema() -> Any:
 def row(item: Item) -> dict[str, Any]:
     document, place = item.document, item.document.place
     host = urls.host_of(document.url)
-    names = ("id", "url", "language", "title", "author", "date", "declared", "charset", "licence", "truncated", "ip")
-    same = {name: getattr(document, name) for name in names}
+    same = {name: getattr(document, name) for name in _SAME}
     return {
         **same,
+        "tags": list(document.tags),
         "page_language": document.page_language or document.language,
         "host": host,
         "domain": urls.domain(host),

@@ -51,7 +51,7 @@ def extract(
 
     `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides.
     """
-    page, tree = html.read(capture, max_links, agent, shaped=False)
+    page, tree, _ = html.read(capture, max_links, agent, shaped=False)
     if tree is None:
         return page
     found = walk.walk(walk.markup(tree))

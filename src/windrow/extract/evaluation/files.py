@@ -30,6 +30,10 @@ class ExtractedFile(msgspec.Struct, frozen=True):
     date: str  # of publication: YYYY-MM-DD
     language: str  # as declared
     licence: str
+    site: str
+    description: str
+    tags: tuple[str, ...]
+    image: str
     text: str
 
 
@@ -53,6 +57,10 @@ def row(path: str, body: bytes, read: Extractor) -> ExtractedFile:
         date=page.date,
         language=page.language,
         licence=page.licence,
+        site=page.site,
+        description=page.description,
+        tags=page.tags,
+        image=page.image,
         text=evaluate.text(page),
     )
 

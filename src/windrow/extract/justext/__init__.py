@@ -25,7 +25,7 @@ _DEFAULT = config.ParagraphsOptions()
 
 def extract(capture: Capture, max_links: int, agent: str = "", options: config.ParagraphsOptions = _DEFAULT) -> Page:
     """Return the page of `html.extract` with all its paragraphs, each good or bad."""
-    page, tree = html.read(capture, max_links, agent, stock=options.preset == "stock")
+    page, tree, _ = html.read(capture, max_links, agent, stock=options.preset == "stock")
     if tree is None:
         return page
     return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.language, options))

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import msgspec
 
 from windrow.data import Capture, Page, Paragraph
-from windrow.extract import decode, html, metadata
+from windrow.extract import dates, decode, html
 from windrow.extract.lines import features, source
 from windrow.extract.lines import model as models
 from windrow.extract.lines.model import LinesModel
@@ -55,13 +55,13 @@ class LineBlock(NamedTuple):
 
 def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None) -> Page:
     """Return the page of `html.extract` with the paragraphs of its main text. The default model is the shipped one."""
-    page, document = html.read(capture, max_links, agent)
+    page, document, _ = html.read(capture, max_links, agent)
     if document is None:
         return page
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
     lines = source.lines(text)
     chosen = main_lines(lines.features, model or default())
-    date = page.date or metadata.dateline(_opening(lines, chosen), capture.time)
+    date = page.date or dates.line(_opening(lines, chosen), capture.time, page.language)
     return msgspec.structs.replace(page, paragraphs=_joined(lines, chosen), date=date)
 
 
