@@ -25,6 +25,25 @@ class TagKind(enum.IntEnum):
     DROP = 11  # dropped with its content
 
 
+class TagRole(enum.IntEnum):
+    """What an element is in the structure of a page, see `structure`. The kernels have the same numbers."""
+
+    NONE = 0
+    LIST = 1
+    ITEM = 2  # of a list
+    TERMS = 3  # a list of terms and descriptions
+    TERM = 4  # an item of such a list
+    TABLE = 5
+    ROW = 6
+    CELL = 7
+    CAPTION = 8  # of a table
+    FIGURE = 9
+    LEGEND = 10  # the caption of a figure
+    QUOTE = 11
+    CODE = 12  # text whose line ends and indents are meant
+    HEADING = 13
+
+
 FLAGS = tuple(
     "list table quote code nav header footer aside article main section form figure "
     "address details hidden link heading".split()
@@ -73,6 +92,27 @@ HINTS = {
     "title": "title headline heading",
 }
 
+_ROLES = {
+    TagRole.LIST: "ul ol menu dir",
+    TagRole.ITEM: "li",
+    TagRole.TERMS: "dl",
+    TagRole.TERM: "dt dd",
+    TagRole.TABLE: "table",
+    TagRole.ROW: "tr",
+    TagRole.CELL: "td th",
+    TagRole.CAPTION: "caption",
+    TagRole.FIGURE: "figure",
+    TagRole.LEGEND: "figcaption",
+    TagRole.QUOTE: "blockquote",
+    TagRole.CODE: "pre listing",
+    TagRole.HEADING: "h1 h2 h3 h4 h5 h6",
+}
+ROLES = {tag: role for role, tags in _ROLES.items() for tag in tags.split()}
+
+# The marks within a paragraph; the number of a mark is its index. A link is an `<a>` with an href.
+MARKS = ("link", "strong", "em", "code")
+_MARKED = {"b": 1, "strong": 1, "i": 2, "em": 2, "code": 3, "kbd": 3, "samp": 3, "tt": 3}
+
 STOPS = ".!?…。！？｡।؟۔"
 COMMAS = ",;:，、；：،"
 
@@ -111,6 +151,8 @@ class Tag(NamedTuple):
     name: str
     number: int  # index in TAGS; 0: unknown
     flags: int
+    role: TagRole = TagRole.NONE
+    mark: int = 0  # index in MARKS; 0: none, or a link
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -200,8 +242,12 @@ def _tags(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Tag]:
     closed = {tag for tag, kind in kinds.items() if stock or kind is TagKind.BLOCK}
     ends = {tag: TagKind.CLOSE if tag in closed else TagKind.VOID_CLEAR for tag in kinds} | {"a": TagKind.UNLINK}
     numbered = [(number, tag) for number, tag in enumerate(TAGS) if tag]
-    known = {tag: Tag(kinds[tag], tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in numbered}
-    return known | {f"/{tag}": Tag(ends[tag], tag, number, 0) for number, tag in numbered}
+    roles = {} if stock else ROLES  # jusText knows no structure
+    known = {
+        tag: Tag(kinds[tag], tag, number, _FLAGS_OF.get(tag, 0), roles.get(tag, TagRole.NONE), _MARKED.get(tag, 0))
+        for number, tag in numbered
+    }
+    return known | {f"/{tag}": Tag(ends[tag], tag, number, 0, mark=_MARKED.get(tag, 0)) for number, tag in numbered}
 
 
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
