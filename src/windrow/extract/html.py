@@ -74,13 +74,14 @@ def read(
     agent: str = "",
     anchors: bool = False,
     stock: bool = False,
+    absolute: bool = False,
     details: bool = True,
     shaped: bool = True,
 ) -> tuple[Page, turbohtml.Document | None]:
     """Return the page without text, and its tree, stripped for the walk; None instead of the tree if it is not HTML.
 
-    `details` adds author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text
-    anyway computes the shape from it.
+    `absolute` makes the links in the tree absolute. `details` adds author, date and licence. `shaped` adds the shape,
+    which costs 27 µs: a caller that has the text anyway computes the shape from it.
     """
     agent = agent.lower()
     content_type, directives = _header(capture.head, agent)
@@ -98,6 +99,8 @@ def read(
     canonical, hrefs = links.add_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     links.add_others(document, metas, found)
+    if absolute:
+        links.make_absolute(document, base, charset)
     about = _metadata(document, metas, capture, (_authors(document, found), licences)) if details else Metadata()
     author = about.author or (metadata.author(_marked_authors(document, text)) if details else "")
     page = Page(

@@ -26,14 +26,20 @@ The kernel `_structure` does the same as `reference`.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
+import msgspec
+
+from windrow.data import Mark, Paragraph
 from windrow.extract.walk import Walk
-from windrow.extract.walk.rules import ROLES, TAGS, TagRole
+from windrow.extract.walk.rules import MARKS, ROLES, TAGS, TagRole
 
 try:
     from windrow.extract.walk import _structure
 except ImportError:  # there was no compiler: the reference is used
     _structure = None  # type: ignore[assignment]
+
+Forms = tuple[list[str], dict[int, str], dict[int, tuple[Mark, ...]]]  # structures; lines and marks by block
 
 CELL_CHARS = 200
 CELL_BLOCKS = 2
@@ -45,6 +51,36 @@ _LISTS = (TagRole.LIST, TagRole.TERMS)
 _HOLDER = {TagRole.ITEM: TagRole.LIST, TagRole.TERM: TagRole.TERMS, TagRole.CELL: TagRole.ROW}
 _HOLDER |= {TagRole.CAPTION: TagRole.TABLE, TagRole.LEGEND: TagRole.FIGURE}
 _NUMBERED = (*_LISTS, TagRole.TABLE, TagRole.QUOTE, TagRole.FIGURE, TagRole.CODE)
+
+
+def forms(page: Walk, scores: bytes, least: int) -> Forms:
+    """Return the form of each block whose score (uint16) is at least `least`; others may have one too."""
+    return structures(page, scores, least), page.lines, marks(page, scores, least) if page.marks else {}
+
+
+def added(paragraphs: Sequence[Paragraph], forms: Forms) -> tuple[Paragraph, ...]:
+    """Return the paragraphs of all blocks, those that are kept with their forms."""
+    shapes, lines, marks = forms
+    return tuple(
+        msgspec.structs.replace(one, structure=shape, lines=lines.get(block, ""), marks=marks.get(block, ()))
+        if one.kept
+        else one
+        for block, (one, shape) in enumerate(zip(paragraphs, shapes, strict=True))
+    )
+
+
+def marks(page: Walk, scores: bytes, least: int) -> dict[int, tuple[Mark, ...]]:
+    """Return the marks of each block whose score is at least `least`, in the order of the text, the longer one first.
+
+    A link without a target is left out.
+    """
+    kept = [score >= least for score in memoryview(scores).cast("H")]
+    found: dict[int, list[Mark]] = {}
+    for block, start, end, kind, href in page.marks:
+        if kept[block] and (kind or href):
+            target = href.replace("&quot;", '"').replace("&nbsp;", "\xa0").replace("&amp;", "&") if href else ""
+            found.setdefault(block, []).append(Mark(start, end, MARKS[kind], target))
+    return {block: tuple(sorted(some, key=lambda one: (one.start, -one.end))) for block, some in found.items()}
 
 
 def structures(page: Walk, scores: bytes, least: int) -> list[str]:
@@ -135,8 +171,9 @@ def _entered(above: _Parts, kind: tuple[TagRole, str], number: int, ordinal: int
             return _waiting(above, _Holder(role, f"table:{number}", above) if number else None)
         case TagRole.ROW:
             table = above.holder
-            inside = table and table.role is TagRole.TABLE and ordinal > 0
-            return _waiting(above, _Holder(role, f"{table.written} tr:{ordinal}", table.around) if inside else None)
+            if table is None or table.role is not TagRole.TABLE or ordinal <= 0:
+                return _waiting(above, None)
+            return _waiting(above, _Holder(role, f"{table.written} tr:{ordinal}", table.around))
         case TagRole.FIGURE:
             inside = above.added(f"figure:{number}")
             return _waiting(inside, _Holder(role, "", inside))
