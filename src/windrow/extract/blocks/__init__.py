@@ -79,8 +79,7 @@ def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) ->
     made = [
         Paragraph(text, kind, heading=level > 0, path=paths[path], own=alone) for text, kind, level, path, alone in rows
     ]
-    kept = array.array("H", [one.kept for one in made]).tobytes()
-    return structure.added(made, structure.forms(page, kept, 1))
+    return structure.formed(page, made)
 
 
 def _keep_comments(page: Walk, kinds: list[str]) -> None:

@@ -161,12 +161,25 @@ def walk(markup: str, stock: bool = False, marks: bool = False) -> Walk:
     """
     marks = marks and not stock
     if _walk is None:
-        return Walk(*reference.scan(markup, STOCK if stock else PLAIN, marks))
+        return _walk_of(reference.scan(markup, STOCK if stock else PLAIN, marks))
     found = _walk.scan(markup, _compiled(stock), True, marks)
     if found is None:  # a comment inside a tag
         found = _walk.scan(reference.uncommented(markup), _compiled(stock), False, marks)
         assert found is not None
-    return Walk(*found)
+    return _walk_of(found)
+
+
+def _walk_of(columns: reference.Columns) -> Walk:
+    texts, blocks, containers, path_parents, path_tags, lines, marks = columns
+    return Walk(
+        texts=texts,
+        blocks=blocks,
+        containers=containers,
+        path_parents=path_parents,
+        path_tags=path_tags,
+        lines=lines,
+        marks=marks,
+    )
 
 
 @functools.cache

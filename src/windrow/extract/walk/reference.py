@@ -19,14 +19,12 @@ MAX_PATH = 100  # elements of a path; a deeper element has the path of its ances
 MAX_BLOCKS = 1 << 18  # blocks of a page; the walk ends when it has so many
 REACH = 16  # open elements among which an end tag looks for its start tag, so that time stays linear
 
-MAX_SPAN = 1000  # columns of a cell, as in HTML
 MAX_ORDINAL = 1 << 24
 
 _TOKEN = re.compile(r"<([^ >]*)((?: [^>]*)?)(?:>|\Z)")  # the name, with "/" before it in an end tag; the attributes
 _REFERENCES = (("&nbsp;", "\xa0"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # the serialiser writes no others
 _TRANSPARENT = (TagKind.VOID_CLEAR, TagKind.CLEAR, TagKind.DROP)
 _DIGITS = "0123456789"
-_COLSPAN = re.compile(r' colspan="([0-9]{1,9})')
 _HOLDERS = (TagRole.LIST, TagRole.TERMS, TagRole.TABLE, TagRole.ROW)
 _HELD_BY = {
     TagRole.ITEM: TagRole.LIST,
@@ -101,8 +99,8 @@ class Scanner:
         self.blocks: list[tuple[int, ...]] = []
         self.containers: list[list[int]] = []
         self.paths: dict[tuple[int, str], int] = {}  # (number of the parent, tag) -> number
-        page = Tag(TagKind.BLOCK, ">", 0, 0)  # no tag of a page has this name
-        self.stack = [OpenElement(page, "", 0)]
+        page = Tag(kind=TagKind.BLOCK, name=">")  # no tag of a page has this name
+        self.stack = [OpenElement(tag=page, attributes="", block=0)]
         # The block that is being read:
         self.pieces: list[str] = []
         self.source: list[str] = []  # the same of code, with its white space
@@ -176,7 +174,9 @@ class Scanner:
         holder = len(self.stack) if tag.role in _HOLDERS else above.holder
         code = above.code or tag.role is TagRole.CODE
         ordinal = _ordinal(tag.role, self.stack[above.holder], attributes) if tag.role else 0
-        self.stack.append(OpenElement(tag, attributes, block, ordinal=ordinal, holder=holder, code=code))
+        self.stack.append(
+            OpenElement(tag=tag, attributes=attributes, block=block, ordinal=ordinal, holder=holder, code=code)
+        )
 
     def find_open(self, name: str) -> int:
         """Return the index of the open element that an end tag closes; the length of the stack if there is none."""
@@ -321,16 +321,10 @@ def _ordinal(role: TagRole, holder: OpenElement, attributes: str) -> int:
         return -1 if ' role="presentation"' in attributes or ' role="none"' in attributes else 0
     if _HELD_BY.get(role) == holder.tag.role:
         before = holder.count
-        holder.count = min(before + (_columns(attributes) if role is TagRole.CELL else 1), MAX_ORDINAL)
+        holder.count = min(before + (rules.columns(attributes) if role is TagRole.CELL else 1), MAX_ORDINAL)
         return min(before + 1, MAX_ORDINAL)
     nested = role in (TagRole.LIST, TagRole.TERMS) and holder.tag.role is TagRole.LIST
     return holder.count if nested else 0
-
-
-def _columns(attributes: str) -> int:
-    """Return how many columns a cell takes."""
-    found = _COLSPAN.search(attributes)
-    return min(max(int(found[1]), 1), MAX_SPAN) if found else 1
 
 
 def _drop(name: str, tokens: Iterator[Token]) -> None:

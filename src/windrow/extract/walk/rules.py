@@ -142,6 +142,8 @@ _RAW = "iframe noframes noembed xmp plaintext"  # the serialiser does not escape
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _DISPLAY_NONE = re.compile(r"display[ \t\n]*:[ \t\n]*none")
+_COLSPAN = re.compile(r' colspan="([0-9]{1,9})')
+_MAX_SPAN = 1000  # columns of a cell, as in HTML
 _LONG = 128  # characters of a word; a longer one is not cached
 _LETTERS = 40  # columns of the kernel's table
 
@@ -149,8 +151,8 @@ _LETTERS = 40  # columns of the kernel's table
 class Tag(NamedTuple):
     kind: TagKind
     name: str
-    number: int  # index in TAGS; 0: unknown
-    flags: int
+    number: int = 0  # index in TAGS; 0: unknown
+    flags: int = 0
     role: TagRole = TagRole.NONE
     mark: int = 0  # index in MARKS; 0: none, or a link
 
@@ -173,8 +175,8 @@ class TagRules:
         if known is not None:
             return known
         if name[:1] in ("!", "?") or (name[:1] == "/" and not self.stock):
-            return Tag(TagKind.VOID_CLEAR, name.removeprefix("/"), 0, 0)
-        return Tag(TagKind.CLOSE if name[:1] == "/" else TagKind.INLINE, name.removeprefix("/"), 0, 0)
+            return Tag(kind=TagKind.VOID_CLEAR, name=name.removeprefix("/"))
+        return Tag(kind=TagKind.CLOSE if name[:1] == "/" else TagKind.INLINE, name=name.removeprefix("/"))
 
 
 def attributes(text: str) -> tuple[int, int]:
@@ -193,6 +195,12 @@ def attributes(text: str) -> tuple[int, int]:
             for word in value.split(" "):
                 found |= hints(word) if len(word) <= _LONG else hints.__wrapped__(word)
     return flags, found
+
+
+def columns(text: str) -> int:
+    """Return how many columns a cell takes, given the text after the name in its tag."""
+    found = _COLSPAN.search(text)
+    return min(max(int(found[1]), 1), _MAX_SPAN) if found else 1
 
 
 @functools.lru_cache(1 << 14)  # the elements of a site have the same class names
@@ -244,10 +252,18 @@ def _tags(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Tag]:
     numbered = [(number, tag) for number, tag in enumerate(TAGS) if tag]
     roles = {} if stock else ROLES  # jusText knows no structure
     known = {
-        tag: Tag(kinds[tag], tag, number, _FLAGS_OF.get(tag, 0), roles.get(tag, TagRole.NONE), _MARKED.get(tag, 0))
+        tag: Tag(
+            kind=kinds[tag],
+            name=tag,
+            number=number,
+            flags=_FLAGS_OF.get(tag, 0),
+            role=roles.get(tag, TagRole.NONE),
+            mark=_MARKED.get(tag, 0),
+        )
         for number, tag in numbered
     }
-    return known | {f"/{tag}": Tag(ends[tag], tag, number, 0, mark=_MARKED.get(tag, 0)) for number, tag in numbered}
+    closing = {f"/{tag}": known[tag]._replace(kind=ends[tag], flags=0, role=TagRole.NONE) for _, tag in numbered}
+    return known | closing
 
 
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}

@@ -25,12 +25,13 @@ A table is a table if it holds data, otherwise its cells are plain blocks. It ho
 The kernel `_structure` does the same as `reference`.
 """
 
+import array
 import dataclasses
 from collections.abc import Sequence
 
 import msgspec
 
-from windrow.data import Mark, Paragraph
+from windrow.data import KEPT_KINDS, Mark, Paragraph
 from windrow.extract.walk import Walk
 from windrow.extract.walk.rules import MARKS, ROLES, TAGS, TagRole
 
@@ -58,15 +59,16 @@ def forms(page: Walk, scores: bytes, least: int) -> Forms:
     return structures(page, scores, least), page.lines, marks(page, scores, least) if page.marks else {}
 
 
-def added(paragraphs: Sequence[Paragraph], forms: Forms) -> tuple[Paragraph, ...]:
-    """Return the paragraphs of all blocks, those that are kept with their forms."""
-    shapes, lines, marks = forms
-    return tuple(
-        msgspec.structs.replace(one, structure=shape, lines=lines.get(block, ""), marks=marks.get(block, ()))
-        if one.kept
-        else one
-        for block, (one, shape) in enumerate(zip(paragraphs, shapes, strict=True))
-    )
+def formed(page: Walk, paragraphs: Sequence[Paragraph]) -> tuple[Paragraph, ...]:
+    """Return the paragraphs of all blocks of a page, those that are kept with their forms."""
+    kept = array.array("H", [one.kind in KEPT_KINDS for one in paragraphs]).tobytes()
+    shapes, lines, marks = forms(page, kept, 1)
+    found = list(paragraphs)
+    for block, shape in enumerate(shapes):
+        if kept[2 * block : 2 * block + 2] != b"\0\0" and (shape or block in lines or block in marks):
+            fields = {"structure": shape, "lines": lines.get(block, ""), "marks": marks.get(block, ())}
+            found[block] = msgspec.structs.replace(found[block], **fields)
+    return tuple(found)
 
 
 def marks(page: Walk, scores: bytes, least: int) -> dict[int, tuple[Mark, ...]]:
