@@ -34,6 +34,7 @@ from windrow.extract.evaluation import evaluate, files, gold
 from windrow.extract.evaluation.evaluate import PageScore
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.evaluation.peers import peer
+from windrow.extract.walk import structure
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEERS = ("trafilatura", "justext", "resiliparse")
@@ -72,12 +73,12 @@ def without_kernel(tool: Tool) -> Tool:
 
 @contextlib.contextmanager
 def _no_kernels() -> Iterator[None]:
-    kernels = walk._walk, blocks._blocks
-    walk._walk = blocks._blocks = None  # type: ignore[assignment]
+    kernels = walk._walk, structure._structure, blocks._blocks
+    walk._walk = structure._structure = blocks._blocks = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        walk._walk, blocks._blocks = kernels
+        walk._walk, structure._structure, blocks._blocks = kernels
 
 
 def others() -> dict[str, Tool]:

@@ -226,6 +226,9 @@ class Mark(msgspec.Struct, frozen=True, gc=False, array_like=True):
     target: str = ""  # of a link: its URL
 
 
+KEPT_KINDS = frozenset({"good", "comment"})  # of a Paragraph; a property costs three times as much as a look-up here
+
+
 class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"}):
     """A block of a page's text."""
 
@@ -242,6 +245,11 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False, rename={"kind": "class"})
     structure: str = ""
     lines: str = ""  # the text with its line ends and indents, where the page shows any: code, and lines of <br>
     marks: tuple[Mark, ...] = ()  # links and emphasis, if they are wanted
+
+    @property
+    def kept(self) -> bool:
+        """Whether the extractor keeps its text. Loops over all paragraphs of a page look into KEPT_KINDS instead."""
+        return self.kind in KEPT_KINDS
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -24,8 +24,10 @@ from windrow.batch import export
 from windrow.batch.export import ExportOptions, ExportSummary
 from windrow.batch.filters import Wanted
 from windrow.config import ConfigError
-from windrow.corpus import detect, outputs, sink
+from windrow.corpus import detect, document, outputs, sink
 from windrow.corpus.formats import FORMATS
+from windrow.corpus.formats.format import FormatOptions, Item
+from windrow.data import Mark, Paragraph
 from windrow.judge.language import trigrams
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
@@ -202,6 +204,22 @@ def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
     assert rows[0]["scores"] == [{"name": "language", "value": 0.75}] and rows[0]["language_score"] == 0.75
     assert rows[3]["signals"][0]["name"] == "train-ai"
     assert [found["language"] for found in rows[3]["paragraphs"]] == ["eng", "ita"]
+
+
+def test_parquet_has_the_structure_lines_and_marks_of_paragraphs(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    formed = Paragraph("if x: y", structure="ul:1 li:2 pre:1", lines="if x:\n\ty", marks=(Mark(0, 2, "strong"),))
+    line = samples.line(SAMPLES[0], 0)
+    made = msgspec.structs.replace(document.read(line, "here"), paragraphs=(formed, Paragraph("a")))
+    with (tmp_path / "out.parquet").open("wb") as stream:
+        encoder = FORMATS["parquet"].open(stream, FormatOptions(str))
+        encoder.add(Item(made, line, 1, "crawl"))
+        encoder.close()
+    (row,) = parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    first, second = row["paragraphs"]
+    assert (first["structure"], first["lines"]) == (formed.structure, formed.lines)
+    assert first["marks"] == [{"start": 0, "end": 2, "kind": "strong", "target": ""}]
+    assert (second["structure"], second["lines"], second["marks"]) == ("", "", [])
 
 
 def test_without_pyarrow_parquet_is_refused_and_everything_else_works(

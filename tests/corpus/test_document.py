@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from windrow.config import ConfigError
 from windrow.corpus import document
 from windrow.corpus.document import Source
-from windrow.data import DocumentPlace, Page, Paragraph, Place, Signal
+from windrow.data import DocumentPlace, Mark, Page, Paragraph, Place, Signal
 
 PLACE = Place("warc/windrow-n0-20261115104421-00000.warc.gz", 1234, 567)
 SOURCE = Source(
@@ -190,6 +190,61 @@ def test_any_text_gives_one_line_of_utf_8_without_control_characters(texts: list
     assert len(found.paragraphs) == len(texts)
     assert all(ord(character) >= 32 for paragraph in found.paragraphs for character in paragraph.text)
     assert draft.sizes == [len(paragraph.text.encode()) for paragraph in found.paragraphs]
+
+
+FORMED = Paragraph(
+    'if "a\\n":\tb',
+    own="good",
+    structure="ol:2 li:3 pre:1",
+    lines='if "a\\n":\n\tb',
+    marks=(Mark(0, 2, "strong"), Mark(3, 6, "link", "http://a.test/?b&c")),
+)
+
+
+def test_structure_lines_and_marks_are_read_back_and_left_out_where_there_are_none() -> None:
+    one = msgspec.structs.replace(FORMED, text=FORMED.text.replace("\t", " "))
+    line = document.line(document.draft(PAGE, [one, PARAGRAPHS[1]], "deu", ["deu"] * 2, ()), SOURCE)
+    found = document.read(line, "here")
+    assert found.paragraphs == (one, msgspec.structs.replace(PARAGRAPHS[1], path=""))
+    assert found.text == f"{one.text}\n{PARAGRAPHS[1].text}"
+    first, second = json.loads(line)["paragraphs"]
+    assert (first["structure"], first["lines"]) == (one.structure, one.lines)
+    assert first["marks"] == [[0, 2, "strong", ""], [3, 6, "link", "http://a.test/?b&c"]]
+    assert second.keys() == {"text", "class", "own"}
+
+
+def test_line_ends_and_tabs_are_text_in_lines_and_nowhere_else() -> None:
+    changed = msgspec.structs.replace(FORMED, structure="pre:1\n")
+    draft = document.draft(PAGE, [changed, Paragraph("a\nb", lines="a\nb")], "deu", ["deu"] * 2, ())
+    first, second = document.read(document.line(draft, SOURCE), "here").paragraphs
+    assert (first.text, first.structure, first.lines) == ('if "a\\n": b', "pre:1", FORMED.lines)
+    assert first.marks == ()  # they were places in another text
+    assert (second.text, second.lines) == ("a b", "a\nb")
+
+
+@pytest.mark.parametrize(
+    ("lines", "clean"),
+    [
+        ("a\n\tb", "a\n\tb"),
+        ("a\x00\n\x1b  b\x7f", "a\n  b"),
+        ("a\r\n\x0b b\u2028c", "a\n  b c"),
+        ("half \ud83d\n of a pair", "half \ufffd\n of a pair"),
+        ("a\x9b\n\uffffb", "a\nb"),
+    ],
+)
+def test_characters_that_are_not_text_never_reach_the_lines(lines: str, clean: str) -> None:
+    draft = document.draft(PAGE, [Paragraph("a b", lines=lines), Paragraph("ä")], "deu", ["deu"] * 2, ())
+    found = document.read(document.line(draft, SOURCE), "here").paragraphs
+    assert [(one.text, one.lines) for one in found] == [("a b", clean), ("ä", "")]
+
+
+@given(st.text(st.characters(codec=None)), st.text(st.characters(codec=None)))
+def test_any_lines_give_one_line_of_utf_8(text: str, lines: str) -> None:
+    line = document.line(document.draft(PAGE, [Paragraph(text, lines=lines)], "deu", ["deu"], ()), SOURCE)
+    assert line.decode().splitlines() == [line.decode()[:-1]]
+    (found,) = document.read(line, "here").paragraphs
+    assert all(ord(character) >= 32 for character in found.text)
+    assert all(ord(character) >= 32 or character in "\n\t" for character in found.lines)
 
 
 def test_a_time_has_milliseconds() -> None:

@@ -4,6 +4,7 @@ The kernel ends the process at the limits it takes upon itself. It prints what e
 a line each.
 """
 
+import hashlib
 import json
 import os
 import random
@@ -13,9 +14,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from windrow import config, extract
 from windrow.data import Capture, Page, Task, Url
 from windrow.extract import blocks, walk
+from windrow.extract.walk import structure
 
 SENTENCE = b"The text at the bottom of it all is as long as a text has to be. "
 PAGES: dict[str, Callable[[], bytes]] = {
@@ -38,6 +42,17 @@ PAGES: dict[str, Callable[[], bytes]] = {
     "lone surrogates": lambda: (
         b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500
     ),
+    "200,000 nested lists": lambda: b"<ul><li>x" * 200_000 + SENTENCE * 10,
+    "200,000 lists in lists": lambda: b"<ol>" * 200_000 + b"<li>" + SENTENCE * 10,
+    "200,000 nested quotations": lambda: b"<blockquote>x" * 200_000 + SENTENCE * 10,
+    "200,000 cells": lambda: (
+        b"<table><caption>x" + (b"<tr>" + b"<td colspan=99999999>" + SENTENCE[:20] + b"<td>x") * 100_000
+    ),
+    "code of controls": lambda: (
+        b"<p>" + SENTENCE * 10 + b"<pre>" + b"if \x00\x01\x0b\x1b\x7f\xc2\x9b &#xD800; x:\r\n \xed\xa0\x80\t y \n" * 500
+    ),
+    "a million breaks": lambda: b"<p>" + SENTENCE[:20] * 5 + b"<br>x" * 1_000_000,
+    "a million links with emphasis": lambda: b"<p>" + b"<a href='#x'><b>the</b></a> <i>text <code>x" * 200_000,
     "no body": lambda: b"<frameset><frame src=x></frameset>" + SENTENCE * 10,
     "no tags": lambda: SENTENCE * 10,
     "nothing": lambda: b"",
@@ -53,6 +68,10 @@ SLOW = (
     "200,000 nested noscripts",
     "nested authors",
     "a million links on a line",
+    "a million links with emphasis",
+    "200,000 nested lists",
+    "200,000 nested quotations",
+    "200,000 cells",
 )
 QUICK = [name for name in PAGES if not name.startswith(SLOW)]
 UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -60,7 +79,7 @@ UNCLEAN = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def extractors() -> Iterator[tuple[str, extract.Extractor]]:
     settings = [[f"extract.extractor={name}"] for name in extract.EXTRACTORS]
-    for setting in [*settings, ["extract.extractor=paragraphs", "paragraphs.preset=stock"]]:
+    for setting in [*settings, ["extract.extractor=paragraphs", "paragraphs.preset=stock"], ["extract.marks=true"]]:
         yield " ".join(setting), extract.extractor(config.make(setting, Path()))
 
 
@@ -83,7 +102,9 @@ def unclean(page: Page) -> list[str]:
     ]
     lines += [part for pair in page.metas for part in pair]
     lines += [part for link in page.links for part in (link.url.text, link.anchor, link.rel)]
-    lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own)]
+    lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own, one.structure)]
+    lines += [part for one in page.paragraphs for part in re.split("[\n\t]", one.lines)]
+    lines += [mark.target for one in page.paragraphs for mark in one.marks]
     return [line for line in lines if UNCLEAN.search(line)]
 
 
@@ -101,10 +122,12 @@ def main(name: str, megabytes: int, seconds: int) -> None:
             "unclean": unclean(page)[:3],
         }
         facts["good"] = sum(len(one.text) for one in page.paragraphs if one.kind == "good")
+        forms = [(one.structure, one.lines, one.marks) for one in page.paragraphs]
+        facts["forms"] = hashlib.sha256(msgspec.json.encode(forms)).hexdigest()
         sys.stdout.write(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":
     if sys.argv[4:] == ["reference"]:
-        walk._walk = blocks._blocks = None  # type: ignore[assignment]
+        walk._walk = structure._structure = blocks._blocks = None  # type: ignore[assignment]
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -103,6 +103,17 @@ def test_urls_are_relative_to_the_first_base_element_with_an_href() -> None:
     ]
 
 
+def test_links_in_the_tree_are_made_absolute_on_request() -> None:
+    body = "<base href=/other/><a href='a?b=1&amp;c'>1<a href='#x'>2<a href=mailto:x@y.test>3<a>4<a href='b#part'>5"
+    for absolute, hrefs in (
+        (False, ["a?b=1&c", "#x", "mailto:x@y.test", None, "b#part"]),
+        (True, ["http://site.test/other/a?b=1&c", "", "", None, "http://site.test/other/b"]),
+    ):
+        _, tree = html.read(capture(body), 0, absolute=absolute)
+        assert tree is not None
+        assert [element.attr("href") for element in tree.find_all("a")] == hrefs
+
+
 def test_a_base_of_another_scheme_is_ignored() -> None:
     assert linked("<base href='javascript:x'><a href=a>") == ["http://site.test/dir/a"]
 

@@ -55,6 +55,15 @@ def test_a_page_without_a_good_paragraph_has_no_text_whatever_its_signals() -> N
     assert judged.signals == (Signal("header", "noindex", "", "X-Robots-Tag"),)
 
 
+def test_comments_are_kept_like_good_paragraphs() -> None:
+    judged = judge(Page(paragraphs=(Paragraph("Home", "bad"), *(Paragraph(text, "comment") for text in GERMAN))))
+    assert judged.verdict.reason is Reason.OK
+    assert [(paragraph.text, paragraph.kind) for paragraph in judged.paragraphs] == [
+        (text, "comment") for text in GERMAN
+    ]
+    assert judged.verdict.scores["good"] > 0.9
+
+
 def test_foreign_paragraphs_are_dropped_and_counted() -> None:
     texts = [*GERMAN[:8], *ENGLISH[:2]]
     judged = judge(page(texts), made(language={"accepted": ("deu", "fra")}))

@@ -68,7 +68,7 @@ def extract(
     body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
     read = _extractor(extractor, language, links, tuple(overrides(settings)))
     page = read(_capture(where, body, "utf-8" if isinstance(html, str) else charset))
-    paragraphs = tuple(paragraph for paragraph in page.paragraphs if paragraph.kind == "good")
+    paragraphs = tuple(paragraph for paragraph in page.paragraphs if paragraph.kept)
     found = detect.detect([paragraph.text for paragraph in paragraphs], _languages())
     return ExtractedPage(
         url=url and where.text,

@@ -178,7 +178,7 @@ def _page(record: WarcRecord, read: Extractor, first: bool) -> bytes:
     url = urls.parse(record.target)
     if record.type == "response" and url is not None and not fields.encoded(head):
         found = read(_capture(Task(url), head, body))
-        text = "\n".join(paragraph.text for paragraph in found.paragraphs if paragraph.kind == "good")
+        text = "\n".join(paragraph.text for paragraph in found.paragraphs if paragraph.kept)
         page |= {"title": found.title} if found.title else {}
         page |= {"text": text} if text else {}
     line = msgspec.json.encode(page) + b"\n"

@@ -233,6 +233,7 @@ class ExtractOptions:
     # Model made by `windrow extract train`, for an extractor that can be trained; empty: Windrow's own model.
     model: File = ""
     comments: bool = False  # Keep the comments of readers below a page; for "blocks".
+    marks: bool = False  # Keep links and emphasis within paragraphs; for "blocks".
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,14 @@ def read(
     agent: str = "",
     anchors: bool = False,
     stock: bool = False,
+    absolute: bool = False,
     details: bool = True,
     shaped: bool = True,
 ) -> ReadPage:
     """Return the page without text, and its tree.
 
-    `details` adds author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text
-    anyway computes the shape from it.
+    `absolute` makes the links in the tree absolute. `details` adds author, date and licence. `shaped` adds the shape,
+    which costs 27 µs: a caller that has the text anyway computes the shape from it.
     """
     agent = agent.lower()
     content_type, directives = _header(capture.head, agent)
@@ -103,6 +104,8 @@ def read(
     if details:
         about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
         about = _from_marks(document, text, about, (found, capture.time))
+    if absolute:
+        links.make_absolute(document, base, charset)
     page = Page(
         title=_printable(about.title) if details else _title(document),
         author=about.author,

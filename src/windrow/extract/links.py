@@ -129,6 +129,15 @@ def links(found: Found, base: tuple[str, str], own: int, max_links: int) -> tupl
     return tuple(kept.values())
 
 
+def make_absolute(document: ElementTree, base: str, charset: str) -> None:
+    """Make the hrefs of a tree canonical URLs. One that is none, or that leads to a place on its page, becomes empty:
+    an `<a>` without an href would be no link."""
+    elements = [(element, href) for element in document.find_all("a") if (href := element.attr("href")) is not None]
+    hrefs = ["" if href.lstrip().startswith("#") else encode.href(href, charset) for _, href in elements]
+    for (element, _), href, url in zip(elements, hrefs, urls.join(base, hrefs), strict=True):
+        element.attrs["href"] = url.text if url and href else ""
+
+
 def clean(text: str) -> str:
     """Remove control characters and replace lone surrogates."""
     return text if text.isprintable() else text.translate(_UNPRINTABLE).encode("utf-8", "replace").decode()

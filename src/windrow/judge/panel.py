@@ -8,7 +8,7 @@ import msgspec
 
 from windrow import plugins
 from windrow.config import Config, ConfigError
-from windrow.data import Page, Paragraph, Reason, Signal, Verdict
+from windrow.data import KEPT_KINDS, Page, Paragraph, Reason, Signal, Verdict
 from windrow.judge import JUDGES, shape
 from windrow.judge.language import codes
 from windrow.judge.ruling import KEPT, Facts, Headers, Judge, Ruling
@@ -21,7 +21,7 @@ class Judged(msgspec.Struct, frozen=True):
 
     verdict: Verdict  # without the digest of the text
     signals: tuple[Signal, ...] = ()
-    paragraphs: tuple[Paragraph, ...] = ()  # the good ones that no judge dropped
+    paragraphs: tuple[Paragraph, ...] = ()  # those kept that no judge dropped
     languages: tuple[str, ...] = ()  # ISO 639-3 code of each of them
 
 
@@ -37,7 +37,7 @@ class Panel:
 
     def __call__(self, page: Page, url: str, headers: Headers = (), sketch: str = "") -> Judged:
         """Judge a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
-        paragraphs = [paragraph for paragraph in page.paragraphs if paragraph.kind == "good"]
+        paragraphs = [paragraph for paragraph in page.paragraphs if paragraph.kind in KEPT_KINDS]
         texts = [paragraph.text for paragraph in paragraphs]
         facts = Facts(url=url, headers=headers, sketch=sketch, texts=texts)
         scores: dict[str, float] = {}

@@ -7,7 +7,7 @@ purpose; a user who wants only prose can narrow them in [quality].
 from collections.abc import Mapping, Sequence
 
 from windrow.config import Config, QualityOptions
-from windrow.data import Page, Paragraph, Reason
+from windrow.data import KEPT_KINDS, Page, Paragraph, Reason
 from windrow.judge import shape
 from windrow.judge.ruling import Facts, Judge, Ruling
 
@@ -65,8 +65,8 @@ def exceeded(found: Mapping[str, float], options: QualityOptions) -> str:
 
 
 def good_share(paragraphs: Sequence[Paragraph]) -> float:
-    """Return the share of the characters of all paragraphs that are in good ones."""
-    good = sum([len(paragraph.text) for paragraph in paragraphs if paragraph.kind == "good"])
+    """Return the share of the characters of all paragraphs that are in good ones or in comments."""
+    good = sum([len(paragraph.text) for paragraph in paragraphs if paragraph.kind in KEPT_KINDS])
     return good / (sum([len(paragraph.text) for paragraph in paragraphs]) or 1)
 
 

@@ -1,5 +1,7 @@
 """The extractor `blocks`: what it keeps and drops, that kernel and reference agree, and errors for broken models."""
 
+import array
+import dataclasses
 import random
 import time
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from windrow.extract import blocks, html, walk
 from windrow.extract.blocks import features, model, reference, rules
 from windrow.extract.blocks.model import BlocksModel, Forest
 from windrow.extract.evaluation import gold
-from windrow.extract.walk import Walk
+from windrow.extract.walk import Walk, structure
 
 NAMES = rules.FIRST, rules.SECOND
 FIRST = model.shipped(*NAMES).first
@@ -57,7 +59,7 @@ def by_reference() -> blocks.BlockClassifier:
 @pytest.fixture(params=[by_kernel, by_reference], ids=["kernel", "reference"])
 def extracted(request: pytest.FixtureRequest) -> Callable[..., Page]:
     classify = request.param()
-    return lambda page, comments=False: blocks.extract(capture(page), 10, classify=classify, comments=comments)
+    return lambda page, **options: blocks.extract(capture(page), 10, classify=classify, **options)
 
 
 def good(page: Page) -> list[str]:
@@ -90,6 +92,51 @@ def test_every_block_is_a_paragraph_with_its_path(extracted: Callable[..., Page]
     heading = next(one for one in page.paragraphs if one.text == "The bridge")
     assert (heading.heading, heading.path) == (True, "html.body.main.article.h2")
     assert {one.kind for one in page.paragraphs} == {one.own for one in page.paragraphs} == {"good", "bad"}
+
+
+FORMED = f"""<html><head><base href="/dir/"></head><body><main><h1>The flood</h1><p>{SENTENCE * 3}<br>Signed</p>
+<p>{SENTENCE}<b>Read</b> <a href="more?a=1&amp;b=2"><i>the rest</i></a>, <a href="#note">a note</a>.</p>
+<ol><li></li><li>{SENTENCE * 2}<ul><li>{SENTENCE * 2}</li></ul></li></ol><blockquote><p>{SENTENCE * 2}</blockquote>
+<table><tr><th>{SENTENCE}<th>{SENTENCE}<tr><td>{SENTENCE}<td>{SENTENCE}</table>
+<pre>{SENTENCE}\n\t{SENTENCE}\n</pre><p>{SENTENCE * 3}</p></main><ul><li><a href=/>Home</a></ul></body></html>"""
+
+
+@pytest.fixture(params=["kernel", "reference"])
+def formed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Page]:
+    """Extract FORMED with everything kept but its last block."""
+    if request.param == "reference":
+        monkeypatch.setattr(blocks, "_blocks", None)
+        monkeypatch.setattr(structure, "_structure", None)
+
+    def classify(page: Walk) -> tuple[bytes, bytes, int]:
+        scores = array.array("H", [1] * (len(page.texts) - 1) + [0]).tobytes()
+        return scores, scores, 1
+
+    return lambda **options: blocks.extract(capture(FORMED), 10, classify=classify, **options)
+
+
+def test_paragraphs_have_their_structure_and_lines(formed: Callable[..., Page]) -> None:
+    page = formed()
+    kept = [one for one in page.paragraphs if one.kept]
+    assert [one.structure for one in kept] == [
+        *("h1", "", "", "ol:1 li:2", "ol:1 li:2 ul:2 li:1", "blockquote:1"),
+        *("table:1 tr:1 th:1", "table:1 tr:1 th:2", "table:1 tr:2 td:1", "table:1 tr:2 td:2", "pre:1", ""),
+    ]
+    sentence = SENTENCE.strip()
+    assert {one.structure: one.lines for one in kept if one.lines} == {
+        "": f"{(SENTENCE * 3).strip()}\nSigned",
+        "pre:1": f"{sentence}\n\t{sentence}",
+    }
+    assert not any(one.structure or one.lines for one in page.paragraphs if not one.kept)
+    assert not any(one.marks for one in page.paragraphs)
+
+
+def test_marks_are_kept_on_request(formed: Callable[..., Page]) -> None:
+    page, plain = formed(marks=True), formed()
+    found = [(one.text[mark.start : mark.end], mark.kind, mark.target) for one in page.paragraphs for mark in one.marks]
+    rest = "http://page.test/dir/more?a=1&b=2"
+    assert found == [("Read", "strong", ""), ("the rest", "em", ""), ("the rest", "link", rest)]
+    assert tuple(msgspec.structs.replace(one, marks=()) for one in page.paragraphs) == plain.paragraphs
 
 
 def test_comments_are_kept_on_request(extracted: Callable[..., Page]) -> None:
@@ -215,8 +262,9 @@ def changed_walk(page: Walk, **changed: object) -> Walk:
 
 def test_the_kernel_makes_the_paragraphs_that_python_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     classify = by_kernel()
-    page = walked(PAGE)
+    page = dataclasses.replace(walked(PAGE + FORMED), marks=[(3, 0, 3, 1, ""), (4, 4, 9, 0, "http://x.test/")])
     made = blocks.paragraphs(page, classify)
+    assert {one.structure for one in made} >= {"", "h2", "blockquote:1", "pre:1"}
     with pytest.raises(ValueError, match="do not fit together"):
         blocks._blocks.paragraphs(
             Paragraph, page.texts, page.blocks[4:], page.paths(), ("bad", "good"), (b"", 0), (b"", 0)

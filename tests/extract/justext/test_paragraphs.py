@@ -93,6 +93,15 @@ def test_class_heading_and_path_are_kept() -> None:
     assert second == Paragraph(LONG.strip(), "good", False, "html.body.article.div.p", "good")
 
 
+def test_good_paragraphs_have_their_structure_and_lines_with_the_tuned_preset() -> None:
+    source = f"<ul><li>x<li>{LONG}<br>{LONG}</ul>"
+    assert [(one.structure, one.lines) for one in page(source, preset="tuned")] == [
+        ("", ""),
+        ("ul:1 li:2", f"{LONG.strip()}\n{LONG.strip()}"),
+    ]
+    assert [(one.structure, one.lines) for one in page(source)] == [("", "")] * 2
+
+
 def test_every_threshold_is_an_option() -> None:
     assert own(f"<p>{MIDDLE}", length_high=70) == ["good"]
     assert own(f"<p>{MIDDLE}", length_low=80) == ["short"]

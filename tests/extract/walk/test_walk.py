@@ -1,34 +1,19 @@
 """The walk: where blocks begin and end, their columns, and that kernel and reference agree on every page."""
 
+import dataclasses
 import re
 import time
 from collections.abc import Callable
 
 import pytest
-import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.extract.walk.pages import by_kernel, by_reference, written
 from tests.shared import shared
 from windrow.extract import html, walk
 from windrow.extract.evaluation import gold
 from windrow.extract.walk import Walk, reference, rules
-
-
-def written(page: str, stock: bool = False) -> str:
-    tree = turbohtml.parse(page, allow_declarative_shadow_roots=False)
-    walk.strip(tree, stock)
-    return walk.markup(tree)
-
-
-def by_kernel(markup: str, stock: bool) -> Walk:
-    if walk._walk is None:
-        pytest.skip("needs the C kernel, which was not built")
-    return walk.walk(markup, stock)
-
-
-def by_reference(markup: str, stock: bool) -> Walk:
-    return Walk(*reference.scan(markup, rules.STOCK if stock else rules.PLAIN))
 
 
 @pytest.fixture(params=[by_kernel, by_reference], ids=["kernel", "reference"])
@@ -210,14 +195,28 @@ TAGS = """<p>|</p>|<div>|</div>|<div class='post-content sidebar'>|<section id=n
 <i "=1 <x>|<div =a>|<p a=b=c>|<div style='x;display: none'>|<p aria-hidden=true>|<p É=1>|&|&amp;|&nbsp;
 &lt;p&gt;|&copy;|&#1;|&#xD800;|word|Two words.|1,5!|é|日本。|ا؟|…|😀"""
 SPACES = ["\0", "\1", "\x1c", "\x85", "\x9f", "\ud800", "\u00ad", "\u2028", "\u3000", " ", "\n", "\t ", "x" * 80]
-PIECES = st.sampled_from([*TAGS.replace("\n", "|").split("|"), *SPACES])
+STRUCTURE = """<ul>|</ul>|<ol>|<li>|</li>|<menu>|<dl>|<dt>|<dd>|<tr>|<td colspan=3>|<th>|<td colspan='99999999'>|<td>x
+<tr><td>|<table role=presentation>|<table role=none>|</table>|<caption>|<figure>|<figcaption>|</figure>|<blockquote>
+</blockquote>|<pre>|</pre>|<listing>|<strong>|</strong>|<em>|</em>|<code>|</code>|<kbd>|<tt>|</tt>|<a href="">
+<a href='/x?a=1&amp;b="'>"""
+INDENTS = ["  indented", "\n", "\n\n", "\t", "\r\n", "&#13;", "&#x2028;", "&#x85;", " a b ", "\n  \n"]
+PIECES = st.sampled_from(
+    [*TAGS.replace("\n", "|").split("|"), *SPACES, *STRUCTURE.replace("\n", "|").split("|"), *INDENTS]
+)
 
 
-@settings(max_examples=600, deadline=None)
-@given(st.lists(PIECES, max_size=40).map("".join), st.booleans())
-def test_kernel_and_reference_agree_on_any_page(page: str, stock: bool) -> None:
+@settings(max_examples=900, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join), st.booleans(), st.booleans())
+def test_kernel_and_reference_agree_on_any_page(page: str, stock: bool, marks: bool) -> None:
     markup = written(page, stock)
-    assert by_kernel(markup, stock) == by_reference(markup, stock)
+    assert by_kernel(markup, stock, marks) == by_reference(markup, stock, marks)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_marks_change_nothing_else(page: str) -> None:
+    markup = written(page)
+    assert dataclasses.replace(by_kernel(markup, marks=True), marks=[]) == by_kernel(markup)
 
 
 DISAGREED = (
@@ -274,7 +273,8 @@ def test_kernel_and_reference_agree_on_real_pages(dataset: str) -> None:
         tree = html.read(sample.capture(), 0, stock=stock).tree
         assert tree is not None
         markup = walk.markup(tree)
-        assert by_kernel(markup, stock) == by_reference(markup, stock), sample.name
+        marks = number % 4 == 0
+        assert by_kernel(markup, stock, marks) == by_reference(markup, stock, marks), sample.name
 
 
 HOSTILE = {
@@ -293,6 +293,16 @@ HOSTILE = {
     "tables": lambda n: "<table><tr><td>a" * n,
     "brackets": lambda n: "<" * n,
     "references": lambda n: "&amp;" * n,
+    "cells": lambda n: "<table><tr>" + "<td colspan=99999999>a" * n,
+    "rows": lambda n: "<table>" + "<tr><td>a" * n,
+    "items": lambda n: "<ul>" + "<li>a" * n,
+    "nested lists": lambda n: "<ul><li>a" * n,
+    "lists in lists": lambda n: "<ol>" * n + "<li>a",
+    "breaks": lambda n: "a<br>" * n,
+    "code": lambda n: "<pre>" + "  a  \n\n" * n,
+    "blank code": lambda n: "<pre>" + " \n" * n + "a" + " \t" * n,
+    "bold": lambda n: "<b>a</b> " * n,
+    "open bold": lambda n: "<b>a<p>" * n,
 }
 
 
@@ -304,7 +314,7 @@ def test_hostile_pages_take_linear_time(name: str, stock: bool) -> None:
         spent = []
         for markup in markups:
             start = time.process_time()
-            way(markup, stock)
+            way(markup, stock, marks=True)
             spent.append(time.process_time() - start)
         assert spent[1] < 8 * 6 * max(spent[0], 0.002), way.__name__
 
@@ -347,3 +357,62 @@ def test_noscript_is_text_if_it_holds_most_of_the_page(walked: Callable[..., Wal
     assert walked(f"<p>{post * 3}</p><noscript><p>{post}</noscript>").texts == [(post * 3).strip()]
     assert walked("<p>Loading</p><noscript>Please allow scripts to run.</noscript>").texts == ["Loading"]
     assert walked(f"<button><noscript><p>{post}</noscript></button>seen").texts == ["seen"]
+
+
+def ordinals(page: Walk) -> list[tuple[str, int]]:
+    rows = zip(page.container_column("tag"), page.container_column("ordinal"), strict=True)
+    return [(walk.TAGS[tag], number) for tag, number in rows if number]
+
+
+def test_items_rows_and_cells_are_numbered_with_those_that_are_empty(walked: Callable[..., Walk]) -> None:
+    page = walked(
+        "<ul><li><li>b<li></ul><dl><dt>t<div><dd><dd>d</div></dl><table><tr><tr><td><th colspan=2>h<td>c</table>"
+    )
+    assert ordinals(page) == [("li", 2), ("dt", 1), ("dd", 3), ("tr", 2), ("th", 2), ("td", 4)]
+
+
+def test_an_element_outside_of_its_list_or_table_has_no_number(walked: Callable[..., Walk]) -> None:
+    assert ordinals(walked("<li>a</li><div><dt>b</dt></div><ul><table><tr><td><li>c</table></ul>")) == [
+        ("tr", 1),
+        ("td", 1),
+    ]
+
+
+def test_a_list_in_a_list_has_the_number_of_the_item_before_it(walked: Callable[..., Walk]) -> None:
+    page = walked("<ol><li>a</li><li>b</li><ul><li>c</li></ul><li>d</li></ol>")
+    assert ordinals(page) == [("li", 1), ("li", 2), ("ul", 2), ("li", 1), ("li", 3)]
+
+
+@pytest.mark.parametrize(("role", "number"), [("presentation", -1), ("none", -1), ("grid", 0), ("", 0)])
+def test_a_table_that_says_that_it_is_none_is_marked(role: str, number: int, walked: Callable[..., Walk]) -> None:
+    page = walked(f'<table role="{role}"><tr><td>a</table>')
+    assert (
+        page.container_column("ordinal")[[walk.TAGS[tag] for tag in page.container_column("tag")].index("table")]
+        == number
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "columns"),
+    [
+        ("3", 3),
+        ("0", 1),
+        ("-2", 1),
+        ("x", 1),
+        ("", 1),
+        ("2x", 2),
+        ("1000", 1000),
+        ("99999999", 1000),
+        ("9" * 5000, 1000),
+    ],
+)
+def test_a_cell_counts_as_many_columns_as_a_browser_gives_it(
+    written: str, columns: int, walked: Callable[..., Walk]
+) -> None:
+    page = walked(f'<table><tr><td colspan="{written}">a<td>b</table>')
+    assert ordinals(page)[1:] == [("td", 1), ("td", 1 + columns)]
+
+
+def test_numbers_do_not_grow_without_bound(walked: Callable[..., Walk]) -> None:
+    page = walked("<table><tr>" + "<td colspan=1000>" * 20_000 + "<td>a</table>")
+    assert ordinals(page)[1:] == [("td", reference.MAX_ORDINAL)]

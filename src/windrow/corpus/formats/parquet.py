@@ -7,6 +7,8 @@ import contextlib
 import datetime
 from typing import Any, BinaryIO
 
+import msgspec
+
 from windrow import urls
 from windrow.config import ConfigError
 from windrow.corpus.formats.format import FormatOptions, Item
@@ -33,8 +35,12 @@ def _arrow() -> tuple[Any, Any]:
 def schema() -> Any:
     arrow, _ = _arrow()
     text, whole = arrow.string(), arrow.int64()
+    mark = arrow.struct([("start", whole), ("end", whole), ("kind", text), ("target", text)])
     paragraph = arrow.struct(
-        [("text", text), ("class", text), ("own", text), ("heading", arrow.bool_()), ("language", text)]
+        [
+            *(("text", text), ("class", text), ("own", text), ("heading", arrow.bool_()), ("language", text)),
+            *(("structure", text), ("lines", text), ("marks", arrow.list_(mark))),
+        ]
     )
     signal = arrow.struct([(name, text) for name in ("source", "name", "value", "field", "agent")])
     columns = [(name, text) for name in ("id", "url", "host", "domain", "tld")]
@@ -73,6 +79,9 @@ def row(item: Item) -> dict[str, Any]:
                 "own": found.own,
                 "heading": found.heading,
                 "language": found.language or document.language,
+                "structure": found.structure,
+                "lines": found.lines,
+                "marks": [msgspec.structs.asdict(mark) for mark in found.marks],
             }
             for found in document.paragraphs
         ],

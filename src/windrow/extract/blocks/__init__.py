@@ -26,7 +26,7 @@ from windrow.extract import html, walk
 from windrow.extract.blocks import model as models
 from windrow.extract.blocks import rules
 from windrow.extract.blocks.model import BlocksModel, Forest
-from windrow.extract.walk import Walk
+from windrow.extract.walk import Walk, structure
 from windrow.extract.walk.rules import COMMAS, STOPS
 
 try:
@@ -46,15 +46,17 @@ def extract(
     agent: str = "",
     classify: BlockClassifier | None = None,
     comments: bool = False,
+    marks: bool = False,
 ) -> Page:
     """Return the page of `html.extract` with all its blocks as paragraphs, each good or bad.
 
-    `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides.
+    `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides. `marks` adds
+    the links and emphasis within paragraphs.
     """
-    page, tree, _ = html.read(capture, max_links, agent, shaped=False)
+    page, tree, body = html.read(capture, max_links, agent, absolute=marks, shaped=False)
     if tree is None:
         return page
-    found = walk.walk(walk.markup(tree))
+    found = walk.walk(walk.markup(tree), marks=marks)
     kept = paragraphs(found, classify or default(), comments)
     return msgspec.structs.replace(page, paragraphs=kept, shape=html.shape("".join(found.texts)))
 
@@ -66,19 +68,18 @@ def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) ->
     first, second, least = classify(page)
     if _blocks is not None and not comments:
         stages = (first, rules.EVEN), (second, least)
-        return _blocks.paragraphs(Paragraph, page.texts, page.blocks, page.paths(), _KINDS, *stages)
+        forms = structure.forms(page, second, least)
+        return _blocks.paragraphs(Paragraph, page.texts, page.blocks, page.paths(), _KINDS, *stages, forms)
     own = [_KINDS[bucket >= rules.EVEN] for bucket in memoryview(first).cast("H").tolist()]
     kinds = [_KINDS[bucket >= least] for bucket in memoryview(second).cast("H").tolist()]
     if comments:
         _keep_comments(page, kinds)
     paths = page.paths()
     rows = zip(page.texts, kinds, page.column("heading"), page.column("path"), own, strict=True)
-    return tuple(
-        [
-            Paragraph(text, kind, heading=level > 0, path=paths[path], own=alone)
-            for text, kind, level, path, alone in rows
-        ]
-    )
+    made = [
+        Paragraph(text, kind, heading=level > 0, path=paths[path], own=alone) for text, kind, level, path, alone in rows
+    ]
+    return structure.formed(page, made)
 
 
 def _keep_comments(page: Walk, kinds: list[str]) -> None:

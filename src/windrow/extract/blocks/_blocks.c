@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { CHARS, WORDS, LINK_CHARS, LINKS, STOPS, COMMAS, DIGITS, TAGS, BREAKS, IMAGES, TAG, DEPTH, PATH, CONTAINER, HEADING, FLAGS, HINTS, BLOCK_COLUMNS };
-enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COLUMNS };
+enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, C_ORDINAL, CONTAINER_COLUMNS };
 
 #define LEVELS 5
 #define NEAR 3
@@ -722,27 +722,54 @@ classify(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result;
 }
 
+/* Add structure, lines and marks of a paragraph behind its first five fields and its language, up to the last one that it has.
+   Return how many fields there are; 0: an error. */
+static size_t
+add_form(PyObject **parts, Py_ssize_t i, PyObject *structures, PyObject *lines, PyObject *marks)
+{
+    static PyObject *none = NULL;
+    PyObject *number = NULL;
+    if (none == NULL && (none = PyUnicode_InternFromString("")) == NULL)
+        return 0;
+    parts[5] = parts[7] = none;
+    parts[6] = PyList_GET_ITEM(structures, i);
+    if (PyDict_GET_SIZE(lines) == 0 && PyDict_GET_SIZE(marks) == 0)
+        return parts[6] != none ? 7 : 5;
+    if ((number = PyLong_FromSsize_t(i)) == NULL)
+        return 0;
+    PyObject *shown = PyDict_GetItemWithError(lines, number);
+    parts[8] = shown != NULL || !PyErr_Occurred() ? PyDict_GetItemWithError(marks, number) : NULL;
+    Py_DECREF(number);
+    if (PyErr_Occurred())
+        return 0;
+    if (shown != NULL)
+        parts[7] = shown;
+    return parts[8] != NULL ? 9 : shown != NULL ? 8 : parts[6] != none ? 7 : 5;
+}
+
 /* Return the paragraphs of a page: `make` is called with text, kind, heading, path, and the kind by the first stage. */
 static PyObject *
 paragraphs(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *make, *texts, *paths, *bad, *good, *result = NULL;
+    PyObject *make, *texts, *paths, *bad, *good, *structures = NULL, *lines = NULL, *marks = NULL, *result = NULL;
     Py_buffer blocks, first, second;
     int even, bound;
-    if (!PyArg_ParseTuple(arguments, "OO!y*O!(UU)(y*i)(y*i):paragraphs", &make, &PyList_Type, &texts, &blocks, &PyList_Type, &paths, &bad,
-                          &good, &first, &even, &second, &bound))
+    if (!PyArg_ParseTuple(arguments, "OO!y*O!(UU)(y*i)(y*i)|(O!O!O!):paragraphs", &make, &PyList_Type, &texts, &blocks, &PyList_Type, &paths,
+                          &bad, &good, &first, &even, &second, &bound, &PyList_Type, &structures, &PyDict_Type, &lines, &PyDict_Type, &marks))
         return NULL;
     Py_ssize_t count = PyList_GET_SIZE(texts);
     const int32_t *heading = (const int32_t *)blocks.buf + HEADING * count, *path = (const int32_t *)blocks.buf + PATH * count;
-    if (blocks.len != count * BLOCK_COLUMNS * (Py_ssize_t)sizeof(int32_t) || first.len != count * 2 || second.len != count * 2)
+    if (blocks.len != count * BLOCK_COLUMNS * (Py_ssize_t)sizeof(int32_t) || first.len != count * 2 || second.len != count * 2 ||
+        (structures != NULL && PyList_GET_SIZE(structures) != count))
         PyErr_SetString(PyExc_ValueError, "the blocks, the answers and the texts do not fit together");
     else
         result = PyTuple_New(count);
     for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
         PyObject *where = path[i] >= 0 && path[i] < PyList_GET_SIZE(paths) ? PyList_GET_ITEM(paths, path[i]) : Py_None;
         PyObject *kind = ((const uint16_t *)second.buf)[i] >= bound ? good : bad, *own = ((const uint16_t *)first.buf)[i] >= even ? good : bad;
-        PyObject *parts[] = {PyList_GET_ITEM(texts, i), kind, heading[i] > 0 ? Py_True : Py_False, where, own};
-        PyObject *made = PyObject_Vectorcall(make, parts, 5, NULL);
+        PyObject *parts[9] = {PyList_GET_ITEM(texts, i), kind, heading[i] > 0 ? Py_True : Py_False, where, own};
+        size_t given = structures != NULL && kind == good ? add_form(parts, i, structures, lines, marks) : 5;
+        PyObject *made = given > 0 ? PyObject_Vectorcall(make, parts, given, NULL) : NULL;
         if (made == NULL)
             Py_CLEAR(result);
         else
@@ -918,7 +945,8 @@ static PyMethodDef methods[] = {
     {"classify", classify, METH_VARARGS,
      "classify(texts, blocks, containers, model) -> the result of reference.classify"},
     {"paragraphs", paragraphs, METH_VARARGS,
-     "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)) -> the results of make for each block"},
+     "paragraphs(make, texts, blocks, paths, (bad, good), (first, even), (second, least)[, (structures, lines, marks)]) "
+     "-> the results of make for each block"},
     {"features", features, METH_VARARGS,
      "features(texts, blocks, containers, model, buckets) -> the features of both stages, float32, block by block"},
     {NULL, NULL, 0, NULL},

@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from windrow.data import Mark
+
 _Paragraph = TypeVar("_Paragraph")
 ForestArrays = tuple[
     bytes, bytes, bytes, bytes, int, int, int
@@ -21,12 +23,13 @@ def compile(
 def classify(texts: list[str], blocks: bytes, containers: bytes, model: object, /) -> tuple[bytes, bytes, int]: ...
 def features(texts: list[str], blocks: bytes, containers: bytes, model: object, buckets: bytes, /) -> bytes: ...
 def paragraphs(
-    make: Callable[[str, str, bool, str, str], _Paragraph],
+    make: Callable[..., _Paragraph],
     texts: list[str],
     blocks: bytes,
     paths: list[str],
     kinds: tuple[str, str],
     first: tuple[bytes, int],
     second: tuple[bytes, int],
+    forms: tuple[list[str], dict[int, str], dict[int, tuple[Mark, ...]]] = ...,
     /,
 ) -> tuple[_Paragraph, ...]: ...

@@ -85,8 +85,8 @@ def passages(sample: Sample, text: str) -> tuple[int, int, int, int]:
 
 
 def text(page: Page) -> str:
-    """Return the good paragraphs of a page, one per line."""
-    return "\n".join(one.text for one in page.paragraphs if one.kind == "good")
+    """Return the paragraphs of a page that are kept, one per line."""
+    return "\n".join(one.text for one in page.paragraphs if one.kept)
 
 
 def score(name: str, extract: TextExtractor, sample: Sample) -> PageScore:

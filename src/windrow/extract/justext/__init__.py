@@ -18,7 +18,7 @@ from windrow.extract import html, walk
 from windrow.extract.justext import rules, stoplists
 from windrow.extract.justext.rules import PRESETS, Thresholds
 from windrow.extract.justext.stoplists import Stoplist
-from windrow.extract.walk import ElementTree, Walk
+from windrow.extract.walk import ElementTree, Walk, structure
 
 _DEFAULT = config.ParagraphsOptions()
 
@@ -41,8 +41,10 @@ def check(options: config.ParagraphsOptions) -> None:
 
 def paragraphs(tree: ElementTree, declared: str, options: config.ParagraphsOptions) -> tuple[Paragraph, ...]:
     """Return all paragraphs of a stripped tree, good and bad. `declared` is the language that the page declares."""
-    page = walk.walk(walk.markup(tree), stock=options.preset == "stock")
-    return rules.classified(page, _stoplist(page, declared, options), thresholds(options))
+    stock = options.preset == "stock"
+    page = walk.walk(walk.markup(tree), stock)
+    found = rules.classified(page, _stoplist(page, declared, options), thresholds(options))
+    return found if stock else structure.formed(page, found)
 
 
 @functools.lru_cache(16)

@@ -31,6 +31,12 @@ CONTAINER, the columns of `containers`; one row for each block-level element tha
     tag, depth  as above
     first, end  its text is that of the blocks first to end - 1: sums over a container are differences of running sums
     hints, flags  of its own attributes and tag alone
+    ordinal     number of an item in its list, of a row in its table, of a cell in its row (its column), from 1; those
+                without text count too. Of a list inside another list, and not in an item of it: the number of the item
+                before it. -1: a table that says that it is none. 0: any other
+
+`lines` has the lines of the blocks that show any, by the number of the block (see `lines`), `marks` the links and
+emphasis of all blocks, on request (see `marks`).
 
 `stock=True` splits and drops as jusText does, with its errors: blank text between two inline elements is lost,
 `<section>` is no boundary, and every `<a>` is a link. Paths and depths then include inline elements. A tree is
@@ -40,10 +46,11 @@ stripped and walked in the same mode.
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Protocol
 
 from windrow.extract.walk import reference
+from windrow.extract.walk.marks import Mark
 from windrow.extract.walk.rules import COMMAS, FLAG, FLAGS, HINTS, PLAIN, STOCK, STOPS, TAGS, automaton
 
 try:
@@ -57,7 +64,7 @@ BLOCK = (
     *("chars", "words", "link_chars", "links", "stops", "commas", "digits", "tags", "breaks", "images"),
     *("tag", "depth", "path", "container", "heading", "flags", "hints"),
 )
-CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags")
+CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags", "ordinal")
 _MIN_NOSCRIPT = 500  # characters; a shorter noscript element is a message to the reader
 _MAX_NOSCRIPTS = 16  # noscript elements that are examined: each may hold the whole page
 
@@ -69,6 +76,8 @@ class Element(Protocol):
     def text(self) -> str: ...
     @property
     def parent(self) -> object: ...
+    @property
+    def attrs(self) -> MutableMapping[str, str | list[str] | None]: ...
     def unwrap(self) -> object: ...
     def attr(self, name: str, /) -> str | None: ...
     def extract(self) -> object: ...
@@ -91,6 +100,8 @@ class Walk:
     containers: bytes
     path_parents: bytes
     path_tags: list[str]
+    lines: dict[int, str] = dataclasses.field(default_factory=dict)
+    marks: list[Mark] = dataclasses.field(default_factory=list)  # in the order of their ends
 
     def column(self, name: str) -> list[int]:
         return _column(self.blocks, BLOCK, name)
@@ -143,23 +154,41 @@ def markup(tree: ElementTree) -> str:
     return tree.serialize()
 
 
-def walk(markup: str, stock: bool = False) -> Walk:
-    """Return the blocks of a page that `markup` wrote out. Any other text is accepted too; time is always linear."""
+def walk(markup: str, stock: bool = False, marks: bool = False) -> Walk:
+    """Return the blocks of a page that `markup` wrote out. Any other text is accepted too; time is always linear.
+
+    `marks` adds the links and emphasis within the blocks; not with `stock`.
+    """
+    marks = marks and not stock
     if _walk is None:
-        return Walk(*reference.scan(markup, STOCK if stock else PLAIN))
-    found = _walk.scan(markup, _compiled(stock), True)
+        return _walk_of(reference.scan(markup, STOCK if stock else PLAIN, marks))
+    found = _walk.scan(markup, _compiled(stock), True, marks)
     if found is None:  # a comment inside a tag
-        found = _walk.scan(reference.uncommented(markup), _compiled(stock), False)
+        found = _walk.scan(reference.uncommented(markup), _compiled(stock), False, marks)
         assert found is not None
-    return Walk(*found)
+    return _walk_of(found)
+
+
+def _walk_of(columns: reference.Columns) -> Walk:
+    texts, blocks, containers, path_parents, path_tags, lines, marks = columns
+    return Walk(
+        texts=texts,
+        blocks=blocks,
+        containers=containers,
+        path_parents=path_parents,
+        path_tags=path_tags,
+        lines=lines,
+        marks=marks,
+    )
 
 
 @functools.cache
 def _compiled(stock: bool) -> object:
     """Return the rules in the kernel's form."""
     known = (STOCK if stock else PLAIN).known
+    tags = [(tag, known[tag]) for tag in TAGS if tag]
     return _walk.compile(
-        [(tag, known[tag].kind, known[f"/{tag}"].kind, known[tag].number, known[tag].flags) for tag in TAGS if tag],
+        [(tag, own.kind, known[f"/{tag}"].kind, own.number, own.flags, own.role, own.mark) for tag, own in tags],
         stock,
         (reference.MAX_PATH, reference.MAX_BLOCKS, reference.REACH),
         (FLAG["link"], FLAG["hidden"], FLAG["heading"]),

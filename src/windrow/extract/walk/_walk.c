@@ -13,18 +13,23 @@ enum { INLINE, LINK, BLOCK, VOID, IMAGE, BREAK, VOID_BLOCK, UNLINK, CLOSE, VOID_
 enum { SPACE = 1, CONTROL = 2, STOP = 4, COMMA = 8, DIGIT = 16, MARKUP = 32 };
 enum { CHARS, WORDS, LINK_CHARS, LINKS, STOPS, COMMAS, DIGITS, TAGS, BREAKS, IMAGES, COUNTS };
 enum { TAG = COUNTS, DEPTH, PATH, CONTAINER, HEADING, FLAGS, HINTS, BLOCK_COLUMNS };
-enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, CONTAINER_COLUMNS };
+enum { C_PARENT, C_TAG, C_DEPTH, C_FIRST, C_END, C_HINTS, C_FLAGS, C_ORDINAL, CONTAINER_COLUMNS };
+enum { NO_ROLE, LIST, ITEM, TERMS, TERM, TABLE, ROW, CELL, CAPTION, FIGURE, LEGEND, QUOTE, CODE };
 
 #define NAME_LENGTH 16
 #define SLOTS 1024 /* of the hash table of tags: a power of two, several times their number */
 #define LETTERS 40 /* 0: a character that no hint word has */
 #define MARKS 32
+#define MARK_KINDS 4 /* a link has the number 0 */
+#define MAX_SPAN 1000
+#define MAX_ORDINAL (1 << 24)
 #define CAPSULE "windrow.extract.walk._walk.rules"
 
 typedef struct {
     char name[NAME_LENGTH];
     int length, kind, end_kind; /* of the start tag and the end tag */
     int32_t number, flags;
+    int role, mark;
     PyObject *text; /* NULL: the slot is free */
 } Tag;
 
@@ -52,6 +57,9 @@ typedef struct {
     int kind;
     int block; /* index of the nearest block element, this one included */
     int32_t path, container, flags, hints, heading; /* set by resolve: its own and those above it */
+    int32_t ordinal, count;                         /* of a list, table or row: what it holds so far */
+    int holder;                                     /* index of the nearest list, table or row, this one included; 0: none */
+    int role, code;
 } Element;
 
 typedef struct {
@@ -83,6 +91,16 @@ typedef struct {
     int pending; /* a blank precedes the next character */
     int linked;  /* inside a link */
     int broken;  /* directly after a <br> */
+
+    PyObject *lines;  /* by the number of the block */
+    char *source;     /* of the current block, if it is code: with its white space */
+    int32_t *ends;    /* of the lines of the current block, in its text */
+    Py_ssize_t source_length, source_room, end_count, end_room;
+
+    PyObject *marks; /* NULL: they are not wanted */
+    int open[MARK_KINDS];
+    Py_ssize_t since[MARK_KINDS];
+    Span href;
 
     int any, solid, first_blank, last_blank; /* of the node: the text since the last tag that is not transparent */
     int32_t node_length;                     /* with single blanks and none at the ends */
@@ -357,6 +375,7 @@ resolve(Scan *self, const int kind, int place)
             row[C_DEPTH] = (int32_t)self->resolved;
             row[C_HINTS] = hints;
             row[C_FLAGS] = flags;
+            row[C_ORDINAL] = element->ordinal;
             element->container = (int32_t)self->container_count - 1;
         }
         element->heading = above != NULL ? above->heading : 0;
@@ -366,6 +385,131 @@ resolve(Scan *self, const int kind, int place)
         element->hints = hints | (above != NULL ? above->hints : 0);
     }
     return 0;
+}
+
+static int
+add_mark(Scan *self, int kind, Py_ssize_t start)
+{
+    PyObject *href = kind == 0 ? PyUnicode_Substring(self->markup, self->href.start, self->href.end) : PyUnicode_New(0, 0);
+    PyObject *mark = href != NULL ? Py_BuildValue("(nnniN)", self->block_count, start, self->text_length, kind, href) : NULL;
+    int result = mark != NULL ? PyList_Append(self->marks, mark) : -1;
+    Py_XDECREF(mark);
+    return result;
+}
+
+/* Add the mark that was open until here, if it holds any text. */
+FOR_EACH_KIND int
+end_mark(Scan *self, const int kind, int which)
+{
+    Py_ssize_t start = self->since[which];
+    if (start < self->text_length && PyUnicode_READ(kind, self->text, start) == ' ')
+        start++;
+    return start < self->text_length && self->block_count < self->rules->max_blocks ? add_mark(self, which, start) : 0;
+}
+
+FOR_EACH_KIND int
+leave_mark(Scan *self, const int kind, int which)
+{
+    if (self->open[which] == 0)
+        return 0;
+    return --self->open[which] == 0 ? end_mark(self, kind, which) : 0;
+}
+
+static void
+enter_mark(Scan *self, int which)
+{
+    if (self->open[which]++ == 0)
+        self->since[which] = self->text_length;
+}
+
+/* Read a tag that may begin or end a mark. */
+FOR_EACH_KIND int
+read_mark(Scan *self, const int kind, const Element *element)
+{
+    if (element->tag != NULL && element->tag->mark) {
+        if (READ(element->name.start - 1) == '/')
+            return leave_mark(self, kind, element->tag->mark);
+        enter_mark(self, element->tag->mark);
+    }
+    else if (element->kind == LINK || element->kind == UNLINK) {
+        Span all = element->attributes;
+        if (leave_mark(self, kind, 0) < 0)
+            return -1;
+        Py_ssize_t start = element->kind == LINK ? find(self, kind, all.start, all.end, " href=\"") + 7 : all.end;
+        Py_ssize_t end = start < all.end ? find(self, kind, start, all.end, "\"") : all.end;
+        if (end < all.end) {
+            self->href.start = start;
+            self->href.end = end;
+            enter_mark(self, 0);
+        }
+    }
+    return 0;
+}
+
+/* End the marks of a block. What is still open marks the next block from its first character. */
+FOR_EACH_KIND int
+end_marks(Scan *self, const int kind)
+{
+    for (int which = 0; which < MARK_KINDS; which++) {
+        if (self->open[which] > 0 && end_mark(self, kind, which) < 0)
+            return -1;
+        self->since[which] = 0;
+    }
+    return 0;
+}
+
+static int
+keep_lines(Scan *self, const int kind, const char *from, Py_ssize_t length)
+{
+    PyObject *number = PyLong_FromSsize_t(self->block_count), *lines = PyUnicode_FromKindAndData(kind, from, length);
+    int result = number != NULL && lines != NULL ? PyDict_SetItem(self->lines, number, lines) : -1;
+    Py_XDECREF(number);
+    Py_XDECREF(lines);
+    return result;
+}
+
+/* Keep the lines of a block of text with <br>: a blank of its text becomes the end of a line. This changes the text. */
+FOR_EACH_KIND int
+add_broken(Scan *self, const int kind)
+{
+    int found = 0;
+    for (Py_ssize_t i = 0; i < self->end_count; i++)
+        if (self->ends[i] > 0 && self->ends[i] < self->text_length) {
+            PyUnicode_WRITE(kind, self->text, self->ends[i], '\n');
+            found = 1;
+        }
+    return found ? keep_lines(self, kind, self->text, self->text_length) : 0;
+}
+
+/* Keep the lines of a block of code: without blanks at their ends, and without empty lines at both ends of the block. */
+FOR_EACH_KIND int
+add_code(Scan *self, const int kind)
+{
+    Py_ssize_t length = 0, solid = 0; /* solid: up to the last character of the line that is not blank */
+    for (Py_ssize_t i = 0; i < self->source_length; i++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, self->source, i);
+        if (letter == '\n') {
+            length = solid;
+            if (length == 0)
+                continue;
+        }
+        PyUnicode_WRITE(kind, self->source, length++, letter);
+        if (letter != ' ' && letter != '\t')
+            solid = length;
+    }
+    while (solid > 0 && PyUnicode_READ(kind, self->source, solid - 1) == '\n')
+        solid--;
+    if (solid == self->text_length && memcmp(self->source, self->text, (size_t)(solid * kind)) == 0)
+        return 0;
+    return keep_lines(self, kind, self->source, solid);
+}
+
+FOR_EACH_KIND int
+add_lines(Scan *self, const int kind)
+{
+    if (self->rules->stock)
+        return 0;
+    return self->source_length > 0 ? add_code(self, kind) : add_broken(self, kind);
 }
 
 FOR_EACH_KIND int
@@ -382,6 +526,8 @@ emit(Scan *self, const int kind)
         return -1;
     }
     Py_DECREF(text);
+    if ((self->source_length > 0 || self->end_count > 0) && add_lines(self, kind) < 0)
+        return -1;
     const Element *element = &self->stack[place];
     int32_t *row = &self->blocks[self->block_count++ * BLOCK_COLUMNS];
     self->counts[CHARS] = (int32_t)self->text_length;
@@ -418,12 +564,14 @@ boundary(Scan *self, const int kind)
 {
     int result = 0;
     end_node(self);
+    if (self->marks != NULL && end_marks(self, kind) < 0)
+        return -1;
     if (self->text_length > 0 && self->block_count < self->rules->max_blocks)
         result = emit(self, kind);
     int32_t images = self->counts[IMAGES];
     memset(self->counts, 0, sizeof(self->counts));
     self->counts[IMAGES] = images;
-    self->text_length = 0;
+    self->text_length = self->source_length = self->end_count = 0;
     self->pending = self->broken = 0;
     return result;
 }
@@ -494,6 +642,28 @@ reference(const Scan *self, const int kind, Py_ssize_t *place)
     return READ((*place)++);
 }
 
+/* Keep the white space of code. */
+FOR_EACH_KIND int
+read_code(Scan *self, const int kind, Py_ssize_t place, Py_ssize_t end)
+{
+    if (reserve(&self->source, &self->source_room, (self->source_length + end - place) * kind, 1) < 0)
+        return -1;
+    while (place < end) {
+        Py_UCS4 letter = READ(place);
+        if (letter == '&')
+            letter = reference(self, kind, &place);
+        else
+            place++;
+        int class = class_of(self->rules, letter);
+        if (class & CONTROL)
+            continue;
+        if (class & SPACE && letter != '\n' && letter != '\t')
+            letter = ' ';
+        PyUnicode_WRITE(kind, self->source, self->source_length++, letter);
+    }
+    return 0;
+}
+
 /* Read text up to the next tag and return where that begins. */
 FOR_EACH_KIND Py_ssize_t
 read_text(Scan *self, const int kind, Py_ssize_t place)
@@ -503,6 +673,8 @@ read_text(Scan *self, const int kind, Py_ssize_t place)
         end = bracket(self, kind, end + 1);
     if (end == place)
         return end;
+    if (self->stack[self->depth - 1].code && read_code(self, kind, place, end) < 0)
+        return -1;
     if (reserve(&self->text, &self->text_room, (self->text_length + end - place + 1) * kind, 1) < 0) /* 1: for a pending blank */
         return -1;
     while (place < end) {
@@ -517,14 +689,52 @@ read_text(Scan *self, const int kind, Py_ssize_t place)
     return end;
 }
 
-static int
-open_element(Scan *self, const Element *element)
+/* Return how many columns a cell takes. */
+FOR_EACH_KIND int32_t
+columns_of(const Scan *self, const int kind, Span all)
+{
+    Py_ssize_t place = find(self, kind, all.start, all.end, " colspan=\"") + 10;
+    int32_t columns = 0;
+    for (int digits = 0; digits < 9 && place < all.end && READ(place) >= '0' && READ(place) <= '9'; digits++, place++)
+        columns = columns * 10 + (int32_t)(READ(place) - '0');
+    return columns < 1 ? 1 : columns > MAX_SPAN ? MAX_SPAN : columns;
+}
+
+/* Return the number of an element that opens, given the list, table or row around it, which counts it. */
+FOR_EACH_KIND int32_t
+ordinal_of(const Scan *self, const int kind, const Element *element, Element *holder)
+{
+    static const uint8_t held_by[] = {[ITEM] = LIST, [TERM] = TERMS, [ROW] = TABLE, [CELL] = ROW, [CODE] = NO_ROLE};
+    Span all = element->attributes;
+    int role = element->tag->role;
+    if (role == TABLE)
+        return find(self, kind, all.start, all.end, " role=\"presentation\"") < all.end ||
+                       find(self, kind, all.start, all.end, " role=\"none\"") < all.end
+                   ? -1
+                   : 0;
+    if (role <= CODE && held_by[role] != NO_ROLE && held_by[role] == holder->role) {
+        int32_t before = holder->count, after = before + (role == CELL ? columns_of(self, kind, all) : 1);
+        holder->count = after < MAX_ORDINAL ? after : MAX_ORDINAL;
+        return before + 1 < MAX_ORDINAL ? before + 1 : MAX_ORDINAL;
+    }
+    return (role == LIST || role == TERMS) && holder->role == LIST ? holder->count : 0;
+}
+
+FOR_EACH_KIND int
+open_element(Scan *self, const int kind, const Element *element)
 {
     if (reserve(&self->stack, &self->stack_room, self->depth + 1, sizeof(Element)) < 0)
         return -1;
     Element *top = &self->stack[self->depth];
     *top = *element;
     top->block = element->kind == BLOCK ? (int)self->depth : top[-1].block;
+    top->role = element->tag != NULL ? element->tag->role : NO_ROLE;
+    top->holder = top[-1].holder;
+    top->code = top[-1].code || top->role == CODE;
+    top->ordinal = top->role != NO_ROLE ? ordinal_of(self, kind, element, &self->stack[top->holder]) : 0;
+    top->count = 0;
+    if (top->role == LIST || top->role == TERMS || top->role == TABLE || top->role == ROW)
+        top->holder = (int)self->depth;
     self->depth++;
     return 0;
 }
@@ -564,6 +774,22 @@ place_of(const Scan *self, const int kind, const Tag *tag, Span name)
     return self->depth;
 }
 
+/* Keep where a line ends. */
+FOR_EACH_KIND int
+end_line(Scan *self, const int kind)
+{
+    if (self->stack[self->depth - 1].code) {
+        if (reserve(&self->source, &self->source_room, (self->source_length + 1) * kind, 1) < 0)
+            return -1;
+        PyUnicode_WRITE(kind, self->source, self->source_length++, '\n');
+        return 0;
+    }
+    if (reserve(&self->ends, &self->end_room, self->end_count + 1, sizeof(int32_t)) < 0)
+        return -1;
+    self->ends[self->end_count++] = (int32_t)self->text_length;
+    return 0;
+}
+
 FOR_EACH_KIND int
 line_break(Scan *self, const int kind)
 {
@@ -572,6 +798,8 @@ line_break(Scan *self, const int kind)
             return -1;
     }
     else {
+        if (end_line(self, kind) < 0)
+            return -1;
         self->counts[BREAKS]++;
         self->pending = self->any = self->last_blank = 1;
     }
@@ -598,7 +826,7 @@ inline_tag(Scan *self, const int kind, const Element *element)
         Span all = element->attributes;
         self->linked = self->rules->stock || find(self, kind, all.start, all.end, " href=\"") < all.end;
     }
-    return element->kind <= LINK && self->rules->stock ? open_element(self, element) : 0;
+    return element->kind <= LINK && self->rules->stock ? open_element(self, kind, element) : 0;
 }
 
 /* Read the tag at this position into `element`. Return where it ends; -1 if there is a comment inside. */
@@ -671,7 +899,7 @@ act(Scan *self, const int kind, const Element *element)
 {
     switch (element->kind) {
     case BLOCK:
-        return boundary(self, kind) < 0 ? -1 : open_element(self, element);
+        return boundary(self, kind) < 0 ? -1 : open_element(self, kind, element);
     case VOID_BLOCK:
         return boundary(self, kind);
     case UNLINK:
@@ -706,6 +934,8 @@ run(Scan *self, const int kind)
         if (place < 0)
             return COMMENT_IN_TAG;
         identify(self, kind, &element);
+        if (self->marks != NULL && read_mark(self, kind, &element) < 0)
+            return FAILED;
         const Element *top = &self->stack[self->depth - 1];
         if (element.kind == CLOSE && top->kind == CLEAR && is_called(self, kind, top, element.tag, element.name)) {
             if (close_elements(self, kind, self->depth - 1) < 0)
@@ -717,7 +947,7 @@ run(Scan *self, const int kind)
                 return COMMENT_IN_TAG;
         }
         else if (element.kind == CLEAR) {
-            if (open_element(self, &element) < 0)
+            if (open_element(self, kind, &element) < 0)
                 return FAILED;
         }
         else if (element.kind != VOID_CLEAR && act(self, kind, &element) < 0)
@@ -796,11 +1026,13 @@ result_of(const Scan *self)
         columns(self->containers, self->container_count, CONTAINER_COLUMNS),
         path_parents(self),
         path_tags(self),
+        Py_NewRef(self->lines),
+        self->marks != NULL ? Py_NewRef(self->marks) : PyList_New(0),
     };
     PyObject *result = NULL;
-    if (parts[1] != NULL && parts[2] != NULL && parts[3] != NULL && parts[4] != NULL)
-        result = PyTuple_Pack(5, parts[0], parts[1], parts[2], parts[3], parts[4]);
-    for (int i = 0; i < 5; i++)
+    if (parts[1] != NULL && parts[2] != NULL && parts[3] != NULL && parts[4] != NULL && parts[6] != NULL)
+        result = PyTuple_Pack(7, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]);
+    for (int i = 0; i < 7; i++)
         Py_XDECREF(parts[i]);
     return result;
 }
@@ -810,7 +1042,8 @@ scan(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *capsule, *result = NULL;
     Scan self = {0};
-    if (!PyArg_ParseTuple(arguments, "UOp:scan", &self.markup, &capsule, &self.comments))
+    int marks = 0;
+    if (!PyArg_ParseTuple(arguments, "UOp|p:scan", &self.markup, &capsule, &self.comments, &marks))
         return NULL;
     self.rules = PyCapsule_GetPointer(capsule, CAPSULE);
     if (self.rules == NULL)
@@ -818,7 +1051,9 @@ scan(PyObject *Py_UNUSED(module), PyObject *arguments)
     self.data = PyUnicode_DATA(self.markup);
     self.length = PyUnicode_GET_LENGTH(self.markup);
     self.texts = PyList_New(0);
-    if (self.texts != NULL && reserve(&self.stack, &self.stack_room, 1, sizeof(Element)) == 0) {
+    self.lines = PyDict_New();
+    self.marks = marks ? PyList_New(0) : NULL;
+    if (self.texts != NULL && self.lines != NULL && (self.marks != NULL || !marks) && reserve(&self.stack, &self.stack_room, 1, sizeof(Element)) == 0) {
         memset(self.stack, 0, sizeof(Element));
         self.stack[0].kind = BLOCK; /* the page itself; no end tag closes it */
         self.depth = 1;
@@ -834,7 +1069,11 @@ scan(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyMem_Free(self.paths);
     PyMem_Free(self.slots);
     PyMem_Free(self.text);
+    PyMem_Free(self.source);
+    PyMem_Free(self.ends);
     Py_XDECREF(self.texts);
+    Py_XDECREF(self.lines);
+    Py_XDECREF(self.marks);
     return result;
 }
 
@@ -854,8 +1093,8 @@ set_tags(Rules *rules, PyObject *tags)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tags); i++) {
         PyObject *name;
-        int start, end, number, flags;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(tags, i), "Uiiii:tag", &name, &start, &end, &number, &flags))
+        int start, end, number, flags, role = NO_ROLE, mark = 0;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(tags, i), "Uiiii|ii:tag", &name, &start, &end, &number, &flags, &role, &mark))
             return -1;
         Py_ssize_t length;
         const char *letters = PyUnicode_AsUTF8AndSize(name, &length);
@@ -872,6 +1111,8 @@ set_tags(Rules *rules, PyObject *tags)
         tag->end_kind = end;
         tag->number = number;
         tag->flags = flags;
+        tag->role = role;
+        tag->mark = mark >= 0 && mark < MARK_KINDS ? mark : 0;
         tag->text = Py_NewRef(name);
     }
     return 0;
@@ -963,7 +1204,7 @@ compile_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 static PyMethodDef methods[] = {
     {"compile", compile_rules, METH_VARARGS,
      "compile(tags, stock, (max_path, max_blocks, reach), (link, hidden, heading), (stops, commas), (letters, next, found)) -> rules"},
-    {"scan", scan, METH_VARARGS, "scan(markup, rules, comments) -> the result of reference.scan; None if there is a comment inside a tag"},
+    {"scan", scan, METH_VARARGS, "scan(markup, rules, comments, marks) -> the result of reference.scan; None if there is a comment inside a tag"},
     {NULL, NULL, 0, NULL},
 };
 

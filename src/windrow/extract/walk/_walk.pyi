@@ -1,7 +1,7 @@
 from windrow.extract.walk.reference import Columns
 
 def compile(
-    tags: list[tuple[str, int, int, int, int]],
+    tags: list[tuple[str, int, int, int, int, int, int]],
     stock: bool,
     limits: tuple[int, int, int],
     bits: tuple[int, int, int],
@@ -9,4 +9,4 @@ def compile(
     automaton: tuple[bytes, bytes, bytes],
     /,
 ) -> object: ...
-def scan(markup: str, rules: object, comments: bool, /) -> Columns | None: ...
+def scan(markup: str, rules: object, comments: bool, marks: bool = False, /) -> Columns | None: ...

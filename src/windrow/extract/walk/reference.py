@@ -1,7 +1,7 @@
 """The reference walk in Python: oracle of the C kernel `_walk` in the tests, and fallback where it was not built.
 
 It goes from tag to tag and keeps a stack of open elements. A block that ends becomes a row of numbers, in the order
-of walk.BLOCK.
+of walk.BLOCK. `lines` and `marks` are parts of it.
 """
 
 import array
@@ -11,23 +11,31 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from windrow.extract.walk import rules
-from windrow.extract.walk.rules import COMMAS, FLAG, STOPS, Tag, TagKind, TagRules
+from windrow.extract.walk import lines, rules
+from windrow.extract.walk.marks import Mark, MarkReader
+from windrow.extract.walk.rules import COMMAS, FLAG, STOPS, Tag, TagKind, TagRole, TagRules
 
 MAX_PATH = 100  # elements of a path; a deeper element has the path of its ancestor at this depth
 MAX_BLOCKS = 1 << 18  # blocks of a page; the walk ends when it has so many
 REACH = 16  # open elements among which an end tag looks for its start tag, so that time stays linear
 
-CONTROL = re.compile(
-    "[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]"
-)  # the other control characters are white space
+MAX_ORDINAL = 1 << 24
+
 _TOKEN = re.compile(r"<([^ >]*)((?: [^>]*)?)(?:>|\Z)")  # the name, with "/" before it in an end tag; the attributes
 _REFERENCES = (("&nbsp;", "\xa0"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # the serialiser writes no others
 _TRANSPARENT = (TagKind.VOID_CLEAR, TagKind.CLEAR, TagKind.DROP)
 _DIGITS = "0123456789"
+_HOLDERS = (TagRole.LIST, TagRole.TERMS, TagRole.TABLE, TagRole.ROW)
+_HELD_BY = {
+    TagRole.ITEM: TagRole.LIST,
+    TagRole.TERM: TagRole.TERMS,
+    TagRole.ROW: TagRole.TABLE,
+    TagRole.CELL: TagRole.ROW,
+}
 
-# Texts, blocks and containers; then for each path the number of its parent and its last tag.
-Columns = tuple[list[str], bytes, bytes, bytes, list[str]]
+# Texts, blocks and containers; for each path the number of its parent and its last tag; lines by the number of the
+# block; marks.
+Columns = tuple[list[str], bytes, bytes, bytes, list[str], dict[int, str], list[Mark]]
 Token = tuple[str, str, str]  # the text before a tag, the tag's name, its attributes
 
 
@@ -47,11 +55,15 @@ class OpenElement:
     attributes: str
     block: int  # index in the stack of the nearest block element, this one included
     context: ElementContext | None = None  # computed when the first text inside is found: most elements hold none
+    ordinal: int = 0  # see walk.CONTAINER
+    holder: int = 0  # index in the stack of the nearest list, table or row, this element included; 0: none
+    count: int = 0  # of a holder: its items, rows or columns so far
+    code: bool = False  # its line ends and indents are meant
 
 
-def scan(markup: str, chosen: TagRules) -> Columns:
+def scan(markup: str, chosen: TagRules, marks: bool = False) -> Columns:
     """Return the blocks of a page, as the kernel does."""
-    scanner = Scanner(chosen)
+    scanner = Scanner(chosen, marks)
     scanner.read(_tokens(uncommented(markup)))
     return scanner.columns()
 
@@ -79,16 +91,20 @@ def _tokens(markup: str) -> Iterator[Token]:
 class Scanner:
     """The elements that are open, the block that is being read, and what was found so far."""
 
-    def __init__(self, chosen: TagRules) -> None:
+    def __init__(self, chosen: TagRules, marks: bool = False) -> None:
         self.rules = chosen
         self.texts: list[str] = []
+        self.lines: dict[int, str] = {}
+        self.marks = MarkReader() if marks else None
         self.blocks: list[tuple[int, ...]] = []
         self.containers: list[list[int]] = []
         self.paths: dict[tuple[int, str], int] = {}  # (number of the parent, tag) -> number
-        page = Tag(TagKind.BLOCK, ">", 0, 0)  # no tag of a page has this name
-        self.stack = [OpenElement(page, "", 0)]
+        page = Tag(kind=TagKind.BLOCK, name=">")  # no tag of a page has this name
+        self.stack = [OpenElement(tag=page, attributes="", block=0)]
         # The block that is being read:
         self.pieces: list[str] = []
+        self.source: list[str] = []  # the same of code, with its white space
+        self.line_ends: list[int] = []  # indexes in the pieces
         self.in_link = self.after_break = False
         self.link_start = 0  # index in the pieces
         self.link_chars = self.links = self.tags = self.breaks = self.images = 0
@@ -98,20 +114,26 @@ class Scanner:
         self.close(0)
         blocks, containers = (zip(*rows, strict=True) for rows in (self.blocks, self.containers))
         parents = [parent for parent, _ in self.paths]
-        return self.texts, _packed(blocks), _packed(containers), _packed([parents]), [tag for _, tag in self.paths]
+        tags = [tag for _, tag in self.paths]
+        marks = self.marks.marks if self.marks else []
+        return self.texts, _packed(blocks), _packed(containers), _packed([parents]), tags, self.lines, marks
 
     def read(self, tokens: Iterator[Token]) -> None:
         node = ""  # the text since the last tag that is not transparent
         for text, name, attributes in tokens:
             node += text
             tag = self.rules.tag(name)
-            if self.is_transparent(tag):
+            transparent = self.is_transparent(tag)
+            if transparent and not (self.marks and tag.mark):
                 self.pass_over(tag, attributes, tokens)
                 continue
             if node:
                 self.add_text(node)
                 node = ""
-            self.apply(tag, attributes)
+            if self.marks:
+                self.marks.read(tag, name[:1] == "/", attributes, len(self.pieces))
+            if not transparent:
+                self.apply(tag, attributes)
             if len(self.texts) >= MAX_BLOCKS:
                 return
         if node:
@@ -147,8 +169,14 @@ class Scanner:
                 self.add_inline(tag, attributes)
 
     def open(self, tag: Tag, attributes: str) -> None:
-        block = len(self.stack) if tag.kind is TagKind.BLOCK else self.stack[-1].block
-        self.stack.append(OpenElement(tag, attributes, block))
+        above = self.stack[-1]
+        block = len(self.stack) if tag.kind is TagKind.BLOCK else above.block
+        holder = len(self.stack) if tag.role in _HOLDERS else above.holder
+        code = above.code or tag.role is TagRole.CODE
+        ordinal = _ordinal(tag.role, self.stack[above.holder], attributes) if tag.role else 0
+        self.stack.append(
+            OpenElement(tag=tag, attributes=attributes, block=block, ordinal=ordinal, holder=holder, code=code)
+        )
 
     def find_open(self, name: str) -> int:
         """Return the index of the open element that an end tag closes; the length of the stack if there is none."""
@@ -187,6 +215,10 @@ class Scanner:
         if self.after_break:
             self.end_block()
         else:
+            if self.stack[-1].code:
+                self.source.append("\n")
+            else:
+                self.line_ends.append(len(self.pieces))
             self.pieces.append(" ")
             self.breaks += 1
         self.after_break = True
@@ -207,6 +239,8 @@ class Scanner:
     def add_text(self, node: str) -> None:
         for written, character in _REFERENCES:
             node = node.replace(written, character)
+        if self.stack[-1].code:
+            self.source.append(node)
         if node.isspace():
             if not self.rules.stock:
                 self.pieces.append(" ")
@@ -221,12 +255,25 @@ class Scanner:
         """Make a block of the text since the last boundary, if there is any."""
         if self.pieces:
             self.count_link()
-            text = " ".join(CONTROL.sub("", " ".join("".join(self.pieces).split())).split())
+            text = lines.clean("".join(self.pieces))
+            if self.marks:
+                self.marks.end_block(len(self.texts), self.pieces, text)
             if text and len(self.texts) < MAX_BLOCKS:
+                self.add_lines(text)
                 self.add_block(text)
             self.pieces.clear()
+            self.source.clear()
+            self.line_ends.clear()
         self.after_break = False
         self.link_start = self.link_chars = self.links = self.tags = self.breaks = 0
+
+    def add_lines(self, text: str) -> None:
+        """Keep the lines of a block if they show more than its text does."""
+        if self.rules.stock or not (self.source or self.line_ends):
+            return
+        found = lines.of_code("".join(self.source)) if self.source else lines.of_breaks(self.pieces, self.line_ends)
+        if found != text:
+            self.lines[len(self.texts)] = found
 
     def add_block(self, text: str) -> None:
         index = self.stack[-1].block
@@ -255,17 +302,29 @@ class Scanner:
 
     def entered(self, above: ElementContext, depth: int) -> ElementContext:
         """Return the context inside the open element at this depth, given the one around it."""
-        tag = self.stack[depth].tag
+        tag, ordinal = self.stack[depth].tag, self.stack[depth].ordinal
         own_flags, own_hints = rules.attributes(self.stack[depth].attributes)
         own_flags |= tag.flags
         path, container = above.path, above.container
         if tag.kind is not TagKind.CLEAR and depth <= MAX_PATH:
             path = self.paths.setdefault((path, tag.name), len(self.paths))
         if tag.kind is TagKind.BLOCK:
-            self.containers.append([container, tag.number, depth, len(self.texts), -1, own_hints, own_flags])
+            self.containers.append([container, tag.number, depth, len(self.texts), -1, own_hints, own_flags, ordinal])
             container = len(self.containers) - 1
         heading = int(tag.name[1]) if own_flags & FLAG["heading"] else above.heading
         return ElementContext(path, container, above.flags | own_flags, above.hints | own_hints, heading)
+
+
+def _ordinal(role: TagRole, holder: OpenElement, attributes: str) -> int:
+    """Return the number of an element that opens, given the list, table or row around it, which counts it."""
+    if role is TagRole.TABLE:
+        return -1 if ' role="presentation"' in attributes or ' role="none"' in attributes else 0
+    if _HELD_BY.get(role) == holder.tag.role:
+        before = holder.count
+        holder.count = min(before + (rules.columns(attributes) if role is TagRole.CELL else 1), MAX_ORDINAL)
+        return min(before + 1, MAX_ORDINAL)
+    nested = role in (TagRole.LIST, TagRole.TERMS) and holder.tag.role is TagRole.LIST
+    return holder.count if nested else 0
 
 
 def _drop(name: str, tokens: Iterator[Token]) -> None:

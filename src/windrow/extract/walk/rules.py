@@ -25,6 +25,25 @@ class TagKind(enum.IntEnum):
     DROP = 11  # dropped with its content
 
 
+class TagRole(enum.IntEnum):
+    """What an element is in the structure of a page, see `structure`. The kernels have the same numbers."""
+
+    NONE = 0
+    LIST = 1
+    ITEM = 2  # of a list
+    TERMS = 3  # a list of terms and descriptions
+    TERM = 4  # an item of such a list
+    TABLE = 5
+    ROW = 6
+    CELL = 7
+    CAPTION = 8  # of a table
+    FIGURE = 9
+    LEGEND = 10  # the caption of a figure
+    QUOTE = 11
+    CODE = 12  # text whose line ends and indents are meant
+    HEADING = 13
+
+
 FLAGS = tuple(
     "list table quote code nav header footer aside article main section form figure "
     "address details hidden link heading".split()
@@ -73,6 +92,27 @@ HINTS = {
     "title": "title headline heading",
 }
 
+_ROLES = {
+    TagRole.LIST: "ul ol menu dir",
+    TagRole.ITEM: "li",
+    TagRole.TERMS: "dl",
+    TagRole.TERM: "dt dd",
+    TagRole.TABLE: "table",
+    TagRole.ROW: "tr",
+    TagRole.CELL: "td th",
+    TagRole.CAPTION: "caption",
+    TagRole.FIGURE: "figure",
+    TagRole.LEGEND: "figcaption",
+    TagRole.QUOTE: "blockquote",
+    TagRole.CODE: "pre listing",
+    TagRole.HEADING: "h1 h2 h3 h4 h5 h6",
+}
+ROLES = {tag: role for role, tags in _ROLES.items() for tag in tags.split()}
+
+# The marks within a paragraph; the number of a mark is its index. A link is an `<a>` with an href.
+MARKS = ("link", "strong", "em", "code")
+_MARKED = {"b": 1, "strong": 1, "i": 2, "em": 2, "code": 3, "kbd": 3, "samp": 3, "tt": 3}
+
 STOPS = ".!?…。！？｡।؟۔"
 COMMAS = ",;:，、；：،"
 
@@ -102,6 +142,8 @@ _RAW = "iframe noframes noembed xmp plaintext"  # the serialiser does not escape
 
 _ATTRIBUTE = re.compile(r' (class|id|role|itemprop|href|hidden|aria-hidden|style)="([^"]*)"')
 _DISPLAY_NONE = re.compile(r"display[ \t\n]*:[ \t\n]*none")
+_COLSPAN = re.compile(r' colspan="([0-9]{1,9})')
+_MAX_SPAN = 1000  # columns of a cell, as in HTML
 _LONG = 128  # characters of a word; a longer one is not cached
 _LETTERS = 40  # columns of the kernel's table
 
@@ -109,8 +151,10 @@ _LETTERS = 40  # columns of the kernel's table
 class Tag(NamedTuple):
     kind: TagKind
     name: str
-    number: int  # index in TAGS; 0: unknown
-    flags: int
+    number: int = 0  # index in TAGS; 0: unknown
+    flags: int = 0
+    role: TagRole = TagRole.NONE
+    mark: int = 0  # index in MARKS; 0: none, or a link
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -131,8 +175,8 @@ class TagRules:
         if known is not None:
             return known
         if name[:1] in ("!", "?") or (name[:1] == "/" and not self.stock):
-            return Tag(TagKind.VOID_CLEAR, name.removeprefix("/"), 0, 0)
-        return Tag(TagKind.CLOSE if name[:1] == "/" else TagKind.INLINE, name.removeprefix("/"), 0, 0)
+            return Tag(kind=TagKind.VOID_CLEAR, name=name.removeprefix("/"))
+        return Tag(kind=TagKind.CLOSE if name[:1] == "/" else TagKind.INLINE, name=name.removeprefix("/"))
 
 
 def attributes(text: str) -> tuple[int, int]:
@@ -151,6 +195,12 @@ def attributes(text: str) -> tuple[int, int]:
             for word in value.split(" "):
                 found |= hints(word) if len(word) <= _LONG else hints.__wrapped__(word)
     return flags, found
+
+
+def columns(text: str) -> int:
+    """Return how many columns a cell takes, given the text after the name in its tag."""
+    found = _COLSPAN.search(text)
+    return min(max(int(found[1]), 1), _MAX_SPAN) if found else 1
 
 
 @functools.lru_cache(1 << 14)  # the elements of a site have the same class names
@@ -200,8 +250,20 @@ def _tags(stock: bool, blocks: str, dropped: str, clear: str) -> dict[str, Tag]:
     closed = {tag for tag, kind in kinds.items() if stock or kind is TagKind.BLOCK}
     ends = {tag: TagKind.CLOSE if tag in closed else TagKind.VOID_CLEAR for tag in kinds} | {"a": TagKind.UNLINK}
     numbered = [(number, tag) for number, tag in enumerate(TAGS) if tag]
-    known = {tag: Tag(kinds[tag], tag, number, _FLAGS_OF.get(tag, 0)) for number, tag in numbered}
-    return known | {f"/{tag}": Tag(ends[tag], tag, number, 0) for number, tag in numbered}
+    roles = {} if stock else ROLES  # jusText knows no structure
+    known = {
+        tag: Tag(
+            kind=kinds[tag],
+            name=tag,
+            number=number,
+            flags=_FLAGS_OF.get(tag, 0),
+            role=roles.get(tag, TagRole.NONE),
+            mark=_MARKED.get(tag, 0),
+        )
+        for number, tag in numbered
+    }
+    closing = {f"/{tag}": known[tag]._replace(kind=ends[tag], flags=0, role=TagRole.NONE) for _, tag in numbered}
+    return known | closing
 
 
 _FLAGS_OF = {tag: FLAG[name] for name, tags in _FLAGGED.items() for tag in tags.split()}
