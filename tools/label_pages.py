@@ -117,7 +117,7 @@ def _unpacked(packed: Path, pages: Sequence[PageName]) -> dict[PageName, bytes]:
 
 def walked(name: PageName, body: bytes) -> Walk:
     """Return the blocks of a page."""
-    tree = html.read(Sample(name.path, name.web, body, "").capture(), 0)[1]
+    tree = html.read(Sample(name.path, name.web, body, "").capture(), 0, articles=True)[1]
     if tree is None:
         raise ConfigError(f"{name} is not HTML; label another page")
     return walk.walk(walk.markup(tree))

@@ -189,7 +189,7 @@ class Groups:
 
 
 def label(sample: Sample) -> LabelledBlocks | None:
-    tree = html.read(sample.capture(), 0).tree
+    tree = html.read(sample.capture(), 0, articles=True).tree
     found = walk.walk(walk.markup(tree)) if tree is not None else None
     if found is None or not found.texts:
         return None

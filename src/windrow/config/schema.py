@@ -232,7 +232,8 @@ class ExtractOptions:
     extractor: Annotated[str, Plugin()] = "blocks"
     # Model made by `windrow extract train`, for an extractor that can be trained; empty: Windrow's own model.
     model: File = ""
-    comments: bool = False  # Keep the comments of readers below a page; for "blocks".
+    title: bool = True  # Keep the headline of a page as a paragraph of its text; for "blocks".
+    comments: bool = False  # Keep the comments of readers below a page, as a class of their own; for "blocks".
     marks: bool = False  # Keep links and emphasis within paragraphs; for "blocks".
 
 

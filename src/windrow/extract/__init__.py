@@ -65,6 +65,7 @@ def _blocks(options: Config) -> Extractor:
         agent=options.identity.name,
         classify=blocks.classifier(options.extract.model),
         comments=options.extract.comments,
+        title=options.extract.title,
         marks=options.extract.marks,
     )
 

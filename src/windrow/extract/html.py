@@ -74,14 +74,16 @@ def read(
     agent: str = "",
     anchors: bool = False,
     stock: bool = False,
+    articles: bool = False,
     absolute: bool = False,
     details: bool = True,
     shaped: bool = True,
 ) -> ReadPage:
     """Return the page without text, and its tree.
 
-    `absolute` makes the links in the tree absolute. `details` adds author, date and licence. `shaped` adds the shape,
-    which costs 27 µs: a caller that has the text anyway computes the shape from it.
+    `stock` and `articles` strip the tree as walk.strip says. `absolute` makes the links in it absolute. `details` adds
+    author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text anyway computes
+    the shape from it.
     """
     agent = agent.lower()
     content_type, directives = _header(capture.head, agent)
@@ -121,7 +123,7 @@ def read(
         links=links.links(found, (base, charset), capture.task.url.key, max_links),
         nofollow=not directives.isdisjoint(_NOFOLLOW),
         noindex=not directives.isdisjoint(_NOINDEX),
-        shape=_strip_and_shape(document, stock, shaped),
+        shape=_strip_and_shape(document, (stock, articles), shaped),
         metas=(*kept, *_translation_marks(document)),
         licences=licences,
     )
@@ -285,8 +287,8 @@ def _language(document: turbohtml.Document, metas: Sequence[turbohtml.Element]) 
     return ""
 
 
-def _strip_and_shape(document: turbohtml.Document, stock: bool, wanted: bool) -> int:
-    walk.strip(document, stock)
+def _strip_and_shape(document: turbohtml.Document, mode: tuple[bool, bool], wanted: bool) -> int:
+    walk.strip(document, *mode)
     return shape(document.text) if wanted else 0
 
 

@@ -359,6 +359,19 @@ def test_noscript_is_text_if_it_holds_most_of_the_page(walked: Callable[..., Wal
     assert walked(f"<button><noscript><p>{post}</noscript></button>seen").texts == ["seen"]
 
 
+def test_a_long_noscript_is_an_article_if_the_page_does_not_show_it() -> None:
+    lines = [f"Line {number} of the story tells what happened on day {number}." for number in range(60)]
+    story, menu = f"<p>{'</p><p>'.join(lines)}</p>", f"<ul>{'<li>Further news of the day</li>' * 200}</ul>"
+    for shown, kept in (("", True), (story, False)):
+        tree = html.parse(f"<body>{menu}{shown}<noscript>{story}</noscript>", xhtml=False)
+        walk.strip(tree, articles=True)
+        texts = walk.walk(walk.markup(tree)).texts
+        assert texts.count(lines[30]) == 1
+        tree = html.parse(f"<body>{menu}{shown}<noscript>{story}</noscript>", xhtml=False)
+        walk.strip(tree)
+        assert walk.walk(walk.markup(tree)).texts.count(lines[30]) == (not kept)
+
+
 def ordinals(page: Walk) -> list[tuple[str, int]]:
     rows = zip(page.container_column("tag"), page.container_column("ordinal"), strict=True)
     return [(walk.TAGS[tag], number) for tag, number in rows if number]

@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from windrow.data import Capture, Page, Paragraph
-from windrow.extract import html, walk
+from windrow.extract import html, linked, links, walk
 from windrow.extract.blocks import model as models
 from windrow.extract.blocks import rules
 from windrow.extract.blocks.model import BlocksModel, Forest
@@ -37,7 +37,10 @@ except ImportError:  # there was no compiler: the reference is used
 BlockClassifier = Callable[[Walk], tuple[bytes, bytes, int]]  # buckets of both stages, least bucket of main text
 
 _KINDS = ("bad", "good")
-_COMMENT = 1 << list(walk.HINTS).index("comment")
+_SCRIPT = "html.head.script"  # path of a text that stands in the linked data only
+_MAX_TITLES = 16  # blocks with the text of the title that are examined
+_BODY = 250  # characters: a shorter text in the linked data is a summary
+_TIMES = 3  # how many times longer than the text of the page the text in the linked data must be
 
 
 def extract(
@@ -47,22 +50,28 @@ def extract(
     classify: BlockClassifier | None = None,
     comments: bool = False,
     marks: bool = False,
+    title: bool = True,
 ) -> Page:
     """Return the page of `html.extract` with all its blocks as paragraphs, each good or bad.
 
-    `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides. `marks` adds
-    the links and emphasis within paragraphs.
+    `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides. `comments`
+    keeps the comments of readers as a class of their own, `title` keeps the headline, `marks` adds the links and
+    emphasis within paragraphs.
     """
-    page, tree, body = html.read(capture, max_links, agent, absolute=marks, shaped=False)
+    page, tree, body = html.read(capture, max_links, agent, articles=True, absolute=marks, shaped=False)
     if tree is None:
         return page
     found = walk.walk(walk.markup(tree), marks=marks)
     kept = paragraphs(found, classify or default(), comments)
+    if len(body) >= _BODY and sum(len(one.text) for one in kept if one.kind == "good") * _TIMES < len(body):
+        kept = _with_body(kept, body)
+    if title:
+        kept = _with_title(found, kept, page.title)
     return msgspec.structs.replace(page, paragraphs=kept, shape=html.shape("".join(found.texts)))
 
 
 def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) -> tuple[Paragraph, ...]:
-    """Return all blocks of a page, good and bad. With `comments`, readers' comments are good too if they are prose."""
+    """Return all blocks of a page, good and bad. With `comments`, those of readers are "comment" if they are prose."""
     if not page.texts:
         return ()
     first, second, least = classify(page)
@@ -84,9 +93,38 @@ def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) ->
 
 def _keep_comments(page: Walk, kinds: list[str]) -> None:
     columns = zip(page.column("hints"), page.column("chars"), page.column("link_chars"), strict=True)
-    for index, (hints, chars, linked) in enumerate(columns):
-        if hints & _COMMENT and chars >= rules.COMMENT and 3 * linked < chars:
-            kinds[index] = "good"
+    for index, (hints, chars, in_links) in enumerate(columns):
+        if kinds[index] == "bad" and hints & rules.COMMENT_HINT and chars >= rules.COMMENT and 3 * in_links < chars:
+            kinds[index] = "comment"
+
+
+def _with_title(page: Walk, kept: tuple[Paragraph, ...], title: str) -> tuple[Paragraph, ...]:
+    """Keep and mark the headline, the heading with the text of the title, of a page that has text."""
+    place = _headline(page, title) if title else -1
+    if place < 0 or not any(one.kind == "good" for one in kept):
+        return kept
+    marked = msgspec.structs.replace(kept[place], kind="good", structure="title")
+    return (*kept[:place], marked, *kept[place + 1 :])
+
+
+def _headline(page: Walk, title: str) -> int:
+    """Return the number of the first heading with this text; -1 if there is none."""
+    levels = memoryview(page.blocks).cast("i")[walk.BLOCK.index("heading") * len(page.texts) :]
+    place = -1
+    for _ in range(_MAX_TITLES):
+        try:
+            place = page.texts.index(title, place + 1)
+        except ValueError:
+            break
+        if levels[place]:
+            return place
+    return -1
+
+
+def _with_body(kept: tuple[Paragraph, ...], body: str) -> tuple[Paragraph, ...]:
+    """Replace the text by that of the linked data: some pages show only its beginning, or let a script show it."""
+    others = (one if one.kind == "bad" else msgspec.structs.replace(one, kind="bad", structure="") for one in kept)
+    return (*others, *(Paragraph(links.clean(line), path=_SCRIPT, own="good") for line in linked.lines(body)))
 
 
 @functools.cache

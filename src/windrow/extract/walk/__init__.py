@@ -66,6 +66,8 @@ BLOCK = (
 )
 CONTAINER = ("parent", "tag", "depth", "first", "end", "hints", "flags", "ordinal")
 _MIN_NOSCRIPT = 500  # characters; a shorter noscript element is a message to the reader
+_LONG_NOSCRIPT = 2000  # characters; a longer one is an article
+_PROBE = 60  # characters of a noscript element by which its text is looked for in the rest of the page
 _MAX_NOSCRIPTS = 16  # noscript elements that are examined: each may hold the whole page
 
 
@@ -124,8 +126,11 @@ def _column(columns: bytes, names: tuple[str, ...], name: str) -> list[int]:
     return memoryview(columns)[start : start + length].cast("i").tolist()
 
 
-def strip(tree: ElementTree, stock: bool = False) -> None:
+def strip(tree: ElementTree, stock: bool = False, articles: bool = False) -> None:
     """Remove what is dropped from a tree, so that it is not written out and read again.
+
+    A noscript element with most of the page's text stays: some forums write all their text there. With `articles`, so
+    does a long one whose text the page does not show elsewhere.
 
     All elements are found before any is removed: the parser lists the elements of a tree again after each change of it.
     """
@@ -134,19 +139,29 @@ def strip(tree: ElementTree, stock: bool = False) -> None:
     noscripts = [] if stock else tree.find_all("noscript")
     for element in itertools.chain(found, templates):
         element.extract()
-    _strip_noscripts(tree, noscripts)
+    _strip_noscripts(tree, noscripts, articles)
 
 
-def _strip_noscripts(tree: ElementTree, noscripts: Sequence[Element]) -> None:
-    """Drop the noscript elements, but not one with most of the page's text: some forums write all their text there."""
+def _strip_noscripts(tree: ElementTree, noscripts: Sequence[Element], articles: bool) -> None:
     long = [element for element in noscripts[:_MAX_NOSCRIPTS] if len(element.text) > _MIN_NOSCRIPT]
-    total = len(tree.text) if long else 0
-    kept = [element for element in long if 2 * len(element.text) > total and element.parent is not None]
+    whole = tree.text if long else ""
+    kept = [
+        element
+        for element in long
+        if element.parent is not None
+        and (2 * len(element.text) > len(whole) or (articles and _is_article(element.text, whole)))
+    ]
     for element in noscripts:
         if element not in kept:
             element.extract()
     for element in kept:
         element.unwrap()
+
+
+def _is_article(text: str, page: str) -> bool:
+    """Return whether the text of a noscript element is long and stands nowhere else on the page."""
+    probe = text.strip()[len(text) // 2 :][:_PROBE].strip()
+    return len(text) > _LONG_NOSCRIPT and page.count(probe) < 2
 
 
 def markup(tree: ElementTree) -> str:
