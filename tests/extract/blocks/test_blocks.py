@@ -2,9 +2,10 @@
 
 import array
 import dataclasses
+import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -140,9 +141,10 @@ def test_marks_are_kept_on_request(formed: Callable[..., Page]) -> None:
 
 
 def test_comments_are_kept_on_request(extracted: Callable[..., Page]) -> None:
-    comment = "My grandmother told us of that night, she was six years old."
-    assert comment in good(extracted(PAGE, comments=True))
-    assert "Comments" not in good(extracted(PAGE, comments=True))
+    page = extracted(PAGE, comments=True)
+    comments = [one.text for one in page.paragraphs if one.kind == "comment"]
+    assert comments == ["My grandmother told us of that night, she was six years old."]
+    assert good(page) == good(extracted(PAGE))
 
 
 @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<script>1</script>", "<p> &nbsp; </p>"])
@@ -216,7 +218,11 @@ PIECES = st.sampled_from(
         *(
             "<a href=x>",
             "<div class=content>",
+            "<div class=comments>",
+            "<div class=forum>",
+            "<tr><td>12 €<td>cell<td>3",
             "word. ",
+            "x" * 400,
             "a longer run of words, with a comma and a full stop. " * 3,
             "字" * 40,
             '"',
@@ -280,15 +286,97 @@ def test_the_second_stage_raises_a_block_only_a_little() -> None:
     assert all(late <= early + rules.RAISE for early, late in pairs)
 
 
+def bucket(probability: float) -> int:
+    return int(rules.EVEN + rules.STEPS * np.log(probability / (1 - probability)))
+
+
+def kept(probabilities: Sequence[float], lengths: Sequence[int]) -> list[bool]:
+    buckets = np.array([bucket(one) for one in probabilities])
+    return (buckets >= reference.threshold(buckets, np.array(lengths))).tolist()
+
+
 def test_the_blocks_with_the_greatest_expected_f1_are_kept() -> None:
-    lengths = np.array([100, 100, 100, 100])
-    sure = rules.BUCKETS - 1
-    assert reference.threshold(np.array([sure, sure, 0, 0]), lengths) == sure
-    half = rules.EVEN
-    assert (
-        reference.threshold(np.array([sure, half, 0, 0]), lengths) == half
-    )  # 2·1.5 / (2 + 1.5) is more than 2·1 / (1 + 1.5)
-    assert reference.threshold(np.array([100, 90, 80, 70]), lengths) <= 100  # something is always kept
+    assert kept([0.99, 0.99, 0.01, 0.01], [100] * 4) == [True, True, False, False]
+    # The text is all four with .6, and one with .4: together .6 + .4 · 2/5, alone .6 · 2/5 + .4.
+    assert kept([0.99, 0.6, 0.6, 0.6], [100] * 4) == [True] * 4
+    assert kept([0.99, 0.35, 0.35, 0.35], [100] * 4) == [True, False, False, False]
+
+
+def test_nothing_is_kept_if_even_the_best_block_is_improbable() -> None:
+    assert kept([0.2, 0.15, 0.1], [100] * 3) == [False] * 3
+    assert kept([0.001, 0.001], [100] * 2) == [False] * 2
+
+
+@given(st.lists(st.tuples(st.integers(0, rules.BUCKETS - 1), st.integers(1, 10**7)), min_size=1, max_size=40))
+def test_the_choice_is_that_of_the_formula(blocks: list[tuple[int, int]]) -> None:
+    """Compare with the expected F1 of every choice, computed from its definition."""
+    buckets, lengths = (np.array(column) for column in zip(*blocks, strict=True))
+    grades = np.minimum(buckets // rules.GRADE, len(rules.GRADES) - 1)
+    weights = (lengths + rules.SLIGHT).tolist()
+    whole = 1 << rules.SCALE
+
+    def chosen(least: int) -> int:
+        return sum(weight for weight, grade in zip(weights, grades.tolist(), strict=True) if grade >= least)
+
+    def f1(one: int, other: int) -> float:
+        return 2 * min(one, other) / (one + other)
+
+    used = sorted({grade for grade in grades.tolist() if grade >= rules.FAINT}, reverse=True)
+    expected = {}
+    for least in used:
+        following = [*(rules.GRADES[grade] for grade in used[1:]), 0]
+        expected[least] = sum(
+            (rules.GRADES[grade] - after)
+            / whole
+            * 2
+            * min(chosen(least), chosen(grade))
+            / (chosen(least) + chosen(grade))
+            for grade, after in zip(used, following, strict=True)
+        )
+    empty = 1 - rules.GRADES[used[0]] / whole if used else 1.0
+    found = reference.threshold(buckets, lengths)
+    value = empty if found == rules.BUCKETS else expected[found // rules.GRADE]
+    assert value == pytest.approx(max([empty, *expected.values()]), abs=1e-4)
+
+
+def test_a_table_of_short_cells_is_kept_or_dropped_as_a_whole(extracted: Callable[..., Page]) -> None:
+    rows = "".join(f"<tr><td>Oak plank, number {number}</td><td>{number},50 €</td></tr>" for number in range(1, 9))
+    table = f"<table><tr><th>Plank</th><th>Price</th></tr>{rows}</table>"
+    page = extracted(PAGE.replace("<h2>The bridge</h2>", f"<h2>The bridge</h2>{table}"))
+    cells = [one.kind for one in page.paragraphs if ".table" in one.path]
+    assert len(cells) == 18 and len(set(cells)) == 1
+
+
+def test_a_long_word_is_one_word() -> None:
+    names = list(rules.FIRST)
+    for word, length in (("x" * 3000, 10), ("字" * 3000, 17910)):
+        table, _ = features.first(walked(f"<p>{word}</p>"))
+        assert table[names.index("length"), 0] == length
+
+
+def test_the_headline_is_kept_and_marked(extracted: Callable[..., Page]) -> None:
+    headline = next(one for one in extracted(PAGE).paragraphs if one.text == "The flood of 1909")
+    assert (headline.kind, headline.heading, headline.structure) == ("good", True, "title")
+    crumbs = PAGE.replace("<main>", "<ol><li><a href=/>News</a><li>The flood of 1909</ol><main>")
+    assert [one.path[-2:] for one in extracted(crumbs).paragraphs if one.structure == "title"] == ["h1"]
+    page = blocks.extract(capture(PAGE), 10, title=False)
+    assert not any(one.structure == "title" for one in page.paragraphs)
+
+
+def test_a_page_without_text_has_no_headline(extracted: Callable[..., Page]) -> None:
+    links = "".join(f"<li><a href=/{number}>Part {number}</a></li>" for number in range(40))
+    page = extracted(f"<title>Contents</title><h1>Contents</h1><ul>{links}</ul>")
+    assert good(page) == []
+
+
+def test_text_that_only_the_linked_data_have_is_the_text(extracted: Callable[..., Page]) -> None:
+    body = json.dumps({"@type": "NewsArticle", "headline": "The flood", "articleBody": f"{SENTENCE * 4}\n\n{SENTENCE}"})
+    script = f"<script type=application/ld+json>{body}</script>"
+    page = extracted(f"<title>The flood</title>{script}<h1>The flood</h1><p>Loading …</p>")
+    assert good(page) == ["The flood", (SENTENCE * 4).strip(), SENTENCE.strip()]
+    assert [one.text for one in page.paragraphs if one.structure == "title"] == ["The flood"]
+    shown = extracted(PAGE.replace("<body>", f"<body>{script}"))
+    assert good(shown) == good(extracted(PAGE))
 
 
 def shipped() -> BlocksModel:

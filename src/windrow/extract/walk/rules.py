@@ -73,8 +73,8 @@ HINTS = {
     "header": "header masthead topbar top-bar",
     "footer": "footer foot- copyright colophon",
     "side": "sidebar side- -side widget rail aside",
-    "comment": "comment discuss disqus reply replies respond kommentar komentar comentari reactie diskus diskuz pinglun "
-    "yorum",
+    "comment": "comment discuss disqus reply replies respond kommentar komentar comentari reactie diskus diskuz "
+    "pinglun yorum",
     "related": "related recommend popular trending latest similar more- read-more also most-",
     "share": "share sharing social facebook twitter follow",
     "advert": "advert sponsor promo -ad ad- ads banner taboola outbrain",
