@@ -50,9 +50,13 @@ class PageScore(msgspec.Struct, frozen=True):
     facts: tuple[FactScore, ...] = ()
 
     @property
+    def overlap(self) -> Overlap:
+        """Return the scores by bag of words, or by passages if the gold text consists of these only."""
+        return evaluate.summed([self.hits]) if self.partial else self.bag
+
+    @property
     def f1(self) -> float:
-        """Return F1 by bag of words, or by passages if the gold text consists of these only."""
-        return evaluate.summed([self.hits]).f1 if self.partial else self.bag.f1
+        return self.overlap.f1
 
 
 def page(tools: Sequence[Tool], sample: Sample, first: int = 0) -> list[PageScore]:

@@ -12,6 +12,7 @@ WIDTH = 100  # columns
 FEW = 10  # pages; languages with fewer are not shown, `--json` has them
 _CELL = 8  # "94.6±4.0"
 _LABEL = 16
+_AHEAD = " ahead"  # as wide as the name of a measure
 _TITLES = {
     "all": "all pages",
     "dataset": "data set",
@@ -19,7 +20,7 @@ _TITLES = {
     "language": "language",
     "length": "gold words",
 }
-_MEASURES = (("P", "precision"), ("R", "recall"), ("F1", "f1"), ("4-gram", "ngram"))
+_MEASURES = (("P", "precision"), ("R", "recall"), ("F1", "f1"), ("4-gr.", "ngram"))
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -52,8 +53,9 @@ def text(found: Evaluation) -> str:
 def _overall(found: Evaluation, rows: Sequence[ScoreRow]) -> Iterator[str]:
     versions = {tool.name: f"{tool.name} {tool.version}" for tool in found.tools}
     width = max(len(name) for name in versions.values())
-    yield f"{units.count(found.pages, 'page')}; mean over data sets in %. P, R and F1: bag of words; 4-gram: F1"
-    heads = f"{'P':>{_CELL}} {'R':>{_CELL}} {'F1':>{_CELL}} {'4-gram':>{_CELL}}"
+    what = "P, R, F1: bag of words; 4-gr.: F1 by word 4-grams"
+    yield f"{units.count(found.pages, 'page')}; mean over data sets in %. {what}"
+    heads = f"{'P':>{_CELL}} {'R':>{_CELL}} {'F1':>{_CELL}} {'4-gr.':>{_CELL}}"
     yield f"{'':<{width}} {heads} {'mean ms':>8} {'empty':>6} {'errors':>6} {'h1':>6} {'comments':>9}"
     for row in rows:
         cells = " ".join(f"{_cell(getattr(row.scores, field)):>{_CELL}}" for _, field in _MEASURES)
@@ -66,16 +68,16 @@ def _view(group: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
     values = list(dict.fromkeys(row.value for row in rows))
     few = [value for value in values if group == "language" and _pages(rows, value) < FEW]
     shown = [value for value in values if value not in few] or values
-    label = min(_LABEL, max(len(_TITLES[group]), *(len(_name(value, rows)) for value in shown)))
-    pages = max(len("pages"), *(len(str(row.pages)) for row in rows))
-    fits = (WIDTH - label - pages - len(" 4-gram ")) // (_CELL + 1)
+    label = min(_LABEL, max(len(f"{_TITLES[group]} "), *map(len, shown)))
+    pages = max(len(str(row.pages)) for row in rows)
+    fits = (WIDTH - label - 1 - pages - len(_AHEAD)) // (_CELL + 1)
     first, *others = dict.fromkeys(row.extractor for row in rows)
     for start in range(0, len(others) or 1, fits - 1):
         names = [first, *others[start : start + fits - 1]]
-        yield from _heads(f"{_TITLES[group]:<{label}} {'pages':>{pages}}", names)
+        yield from _heads(f"{_TITLES[group]:<{label + 1 + pages - len('pages')}}pages", names)
         for value in shown:
             chosen = {row.extractor: row for row in rows if row.value == value}
-            head = f"{_name(value, rows)[:label]:<{label}} {chosen[first].pages:{pages}}"
+            head = f"{value[:label]:<{label}} {chosen[first].pages:{pages}}"
             yield from _value(head, [chosen[name] for name in names])
     if few and shown is not values:
         yield f"{units.count(len(few), 'language')} with fewer than {FEW} pages: {', '.join(few)}"[:WIDTH]
@@ -88,7 +90,7 @@ def _heads(head: str, names: Sequence[str]) -> Iterator[str]:
         text = head if line == lines - 1 else ""
         for number, name in enumerate(names):
             if number % lines == (line + lines - 1) % lines:
-                end = len(head) + len(" 4-gram") + (number + 1) * (_CELL + 1)
+                end = len(head) + len(_AHEAD) + (number + 1) * (_CELL + 1)
                 text = text.ljust(end - len(name)) + name
         yield text
 
@@ -98,11 +100,11 @@ def _value(head: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
     for title, field in _MEASURES:
         if rows[0].passages and field == "ngram":
             continue
-        yield f"{head} {title:<6} {' '.join(f'{_cell(getattr(row.scores, field)):>{_CELL}}' for row in rows)}"
+        yield f"{head} {title:<5} {' '.join(f'{_cell(getattr(row.scores, field)):>{_CELL}}' for row in rows)}"
         head = " " * len(head)
     if len(rows) > 1:
         ahead = (f"{_cell(row.ahead.f1, '+') if row.ahead else '':>{_CELL}}" for row in rows)
-        yield f"{head} ahead  {' '.join(ahead)}"
+        yield f"{head}{_AHEAD} {' '.join(ahead)}"
 
 
 def _facts(rows: Sequence[FactRow]) -> Iterator[str]:
@@ -126,11 +128,7 @@ def _legend(found: Evaluation) -> Iterator[str]:
         yield f"ahead: F1 of {found.tools[0].name} minus this one's, on the same resamples."
     yield "h1: headlines of the gold text that were kept. comments: readers' comments kept that the gold text has not."
     if any(row.passages for row in found.rows):
-        yield "+ after a data set: measured by passages, and not in the mean over data sets."
-
-
-def _name(value: str, rows: Sequence[ScoreRow]) -> str:
-    return f"{value}+" if any(row.passages for row in rows if row.value == value) else value
+        yield "A data set without 4-grams is measured by passages, and is not in the mean over data sets."
 
 
 def _pages(rows: Sequence[ScoreRow], value: str) -> int:

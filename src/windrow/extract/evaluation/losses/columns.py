@@ -13,7 +13,6 @@ from windrow.extract.evaluation.losses import diff
 
 _MOST = 100_000  # characters of a text that are shown
 _WORD = re.compile(r"\w+")
-_LINE = re.compile(r"\n\s*")
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -32,16 +31,15 @@ class TextRow(msgspec.Struct, frozen=True):
 
 
 class Words(msgspec.Struct, frozen=True):
-    """The words of a text, each with its place in it."""
+    """The words of a text, each with the place where its piece of the text begins."""
 
     text: str
     keys: list[str]
     starts: list[int]
 
     def piece(self, number: int) -> str:
-        """Return a word and what follows it up to the next word; with the first word also what stands before it."""
-        start = self.starts[number] if number else 0
-        return self.text[start : self.starts[number + 1] if number + 1 < len(self.starts) else None]
+        """Return a word, what follows it on its line, and what stands before the first word of a line."""
+        return self.text[self.starts[number] : self.starts[number + 1] if number + 1 < len(self.starts) else None]
 
 
 def rows(sample: Sample, ours: Page, other: Page | None) -> list[TextRow]:
@@ -50,8 +48,8 @@ def rows(sample: Sample, ours: Page, other: Page | None) -> list[TextRow]:
     if sample.partial:
         return [*_passages(sample, texts), TextRow((), *((Piece(text[:_MOST]),) for text in texts))]
     gold, first, second = (_words(text, sample.language) for text in (sample.gold, *texts))
-    ends = [found.end() for found in _LINE.finditer(gold.text)]
-    lines = [2 * bisect.bisect_right(ends, start) for start in gold.starts]
+    ends = [place for place, one in enumerate(gold.text) if one == "\n"]
+    lines = [2 * bisect.bisect_left(ends, start) for start in gold.starts]
     pairs = diff.matches(gold.keys, first.keys)
     places = {
         "gold": _cells(gold, lines, _marks(gold, pairs, first, set(pairs.values()), "missing")),
@@ -139,4 +137,9 @@ def _words(text: str, language: str) -> Words:
         places = [(place, one.lower()) for place, one in enumerate(shown) if one.isalnum()]
     else:
         places = [(found.start(), found[0].lower()) for found in _WORD.finditer(shown)]
-    return Words(shown, [key for _, key in places], [place for place, _ in places])
+    starts, end = [], 0
+    for place, key in places:
+        line = shown.rfind("\n", end, place) + 1
+        starts.append(line or (place if starts else 0))
+        end = place + len(key)
+    return Words(shown, [key for _, key in places], starts)

@@ -72,7 +72,7 @@ def _index_row(number: int, made: LossPage) -> str:
     return (
         f"<tr {data}><td class=n>{number}</td><td class=n><b>{_per_cent(made.loss.lost)}</b></td>"
         f"<td class=n>{_per_cent(ours.f1)}</td>{best}"
-        f"<td class=n>{_per_cent(ours.bag.precision)}</td><td class=n>{_per_cent(ours.bag.recall)}</td>"
+        f"<td class=n>{_per_cent(ours.overlap.precision)}</td><td class=n>{_per_cent(ours.overlap.recall)}</td>"
         f"<td class=n>{ours.words:,}</td><td class=n>{made.dropped or ''}</td><td class=n>{made.kept or ''}</td>"
         f"<td class=title>{link}</td><td>{escape(ours.dataset)}</td><td>{escape(ours.kind)}</td>"
         f"<td>{escape(ours.language)}</td></tr>"
@@ -93,7 +93,7 @@ def _text_row(row: TextRow, other: bool) -> str:
 
 
 def _piece(piece: Piece) -> str:
-    text = escape(piece.text.strip("\n")).replace("\n", "<br>")
+    text = "<br>".join(escape(line) for line in piece.text.split("\n") if line.strip())
     tag = _MARKS.get(piece.mark)
     return f"<{tag}>{text}</{tag}>" if tag else text
 
@@ -126,9 +126,8 @@ def _block(number: int, block: Block) -> str:
 
 
 def _score(score: PageScore) -> str:
-    scores = f"F1 {_per_cent(score.f1)}"
-    if not score.partial:
-        scores += f" · P {_per_cent(score.bag.precision)} · R {_per_cent(score.bag.recall)}"
+    found = score.overlap
+    scores = f"F1 {_per_cent(found.f1)} · P {_per_cent(found.precision)} · R {_per_cent(found.recall)}"
     return f"{escape(score.extractor)} <small>{scores}{' · failed' if score.error else ''}</small>"
 
 

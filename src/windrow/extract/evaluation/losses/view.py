@@ -1,6 +1,6 @@
 """The blocks of a page with the decisions about them, and the row of the page in the index."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -9,7 +9,7 @@ from windrow.extract.evaluation import evaluate, landmarks
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.evaluation.score import PageScore
 
-_MOST_BLOCKS = 2000
+_MOST = 2000  # blocks that are shown
 _IN_GOLD = 0.5  # share of the 4-grams of a block that the gold text has
 
 
@@ -38,7 +38,7 @@ class Block(msgspec.Struct, frozen=True):
     kind: str
     own: str
     path: str
-    share: float | None  # of its 4-grams that the gold text has; None if the gold text is not known
+    share: float | None  # of its 4-grams that the gold text has; None if that is not known
     wrong: str = ""  # "dropped", "kept", or empty
 
 
@@ -55,22 +55,44 @@ def summary(loss: Loss, sample: Sample, title: str, found: Sequence[Block]) -> L
 
 def blocks(sample: Sample, page: Page) -> list[Block]:
     """Return the blocks of a page. One that is in the gold text should be good, unless its text is kept elsewhere."""
-    gold = evaluate.words(sample.gold, sample.language)
-    ngrams, whole = set(evaluate.ngrams(gold)), landmarks.joined(gold)
+    share = _passages(sample) if sample.partial else _shares(sample)
     good = {one.text for one in page.paragraphs if one.kind == "good"}
     found = []
-    for one in page.paragraphs[:_MOST_BLOCKS]:
-        words = evaluate.words(one.text, sample.language)
-        parts = evaluate.ngrams(words)
-        share = sum(part in ngrams for part in parts) / len(parts) if parts else 0.0
-        if len(parts) == 1:  # a short block is one n-gram, which need not be one of the gold text's
-            share = float(landmarks.joined(words) in whole)
+    for one in page.paragraphs[:_MOST]:
+        part = share(one.text)
         wrong = ""
-        if not sample.partial and words:
-            if one.kind == "good" and share < _IN_GOLD:
-                wrong = "kept"
-            elif one.kind != "good" and share >= _IN_GOLD and one.text not in good:
-                wrong = "dropped"
-        shown = None if sample.partial else share
-        found.append(Block(text=one.text, kind=one.kind, own=one.own, path=one.path, share=shown, wrong=wrong))
+        if one.kind == "good" and part is not None and part < _IN_GOLD:
+            wrong = "kept"
+        elif one.kind != "good" and part is not None and part >= _IN_GOLD and one.text not in good:
+            wrong = "dropped"
+        found.append(Block(text=one.text, kind=one.kind, own=one.own, path=one.path, share=part, wrong=wrong))
     return found
+
+
+def _shares(sample: Sample) -> Callable[[str], float | None]:
+    """Return the function from the text of a block to the share of it that the gold text has."""
+    gold = evaluate.words(sample.gold, sample.language)
+    ngrams, whole = set(evaluate.ngrams(gold)), landmarks.joined(gold)
+
+    def share(text: str) -> float | None:
+        words = evaluate.words(text, sample.language)
+        parts = evaluate.ngrams(words)
+        if len(parts) < 2:  # a short block is one n-gram, which need not be one of the gold text's
+            return float(landmarks.joined(words) in whole) if words else None
+        return sum(part in ngrams for part in parts) / len(parts)
+
+    return share
+
+
+def _passages(sample: Sample) -> Callable[[str], float | None]:
+    """Return the same where the gold text consists of passages: 1 with a wanted one, 0 with an unwanted one."""
+    wanted, unwanted = (
+        [flat for one in passages if (flat := " ".join(one.split()))] for passages in (sample.wanted, sample.unwanted)
+    )
+
+    def share(text: str) -> float | None:
+        if any(one in text for one in wanted):
+            return 1.0
+        return 0.0 if any(one in text for one in unwanted) else None
+
+    return share
