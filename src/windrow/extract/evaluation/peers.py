@@ -57,10 +57,17 @@ def peer(name: str) -> Tool:
     return Tool(
         name=name,
         read=_safe(read),
-        version=importlib.metadata.version(packages.split()[0]),
+        version=_version(packages.split()[0]),
         facts=_safe(facts) if facts else None,
         has_facts=one.has_facts or facts is not None,
     )
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # on the path, but not installed by pip
+        return ""
 
 
 def installed() -> list[str]:

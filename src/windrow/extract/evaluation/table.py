@@ -12,6 +12,7 @@ WIDTH = 100  # columns
 FEW = 10  # pages; languages with fewer are not shown, `--json` has them
 _CELL = 8  # "94.6±4.0"
 _LABEL = 16
+_NAME = 20  # of a program with its version
 _AHEAD = " ahead"  # as wide as the name of a measure
 _TITLES = {
     "all": "all pages",
@@ -52,7 +53,7 @@ def text(found: Evaluation) -> str:
 
 def _overall(found: Evaluation, rows: Sequence[ScoreRow]) -> Iterator[str]:
     versions = {tool.name: f"{tool.name} {tool.version}" for tool in found.tools}
-    width = max(len(name) for name in versions.values())
+    width = min(_NAME, max(len(name) for name in versions.values()))
     what = "P, R, F1: bag of words; 4-gr.: F1 by word 4-grams"
     yield f"{units.count(found.pages, 'page')}; mean over data sets in %. {what}"
     heads = f"{'P':>{_CELL}} {'R':>{_CELL}} {'F1':>{_CELL}} {'4-gr.':>{_CELL}}"
@@ -60,7 +61,8 @@ def _overall(found: Evaluation, rows: Sequence[ScoreRow]) -> Iterator[str]:
     for row in rows:
         cells = " ".join(f"{_cell(getattr(row.scores, field)):>{_CELL}}" for _, field in _MEASURES)
         marks = f"{_share(row.headlines):>6} {_share(row.comments):>9}"
-        yield f"{versions[row.extractor]:<{width}} {cells} {row.mean_ms:8.2f} {row.empty:6} {row.errors:6} {marks}"
+        counts = f"{row.mean_ms:8.2f} {row.empty:6} {row.errors:6}"
+        yield f"{versions[row.extractor][:width]:<{width}} {cells} {counts} {marks}"
 
 
 def _view(group: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
@@ -68,8 +70,8 @@ def _view(group: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
     values = list(dict.fromkeys(row.value for row in rows))
     few = [value for value in values if group == "language" and _pages(rows, value) < FEW]
     shown = [value for value in values if value not in few] or values
-    label = min(_LABEL, max(len(f"{_TITLES[group]} "), *map(len, shown)))
     pages = max(len(str(row.pages)) for row in rows)
+    label = max(len(f"{_TITLES[group]}pages") - pages, *(min(_LABEL, len(value)) for value in shown))
     fits = (WIDTH - label - 1 - pages - len(_AHEAD)) // (_CELL + 1)
     first, *others = dict.fromkeys(row.extractor for row in rows)
     for start in range(0, len(others) or 1, fits - 1):
@@ -108,17 +110,17 @@ def _value(head: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
 
 
 def _facts(rows: Sequence[FactRow]) -> Iterator[str]:
-    width = max(len("data set"), *(len(row.dataset) for row in rows))
-    tool = max(len("extractor"), *(len(row.extractor) for row in rows))
+    width = min(_LABEL, max(len("data set"), *(len(row.dataset) for row in rows)))
+    tool = min(_LABEL, max(len("extractor"), *(len(row.extractor) for row in rows)))
     yield (
         f"{'fact':<6} {'data set':<{width}} {'extractor':<{tool}} {'pages':>5} {'exact':>{_CELL}} {'word F1':>{_CELL}}"
-        f" {'right where given':>17} {'missing':>7} {'invented':>9}"
+        f" {'right if given':>14} {'missing':>7} {'invented':>9}"
     )
     for row in rows:
         invented = f"{row.invented}/{row.without}" if row.without else ""
         f1 = _cell(row.f1) if row.fact != "date" else ""
-        head = f"{row.fact:<6} {row.dataset or 'all':<{width}} {row.extractor:<{tool}} {row.pages:5}"
-        counts = f"{100 * row.right_where_given:17.1f} {row.missing:7} {invented:>9}"
+        head = f"{row.fact:<6} {row.dataset[:width] or 'all':<{width}} {row.extractor[:tool]:<{tool}} {row.pages:5}"
+        counts = f"{100 * row.right_where_given:14.1f} {row.missing:7} {invented:>9}"
         yield f"{head} {_cell(row.exact):>{_CELL}} {f1:>{_CELL}} {counts}".rstrip()
 
 
@@ -126,7 +128,8 @@ def _legend(found: Evaluation) -> Iterator[str]:
     yield f"± is half of the 95 % interval: {found.resamples:,} resamples of the sites, seed {found.seed}."
     if len(found.tools) > 1:
         yield f"ahead: F1 of {found.tools[0].name} minus this one's, on the same resamples."
-    yield "h1: headlines of the gold text that were kept. comments: readers' comments kept that the gold text has not."
+    yield "h1: headlines of the gold text that were kept, in %. comments: readers' comments that were kept"
+    yield "and are not in the gold text, in %."
     if any(row.passages for row in found.rows):
         yield "A data set without 4-grams is measured by passages, and is not in the mean over data sets."
 
