@@ -32,8 +32,8 @@ def test_a_line_of_the_gold_text_stands_next_to_what_others_have_of_it() -> None
         ("", "+Menu+", ""),
         ("The mill burned.", "The mill burned", "The mill burned."),
         ("# It was old.", "It was+very+old.", ""),
-        ("-Nobody was there.-", "", "Nobody was there."),
         ("", "+Imprint+", ""),
+        ("-Nobody was there.-", "", "Nobody was there."),
     ]
 
 

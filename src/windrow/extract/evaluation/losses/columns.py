@@ -137,7 +137,8 @@ def _words(text: str, language: str) -> Words:
         places = [(place, one.lower()) for place, one in enumerate(shown) if one.isalnum()]
     else:
         places = [(found.start(), found[0].lower()) for found in _WORD.finditer(shown)]
-    starts, end = [], 0
+    starts: list[int] = []
+    end = 0
     for place, key in places:
         line = shown.rfind("\n", end, place) + 1
         starts.append(line or (place if starts else 0))
