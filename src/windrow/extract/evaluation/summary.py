@@ -59,7 +59,7 @@ class FactRow(msgspec.Struct, frozen=True):
 
 
 def rows(pages: Sequence[Scored]) -> list[ScoreRow]:
-    """Return for each group a row per extractor: the mean over the data sets first, then each group."""
+    """Return one row per group and extractor: the mean over the data sets first, then each group."""
     if not pages:
         return []
     datasets = _by(pages, lambda one: one.dataset)
@@ -92,7 +92,7 @@ def length(words: int) -> str:
 
 
 def facts(pages: Sequence[Scored]) -> list[FactRow]:
-    """Return for each fact a row per extractor that gives facts: of all pages, then of each data set if several."""
+    """Return one row per fact and extractor that gives facts: of all pages, then of each data set if several."""
     datasets = _by(pages, lambda one: one.dataset)
     parts = {"": list(pages), **(datasets if len(datasets) > 1 else {})}
     found = (

@@ -5,7 +5,7 @@ import pytest
 from windrow.data import Page, Paragraph
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.evaluation.losses import columns
-from windrow.extract.evaluation.losses.columns import Piece, TextRow
+from windrow.extract.evaluation.losses.columns import MarkedText, TextRow
 
 
 def page(*lines: str) -> Page:
@@ -46,7 +46,7 @@ def test_text_at_another_place_is_moved_not_missing() -> None:
 def test_chinese_is_compared_by_character() -> None:
     rows = columns.rows(Sample("1", "set", b"", "你好，世界。", language="zh"), page("你好，世。"), None)
     assert rows == [
-        TextRow((Piece("你好，世"), Piece("界。", "missing")), (Piece("你好，世。"),)),
+        TextRow((MarkedText("你好，世"), MarkedText("界。", "missing")), (MarkedText("你好，世。"),)),
     ]
 
 

@@ -15,7 +15,7 @@ _MOST = 100_000  # characters of a text that are shown
 _WORD = re.compile(r"\w+")
 
 
-class Piece(msgspec.Struct, frozen=True):
+class MarkedText(msgspec.Struct, frozen=True):
     """A run of text with one mark."""
 
     text: str
@@ -25,12 +25,12 @@ class Piece(msgspec.Struct, frozen=True):
 class TextRow(msgspec.Struct, frozen=True):
     """A line of the gold text, or what stands between two lines of it in the other texts."""
 
-    gold: tuple[Piece, ...] = ()
-    ours: tuple[Piece, ...] = ()
-    other: tuple[Piece, ...] = ()
+    gold: tuple[MarkedText, ...] = ()
+    ours: tuple[MarkedText, ...] = ()
+    other: tuple[MarkedText, ...] = ()
 
 
-class Words(msgspec.Struct, frozen=True):
+class PlacedWords(msgspec.Struct, frozen=True):
     """The words of a text, each with the place where its piece of the text begins."""
 
     text: str
@@ -46,7 +46,7 @@ def rows(sample: Sample, ours: Page, other: Page | None) -> list[TextRow]:
     """Return the three texts in rows. Of a page with passages only, the passages come first, then the texts."""
     texts = [evaluate.text(ours), evaluate.text(other) if other else ""]
     if sample.partial:
-        return [*_passages(sample, texts), TextRow((), *((Piece(text[:_MOST]),) for text in texts))]
+        return [*_passages(sample, texts), TextRow((), *((MarkedText(text[:_MOST]),) for text in texts))]
     gold, first, second = (_words(text, sample.language) for text in (sample.gold, *texts))
     ends = [place for place, one in enumerate(gold.text) if one == "\n"]
     lines = [2 * bisect.bisect_left(ends, start) for start in gold.starts]
@@ -60,7 +60,9 @@ def rows(sample: Sample, ours: Page, other: Page | None) -> list[TextRow]:
     return [TextRow(**{name: cells.get(number, ()) for name, cells in places.items()}) for number in numbers]
 
 
-def _side(gold: Words, side: Words, pairs: dict[int, int], lines: Sequence[int]) -> dict[int, tuple[Piece, ...]]:
+def _side(
+    gold: PlacedWords, side: PlacedWords, pairs: dict[int, int], lines: Sequence[int]
+) -> dict[int, tuple[MarkedText, ...]]:
     """Return our text or the peer's by row: a line of the gold text has an even number, what follows it an odd one."""
     line_of = {place: lines[number] for number, place in pairs.items()}
     known = sorted(line_of)
@@ -73,7 +75,9 @@ def _side(gold: Words, side: Words, pairs: dict[int, int], lines: Sequence[int])
     return _cells(side, found, _marks(side, line_of, gold, pairs, "extra"))
 
 
-def _marks(words: Words, shared: Collection[int], other: Words, theirs: Collection[int], mark: str) -> list[str]:
+def _marks(
+    words: PlacedWords, shared: Collection[int], other: PlacedWords, theirs: Collection[int], mark: str
+) -> list[str]:
     """Return the mark of each word; `shared` and `theirs` are the aligned words of both texts.
 
     A run of words that is not aligned, but not aligned in the other text either, has been moved.
@@ -90,7 +94,7 @@ def _marks(words: Words, shared: Collection[int], other: Words, theirs: Collecti
     return marks
 
 
-def _runs(words: Words, shared: Collection[int]) -> list[list[int]]:
+def _runs(words: PlacedWords, shared: Collection[int]) -> list[list[int]]:
     """Return the runs of words that are not aligned."""
     found: list[list[int]] = []
     for number in range(len(words.keys)):
@@ -103,7 +107,7 @@ def _runs(words: Words, shared: Collection[int]) -> list[list[int]]:
     return found
 
 
-def _cells(words: Words, numbers: Sequence[int], marks: Sequence[str]) -> dict[int, tuple[Piece, ...]]:
+def _cells(words: PlacedWords, numbers: Sequence[int], marks: Sequence[str]) -> dict[int, tuple[MarkedText, ...]]:
     """Return the pieces of each row: neighbours with the same mark are one piece."""
     cells: dict[int, list[list[str]]] = {}
     for place, (number, mark) in enumerate(zip(numbers, marks, strict=True)):
@@ -112,7 +116,9 @@ def _cells(words: Words, numbers: Sequence[int], marks: Sequence[str]) -> dict[i
             pieces[-1].append(words.piece(place))
         else:
             pieces.append([mark, words.piece(place)])
-    return {number: tuple(Piece("".join(texts), mark) for mark, *texts in pieces) for number, pieces in cells.items()}
+    return {
+        number: tuple(MarkedText("".join(texts), mark) for mark, *texts in pieces) for number, pieces in cells.items()
+    }
 
 
 def _passages(sample: Sample, texts: Iterable[str]) -> list[TextRow]:
@@ -123,15 +129,17 @@ def _passages(sample: Sample, texts: Iterable[str]) -> list[TextRow]:
         for passage in passages:
             inside = [" ".join(passage.split()) in text for text in flat]
             cells = [
-                Piece("found", "" if wanted else "extra") if one else Piece("not found", "missing" if wanted else "")
+                MarkedText("found", "" if wanted else "extra")
+                if one
+                else MarkedText("not found", "missing" if wanted else "")
                 for one in inside
             ]
-            label = Piece(f"{'wanted' if wanted else 'unwanted'}: {passage}")
+            label = MarkedText(f"{'wanted' if wanted else 'unwanted'}: {passage}")
             found.append(TextRow((label,), (cells[0],), (cells[1],)))
     return found
 
 
-def _words(text: str, language: str) -> Words:
+def _words(text: str, language: str) -> PlacedWords:
     shown = text[:_MOST]
     if language in evaluate.UNSPACED:
         places = [(place, one.lower()) for place, one in enumerate(shown) if one.isalnum()]
@@ -143,4 +151,4 @@ def _words(text: str, language: str) -> Words:
         line = shown.rfind("\n", end, place) + 1
         starts.append(line or (place if starts else 0))
         end = place + len(key)
-    return Words(shown, [key for _, key in places], starts)
+    return PlacedWords(shown, [key for _, key in places], starts)

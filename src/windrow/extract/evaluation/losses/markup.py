@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from windrow.extract.evaluation.losses import style
-from windrow.extract.evaluation.losses.columns import Piece, TextRow
+from windrow.extract.evaluation.losses.columns import MarkedText, TextRow
 from windrow.extract.evaluation.losses.view import Block, LossPage
 from windrow.extract.evaluation.score import PageScore
 
@@ -92,7 +92,7 @@ def _text_row(row: TextRow, other: bool) -> str:
     return "<tr>" + "".join(f'<td dir="auto">{"".join(map(_piece, cell))}</td>' for cell in cells) + "</tr>"
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: MarkedText) -> str:
     text = "<br>".join(escape(line) for line in piece.text.split("\n") if line.strip())
     tag = _MARKS.get(piece.mark)
     return f"<{tag}>{text}</{tag}>" if tag else text
