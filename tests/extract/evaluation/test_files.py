@@ -243,6 +243,22 @@ def test_evaluate_compares_title_author_and_date_where_they_are_known(tmp_path: 
     assert "right if given" in windrow(*command).stdout.decode()
 
 
+def test_evaluate_writes_a_site_of_the_greatest_losses(tmp_path: Path) -> None:
+    folder = data(tmp_path / "pages")
+    for number, words in ((1, "one"), (3, "one two three")):
+        text = f"{STORY}\n{STORY}\nWords that the page does not have: {words}"
+        (folder / "gold" / f"{number}.txt").write_text(text)
+    site = tmp_path / "losses"
+    command = ("extract", "evaluate", str(folder), "--extractor", "paragraphs", "--losses", str(site))
+    found = windrow(*command, "--limit", "1")
+    assert (found.returncode, f"{site}/index.html shows the pages" in found.stdout.decode()) == (0, True)
+    assert sorted(path.name for path in (site / "pages").iterdir()) == ["0001.html", "0001.txt"]
+    page = (site / "pages" / "0001.html").read_text("utf-8")
+    assert "<del>Words that the page does not have: one two three</del>" in page
+    assert "imprint" in page and "The old mill by the river" in page
+    assert windrow(*command).returncode == 2
+
+
 def test_only_lines_can_be_trained(tmp_path: Path) -> None:
     found = windrow(
         "extract", "train", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "-o", str(tmp_path / "m.json")
