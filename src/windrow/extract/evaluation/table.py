@@ -12,7 +12,7 @@ WIDTH = 100  # columns
 FEW = 10  # pages; languages with fewer are not shown, `--json` has them
 _CELL = 8  # "94.6±4.0"
 _LABEL = 16
-_NAME = 20  # of a program with its version
+_NAME = 18  # of a program with its version
 _AHEAD = " ahead"  # as wide as the name of a measure
 _TITLES = {
     "all": "all pages",
@@ -56,13 +56,14 @@ def _overall(found: Evaluation, rows: Sequence[ScoreRow]) -> Iterator[str]:
     width = min(_NAME, max(len(name) for name in versions.values()))
     what = "P, R, F1: bag of words; 4-gr.: F1 by word 4-grams"
     yield f"{units.count(found.pages, 'page')}; mean over data sets in %. {what}"
-    heads = f"{'P':>{_CELL}} {'R':>{_CELL}} {'F1':>{_CELL}} {'4-gr.':>{_CELL}}"
-    yield f"{'':<{width}} {heads} {'mean ms':>8} {'empty':>6} {'errors':>6} {'h1':>6} {'comments':>9}"
+    heads = " ".join(f"{title:>{_CELL}}" for title in (*(title for title, _ in _MEASURES), _AHEAD.strip()))
+    yield f"{'':<{width}} {heads} {'mean ms':>7} {'empty':>5} {'errors':>6} {'h1':>5} {'comments':>8}"
     for row in rows:
-        cells = " ".join(f"{_cell(getattr(row.scores, field)):>{_CELL}}" for _, field in _MEASURES)
-        marks = f"{_share(row.headlines):>6} {_share(row.comments):>9}"
-        counts = f"{row.mean_ms:8.2f} {row.empty:6} {row.errors:6}"
-        yield f"{versions[row.extractor][:width]:<{width}} {cells} {counts} {marks}"
+        cells = [*(_cell(getattr(row.scores, field)) for _, field in _MEASURES), _ahead(row)]
+        figures = " ".join(f"{cell:>{_CELL}}" for cell in cells)
+        counts = f"{row.mean_ms:7.2f} {row.empty:5} {row.errors:6}"
+        marks = f"{_share(row.headlines):>5} {_share(row.comments):>8}"
+        yield f"{versions[row.extractor][:width]:<{width}} {figures} {counts} {marks}"
 
 
 def _view(group: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
@@ -93,7 +94,8 @@ def _heads(head: str, names: Sequence[str]) -> Iterator[str]:
         for number, name in enumerate(names):
             if number % lines == (line + lines - 1) % lines:
                 end = len(head) + len(_AHEAD) + (number + 1) * (_CELL + 1)
-                text = text.ljust(end - len(name)) + name
+                shown = name[: lines * (_CELL + 1) - 1]
+                text = text.ljust(end - len(shown)) + shown
         yield text
 
 
@@ -105,8 +107,7 @@ def _value(head: str, rows: Sequence[ScoreRow]) -> Iterator[str]:
         yield f"{head} {title:<5} {' '.join(f'{_cell(getattr(row.scores, field)):>{_CELL}}' for row in rows)}"
         head = " " * len(head)
     if len(rows) > 1:
-        ahead = (f"{_cell(row.ahead.f1, '+') if row.ahead else '':>{_CELL}}" for row in rows)
-        yield f"{head}{_AHEAD} {' '.join(ahead)}"
+        yield f"{head}{_AHEAD} {' '.join(f'{_ahead(row):>{_CELL}}' for row in rows)}"
 
 
 def _facts(rows: Sequence[FactRow]) -> Iterator[str]:
@@ -136,6 +137,10 @@ def _legend(found: Evaluation) -> Iterator[str]:
 
 def _pages(rows: Sequence[ScoreRow], value: str) -> int:
     return next(row.pages for row in rows if row.value == value)
+
+
+def _ahead(row: ScoreRow) -> str:
+    return _cell(row.ahead.f1, "+") if row.ahead else ""
 
 
 def _cell(one: Estimate, sign: str = "") -> str:
