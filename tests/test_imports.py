@@ -39,6 +39,7 @@ ADDRESSES = {
     "brotli": ("coding.py",),
     "goose3": ("extract/evaluation/peers.py",),
     "icu4py": ("corpus/segment/icu.py",),
+    "jieba": ("extract/evaluation/peers.py",),
     "justext": ("extract/evaluation/peers.py",),
     "isal": ("archive/", "coding.py", "corpus/", "log/"),
     "lmdb": ("frontier/store/lmdb.py",),

@@ -151,6 +151,15 @@ def _justext() -> tuple[Read, None]:
     return read, None
 
 
+def _quiet_jieba() -> None:
+    """jieba, which both use for Chinese if it is installed, announces on standard error what it loads."""
+    try:
+        import jieba
+    except ImportError:
+        return
+    jieba.setLogLevel(logging.CRITICAL)
+
+
 def _newspaper() -> tuple[Read, None]:
     import newspaper
     import tldextract.tldextract
@@ -159,6 +168,7 @@ def _newspaper() -> tuple[Read, None]:
     # It would fetch a list of suffixes from the network; the copy in the package is enough here.
     tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=())
 
+    _quiet_jieba()
     known = frozenset(utils.get_available_languages())
 
     def read(sample: Sample, markup: str) -> Page:
@@ -175,6 +185,7 @@ def _goose() -> tuple[Read, None]:
     import goose3
     from goose3 import text
 
+    _quiet_jieba()
     classes = {"zh": text.StopWordsChinese, "ar": text.StopWordsArabic, "ko": text.StopWordsKorean}
 
     def read(sample: Sample, markup: str) -> Page:
