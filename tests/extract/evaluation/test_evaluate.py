@@ -46,3 +46,10 @@ def test_passages_are_found_whatever_the_blanks_and_their_sums_are_scored() -> N
     assert evaluate.passages(page, "the  first\nmenu") == (1, 1, 1, 1)
     assert evaluate.summed([(1, 1, 1, 1), (1, 0, 0, 2)]) == Overlap(2 / 3, 2 / 3, 2 / 3)
     assert evaluate.summed([(0, 2, 0, 0)]) == Overlap(0.0, 0.0, 0.0)
+
+
+def test_composed_and_decomposed_letters_are_the_same() -> None:
+    composed, decomposed = "é", "e\u0301"
+    assert evaluate.words(f"caf{decomposed} x", "fr") == evaluate.words(f"caf{composed} x", "fr") == ["café", "x"]
+    page = Sample("1", "set", b"", "", partial=True, wanted=(f"caf{composed}",), unwanted=(f"th{decomposed}",))
+    assert evaluate.passages(page, f"caf{decomposed} th{composed}") == (1, 0, 1, 0)

@@ -2,6 +2,7 @@
 
 import collections
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -22,7 +23,8 @@ class Overlap(msgspec.Struct, frozen=True):
 
 
 def words(text: str, language: str) -> list[str]:
-    lowered = text.lower()
+    """Return the words to be compared. Composed and decomposed letters are the same: programs differ in this."""
+    lowered = unicodedata.normalize("NFC", text).lower()
     return [one for one in lowered if one.isalnum()] if language in UNSPACED else _WORD.findall(lowered)
 
 
@@ -42,10 +44,15 @@ def ngrams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[start:] for start in range(_NGRAM)), strict=False))
 
 
+def flat(text: str) -> str:
+    """Return a text as one line with composed letters, in which a passage can be found."""
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
 def passages(sample: Sample, text: str) -> tuple[int, int, int, int]:
-    flat = " ".join(text.split())
-    wanted = sum(" ".join(one.split()) in flat for one in sample.wanted)
-    unwanted = sum(" ".join(one.split()) in flat for one in sample.unwanted)
+    whole = flat(text)
+    wanted = sum(flat(one) in whole for one in sample.wanted)
+    unwanted = sum(flat(one) in whole for one in sample.unwanted)
     return wanted, len(sample.wanted) - wanted, unwanted, len(sample.unwanted) - unwanted
 
 

@@ -72,3 +72,8 @@ def test_passages_are_listed_before_the_texts() -> None:
 @pytest.mark.parametrize("gold", ["", "?!", "one"])
 def test_empty_texts_give_few_rows(gold: str) -> None:
     assert len(columns.rows(Sample("1", "set", b"", gold), Page(), Page())) <= 1
+
+
+def test_composed_and_decomposed_letters_are_the_same() -> None:
+    rows = columns.rows(Sample("1", "set", b"", "le caf\u00e9"), page("le cafe\u0301"), None)
+    assert rows == [TextRow((MarkedText("le caf\u00e9"),), (MarkedText("le caf\u00e9"),))]

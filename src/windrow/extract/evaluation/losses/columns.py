@@ -2,6 +2,7 @@
 
 import bisect
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
@@ -123,11 +124,11 @@ def _cells(words: PlacedWords, numbers: Sequence[int], marks: Sequence[str]) -> 
 
 def _passages(sample: Sample, texts: Iterable[str]) -> list[TextRow]:
     """Return a row per passage: what is wanted and was missed is missing, what is unwanted and was kept is extra."""
-    flat = [" ".join(text.split()) for text in texts]
+    whole = list(map(evaluate.flat, texts))
     found = []
     for wanted, passages in ((True, sample.wanted), (False, sample.unwanted)):
         for passage in passages:
-            inside = [" ".join(passage.split()) in text for text in flat]
+            inside = [evaluate.flat(passage) in text for text in whole]
             cells = [
                 MarkedText("found", "" if wanted else "extra")
                 if one
@@ -140,7 +141,7 @@ def _passages(sample: Sample, texts: Iterable[str]) -> list[TextRow]:
 
 
 def _words(text: str, language: str) -> PlacedWords:
-    shown = text[:_MOST]
+    shown = unicodedata.normalize("NFC", text[:_MOST])
     if language in evaluate.UNSPACED:
         places = [(place, one.lower()) for place, one in enumerate(shown) if one.isalnum()]
     else:

@@ -87,12 +87,13 @@ def _shares(sample: Sample) -> Callable[[str], float | None]:
 def _passages(sample: Sample) -> Callable[[str], float | None]:
     """Return the same where the gold text consists of passages: 1 with a wanted one, 0 with an unwanted one."""
     wanted, unwanted = (
-        [flat for one in passages if (flat := " ".join(one.split()))] for passages in (sample.wanted, sample.unwanted)
+        [flat for one in passages if (flat := evaluate.flat(one))] for passages in (sample.wanted, sample.unwanted)
     )
 
     def share(text: str) -> float | None:
-        if any(one in text for one in wanted):
+        whole = evaluate.flat(text)
+        if any(one in whole for one in wanted):
             return 1.0
-        return 0.0 if any(one in text for one in unwanted) else None
+        return 0.0 if any(one in whole for one in unwanted) else None
 
     return share
