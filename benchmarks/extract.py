@@ -1,6 +1,8 @@
-"""Text extraction: CPU and F1 of Windrow's extractors, trafilatura, jusText and resiliparse on the same pages.
+"""Text extraction: CPU of Windrow's extractors, trafilatura, jusText and resiliparse on the same pages, and their F1.
 
-    python benchmarks/extract.py                       every tenth page of ../shared/extraction
+`windrow extract evaluate` measures quality, with more peers, by group and with intervals; this one is about time.
+
+    python benchmarks/extract.py                       every tenth page of each set of ../shared/extraction
     python benchmarks/extract.py --every 1             all of them: ten minutes
     python benchmarks/extract.py --web /tmp/medium     also pages of the unpacked ../shared/web/medium.tar.xz
     python benchmarks/extract.py --only paragraphs,resiliparse --json
@@ -15,13 +17,12 @@ F1 by bag of words is the mean over data sets; jusText gets the language of a pa
 
 import argparse
 import contextlib
-import functools
 import gzip
 import itertools
 import json
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -29,46 +30,42 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.quality import agreement
 from windrow import extract
 from windrow.config import ConfigError
-from windrow.extract import blocks, decode, walk
-from windrow.extract.evaluation import evaluate, files, gold
-from windrow.extract.evaluation.evaluate import PageScore
+from windrow.data import Page
+from windrow.extract import blocks, walk
+from windrow.extract.evaluation import files, gold, run, score, summary
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.evaluation.peers import peer
+from windrow.extract.evaluation.score import PageScore, Tool
 from windrow.extract.walk import structure
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEERS = ("trafilatura", "justext", "resiliparse")
 LINKS = "extract.max_links=10000"
-Tool = Callable[[Sample, str], str]  # a page and its decoded source -> text
 Row = dict[str, float | int | str]
 
 
-def ours() -> dict[str, Tool]:
+def ours() -> list[Tool]:
     """Return every extractor, with the C kernels and without them; `lines` reads the source and uses no kernel."""
     chosen = {name: (name, [LINKS]) for name in extract.EXTRACTORS if name not in ("none", "paragraphs")}
     chosen |= {
         f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")
     }
-    found: dict[str, Tool] = {}
+    found = []
     for name, (extractor, settings) in chosen.items():
         options = files.options(extractor, settings)
-        found[name] = _tool(extract.extractor(options))
+        found.append(run.own(name, extract.extractor(options)))
         if walk._walk is not None and extractor != "lines":
             with _no_kernels():
-                found[f"{name}, no kernel"] = without_kernel(_tool(extract.extractor(options)))
+                found.append(without_kernel(run.own(f"{name}, no kernel", extract.extractor(options))))
     return found
 
 
-def _tool(read: extract.Extractor) -> Tool:
-    return lambda sample, text: evaluate.text(read(sample.capture()))
-
-
 def without_kernel(tool: Tool) -> Tool:
-    def text(sample: Sample, text: str) -> str:
+    def read(sample: Sample, markup: str) -> Page | None:
         with _no_kernels():
-            return tool(sample, text)
+            return tool.read(sample, markup)
 
-    return text
+    return Tool(tool.name, read, tool.version)
 
 
 @contextlib.contextmanager
@@ -81,52 +78,37 @@ def _no_kernels() -> Iterator[None]:
         walk._walk, structure._structure, blocks._blocks = kernels
 
 
-def others() -> dict[str, Tool]:
-    found = {}
+def others() -> list[Tool]:
+    found = []
     for name in PEERS:
         try:
-            read = peer(name)
+            found.append(peer(name))
         except ConfigError as error:
             print(f"without {name}: {error}", file=sys.stderr)
-            continue
-        found[name] = functools.partial(lambda read, sample, text: read(text, sample.language), read)
     return found
 
 
-def measured(tools: dict[str, Tool], samples: Iterable[Sample], alone: bool = False) -> list[PageScore]:
+def measured(tools: list[Tool], samples: Iterable[Sample], alone: bool = False) -> list[list[PageScore]]:
+    """Return for each page the scores of all tools."""
     if alone:
         every = list(samples)
-        return [score for name, tool in tools.items() for score in measured({name: tool}, every)]
+        columns = [measured([tool], every) for tool in tools]
+        return [[one for [one] in page] for page in zip(*columns, strict=True)]
     pages = iter(samples)
     first = list(itertools.islice(pages, 3))
     for sample in first:
-        _scores(tools, sample, 0)  # loads models and lists
-    return [
-        score for number, sample in enumerate(itertools.chain(first, pages)) for score in _scores(tools, sample, number)
-    ]
+        score.page(tools, sample)  # loads models and lists
+    return list(run.in_process(itertools.chain(first, pages), tools))
 
 
-def _scores(tools: dict[str, Tool], sample: Sample, first: int) -> list[PageScore]:
-    """Score each tool. The tools take turns to be first: the first finds the page outside the processor's caches."""
-    content_type = f"text/html; charset={sample.encoding}" if sample.encoding else "text/html"
-    text = decode.decode(sample.body, content_type)[0]
-    names = list(tools)
-    order = names[first % len(names) :] + names[: first % len(names)]
-    return [evaluate.score(name, functools.partial(tools[name], text=text), sample) for name in order]
-
-
-def rows(scores: list[PageScore], tools: list[str], with_gold: bool) -> list[Row]:
+def rows(scores: list[list[PageScore]], with_gold: bool) -> list[Row]:
     """Return a row per tool: cost, its ratio to that of each peer, and quality."""
-    overall = {
-        row.extractor: row
-        for row in evaluate.rows(sorted(scores, key=lambda score: tools.index(score.extractor)))
-        if row.group == "all"
-    }
+    overall = {row.extractor: row for row in summary.rows(scores) if row.group == "all"}
     found = []
     for name, figures in overall.items():
         row: Row = {"tool": name, "pages": figures.pages, "mean ms": figures.mean_ms, "median ms": figures.median_ms}
         row |= {f"of {other}": figures.mean_ms / overall[other].mean_ms for other in PEERS if other in overall}
-        found.append(row | ({"F1": figures.bag.f1, "empty": figures.empty} if with_gold else {}))
+        found.append(row | ({"F1": figures.scores.f1.value, "empty": figures.empty} if with_gold else {}))
     return found
 
 
@@ -150,7 +132,7 @@ def from_web(web: Path, number: int) -> Iterator[Sample]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=10, help="take every Nth page")
+    parser.add_argument("--every", type=int, default=10, help="take every Nth page of a data set")
     parser.add_argument("--web", type=Path)
     parser.add_argument("--pages", type=int, default=500, help="of that web")
     parser.add_argument("--only", default="", help="tools whose names begin so, with commas between them")
@@ -162,14 +144,12 @@ def main() -> None:
         sys.exit(f"there is no {SHARED}/extraction; this benchmark needs the shared data beside the repository")
     if options.agreement:
         return agree(options.json)
-    tools = {
-        name: tool for name, tool in (ours() | others()).items() if name.startswith(tuple(options.only.split(",")))
-    }
-    pages = itertools.islice(gold.samples(SHARED / "extraction"), 0, None, options.every)
-    results = {"../shared/extraction": rows(measured(tools, pages, options.alone), list(tools), with_gold=True)}
+    tools = [tool for tool in (*ours(), *others()) if tool.name.startswith(tuple(options.only.split(",")))]
+    pages = gold.chosen(gold.samples(SHARED / "extraction"), options.every)
+    results = {"../shared/extraction": rows(measured(tools, pages, options.alone), with_gold=True)}
     if options.web:
         found = measured(tools, from_web(options.web, options.pages), options.alone)
-        results[options.web.name] = rows(found, list(tools), with_gold=False)
+        results[options.web.name] = rows(found, with_gold=False)
     if options.json:
         print(json.dumps(results, indent=1))
     else:

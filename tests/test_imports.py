@@ -35,13 +35,20 @@ ROOT_MODULE, FACE = "__init__.py", "api"
 # Each outside library has one address, so that it can be replaced in one place. A folder ends with a slash; "" is
 # everywhere.
 ADDRESSES = {
+    "boilerpy3": ("extract/evaluation/peers.py",),
     "brotli": ("coding.py",),
+    "goose3": ("extract/evaluation/peers.py",),
     "icu4py": ("corpus/segment/icu.py",),
+    "jieba": ("extract/evaluation/peers.py",),
     "justext": ("extract/evaluation/peers.py",),
     "isal": ("archive/", "coding.py", "corpus/", "log/"),
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "numpy": ("extract/blocks/", "extract/lines/", "judge/", "dedup/"),
+    "newspaper": ("extract/evaluation/peers.py",),
+    "numpy": (
+        *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
+        *("judge/", "dedup/"),
+    ),
     "publicsuffixlist": ("urls/suffixes.py",),
     "pyarrow": ("corpus/formats/parquet.py",),
     "py3langid": ("judge/language/tools.py",),
@@ -49,10 +56,12 @@ ADDRESSES = {
     "pycurl": ("fetch/client/",),
     "pyspark": ("batch/engine",),
     "resvg_py": ("report/svg.py",),
+    "readability": ("extract/evaluation/peers.py",),
     "redis": ("frontier/redis.py", "cluster/"),
     "resiliparse": ("extract/evaluation/peers.py",),
     "rich": ("cli/", "crawl/display.py"),
     "sklearn": ("extract/lines/fit.py",),
+    "tldextract": ("extract/evaluation/peers.py",),
     "trafilatura": ("extract/evaluation/peers.py",),
     "turbohtml": ("extract/html.py", "extract/guess.py"),
     "typer": ("cli/",),

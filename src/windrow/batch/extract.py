@@ -1,11 +1,16 @@
 """Choose extractors and their options: the checks of `windrow extract`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from windrow import config
 from windrow.config import ConfigError
 from windrow.extract import EXTRACTORS
+
+if TYPE_CHECKING:
+    from windrow.extract.evaluation.gold import Sample
 
 WITH_MODEL = ("blocks", "lines")
 MEASURED = ("blocks", "paragraphs", "lines")
@@ -55,3 +60,21 @@ def known(extractor: str) -> str:
 
 def names(listed: str) -> list[str]:
     return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def peers(listed: str) -> tuple[str, ...]:
+    """Return the peers of a list with commas; for `all`, those that are installed."""
+    from windrow.extract.evaluation import peers
+
+    found = names(listed)
+    return tuple(peers.installed()) if found == ["all"] else tuple(dict.fromkeys(found))
+
+
+def pages(path: Path, only: str, every: int) -> "Iterator[Sample]":
+    """Yield the chosen pages of data sets. A data set that is not there is an error before the first page."""
+    from windrow.extract.evaluation import gold
+
+    wanted = names(only)
+    if wanted and (unknown := sorted(set(wanted) - set(known_sets := gold.datasets(path)))):
+        raise ConfigError(f"{path} has no data set '{unknown[0]}'; it has {', '.join(known_sets)}")
+    return gold.chosen(gold.samples(path), every, wanted)

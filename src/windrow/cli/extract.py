@@ -13,6 +13,7 @@ from windrow.batch import inputs
 from windrow.cli.help import Group
 from windrow.cli.terminal import Json, counted, print_json
 from windrow.config import ConfigError
+from windrow.extract.evaluation import PEERS
 
 _DEFAULT = "files"
 
@@ -101,7 +102,18 @@ def evaluate(
             help=f"Extractors to measure, separated by commas; default: {', '.join(job.MEASURED)}; with --folds lines."
         ),
     ] = "",
-    peers: Annotated[str, typer.Option(help="Other programs to compare: trafilatura, resiliparse, justext.")] = "",
+    peers: Annotated[
+        str,
+        typer.Option(help=f"Other programs to compare, separated by commas, or all: {', '.join(PEERS)}."),
+    ] = "",
+    only: Annotated[str, typer.Option(help="Data sets to read, separated by commas; default: all.")] = "",
+    every: Annotated[int, typer.Option(help="Take every Nth page of a data set.", metavar="N", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes; the result does not depend on it.", metavar="N", min=1)] = 1,
+    losses: Annotated[
+        Path | None,
+        typer.Option(help="Write a site that shows the pages with the greatest losses.", metavar="DIR"),
+    ] = None,
+    limit: Annotated[int, typer.Option(help="With --losses: pages of the site.", metavar="N", min=1)] = 100,
     folds: Annotated[
         int, typer.Option(help="Only for lines: train and test by cross-validation within each site.", min=0)
     ] = 0,
@@ -112,26 +124,35 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure extractors on pages with gold text, and compare them with other programs."""
-    from windrow.extract.evaluation import files, gold
+    from windrow.extract.evaluation import files, table
+    from windrow.extract.evaluation import losses as site
+    from windrow.extract.evaluation.run import Choice
 
-    others = job.names(peers)
     if folds:
         from windrow.extract.lines import training
 
-        if model or others or preset or settings:
-            fix = "leave out --model, --peers, --preset and --set"
+        if model or peers or preset or settings or losses:
+            fix = "leave out --model, --peers, --preset, --set and --losses"
             raise ConfigError(f"--folds trains lines on these pages and tests it on them; {fix}")
-        with counted(gold.samples(pages), "pages read,") as samples:
+        with counted(job.pages(pages, only, every), "pages read,") as samples:
             folded = files.cross_validated(samples, ",".join(job.names(extractor)) or "lines", folds, classifier)
         return print_json(folded) if as_json else typer.echo(training.table(folded))
     given = job.overrides("", preset, "", model, settings)
-    chosen = {name: files.options(name, given) for name in job.measured(extractor, model)}
-    with counted(gold.samples(pages), "pages read,") as samples:
-        rows = files.evaluated(samples, chosen, others)
+    own = tuple((name, files.options(name, given)) for name in job.measured(extractor, model))
+    choice = Choice(own, job.peers(peers))
+    if losses:
+        site.check(losses)
+    with counted(job.pages(pages, only, every), "pages evaluated,") as samples:
+        found, scores = files.evaluated(samples, choice, jobs)
+    if losses:
+        with counted(job.pages(pages, only, every), "pages read for the losses,") as samples:
+            site.write(losses, site.choose(scores, len(own), limit), samples, choice)
     if as_json:
-        print_json(rows)
+        print_json(found)
     else:
-        typer.echo(files.table(rows))
+        typer.echo(table.text(found))
+        if losses:
+            typer.echo(f"\n{losses / 'index.html'} shows the pages with the greatest losses")
 
 
 @app.command("train")

@@ -210,11 +210,53 @@ def data(folder: Path) -> Path:
 
 def test_evaluate_measures_extractors_on_pages_with_gold_text(tmp_path: Path) -> None:
     found = windrow("extract", "evaluate", str(data(tmp_path / "pages")), "--extractor", "paragraphs", "--json")
-    rows = json.loads(found.stdout)
-    assert {(row["extractor"], row["pages"]) for row in rows} == {("paragraphs", 4)}
-    assert rows[0]["bag"]["f1"] > 0.95
+    made = json.loads(found.stdout)
+    assert {(row["extractor"], row["pages"]) for row in made["rows"]} == {("paragraphs", 4)}
+    assert made["rows"][0]["scores"]["f1"]["value"] > 0.95
+    assert (made["pages"], made["tools"][0]["name"], made["resamples"]) == (4, "paragraphs", 1000)
     shown = windrow("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "paragraphs").stdout.decode()
-    assert shown.startswith("extractor") and "paragraphs" in shown
+    assert shown.startswith("4 pages; ") and "paragraphs" in shown
+
+
+def test_evaluate_reads_chosen_data_sets_and_every_nth_page_of_each(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        data(tmp_path / "pages" / name)
+    command = ("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "paragraphs", "--json")
+    quick = json.loads(windrow(*command, "--every", "3").stdout)
+    assert {row["value"]: row["pages"] for row in quick["rows"] if row["group"] == "dataset"} == {"one": 2, "two": 2}
+    chosen = json.loads(windrow(*command, "--only", "two").stdout)
+    assert [row["value"] for row in chosen["rows"] if row["group"] == "dataset"] == ["two"]
+
+
+def test_evaluate_compares_title_author_and_date_where_they_are_known(tmp_path: Path) -> None:
+    facts = [
+        {"id": "0", "title": "The mill", "author": "", "date": None},
+        {"id": "1", "title": "The Mill.", "author": ["Ann Lee", "Bo Ek"]},
+        {"id": "2", "title": "Another"},
+    ]
+    (data(tmp_path / "pages") / "meta.jsonl").write_text("\n".join(map(json.dumps, facts)))
+    command = ("extract", "evaluate", str(tmp_path / "pages"), "--extractor", "paragraphs")
+    rows = {row["fact"]: row for row in json.loads(windrow(*command, "--json").stdout)["facts"]}
+    assert list(rows) == ["title", "author"]
+    assert (rows["title"]["pages"], rows["title"]["exact"]["value"]) == (3, pytest.approx(2 / 3))
+    assert (rows["author"]["pages"], rows["author"]["missing"], rows["author"]["without"]) == (1, 1, 1)
+    assert "right if given" in windrow(*command).stdout.decode()
+
+
+def test_evaluate_writes_a_site_of_the_greatest_losses(tmp_path: Path) -> None:
+    folder = data(tmp_path / "pages")
+    for number, words in ((1, "one"), (3, "one two three")):
+        text = f"{STORY}\n{STORY}\nWords that the page does not have: {words}"
+        (folder / "gold" / f"{number}.txt").write_text(text)
+    site = tmp_path / "losses"
+    command = ("extract", "evaluate", str(folder), "--extractor", "paragraphs", "--losses", str(site))
+    found = windrow(*command, "--limit", "1")
+    assert (found.returncode, f"{site}/index.html shows the pages" in found.stdout.decode()) == (0, True)
+    assert sorted(path.name for path in (site / "pages").iterdir()) == ["0001.html", "0001.txt"]
+    page = (site / "pages" / "0001.html").read_text("utf-8")
+    assert "<del>Words that the page does not have: one two three</del>" in page
+    assert "imprint" in page and "The old mill by the river" in page
+    assert windrow(*command).returncode == 2
 
 
 def test_only_lines_can_be_trained(tmp_path: Path) -> None:
@@ -280,6 +322,16 @@ def refused(*arguments: str, stdin: bytes = PAGE) -> str:
             ["evaluate", "PAGES", "--model", "x"],
             "--model x belongs to one extractor; measure that one alone: --extractor lines, or",
         ),
+        (["evaluate", "PAGES", "--peers", "boilerpipe"], "there is no peer 'boilerpipe'; the peers are trafilatura,"),
+        (["evaluate", "PAGES", "--only", "pages,other"], "PAGES has no data set 'other'; it has pages"),
+        (["evaluate", "PAGES", "--losses", "PAGES"], "PAGES exists and is not empty; remove it, or name another"),
+        (
+            ["evaluate", "PAGES", "--losses", "PAGES/meta.jsonl"],
+            "PAGES/meta.jsonl cannot be made a directory (File exists); name another one with --losses",
+        ),
+        (["evaluate", "PAGES/gold"], "PAGES/gold holds no pages with gold text; a data set is a folder or tar file of"),
+        (["evaluate", "PAGES/meta.jsonl"], "PAGES/meta.jsonl cannot be read as a tar file"),
+        (["evaluate", "PAGES", "--folds", "2", "--losses", "x"], "--folds trains lines on these pages and tests it"),
         (["train", "PAGES", "--classifier", "x"], "there is no classifier 'x'; choose one of svm, bayes, tree"),
         (["train", "PAGES", "-o", "PAGES"], "PAGES is a folder; name a file for the model with -o"),
         (

@@ -51,6 +51,20 @@ def test_a_folder_of_data_sets_gives_all_of_them(tmp_path: Path) -> None:
     ]
 
 
+def test_every_nth_page_is_taken_of_each_data_set_and_of_chosen_ones() -> None:
+    pages = [gold.Sample(str(number), dataset, b"", "") for dataset in ("one", "two") for number in range(5)]
+    found = gold.chosen(pages, 2)
+    assert [one.dataset + one.name for one in found] == ["one0", "one2", "one4", "two0", "two2", "two4"]
+    assert [one.dataset + one.name for one in gold.chosen(pages, 3, ["two"])] == ["two0", "two3"]
+
+
+def test_a_fact_is_unknown_or_empty_or_one_line(tmp_path: Path) -> None:
+    folder = data(tmp_path / "set", title=" The\nmill ", author=["Ann Lee", "Bo\tEk"], date="")
+    other, found = gold.samples(folder)
+    assert (found.title, found.author, found.date) == ("The mill", "Ann Lee, Bo Ek", "")
+    assert (other.title, other.author, other.date) == (None, None, None)
+
+
 def test_a_page_is_captured_with_its_address_and_encoding() -> None:
     capture = gold.Sample("a", "set", b"x", "", url="http://a.test/x", encoding="iso-8859-2").capture()
     assert (capture.task.url.text, capture.header("content-type")) == (

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-import windrow.extract as extract
 from windrow import config
 from windrow.config import Config, ConfigError
 from windrow.data import Capture, Task, Url
-from windrow.extract import Extractor, decode
-from windrow.extract.evaluation import evaluate
+from windrow.extract import Extractor
+from windrow.extract.evaluation import evaluate, run, summary
 from windrow.extract.evaluation.gold import Sample
-from windrow.extract.evaluation.peers import Peer, peer
+from windrow.extract.evaluation.run import Choice
+from windrow.extract.evaluation.score import PageScore
+from windrow.extract.evaluation.table import Evaluation, Version
 
 if TYPE_CHECKING:
     from windrow.extract.lines.model import LinesModel
@@ -65,34 +66,12 @@ def row(path: str, body: bytes, read: Extractor) -> ExtractedFile:
     )
 
 
-def evaluated(pages: Iterable[Sample], extractors: dict[str, Config], peers: Sequence[str]) -> list[evaluate.ScoreRow]:
-    """Evaluate extractors, each under its name for the table, and peers on the same pages."""
-    chosen: dict[str, evaluate.TextExtractor] = {
-        name: _text(extract.extractor(given)) for name, given in extractors.items()
-    }
-    chosen |= {name: _peer_text(peer(name)) for name in peers}
-    if not chosen:
-        raise ConfigError("there is nothing to evaluate; name an extractor or a peer")
-    scores = [evaluate.score(name, read, sample) for sample in pages for name, read in chosen.items()]
-    return evaluate.rows(scores)
-
-
-def _text(read: Extractor) -> evaluate.TextExtractor:
-    return lambda sample: evaluate.text(read(sample.capture()))
-
-
-def _peer_text(read: Peer) -> evaluate.TextExtractor:
-    return lambda sample: read(decode.decode(sample.body, f"text/html; charset={sample.encoding}")[0], sample.language)
-
-
-def table(rows: Sequence[evaluate.ScoreRow]) -> str:
-    names = f"{'extractor':<12} {'group':<10} {'value':<20} {'pages':>6}"
-    lines = [f"{names} {'P':>6} {'R':>6} {'F1':>6} {'4-gram':>6} {'mean ms':>8} {'median':>7} {'empty':>5}"]
-    for row in rows:
-        figures = f"{row.bag.precision:6.3f} {row.bag.recall:6.3f} {row.bag.f1:6.3f} {row.ngram.f1:6.3f}"
-        times = f"{row.mean_ms:8.2f} {row.median_ms:7.2f} {row.empty:5}"
-        lines.append(f"{row.extractor:<12} {row.group:<10} {row.value[:20]:<20} {row.pages:6} {figures} {times}")
-    return "\n".join(lines)
+def evaluated(pages: Iterable[Sample], choice: Choice, jobs: int = 1) -> tuple[Evaluation, list[list[PageScore]]]:
+    """Evaluate extractors and peers on the same pages; return the tables and the scores of every page."""
+    versions = [Version(tool.name, tool.version) for tool in run.tools(choice)]
+    scores = list(run.scores(pages, choice, jobs))
+    rows, facts = summary.rows(scores), summary.facts(scores)
+    return Evaluation(tools=versions, pages=len(scores), rows=rows, facts=facts), scores
 
 
 def cross_validated(pages: Iterable[Sample], name: str, folds: int, classifier: str = "svm") -> "list[SiteScore]":

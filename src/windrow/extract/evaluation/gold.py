@@ -1,10 +1,11 @@
 """Pages whose main text is known: a folder or tar file with html/ID.html, gold/ID.txt and, optionally, meta.jsonl."""
 
+import collections
 import json
 import lzma
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -33,11 +34,18 @@ class Sample(msgspec.Struct, frozen=True):
     wanted: tuple[str, ...] = ()  # passages that belong to the text
     unwanted: tuple[str, ...] = ()  # passages that do not
     partial: bool = False  # the gold text consists of these passages only
+    # None: not known. Empty: the page has none, and a program that gives one is wrong.
+    title: str | None = None
+    author: str | None = None  # several: separated by commas
+    date: str | None = None  # of publication: YYYY-MM-DD, or its beginning
+
+    @property
+    def content_type(self) -> str:
+        return f"text/html; charset={self.encoding}" if self.encoding else "text/html"
 
     def capture(self) -> Capture:
         """Return the page as if it had been fetched."""
-        kind = f"text/html; charset={self.encoding}" if self.encoding else "text/html"
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {self.content_type}\r\n\r\n".encode("latin-1", "replace")
         return Capture(
             Task(_address(self.url)),
             200,
@@ -67,6 +75,21 @@ def samples(path: Path) -> Iterator[Sample]:
             yield from samples(one)
     else:
         raise ConfigError(f"there is no {path}; give a folder or tar file of {_LAYOUT}")
+
+
+def chosen(pages: Iterable[Sample], every: int = 1, only: Collection[str] = ()) -> Iterator[Sample]:
+    """Yield each Nth page of each data set, of all data sets or of those named."""
+    numbers: collections.Counter[str] = collections.Counter()
+    for sample in pages:
+        if not only or sample.dataset in only:
+            if numbers[sample.dataset] % every == 0:
+                yield sample
+            numbers[sample.dataset] += 1
+
+
+def datasets(path: Path) -> list[str]:
+    """Return the names of the data sets."""
+    return sorted({sample.dataset for sample in samples(path)})
 
 
 def _address(url: str) -> Url:
@@ -160,7 +183,16 @@ def _sample(name: tuple[str, str], body: bytes, gold: str, fact: dict[str, Any])
         wanted=_passages(fact.get("with")),
         unwanted=_passages(fact.get("without")),
         partial=bool(fact.get("segments_only")),
+        title=_known(fact, "title"),
+        author=_known(fact, "author"),
+        date=_known(fact, "date"),
     )
+
+
+def _known(fact: dict[str, Any], name: str) -> str | None:
+    """Return a fact of a page as one line; None if it is missing or null."""
+    value = fact.get(name)
+    return None if value is None else ", ".join(map(_word, value)) if isinstance(value, list) else _word(value)
 
 
 def _passages(value: Any) -> tuple[str, ...]:

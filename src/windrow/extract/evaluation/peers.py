@@ -1,11 +1,30 @@
-"""Other people's extractors behind one signature, to compare ours with. Windrow runs without them."""
+"""Other people's extractors behind one signature, to compare ours with. Windrow runs without them.
 
+Each runs with its defaults. Those that use stop words get the language of the page if they know it; ours detects it.
+"""
+
+import importlib.metadata
+import logging
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from windrow.config import ConfigError
+import msgspec
 
-Peer = Callable[[str, str], str]  # markup, language -> text
+from windrow.config import ConfigError
+from windrow.data import Page, Paragraph
+from windrow.extract import html, walk
+from windrow.extract.evaluation import PEERS
+from windrow.extract.evaluation.gold import Sample
+from windrow.extract.evaluation.score import Tool
+
+Read = Callable[[Sample, str], Page]  # a page and its decoded source; may raise what it likes
+
+
+class Maker(msgspec.Struct, frozen=True):
+    make: Callable[[], tuple[Read, Read | None]]  # reads text, and title, author and date where that is another call
+    has_facts: bool = False  # the first also gives title, author and date
+
 
 # jusText names its stop lists in English. A language without a list is read without stop words, as its manual advises.
 _STOPLISTS = dict(
@@ -22,43 +41,175 @@ _STOPLISTS = dict(
 )
 
 
-def peer(name: str) -> Peer:
+def peer(name: str) -> Tool:
     """Import the extractor of this name and return it."""
-    makers = {"trafilatura": _trafilatura, "resiliparse": _resiliparse, "justext": _justext}
-    if name not in makers:
-        raise ConfigError(f"there is no peer '{name}'; the peers are {', '.join(makers)}")
+    if name not in PEERS:
+        raise ConfigError(f"there is no peer '{name}'; the peers are {', '.join(PEERS)}")
+    one, packages = _MAKERS[name], PEERS[name]
     try:
-        return makers[name]()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about their own optional parts
+            read, facts = one.make()
     except ImportError as error:
-        raise ConfigError(f"{error.name or name} is not installed; try: pip install {name}") from None
+        missing = (error.name or name).partition(".")[0]
+        raise ConfigError(f"{missing} is not installed; try: pip install {packages}") from None
+    logging.getLogger(name).setLevel(logging.CRITICAL)  # a page that it cannot read is counted, not announced
+    return Tool(
+        name=name,
+        read=_safe(read),
+        version=_version(packages.split()[0]),
+        facts=_safe(facts) if facts else None,
+        has_facts=one.has_facts or facts is not None,
+    )
 
 
-def _trafilatura() -> Peer:
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # on the path, but not installed by pip
+        return ""
+
+
+def installed() -> list[str]:
+    """Return the peers that can be imported."""
+    found = []
+    for name in PEERS:
+        try:
+            peer(name)
+        except ConfigError:
+            continue
+        found.append(name)
+    return found
+
+
+def _safe(read: Read) -> Callable[[Sample, str], Page | None]:
+    """Return None for a page on which a peer raises an exception: its failure is a result of the measurement."""
+
+    def safe(sample: Sample, markup: str) -> Page | None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return read(sample, markup)
+        except Exception:
+            return None
+
+    return safe
+
+
+def _page(text: str | None, title: object = "", author: object = "", date: object = "") -> Page:
+    return Page(
+        paragraphs=(Paragraph(text),) if text else (),
+        title=str(title or ""),
+        author=str(author or ""),
+        date=str(date or "")[:10],
+    )
+
+
+def _trafilatura() -> tuple[Read, Read]:
     import trafilatura
 
-    return lambda markup, language: trafilatura.extract(markup) or ""
+    def facts(sample: Sample, markup: str) -> Page:
+        found = trafilatura.extract_metadata(markup, default_url=sample.url or None)
+        return _page("", found.title, found.author, found.date)
+
+    return lambda sample, markup: _page(trafilatura.extract(markup)), facts
 
 
-def _resiliparse() -> Peer:
+def _resiliparse() -> tuple[Read, None]:
     from resiliparse.extract import html2text
 
     extract: Callable[..., str] = html2text.extract_plain_text
-    return lambda markup, language: extract(markup, main_content=True)
+    return lambda sample, markup: _page(extract(markup, main_content=True)), None
 
 
-def _justext() -> Peer:
+def _readability() -> tuple[Read, None]:
+    """readability-lxml returns HTML; all its blocks are the text."""
+    import readability
+
+    def read(sample: Sample, markup: str) -> Page:
+        summary = readability.Document(markup).summary(html_partial=True)
+        part = msgspec.structs.replace(sample, body=summary.encode("utf-8", "replace"), encoding="utf-8")
+        _, tree = html.read(part.capture(), 0, details=False)
+        return _page("\n".join(walk.walk(walk.markup(tree)).texts) if tree else "")
+
+    return read, None
+
+
+def _justext() -> tuple[Read, None]:
     import justext
 
     lists: dict[str, Any] = {}
 
-    def text(markup: str, language: str) -> str:
+    def read(sample: Sample, markup: str) -> Page:
+        language = sample.language
         if language not in lists:
             lists[language] = justext.get_stoplist(_STOPLISTS[language]) if language in _STOPLISTS else frozenset()
         options = {} if lists[language] else {"stopwords_low": 0, "stopwords_high": 0}
-        try:
-            found = justext.justext(markup, lists[language], **options)
-        except Exception:  # it raises lxml's errors on pages without elements; a peer's failure is an empty text here
-            return ""
-        return "\n".join(one.text for one in found if not one.is_boilerplate)
+        found = justext.justext(markup, lists[language], **options)
+        return _page("\n".join(one.text for one in found if not one.is_boilerplate))
 
-    return text
+    return read, None
+
+
+def _quiet_jieba() -> None:
+    """jieba, which both use for Chinese if it is installed, announces on standard error what it loads."""
+    try:
+        import jieba
+    except ImportError:
+        return
+    jieba.setLogLevel(logging.CRITICAL)
+
+
+def _newspaper() -> tuple[Read, None]:
+    import newspaper
+    import tldextract.tldextract
+    from newspaper import utils
+
+    # It would fetch a list of suffixes from the network; the copy in the package is enough here.
+    tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=())
+
+    _quiet_jieba()
+    known = frozenset(utils.get_available_languages())
+
+    def read(sample: Sample, markup: str) -> Page:
+        language = {"language": sample.language} if sample.language in known else {}
+        article = newspaper.Article(sample.url or "http://page.invalid/page", fetch_images=False, **language)
+        article.download(input_html=markup)
+        article.parse()
+        return _page(article.text, article.title, ", ".join(article.authors), article.publish_date)
+
+    return read, None
+
+
+def _goose() -> tuple[Read, None]:
+    import goose3
+    from goose3 import text
+
+    _quiet_jieba()
+    classes = {"zh": text.StopWordsChinese, "ar": text.StopWordsArabic, "ko": text.StopWordsKorean}
+
+    def read(sample: Sample, markup: str) -> Page:
+        words = {"stopwords_class": classes[sample.language]} if sample.language in classes else {}
+        with goose3.Goose({"enable_image_fetching": False, **words}) as goose:
+            article = goose.extract(raw_html=markup)
+        return _page(article.cleaned_text, article.title, ", ".join(article.authors), article.publish_date)
+
+    return read, None
+
+
+def _boilerpy() -> tuple[Read, None]:
+    from boilerpy3 import extractors
+
+    article = extractors.ArticleExtractor()
+    return lambda sample, markup: _page(article.get_content(markup)), None
+
+
+_MAKERS = {
+    "trafilatura": Maker(_trafilatura),
+    "readability": Maker(_readability),
+    "resiliparse": Maker(_resiliparse),
+    "justext": Maker(_justext),
+    "newspaper": Maker(_newspaper, has_facts=True),
+    "goose3": Maker(_goose, has_facts=True),
+    "boilerpy3": Maker(_boilerpy),
+}
