@@ -39,10 +39,8 @@ def markdown(paragraph: Paragraph, context: Context) -> str:
     lines = inline.breaks(paragraph) if context.line or context.cell else []
     if not paragraph.marks and not lines and not _SPECIAL.search(text):
         return _plain(text) if context.line else _heading_end(text, context)
-    nested = inline.marks(text, paragraph.marks, lines)
-    signs = _signs(text, nested, lines)
-    shown = [mark for mark in nested if mark.kind in ("link", "code") or mark in signs]
-    return _heading_end(_Writer(text, shown, lines, context).write(signs), context)
+    nested, signs = _shown(paragraph, lines)
+    return _heading_end(_Writer(text, nested, lines, context).write(signs), context)
 
 
 def _plain(text: str) -> str:
@@ -149,21 +147,22 @@ def _within_word(text: str, at: int) -> bool:
     return before.isalnum() and after.isalnum()
 
 
-def _signs(text: str, nested: Sequence[Mark], lines: Sequence[int]) -> dict[Mark, str]:
-    """Return the signs of each emphasis. One that a parser would not read as such gets none and is not shown.
+def _shown(paragraph: Paragraph, lines: Sequence[int]) -> tuple[list[Mark], dict[Mark, str]]:
+    """Return the marks and the signs of each emphasis, without an emphasis that a parser would not read as such.
 
     Whether signs are read depends on the characters on both sides of them, which may be other signs: to leave one out
-    may make others unreadable.
+    may make others unreadable, and may join two that it divided.
     """
-    shown = list(nested)
+    text = paragraph.text
+    nested = inline.marks(text, paragraph.marks, lines)
     for _ in range(_PASSES):
-        edges = _Edges(text, shown, lines)
-        signs = {mark: edges.sign(number) for number, mark in enumerate(shown) if mark.kind in ("strong", "em")}
-        left = [mark for mark in shown if signs.get(mark, "?")]
-        if len(left) == len(shown):
-            return signs
-        shown = left
-    return {}
+        edges = _Edges(text, nested, lines)
+        signs = {mark: edges.sign(number) for number, mark in enumerate(nested) if mark.kind in ("strong", "em")}
+        left = [mark for mark in nested if signs.get(mark, "?")]
+        if len(left) == len(nested):
+            return nested, signs
+        nested = inline.marks(text, left, lines)
+    return [mark for mark in nested if mark.kind in ("link", "code")], {}
 
 
 class _Edges:

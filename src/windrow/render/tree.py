@@ -12,7 +12,7 @@ DEEPEST = 24  # containers around a paragraph; those within are ignored, so that
 _SPARSE = 4  # a table with more than this many places per cell loses its empty places
 
 HEADINGS = {"title": 1, "h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_FORMS = {*HEADINGS, "caption", "figcaption"}  # of a leaf
+_CAPTIONS = {"caption": "table", "figcaption": "figure"}  # form of a leaf -> what it belongs to
 _CONTAINERS = {"ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre", "figure"}
 _PARENTS = {"li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 _BETWEEN = {"ul": "li", "ol": "li", "dl": "dd", "table": "tr", "tr": "td"}  # what must be between it and other content
@@ -125,7 +125,7 @@ def _steps(structure: str) -> tuple[tuple[Step, ...], str]:
     form = ""
     for word in structure.split():
         name, _, digits = word.partition(":")
-        if name in _FORMS:
+        if name in HEADINGS or (name in _CAPTIONS and steps and steps[-1][0] == _CAPTIONS[name]):
             form = name
             break
         allowed = _PARENTS.get(name)
