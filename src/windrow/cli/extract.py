@@ -4,14 +4,13 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from windrow import config, units
 from windrow.batch import extract as job
 from windrow.batch import inputs
 from windrow.cli.help import Group
-from windrow.cli.terminal import Json, counted, print_json
+from windrow.cli.terminal import Json, counted, note, print_json, progress
 from windrow.config import ConfigError
 
 _DEFAULT = "files"
@@ -55,7 +54,11 @@ Settings = Annotated[
 @app.command(_DEFAULT, hidden=True)
 def files(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")
+        list[str] | None,
+        typer.Argument(
+            help="HTML files, also compressed, and WARC files, whose pages are all read; - or none for standard input.",
+            metavar="FILE",
+        ),
     ] = None,
     extractor: Annotated[
         str,
@@ -70,22 +73,29 @@ def files(
     stoplist: Stoplist = "",
     model: Model = "",
     form: Annotated[
-        str, typer.Option("--format", help="text, or jsonl: path, title, author, date, language, licence, text.")
+        str, typer.Option("--format", help="text (one paragraph per line), markdown, html, tei, or jsonl.")
     ] = "text",
+    url: Annotated[str, typer.Option(help="URL of the page: of one file of HTML.")] = "",
+    links: Annotated[bool, typer.Option("--links", help="Keep the links; in text, as a list below it.")] = False,
+    title: Annotated[bool, typer.Option("--title/--no-title", help="With or without the headline.")] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File (.gz, .zst: compressed); default: standard output.", metavar="OUT"),
+    ] = None,
     settings: Settings = None,
 ) -> None:
     """Print the main text of HTML files."""
     import windrow.extract as extract
-    from windrow.extract.evaluation import files
+    from windrow.batch import drawing
 
-    if form not in ("text", "jsonl"):
-        raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
+    options = drawing.DrawOptions(files=paths or ["-"], form=form, url=url, links=links, title=title, output=output)
+    drawing.check(options)
     given = job.overrides(language, preset, stoplist, model, settings)
-    read = extract.extractor(files.options(job.chosen(extractor, given), given))
-    for name in paths or ["-"]:
-        found = files.row(name, inputs.read(name), read)
-        line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
-        sys.stdout.buffer.write(line + b"\n")
+    read = extract.extractor(drawing.configured(options, extractor, given))
+    with progress("extract", drawing.size(options)) as watch:
+        done = drawing.run(options, read, watch, note)
+    if done.failed:
+        raise typer.Exit(2)
 
 
 @app.command("evaluate")

@@ -49,6 +49,11 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
+def note(text: str) -> None:
+    """Print a line on standard error."""
+    notes().print(text)
+
+
 def load(directory: Path, overrides: list[str] | None = None) -> Config:
     """Return the options of a crawl directory."""
     if not (directory / "crawl.toml").exists():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from windrow.data import Mark, Paragraph
 from windrow.render import tree, xml
 from windrow.render.subject import PageText
-from windrow.render.tree import HEADINGS, Content, Leaf, Node
+from windrow.render.tree import HEADINGS, Content, LeafBlock, Node
 
 _CLOSING = {"link": "</a>", "strong": "</strong>", "em": "</em>", "code": "</code>"}
 _HEAD = '<!DOCTYPE html>\n<html{}>\n<head>\n<meta charset="utf-8">\n<title>{}</title>\n{}</head>\n<body>\n'
@@ -67,10 +67,10 @@ def _body(page: PageText) -> str:
 
 
 def _contents(content: Sequence[Content]) -> str:
-    return "".join([_leaf(part) if isinstance(part, Leaf) else _node(part) for part in content])
+    return "".join([_leaf(part) if isinstance(part, LeafBlock) else _node(part) for part in content])
 
 
-def _leaf(leaf: Leaf) -> str:
+def _leaf(leaf: LeafBlock) -> str:
     name = f"h{HEADINGS[leaf.form]}" if leaf.form in HEADINGS else leaf.form
     return f"<{name}>{_text(leaf.paragraph)}</{name}>\n"
 
@@ -104,7 +104,7 @@ def _inner(node: Node) -> str:
     """Return the content of an item or a cell: one paragraph, perhaps before a list, needs no element of its own."""
     first, *others = node.children
     lists = all(isinstance(other, Node) and other.name in ("ul", "ol", "dl") for other in others)
-    if isinstance(first, Leaf) and first.form == "p" and lists:
+    if isinstance(first, LeafBlock) and first.form == "p" and lists:
         return _text(first.paragraph) + (f"\n{_contents(others)}" if others else "")
     return f"\n{_contents(node.children)}"
 

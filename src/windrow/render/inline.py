@@ -11,7 +11,7 @@ KINDS = ("link", "strong", "em", "code")  # outermost first, where two cover the
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-class Event(NamedTuple):
+class InlineEvent(NamedTuple):
     kind: str  # "text", "break", "open" or "close"
     start: int = 0  # of a text
     end: int = 0
@@ -56,33 +56,33 @@ def marks(text: str, given: Iterable[Mark], lines: Sequence[int] = ()) -> list[M
     return sorted([*links, *strong, *em, *code], key=lambda mark: (mark.start, -mark.end, _RANK[mark.kind]))
 
 
-def events(text: str, nested: Sequence[Mark], lines: Sequence[int] = ()) -> Iterator[Event]:
+def events(text: str, nested: Sequence[Mark], lines: Sequence[int] = ()) -> Iterator[InlineEvent]:
     """Yield the text in pieces, with the marks and the line ends between them. No piece has a blank at a line end."""
     at, line = 0, 0
     stack: list[Mark] = []
 
-    def upto(end: int, including: bool) -> Iterator[Event]:
+    def upto(end: int, including: bool) -> Iterator[InlineEvent]:
         """Yield the text up to an offset; a line that begins there is begun if a mark opens there, not if one ends."""
         nonlocal at, line
         while line < len(lines) and (lines[line] < end or (including and lines[line] == end)):
             if piece := text[at : lines[line]].rstrip():
-                yield Event("text", at, at + len(piece))
-            yield Event("break")
+                yield InlineEvent("text", at, at + len(piece))
+            yield InlineEvent("break")
             at, line = lines[line], line + 1
         if at < end:
-            yield Event("text", at, end)
+            yield InlineEvent("text", at, end)
         at = max(at, end)
 
     for mark in nested:
         while stack and stack[-1].end <= mark.start:
             yield from upto(stack[-1].end, False)
-            yield Event("close", mark=stack.pop())
+            yield InlineEvent("close", mark=stack.pop())
         yield from upto(mark.start, True)
         stack.append(mark)
-        yield Event("open", mark=mark)
+        yield InlineEvent("open", mark=mark)
     while stack:
         yield from upto(stack[-1].end, False)
-        yield Event("close", mark=stack.pop())
+        yield InlineEvent("close", mark=stack.pop())
     yield from upto(len(text), False)
 
 

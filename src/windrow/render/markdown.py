@@ -8,7 +8,7 @@ from windrow.data import Mark, Paragraph
 from windrow.render import escaping, subject, tree
 from windrow.render.escaping import Context
 from windrow.render.subject import PageText
-from windrow.render.tree import HEADINGS, Content, Leaf, Node
+from windrow.render.tree import HEADINGS, Content, LeafBlock, Node
 
 COMMENTS = "## Comments"
 _TEXT, _LINE, _CELL = Context(), Context(line=False), Context(line=False, cell=True)
@@ -30,7 +30,7 @@ def _blocks(content: Sequence[Content]) -> list[list[str]]:
     found: list[list[str]] = []
     previous, other = "", False
     for part in content:
-        if isinstance(part, Leaf):
+        if isinstance(part, LeafBlock):
             previous, lines = "", _leaf(part)
         elif part.name in ("ul", "ol", "dl"):
             # Two lists in a row are told from one by their signs.
@@ -51,7 +51,7 @@ def _spaced(blocks: Sequence[list[str]]) -> list[str]:
     return lines
 
 
-def _leaf(leaf: Leaf) -> list[str]:
+def _leaf(leaf: LeafBlock) -> list[str]:
     if not leaf.paragraph.text.strip():
         return []
     level = HEADINGS.get(leaf.form)
@@ -116,7 +116,7 @@ def _is_tight(item: Node) -> bool:
     """
     first, *others = item.children
     lists = all(isinstance(other, Node) and other.name in ("ul", "ol") and _begins(other) for other in others)
-    return isinstance(first, Leaf) and first.form == "p" and lists and len(others) < 2
+    return isinstance(first, LeafBlock) and first.form == "p" and lists and len(others) < 2
 
 
 def _begins(node: Node) -> bool:
@@ -140,7 +140,7 @@ def _defined(node: Node) -> list[Node]:
 
 
 def _term(part: Content) -> Content:
-    return Leaf(part.paragraph, "dt") if isinstance(part, Leaf) and part.form == "p" else part
+    return LeafBlock(part.paragraph, "dt") if isinstance(part, LeafBlock) and part.form == "p" else part
 
 
 def _table(node: Node) -> list[str]:

@@ -10,7 +10,7 @@ import windrow
 from windrow.data import Mark, Paragraph
 from windrow.render import tree, xml
 from windrow.render.subject import PageText
-from windrow.render.tree import HEADINGS, Content, Leaf, Node
+from windrow.render.tree import HEADINGS, Content, LeafBlock, Node
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -93,8 +93,8 @@ def _sections(content: Sequence[Content]) -> str:
     found: list[str] = []
     levels: list[int] = []  # of the divisions that are open
     for part in content:
-        level = HEADINGS.get(part.form) if isinstance(part, Leaf) else None
-        if level is None or not isinstance(part, Leaf):
+        level = HEADINGS.get(part.form) if isinstance(part, LeafBlock) else None
+        if level is None or not isinstance(part, LeafBlock):
             found.append(_block(part))
             continue
         level = 0 if part.form == "title" else level
@@ -111,7 +111,7 @@ def _blocks(content: Sequence[Content]) -> str:
 
 
 def _block(part: Content) -> str:
-    if isinstance(part, Leaf):
+    if isinstance(part, LeafBlock):
         text = _text(part.paragraph)
         if part.form in HEADINGS:
             return f'<ab type="head">{text}</ab>\n'
@@ -150,7 +150,7 @@ def _item(node: Node) -> str:
 def _inner(node: Node) -> str:
     """Return the content of an item or a cell: a single paragraph needs no element of its own."""
     only = node.children[0]
-    if isinstance(only, Leaf) and only.form == "p" and len(node.children) == 1:
+    if isinstance(only, LeafBlock) and only.form == "p" and len(node.children) == 1:
         return _text(only.paragraph)
     return f"\n{_blocks(node.children)}"
 

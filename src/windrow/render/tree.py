@@ -20,7 +20,7 @@ _LEVEL = re.compile(r"\bh([1-6])\b[^.]*\Z")
 Step = tuple[str, int]  # name of an element, and its number
 
 
-class Leaf(msgspec.Struct, frozen=True):
+class LeafBlock(msgspec.Struct, frozen=True):
     paragraph: Paragraph
     form: str  # "p", a key of HEADINGS, "caption" or "figcaption"
 
@@ -28,10 +28,10 @@ class Leaf(msgspec.Struct, frozen=True):
 class Node(msgspec.Struct):
     name: str
     number: int  # 0: not known
-    children: "list[Node | Leaf]" = msgspec.field(default_factory=list)
+    children: "list[Node | LeafBlock]" = msgspec.field(default_factory=list)
 
 
-Content = Node | Leaf
+Content = Node | LeafBlock
 
 
 def tree(paragraphs: Sequence[Paragraph]) -> list[Content]:
@@ -48,7 +48,7 @@ def tree(paragraphs: Sequence[Paragraph]) -> list[Content]:
             node = Node(name, number)
             opened[-1].children.append(node)
             opened.append(node)
-        opened[-1].children.append(Leaf(paragraph, form or _heading(paragraph)))
+        opened[-1].children.append(LeafBlock(paragraph, form or _heading(paragraph)))
     return root.children
 
 
@@ -70,19 +70,19 @@ def grid(rows: Sequence[Node]) -> list[list[Node | None]]:
     return placed
 
 
-def captions(table: Node) -> list[Leaf]:
-    return [child for child in table.children if isinstance(child, Leaf)]
+def captions(table: Node) -> list[LeafBlock]:
+    return [child for child in table.children if isinstance(child, LeafBlock)]
 
 
 def rows(table: Node) -> list[Node]:
     return [child for child in table.children if isinstance(child, Node)]
 
 
-def leaves(node: Node) -> list[Leaf]:
+def leaves(node: Node) -> list[LeafBlock]:
     """Return every paragraph below a node."""
-    found: list[Leaf] = []
+    found: list[LeafBlock] = []
     for child in node.children:
-        found += [child] if isinstance(child, Leaf) else leaves(child)
+        found += [child] if isinstance(child, LeafBlock) else leaves(child)
     return found
 
 
