@@ -1,6 +1,5 @@
 """`windrow extract FILE…`: the main text of every page of some files, in one of several forms."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from windrow.batch import pages
 from windrow.batch.pages import PageFile, Watch
 from windrow.config import Config, ConfigError
 from windrow.corpus import document, sink, stream
-from windrow.data import Capture, Mark, Paragraph
+from windrow.data import Capture, Mark
 from windrow.extract import Extractor
 from windrow.render import html, markdown, subject, tei
 from windrow.render.subject import PageText
@@ -102,9 +101,7 @@ def configured(options: DrawOptions, extractor: str, given: Sequence[str]) -> Co
 
     `given`: the user's own settings.
     """
-    marked = options.links or FORMS[options.form].marked
-    known = any(field.name == "marks" for field in dataclasses.fields(config.ExtractOptions))
-    always = ["extract.max_links=0", *(["extract.marks=true"] if marked and known else [])]
+    always = ["extract.max_links=0", *pages.marks(options.links or FORMS[options.form].marked)]
     return config.make([*always, f"extract.extractor={choice.chosen(extractor, given)}", *given], Path())
 
 
@@ -201,10 +198,11 @@ class _Drawing:
 
     def _shown(self, capture: Capture) -> PageText:
         """Return what is shown of a page."""
-        known = capture.task.url is not pages.NOWHERE
-        page = subject.of_page(self._read(capture), capture.task.url.text if known else "")
-        if not known:
-            page = _relative(page)
+        read = self._read(capture)
+        if capture.task.url is pages.NOWHERE:
+            page = subject.of_page(pages.relative(read), "")
+        else:
+            page = subject.of_page(read, capture.task.url.text)
         if not self._options.links:
             page = subject.without_links(page)
         if not self._options.title:
@@ -214,21 +212,6 @@ class _Drawing:
     def _print(self, text: str) -> None:
         if text:
             self._write(text.encode("utf-8", "replace"))
-
-
-def _relative(page: PageText) -> PageText:
-    """Return a page whose URL is unknown with relative links: they were joined with a URL that does not exist."""
-    nowhere = pages.NOWHERE.text.removesuffix("/")
-    paragraphs = tuple([_with_relative_links(paragraph, nowhere) for paragraph in page.paragraphs])
-    licence, image = page.licence.removeprefix(nowhere), page.image.removeprefix(nowhere)
-    return msgspec.structs.replace(page, paragraphs=paragraphs, licence=licence, image=image)
-
-
-def _with_relative_links(paragraph: Paragraph, nowhere: str) -> Paragraph:
-    if not paragraph.marks:
-        return paragraph
-    marks = [msgspec.structs.replace(mark, target=mark.target.removeprefix(nowhere)) for mark in paragraph.marks]
-    return msgspec.structs.replace(paragraph, marks=tuple(marks))
 
 
 def _text(page: PageText, shown: Shown) -> str:

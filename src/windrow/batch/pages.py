@@ -4,6 +4,7 @@ What a file is, its first bytes say, not its name. A WARC file is read page by p
 """
 
 import contextlib
+import dataclasses
 import shutil
 import sys
 import tempfile
@@ -13,11 +14,11 @@ from typing import IO
 
 import msgspec
 
-from windrow import archive, coding, urls
+from windrow import archive, coding, config, urls
 from windrow.archive import ArchiveError, bodies
 from windrow.archive import sniff as payload
 from windrow.config import ConfigError
-from windrow.data import Capture, Task, Url
+from windrow.data import Capture, Page, Paragraph, Task, Url
 from windrow.extract import sniff
 
 NOWHERE = Url("http://page.invalid/", "page.invalid", "page.invalid", 0)  # of a page whose URL is unknown
@@ -97,6 +98,27 @@ def parsed(url: str) -> Url | None:
     if found is None:
         raise ConfigError(f"the URL {url!r} is not an http or https URL; write it as https://example.org/page")
     return found
+
+
+def marks(wanted: bool) -> list[str]:
+    """Return the setting that keeps links and emphasis within paragraphs."""
+    known = any(field.name == "marks" for field in dataclasses.fields(config.ExtractOptions))
+    return ["extract.marks=true"] if wanted and known else []
+
+
+def relative(page: Page) -> Page:
+    """Return a page whose URL is unknown with relative links: the extractor joined them with NOWHERE."""
+    nowhere = NOWHERE.text.removesuffix("/")
+    paragraphs = tuple([_with_relative_links(paragraph, nowhere) for paragraph in page.paragraphs])
+    licence, image = page.licence.removeprefix(nowhere), page.image.removeprefix(nowhere)
+    return msgspec.structs.replace(page, paragraphs=paragraphs, licence=licence, image=image)
+
+
+def _with_relative_links(paragraph: Paragraph, nowhere: str) -> Paragraph:
+    if not paragraph.marks:
+        return paragraph
+    marks = [msgspec.structs.replace(mark, target=mark.target.removeprefix(nowhere)) for mark in paragraph.marks]
+    return msgspec.structs.replace(paragraph, marks=tuple(marks))
 
 
 def _path(name: str, stack: contextlib.ExitStack) -> Path:

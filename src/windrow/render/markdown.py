@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from windrow.data import Mark, Paragraph
-from windrow.render import escaping, subject, tree
+from windrow.render import escaping, tree
 from windrow.render.escaping import Context
 from windrow.render.subject import PageText
 from windrow.render.tree import HEADINGS, Content, LeafBlock, Node
@@ -170,8 +170,3 @@ def front(fields: Sequence[tuple[str, str]]) -> str:
     """Return front matter in YAML. Every value is a JSON string, which is YAML too; empty ones are left out."""
     lines = [f"{name}: {msgspec.json.encode(value).decode()}\n" for name, value in fields if value]
     return "".join(["---\n", *lines, "---\n"])
-
-
-def headed(page: PageText) -> str:
-    """Return the page with its title as headline, if its text has none."""
-    return markdown(subject.headed(page))
