@@ -143,6 +143,11 @@ def test_headings_have_their_level_and_the_title_is_the_first() -> None:
     assert oracle.blocks(source)[-1] == Block("h2", "C #")
 
 
+def test_a_heading_keeps_its_links_and_loses_its_bold_type() -> None:
+    heading = Paragraph("Of mills", structure="h2", marks=(Mark(0, 8, "strong"), Mark(3, 8, "link", "/m")))
+    assert rendered(heading) == "## Of [mills](/m)\n"
+
+
 def test_a_heading_without_structure_has_the_level_of_its_element() -> None:
     assert rendered(Paragraph("A", heading=True, path="html.body.h3")) == "### A\n"
     assert rendered(Paragraph("A", heading=True)) == "## A\n"

@@ -3,6 +3,8 @@
 The rules are those of CommonMark 0.31 and GFM; where 0.30 differs, what holds in both is written.
 """
 
+import bisect
+import itertools
 import re
 import string
 import unicodedata
@@ -14,6 +16,7 @@ from windrow.render import inline
 _SPECIAL = re.compile(r"[\\`*_\[\]<&~|!]")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
 _TAG = re.compile(r"<[A-Za-z/!?]")
+_BRACKET = re.compile(r"[\[\]]")
 _ALWAYS = frozenset("`*~")
 # What begins a block if it begins a line. A table is one only from its second line, which may begin with | or a colon.
 _BLOCK = re.compile(r"#{1,6}(?=\s|$)|>|[-+](?=[\s-]|$)|=|\[|[0-9]{1,9}(?P<stop>[.)])(?=\s|$)|[|:]")
@@ -64,10 +67,11 @@ def _block_start(text: str, at: int, first: bool) -> int:
 class _Writer:
     def __init__(self, text: str, nested: Sequence[Mark], lines: Sequence[int], context: Context) -> None:
         self._text, self._nested, self._lines, self._context = text, nested, lines, context
-        self._escaped = _escapes(text, context.cell)
+        escaped = _escapes(text, context.cell)
         if context.line:
             starts = ((0, True), *((line, False) for line in lines))
-            self._escaped |= {_block_start(text, at, first) for at, first in starts}
+            escaped |= {_block_start(text, at, first) for at, first in starts} - {-1}
+        self._escaped = sorted(escaped)
 
     def write(self, signs: Mapping[Mark, str]) -> str:
         found: list[str] = []
@@ -90,16 +94,18 @@ class _Writer:
 
     def _piece(self, start: int, end: int, link: bool) -> str:
         """Return a piece of text between two marks. Its ends must not become a part of them."""
-        text, escaped, last = self._text, self._escaped, end - 1
-        whole = not start and end == len(text)
-        found: list[str] = []
-        for at in range(start, end) if link or not whole or escaped else ():
-            character = text[at]
-            edge = not whole and ((character in "\\!]" and at == last) or (character == "_" and at in (start, last)))
-            if at in escaped or edge or (link and character in "[]"):
-                found.append("\\")
-            found.append(character)
-        return "".join(found) if found else text[start:end]
+        text = self._text
+        points = self._escaped[bisect.bisect_left(self._escaped, start) : bisect.bisect_left(self._escaped, end)]
+        if start or end < len(text):
+            points += [start] if text[start] == "_" else []
+            points += [end - 1] if text[end - 1] in "\\!]_" else []
+        if link:
+            points += [found.start() for found in _BRACKET.finditer(text, start, end)]
+        if not points:
+            return text[start:end]
+        edges = [start, *sorted({*points} - {start}), end]
+        parts = [text[first:last] for first, last in itertools.pairwise(edges)]
+        return ("\\" if start in points else "") + "\\".join(parts)
 
     def _code(self, start: int, end: int) -> str:
         text = self._text[start:end]

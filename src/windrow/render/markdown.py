@@ -56,8 +56,15 @@ def _leaf(leaf: LeafBlock) -> list[str]:
         return []
     level = HEADINGS.get(leaf.form)
     if level:
-        return [f"{'#' * level} {escaping.markdown(leaf.paragraph, _LINE)}"]
+        return [f"{'#' * level} {escaping.markdown(_without_strong(leaf.paragraph), _LINE)}"]
     return escaping.markdown(_emphasized(leaf.paragraph, _EMPHASIS.get(leaf.form, "")), _TEXT).split("\n")
+
+
+def _without_strong(heading: Paragraph) -> Paragraph:
+    """Return a heading without bold type: it is shown in bold anyway."""
+    if not heading.marks:
+        return heading
+    return msgspec.structs.replace(heading, marks=tuple([mark for mark in heading.marks if mark.kind != "strong"]))
 
 
 def _emphasized(paragraph: Paragraph, kind: str) -> Paragraph:
