@@ -50,7 +50,7 @@ class PageForm(msgspec.Struct, frozen=True):
 
 
 class RowParagraph(msgspec.Struct, frozen=True, omit_defaults=True, rename={"kind": "class"}):
-    """A paragraph in jsonl. What is empty is left out."""
+    """A paragraph in jsonl. Empty members are left out."""
 
     text: str
     kind: str
@@ -89,7 +89,7 @@ class DrawOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawn(msgspec.Struct):
-    """What was written."""
+    """The result of a run."""
 
     pages: int = 0  # read
     blank: int = 0  # of these, pages without main text

@@ -1,4 +1,4 @@
-"""`windrow extract`: the main text of HTML files; measure and train extractors, make stop lists."""
+"""`windrow extract`: the main text of HTML and WARC files; measure and train extractors, make stop lists."""
 
 import sys
 from pathlib import Path
@@ -19,6 +19,8 @@ _DEFAULT = "files"
 class _Group(Group):
     """Treat arguments that name no command as arguments of `files`, so that `windrow extract page.html` works."""
 
+    default = _DEFAULT
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] != "--help"):
             args = [_DEFAULT, *args]
@@ -32,7 +34,7 @@ class _Group(Group):
         self.format_commands(ctx, formatter)
 
 
-app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML files.")
+app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML and WARC files.")
 
 Pages = Annotated[
     Path,
@@ -75,16 +77,20 @@ def files(
     form: Annotated[
         str, typer.Option("--format", help="text (one paragraph per line), markdown, html, tei, or jsonl.")
     ] = "text",
-    url: Annotated[str, typer.Option(help="URL of the page: of one file of HTML.")] = "",
-    links: Annotated[bool, typer.Option("--links", help="Keep the links; in text, as a list below it.")] = False,
-    title: Annotated[bool, typer.Option("--title/--no-title", help="With or without the headline.")] = True,
+    url: Annotated[
+        str, typer.Option(help="URL of the page, for one HTML file: links become absolute, and it may hold the date.")
+    ] = "",
+    links: Annotated[
+        bool, typer.Option("--links", help="Keep the links of the text; --format text lists them below it.")
+    ] = False,
+    title: Annotated[bool, typer.Option("--title/--no-title", help="With or without the headline of the page.")] = True,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File (.gz, .zst: compressed); default: standard output.", metavar="OUT"),
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Print the main text of HTML files."""
+    """Print the main text of HTML and WARC files."""
     import windrow.extract as extract
     from windrow.batch import drawing
 

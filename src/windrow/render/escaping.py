@@ -172,7 +172,7 @@ def _shown(paragraph: Paragraph, lines: Sequence[int]) -> tuple[list[Mark], dict
 
 
 class _Edges:
-    """What stands next to the signs of a mark."""
+    """The characters and signs next to the ends of each mark."""
 
     def __init__(self, text: str, nested: Sequence[Mark], lines: Sequence[int]) -> None:
         self._text, self._nested = text, nested

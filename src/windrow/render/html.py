@@ -35,7 +35,7 @@ def start(title: str) -> str:
 
 
 def article(page: PageText, name: str) -> str:
-    """Return a page as one of several. What is known of it is in a header; `name`: of its file."""
+    """Return a page as one of several. A header holds what is known of it; `name`: of its file."""
     url = xml.target(page.url)
     facts = [
         ("File", xml.escape(name)),

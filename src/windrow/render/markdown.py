@@ -33,7 +33,7 @@ def _blocks(content: Sequence[Content]) -> list[list[str]]:
         if isinstance(part, LeafBlock):
             previous, lines = "", _leaf(part)
         elif part.name in ("ul", "ol", "dl"):
-            # Two lists in a row are told from one by their signs.
+            # Two lists in a row have different signs: otherwise they would be one.
             other = not other if previous == _sign(part) else False
             previous, lines = _sign(part), _list(part, other)
         else:
@@ -132,7 +132,7 @@ def _begins(node: Node) -> bool:
 
 
 def _defined(node: Node) -> list[Node]:
-    """Return a list of definitions as items: each begins with a term, in bold, and goes on to the next term."""
+    """Return a list of definitions as items: each begins with a term, in bold, and continues to the next term."""
     items: list[Node] = []
     for child in node.children:
         if not isinstance(child, Node):

@@ -10,7 +10,7 @@ TITLE = "title"  # the structure of the headline
 
 
 class PageText(msgspec.Struct, frozen=True, kw_only=True):
-    """The paragraphs of a page that are shown, and what is known of the page. What is unknown is empty."""
+    """The paragraphs of a page that are shown, and what is known of the page. Unknown facts are empty."""
 
     paragraphs: tuple[Paragraph, ...] = ()
     url: str = ""

@@ -12,7 +12,7 @@ DEEPEST = 24  # containers around a paragraph; those within are ignored, so that
 _SPARSE = 4  # a table with more than this many places per cell loses its empty places
 
 HEADINGS = {"title": 1, "h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_CAPTIONS = {"caption": "table", "figcaption": "figure"}  # form of a leaf -> what it belongs to
+_CAPTIONS = {"caption": "table", "figcaption": "figure"}  # form of a paragraph -> the container it belongs to
 _CONTAINERS = {"ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre", "figure"}
 _PARENTS = {"li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 _BETWEEN = {"ul": "li", "ol": "li", "dl": "dd", "table": "tr", "tr": "td"}  # what must be between it and other content
@@ -116,7 +116,7 @@ def _heading(paragraph: Paragraph) -> str:
 
 @functools.lru_cache(4096)
 def _steps(structure: str) -> tuple[tuple[Step, ...], str]:
-    """Return the containers, outermost first, and the form of the leaf, "" if the structure does not name it.
+    """Return the containers, outermost first, and the form of the paragraph, "" if the structure does not name it.
 
     The structure may come from anyone's extractor: an item without a list is ignored, and in a list, a table or a row
     whatever is not a part of it is put into one.
