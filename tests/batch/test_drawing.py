@@ -229,6 +229,20 @@ def test_the_date_of_a_page_may_be_in_its_url() -> None:
     assert json.loads(found.stdout)["date"] == "2023-04-05"
 
 
+@pytest.mark.skipif(not pages.marks(True), reason="the extractors keep no links")
+def test_links_and_emphasis_of_a_real_page_are_shown() -> None:
+    page = PAGE.replace(b"old mill", b"<b>old</b> <a href='x.html'>mill</a>")
+    url = ("--url", "http://a.example/y/")
+    assert (
+        b"The **old** [mill](http://a.example/y/x.html) by"
+        in windrow("extract", "--format", "markdown", "--links", *url, stdin=page).stdout
+    )
+    assert b"The **old** mill by" in windrow("extract", "--format", "markdown", stdin=page).stdout
+    assert b"The **old** [mill](/x.html) by" in windrow("extract", "--format=markdown", "--links", stdin=page).stdout
+    assert windrow("extract", "--links", *url, stdin=page).stdout.endswith(b"\n\nhttp://a.example/y/x.html\n")
+    assert "marks" not in windrow("extract", "--format", "jsonl", stdin=page).stdout.decode()
+
+
 def test_a_file_name_that_is_not_utf_8_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "mill\udcff.html").write_bytes(PAGE)
     found = windrow("extract", "--format", "jsonl", str(tmp_path / "mill\udcff.html"))

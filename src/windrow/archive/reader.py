@@ -71,7 +71,7 @@ def is_archive(path: Path) -> bool:
     with open(path, "rb") as file:
         try:
             stream = MemberStream(file, path, 0, None)
-            return (stream.peek(5) or (stream.more() and stream.peek(5)) or b"").upper() == b"WARC/"
+            return (stream.peek(1) or stream.more()) and stream.peek(5).upper() == b"WARC/"
         except ArchiveError:
             return False
 

@@ -17,6 +17,7 @@ import msgspec
 from windrow import archive, coding, config, urls
 from windrow.archive import ArchiveError, bodies
 from windrow.archive import sniff as payload
+from windrow.batch import inputs
 from windrow.config import ConfigError
 from windrow.data import Capture, Page, Paragraph, Task, Url
 from windrow.extract import sniff
@@ -57,8 +58,7 @@ def opened(name: str) -> Iterator[PageFile]:
         except OSError as error:
             if error.filename not in (None, name):
                 raise
-            problem = error.strerror or str(error)
-            raise ConfigError(f"cannot read {shown}: {problem}; check the path and its permissions") from None
+            raise inputs.unreadable(shown, error) from None
 
 
 def captures(file: PageFile, url: Url | None, watch: Watch) -> Iterator[Capture]:
@@ -122,15 +122,10 @@ def _with_relative_links(paragraph: Paragraph, nowhere: str) -> Paragraph:
 
 
 def _path(name: str, stack: contextlib.ExitStack) -> Path:
-    path = Path(name)
+    inputs.check(name)
     if name == "-":
-        if sys.stdin is None:
-            raise ConfigError("standard input is closed; name a file")
         return _copied(sys.stdin.buffer, stack)
-    if not name:
-        raise ConfigError("the name of a file is empty; name a file, or - for standard input")
-    if path.is_dir():
-        raise ConfigError(f"{name} is a directory; name its files, such as {path / '*.html'}")
+    path = Path(name)
     if path.exists() and not path.is_file():
         return _copied(stack.enter_context(path.open("rb")), stack)
     return path
