@@ -2,6 +2,8 @@
 
 import re
 import xml.etree.ElementTree as etree
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -116,6 +118,35 @@ def test_every_document_is_valid(drawn: list[Paragraph], fact: str, known: bool)
     check(tei.start("Pages") + tei.element(page) + tei.element(page) + tei.END)
     body = next(root.iter(f"{{{tei.NAMESPACE}}}body"))
     assert "".join(body.itertext()).count("gamma") == len(drawn)
+
+
+# Elements that the DTD below does not have -> one with the same content that it has.
+KNOWN = {"code": "hi", "figure": "quote", "table": "list", "row": "item", "cell": "quote"}
+
+
+@pytest.fixture(scope="module")
+def dtd() -> Any:
+    """Return the DTD of TEI P5 4.8 that trafilatura brings, without the modules for tables, figures and code."""
+    trafilatura = pytest.importorskip("trafilatura", reason="its data are needed: pip install trafilatura")
+    lxml = pytest.importorskip("lxml.etree")
+    return lxml.DTD(str(Path(trafilatura.__file__).parent / "data" / "tei_corpus.dtd"))
+
+
+@settings(max_examples=200)
+@given(st.lists(PARAGRAPHS, max_size=8), FACTS)
+def test_every_document_is_valid_by_the_dtd(dtd: Any, drawn: list[Paragraph], fact: str) -> None:
+    from lxml import etree as lxml
+
+    page = PageText(paragraphs=tuple(drawn), title=fact, author=fact, site=fact, description=fact, date="2024-02-29")
+    for source in (tei.document(page), tei.start("Pages") + tei.element(page) + tei.END):
+        root = lxml.fromstring(source.encode())
+        for name, known in KNOWN.items():
+            for element in root.iter(f"{{{tei.NAMESPACE}}}{name}"):
+                element.tag = f"{{{tei.NAMESPACE}}}{known}"
+                element.attrib.pop("role", None)
+                for head in element.findall(f"{{{tei.NAMESPACE}}}head") if name == "figure" else ():
+                    head.tag = f"{{{tei.NAMESPACE}}}ab"
+        assert dtd.validate(root), dtd.error_log
 
 
 def test_the_header_says_what_is_known() -> None:
