@@ -71,6 +71,7 @@ def captures(file: PageFile, url: Url | None, watch: Watch) -> Iterator[Capture]
         return
     with file.path.open("rb") as opened:
         body = opened.read(_MOST)
+    watch(file.size)
     yield of_html(url, _html(file, body))
 
 

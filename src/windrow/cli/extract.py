@@ -98,7 +98,9 @@ def files(
     drawing.check(options)
     given = job.overrides(language, preset, stoplist, model, settings)
     read = extract.extractor(drawing.configured(options, extractor, given))
-    with progress("extract", drawing.size(options)) as watch:
+    # On a screen that shows the text, a bar would be between its lines.
+    hidden = output is None and sys.stdout.isatty()
+    with progress("extract", drawing.size(options), hidden) as watch:
         done = drawing.run(options, read, watch, note)
     if done.failed:
         raise typer.Exit(2)
