@@ -28,10 +28,10 @@ class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
     language: str  # of the text, as detected: ISO 639-3; "und" if it cannot be detected
     declared: str  # language, as the page declares it
     licence: str  # URL
-    site: str  # its name
-    description: str  # as the page declares it
-    tags: tuple[str, ...]  # keywords and categories, as the page declares them
-    image: str  # URL of the picture that stands for the page
+    site: str  # name of the site
+    description: str
+    tags: tuple[str, ...]
+    image: str  # URL
     charset: str  # with which the page was decoded
     paragraphs: tuple[Paragraph, ...]  # of the main text
     links: tuple[str, ...]  # canonical URLs, if they were wanted
