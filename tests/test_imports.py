@@ -24,7 +24,7 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins", "rules", "takedown"),
     ("orders",),
-    ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding"),
+    ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
@@ -68,7 +68,7 @@ ADDRESSES = {
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
     "xxhash": ("urls/", "extract/html.py", "dedup/"),
-    "zstandard": ("coding.py", "corpus/stream.py"),
+    "zstandard": ("archive/", "coding.py", "corpus/stream.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.

@@ -48,7 +48,8 @@ def section(name: str, command: Any) -> str:
     context = typer.Context(command, info_name=name)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     parts = [f"## {name}", plain(command.help or ""), f"```text\n{usage}\n```"]
-    rows = [cells for one in command.params if (cells := row(one, context)) is not None]
+    shown = command.commands[command.default] if hasattr(command, "default") else command  # runs without its name
+    rows = [cells for one in shown.params if (cells := row(one, context)) is not None]
     if rows:
         table = [("argument or option", "meaning"), ("---", "---"), *rows]
         parts.append("\n".join(f"| {written} | {meaning} |" for written, meaning in table))

@@ -3,6 +3,7 @@
 import pytest
 
 import windrow
+from windrow.data import Page, Paragraph
 
 PARAGRAPH = (
     "Der Wind weht über das weite Feld, und die Mühle am Bach dreht sich langsam, weil das Wasser im Sommer niedrig "
@@ -68,3 +69,28 @@ def test_wrong_arguments_are_one_sentence(arguments: dict[str, object], message:
     with pytest.raises(windrow.Error, match=message) as raised:
         windrow.extract(**arguments)  # type: ignore[arg-type]
     assert "\n" not in str(raised.value)
+
+
+def test_a_page_can_be_shown_as_markdown_html_and_tei() -> None:
+    page = windrow.extract(HTML, "http://a.example/x/y.html")
+    assert page.markdown() == f"# Die Mühle\n\n{PARAGRAPH}\n\n{PARAGRAPH} Abends ist es still.\n"
+    assert page.markdown(title=False) == page.markdown().removeprefix("# Die Mühle\n\n")
+    assert f"<h1>Die Mühle</h1>\n<p>{PARAGRAPH}</p>" in page.html() and '<html lang="de-AT">' in page.html()
+    assert '<idno type="URL">http://a.example/x/y.html</idno>' in page.tei() and "<h1>" not in page.html(title=False)
+
+
+def test_facts_that_a_page_does_not_state_are_empty() -> None:
+    page = windrow.extract("<p>Kurz.</p>")
+    assert (page.site, page.description, page.tags, page.image, page.author, page.date) == ("", "", (), "", "", "")
+
+
+def test_a_comment_of_a_reader_is_a_section_at_the_end() -> None:
+    page = windrow.extract(HTML, extractor="tests.api.test_pages:with_comment")
+    assert page.text == "Schön!\nDer Text."
+    assert page.markdown() == "# Titel\n\nDer Text.\n\n## Comments\n\nSchön!\n"
+
+
+def with_comment(capture: windrow.Capture) -> Page:
+    return Page(
+        title="Titel", paragraphs=(Paragraph("Schön!", "comment"), Paragraph("Der Text."), Paragraph("x", "bad"))
+    )

@@ -68,8 +68,8 @@ def export(
     """Write the documents that pass the filters in a format of other programs, as `windrow export` does.
 
     `output`: a file, or a directory, which gets a dataset card. `format`: jsonl, prevertical, vertical, parquet, text,
-    or your own as "package.module:name". `style`: the members of jsonl. `by`: one file per tld, language or domain.
-    `force`: replace an earlier export. The filters are those of `documents`.
+    markdown, or your own as "package.module:name". `style`: the members of jsonl. `by`: one file per tld, language or
+    domain. `force`: replace an earlier export. The filters are those of `documents`.
     """
     options = exports.ExportOptions(
         inputs=_paths(source),

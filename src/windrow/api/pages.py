@@ -6,15 +6,16 @@ from pathlib import Path
 import msgspec
 
 import windrow.extract as stage
-from windrow import config, urls
+from windrow import config
 from windrow.api.settings import Settings, overrides
 from windrow.batch import extract as choice
+from windrow.batch import pages
 from windrow.config import ConfigError
-from windrow.data import Capture, Paragraph, Task, Url
-from windrow.judge.language import detect, settings
+from windrow.data import Paragraph
+from windrow.judge.language import codes, detect, settings
 from windrow.judge.language.settings import LanguageSettings
-
-_NOWHERE = "http://page.invalid/"
+from windrow.render import html, markdown, subject, tei
+from windrow.render.subject import PageText
 
 
 class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,34 @@ class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return self.text
 
+    def markdown(self, *, title: bool = True) -> str:
+        """Return the page in Markdown (CommonMark, and the tables of GFM). `title`: with its headline."""
+        return markdown.markdown(self._shown(title))
+
+    def html(self, *, title: bool = True) -> str:
+        """Return the page as an HTML document of its own, with what is known of it in the head."""
+        return html.document(self._shown(title))
+
+    def tei(self, *, title: bool = True) -> str:
+        """Return the page as a TEI P5 document."""
+        return tei.document(self._shown(title))
+
+    def _shown(self, title: bool) -> PageText:
+        page = PageText(
+            paragraphs=self.paragraphs,
+            url=self.url,
+            title=self.title,
+            author=self.author,
+            date=self.date,
+            site=self.site,
+            description=self.description,
+            tags=self.tags,
+            image=self.image,
+            language=self.declared or codes.short(self.language),
+            licence=self.licence,
+        )
+        return subject.headed(page) if title else subject.headless(page)
+
 
 def extract(
     html: str | bytes,
@@ -52,26 +81,31 @@ def extract(
     language: str = "",
     extractor: str = "",
     links: bool = False,
+    marks: bool = False,
     settings: Settings | None = None,
 ) -> ExtractedPage:
     """Return the main text of an HTML page.
 
     `url`: of the page, to make its links absolute. `charset`: as the server states it, for bytes; without it the page
     is decoded as a browser would. `language`: of the stop list, for the extractor `paragraphs`. `extractor`: blocks,
-    paragraphs, lines, or "package.module:name". `settings`: further options, such as {"paragraphs.length_low": 50}.
+    paragraphs, lines, or "package.module:name". `links`: fill `page.links` with those of the whole page. `marks`: keep
+    links and emphasis within paragraphs, which `page.markdown()` and its like then show. `settings`: further options,
+    such as {"paragraphs.length_low": 50}.
     """
     if not isinstance(html, str | bytes):
         raise ConfigError(f"extract() takes a page as str or bytes, not {type(html).__name__}; pass its content")
-    where = urls.parse(url or _NOWHERE)
-    if where is None:
-        raise ConfigError(f"url={url!r} is not an http or https URL; write it as https://example.org/page")
+    where = pages.parsed(url)
+    if not all(character.isalnum() or character in "-_.:+" for character in charset):
+        raise ConfigError(f"charset={charset!r} is not the name of an encoding; write a name such as utf-8")
     body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
-    read = _extractor(extractor, language, links, tuple(overrides(settings)))
-    page = read(_capture(where, body, "utf-8" if isinstance(html, str) else charset))
-    paragraphs = tuple(paragraph for paragraph in page.paragraphs if paragraph.kept)
+    wanted = pages.marks(marks)
+    read = _extractor(extractor, language, links, (*wanted, *overrides(settings)))
+    page = read(pages.of_html(where, body, "utf-8" if isinstance(html, str) else charset))
+    page = page if where else pages.relative(page)
+    paragraphs = subject.kept(page.paragraphs)
     found = detect.detect([paragraph.text for paragraph in paragraphs], _languages())
     return ExtractedPage(
-        url=url and where.text,
+        url=where.text if where else "",
         title=page.title,
         author=page.author,
         date=page.date,
@@ -99,20 +133,3 @@ def _extractor(name: str, language: str, links: bool, settings: tuple[str, ...])
 @functools.cache
 def _languages() -> LanguageSettings:
     return settings.prepare(config.LanguageOptions())
-
-
-def _capture(url: Url, body: bytes, charset: str) -> Capture:
-    if not all(character.isalnum() or character in "-_.:+" for character in charset):
-        raise ConfigError(f"charset={charset!r} is not the name of an encoding; write a name such as utf-8")
-    kind = f"text/html; charset={charset}" if charset else "text/html"
-    return Capture(
-        task=Task(url),
-        status=200,
-        request=b"",
-        head=f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("ascii", "replace"),
-        body=body,
-        time=0.0,
-        seconds=0.0,
-        ip="",
-        protocol="http/1.1",
-    )

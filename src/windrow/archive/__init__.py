@@ -19,12 +19,13 @@ is intact and raise ArchiveError at the first byte that is not, and `tail` finds
 
 `purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
 
-`members` builds records and `stream` decompresses them: only these two modules import isal. `fields` holds what both
-directions share.
+`members` builds records and `stream` decompresses them: only these two modules import isal and zstandard. `fields`
+holds what both directions share. Files of other programs may hold bodies with their codings: `bodies` removes these.
 """
 
+from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import StoredCapture, open_entry, open_place, read
+from windrow.archive.reader import StoredCapture, is_archive, open_entry, open_place, read
 from windrow.archive.record import WarcRecord, records, tail, verify
 from windrow.archive.stream import ArchiveError
 from windrow.archive.writer import Writer
@@ -36,6 +37,8 @@ __all__ = [
     "StoredCapture",
     "WarcRecord",
     "Writer",
+    "decoded",
+    "is_archive",
     "open_entry",
     "open_place",
     "read",

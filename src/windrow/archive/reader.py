@@ -13,7 +13,7 @@ import msgspec
 from windrow import coding, urls
 from windrow.archive import fields, names
 from windrow.archive.record import WarcRecord, is_tombstone, records, verify
-from windrow.archive.stream import ArchiveError
+from windrow.archive.stream import ArchiveError, MemberStream
 from windrow.data import Capture, Place, Url
 
 _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "metadata": "metadata"}
@@ -32,15 +32,15 @@ class StoredCapture(msgspec.Struct, frozen=True, gc=False):
     id: str  # of the response record: <urn:uuid:…>
 
 
-def read(path: Path, end: int | None = None) -> Iterator[StoredCapture]:
+def read(path: Path, end: int | None = None, resources: bool = False) -> Iterator[StoredCapture]:
     """Yield every capture of a file, in order; read nothing beyond `end` (of a growing file: its committed length).
 
     A revisit gets the body of the record it points to. In files of other programs, other records than those of http
-    exchanges are skipped. If the file is damaged, every complete capture before the damage is yielded, then the error
-    is raised.
+    exchanges are skipped; with `resources`, resource records, which hold a file without its exchange, are read too. If
+    the file is damaged, every complete capture before the damage is yielded, then the error is raised.
     """
     path = path.absolute()
-    for exchange, ours in _exchanges(path, end):
+    for exchange, ours in _exchanges(path, end, resources):
         first = min(record.offset for record in exchange.values())
         if ours and not _whole(exchange):
             raise ArchiveError(path, first, "the capture that begins here lacks one of its records")
@@ -66,12 +66,28 @@ def open_entry(directory: Path, place: Place) -> StoredCapture:
     return entry
 
 
-def _exchanges(path: Path, end: int | None) -> Iterator[tuple[_RecordSet, bool]]:
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins with a WARC record, plain or compressed, whatever its name is."""
+    with open(path, "rb") as file:
+        try:
+            stream = MemberStream(file, path, 0, None)
+            return (stream.peek(1) or stream.more()) and stream.peek(5).upper() == b"WARC/"
+        except ArchiveError:
+            return False
+
+
+def _exchanges(path: Path, end: int | None, resources: bool) -> Iterator[tuple[_RecordSet, bool]]:
     """Yield the records of each exchange, and whether they must be complete."""
     exchange: _RecordSet = {}
     ours, damage = False, None
     try:
         for record in records(path, end=end):
+            if resources and record.type == "resource":
+                if exchange:
+                    yield exchange, ours
+                    exchange = {}
+                yield {"answer": record}, False
+                continue
             slot = "" if is_tombstone(record) else _SLOTS.get(record.type, "")
             if exchange and not (slot and _joins(exchange, slot, record)):
                 yield exchange, ours
@@ -165,6 +181,9 @@ def exchange_at(path: Path, offset: int) -> _RecordSet:
 
 def _entry(path: Path, exchange: _RecordSet) -> StoredCapture | None:
     answer = exchange.get("answer")
+    if answer is not None and answer.type == "resource":
+        answer = _as_response(answer)
+        exchange = {"answer": answer}
     if answer is None or "/http" not in answer.header("Content-Type").lower():
         return None
     notes = fields.decode(exchange["metadata"].block) if "metadata" in exchange else {}
@@ -180,6 +199,14 @@ def _entry(path: Path, exchange: _RecordSet) -> StoredCapture | None:
     return StoredCapture(
         place=place, capture=capture, seq=seq, digest=digest, fields=notes, id=answer.header("WARC-Record-ID")
     )
+
+
+def _as_response(resource: WarcRecord) -> WarcRecord:
+    """Return the response that a server would have sent with this file."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {resource.header('Content-Type')}\r\n\r\n".encode("latin-1", "replace")
+    others = [(name, value) for name, value in resource.headers if name.lower() not in ("warc-type", "content-type")]
+    headers = (("WARC-Type", "response"), ("Content-Type", "application/http;msgtype=response"), *others)
+    return msgspec.structs.replace(resource, headers=headers, block=head + resource.block)
 
 
 def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str]) -> Capture | None:

@@ -1,10 +1,12 @@
 """The bytes of an archive file, unpacked piece by piece, with their offsets in the file."""
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+import zstandard
 from isal import igzip_lib
 
 PIECE = 1 << 16  # bytes read at once
@@ -13,6 +15,10 @@ GZIP = b"\x1f\x8b"
 
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 _BLANK = re.compile(rb"[\r\n]*")
+_ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a zstd frame, or one that is skipped
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # a skipped frame that holds the dictionary of the file; only the first frame
+_MOST_DICTIONARY = 16 << 20  # bytes; dictionaries have about 100 kB
+_STEP = 1 << 11  # bytes of zstd unpacked at once: to at most 64 MB, because four bytes may stand for 128 kB
 
 
 class ArchiveError(Exception):
@@ -43,9 +49,15 @@ class MemberStream:
 
     def __init__(self, file: BinaryIO, path: Path, start: int, end: int | None) -> None:
         file.seek(start)
-        self.plain = file.read(2) != GZIP
+        magic = file.read(4)
+        packed = magic.startswith(GZIP), bool(_ZSTD.match(magic))
+        self.plain = not any(packed)
+        unpack = _gzip if packed[0] else _plain
+        if packed[1]:
+            unpacker, after = _zstd_unpacker(file, path)
+            start, unpack = max(start, after), functools.partial(_zstd, unpacker)
         file.seek(start)
-        self._pieces = (_plain if self.plain else _gzip)(_Input(file, start, end), path)
+        self._pieces = unpack(_Input(file, start, end), path)
         self._piece = Piece(b"", start, start, True)
         self._data = b""
         self._at = 0
@@ -157,4 +169,38 @@ def _gzip(source: _Input, path: Path) -> Iterator[Piece]:
                 raise ArchiveError(path, start, f"the gzip member that begins here is damaged ({error})") from None
             packed = member.unused_data if member.eof else b""
             yield Piece(data, start, source.reached - len(packed) if member.eof else 0, first)
+            first = first and not data
+
+
+def _zstd_unpacker(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecompressor, int]:
+    """Return what unpacks the frames of a file, and where its records begin: behind its dictionary, if it has one."""
+    file.seek(0)
+    head = file.read(8)
+    if head[:4] != _DICTIONARY:
+        return zstandard.ZstdDecompressor(), 0
+    length = int.from_bytes(head[4:], "little")
+    held = file.read(min(length, _MOST_DICTIONARY))
+    try:
+        if _ZSTD.match(held):
+            held = zstandard.ZstdDecompressor().decompress(held, max_output_size=_MOST_DICTIONARY)
+        dictionary = zstandard.ZstdCompressionDict(held)
+        return zstandard.ZstdDecompressor(dict_data=dictionary), 8 + length
+    except zstandard.ZstdError as error:
+        raise ArchiveError(path, 0, f"the zstd dictionary of the file is damaged ({error})") from None
+
+
+def _zstd(unpacker: zstandard.ZstdDecompressor, source: _Input, path: Path) -> Iterator[Piece]:
+    packed = b""
+    while packed := packed or source.read():
+        start = source.reached - len(packed)
+        frame, first = unpacker.decompressobj(), True
+        while not frame.eof:
+            if not (packed := packed or source.read()):
+                raise ArchiveError(path, start, "the file ends inside the zstd frame that begins here")
+            try:
+                data = frame.decompress(packed[:_STEP])
+            except zstandard.ZstdError as error:
+                raise ArchiveError(path, start, f"the zstd frame that begins here is damaged ({error})") from None
+            packed = (frame.unused_data if frame.eof else b"") + packed[_STEP:]
+            yield Piece(data, start, source.reached - len(packed) if frame.eof else 0, first)
             first = first and not data

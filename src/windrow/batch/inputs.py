@@ -7,18 +7,27 @@ from windrow.config import ConfigError
 
 
 def read(name: str) -> bytes:
+    check(name)
     if name == "-":
-        if sys.stdin is None:
-            raise ConfigError("standard input is closed; name a file")
         return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise unreadable(name, error) from None
+
+
+def check(name: str) -> None:
+    """Raise ConfigError for a name that cannot be that of a file."""
+    if name == "-" and sys.stdin is None:
+        raise ConfigError("standard input is closed; name a file")
     if not name:
         raise ConfigError("the name of a file is empty; name a file, or - for standard input")
     if Path(name).is_dir():
         raise ConfigError(f"{name} is a directory; name its files, such as {Path(name) / '*.html'}")
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise ConfigError(f"cannot read {name}: {error.strerror}; check the path and its permissions") from None
+
+
+def unreadable(name: str, error: OSError) -> ConfigError:
+    return ConfigError(f"cannot read {name}: {error.strerror or error}; check the path and its permissions")
 
 
 def text(name: str) -> str:

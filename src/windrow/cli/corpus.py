@@ -19,7 +19,8 @@ def export(
         ),
     ],
     format: Annotated[
-        str, typer.Option(help="jsonl, prevertical, vertical, parquet, text, or your own: package.module:name.")
+        str,
+        typer.Option(help="jsonl, prevertical, vertical, parquet, text, markdown, or your own: package.module:name."),
     ],
     output: Annotated[
         Path,

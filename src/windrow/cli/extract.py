@@ -1,17 +1,16 @@
-"""`windrow extract`: the main text of HTML files; measure and train extractors, make stop lists."""
+"""`windrow extract`: the main text of HTML and WARC files; measure and train extractors, make stop lists."""
 
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from windrow import config, units
 from windrow.batch import extract as job
 from windrow.batch import inputs
 from windrow.cli.help import Group
-from windrow.cli.terminal import Json, counted, print_json
+from windrow.cli.terminal import Json, counted, note, print_json, progress
 from windrow.config import ConfigError
 from windrow.extract.evaluation import PEERS
 
@@ -20,6 +19,8 @@ _DEFAULT = "files"
 
 class _Group(Group):
     """Treat arguments that name no command as arguments of `files`, so that `windrow extract page.html` works."""
+
+    default = _DEFAULT
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] != "--help"):
@@ -34,7 +35,7 @@ class _Group(Group):
         self.format_commands(ctx, formatter)
 
 
-app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML files.")
+app = typer.Typer(cls=_Group, rich_markup_mode=None, help="Print the main text of HTML and WARC files.")
 
 Pages = Annotated[
     Path,
@@ -56,7 +57,11 @@ Settings = Annotated[
 @app.command(_DEFAULT, hidden=True)
 def files(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="HTML files; - or none for standard input.", metavar="FILE")
+        list[str] | None,
+        typer.Argument(
+            help="HTML files, also compressed, and WARC files, whose pages are all read; - or none for standard input.",
+            metavar="FILE",
+        ),
     ] = None,
     extractor: Annotated[
         str,
@@ -71,26 +76,35 @@ def files(
     stoplist: Stoplist = "",
     model: Model = "",
     form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="text, or jsonl: path, title, author, date, language, licence, site, description, tags, image, text.",
-        ),
+        str, typer.Option("--format", help="text (one paragraph per line), markdown, html, tei, or jsonl.")
     ] = "text",
+    url: Annotated[
+        str, typer.Option(help="URL of the page, for one HTML file: links become absolute, and it may hold the date.")
+    ] = "",
+    links: Annotated[
+        bool, typer.Option("--links", help="Keep the links of the text; --format text lists them below it.")
+    ] = False,
+    title: Annotated[bool, typer.Option("--title/--no-title", help="With or without the headline of the page.")] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File (.gz, .zst: compressed); default: standard output.", metavar="OUT"),
+    ] = None,
     settings: Settings = None,
 ) -> None:
-    """Print the main text of HTML files."""
+    """Print the main text of HTML and WARC files."""
     import windrow.extract as extract
-    from windrow.extract.evaluation import files
+    from windrow.batch import drawing
 
-    if form not in ("text", "jsonl"):
-        raise ConfigError(f"--format {form!r} is neither 'text' nor 'jsonl'")
+    options = drawing.DrawOptions(files=paths or ["-"], form=form, url=url, links=links, title=title, output=output)
+    drawing.check(options)
     given = job.overrides(language, preset, stoplist, model, settings)
-    read = extract.extractor(files.options(job.chosen(extractor, given), given))
-    for name in paths or ["-"]:
-        found = files.row(name, inputs.read(name), read)
-        line = msgspec.json.encode(found) if form == "jsonl" else found.text.encode()
-        sys.stdout.buffer.write(line + b"\n")
+    read = extract.extractor(drawing.configured(options, extractor, given))
+    # On a screen that shows the text, a bar would be between its lines.
+    hidden = output is None and sys.stdout.isatty()
+    with progress("extract", drawing.size(options), hidden) as watch:
+        done = drawing.run(options, read, watch, note)
+    if done.failed:
+        raise typer.Exit(2)
 
 
 @app.command("evaluate")

@@ -49,6 +49,11 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
+def note(text: str) -> None:
+    """Print a line on standard error; above a bar, which replaces the stream meanwhile."""
+    sys.stderr.write(f"{text}\n")
+
+
 def load(directory: Path, overrides: list[str] | None = None) -> Config:
     """Return the options of a crawl directory."""
     if not (directory / "crawl.toml").exists():
@@ -99,9 +104,10 @@ def print_json_line(record: Any) -> None:
 
 
 @contextlib.contextmanager
-def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(name: str, total: int, hidden: bool = False) -> Iterator[Callable[[int], None]]:
     """Show a bar of bytes on standard error, if that is a terminal; yield the function that advances it."""
-    with _bar(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with _bar(*columns, hidden=hidden) as bar:
         task = bar.add_task(name, total=total)
         yield lambda count: bar.advance(task, count)
 
@@ -121,6 +127,6 @@ def counted(items: Iterable[Item], name: str) -> Iterator[Iterable[Item]]:
         yield bar.track(items, total=None)
 
 
-def _bar(*columns: ProgressColumn) -> Progress:
+def _bar(*columns: ProgressColumn, hidden: bool = False) -> Progress:
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal)

@@ -88,6 +88,9 @@ def _summary(facts: CardFacts) -> list[str]:
 
 
 def _loading(facts: CardFacts) -> list[str]:
+    if facts.made.get("format") == "markdown":
+        matter = "A document begins with front matter in YAML between two lines `---`; no text has such a line."
+        return [f"The files are Markdown, one document after another. {matter}", ""]
     if not _configs(facts):
         return []
     return ["```python", "import datasets", "", 'datasets.load_dataset("PATH-OF-THIS-DIRECTORY")', "```", ""]

@@ -104,19 +104,24 @@ class _OpenFiles:
 
 class _StandardOutput:
     def stream(self, path: Path) -> BinaryIO:
-        return typing.cast(BinaryIO, _EncoderStream(_print))
+        return typing.cast(BinaryIO, _EncoderStream(write_out))
 
     def close(self, path: Path) -> None:
-        with _pipe():
-            sys.stdout.buffer.flush()
+        flush_out()
 
     def drop(self) -> None:
         self.close(Path())
 
 
-def _print(data: bytes) -> None:
+def write_out(data: bytes) -> None:
+    """Write to standard output. End silently if its reader has closed it."""
     with _pipe():
         sys.stdout.buffer.write(data)
+
+
+def flush_out() -> None:
+    with _pipe():
+        sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager

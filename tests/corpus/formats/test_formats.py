@@ -43,7 +43,10 @@ def test_a_format_of_the_users_own_is_found_by_its_reference(module: str) -> Non
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("xml", "--format 'xml' is unknown; use jsonl, prevertical, vertical, text, parquet, or package.module:name"),
+        (
+            "xml",
+            "--format 'xml' is unknown; use jsonl, prevertical, vertical, text, markdown, parquet, or package",
+        ),
         ("", "--format '' is unknown"),
         ("my_formats:columns", "defines no 'columns'"),
         ("no_such_module:rows", "there is no module 'no_such_module'"),

@@ -11,7 +11,7 @@ package.module:name` names a `Format` anywhere on Python's path.
 
 from windrow import plugins
 from windrow.config import ConfigError
-from windrow.corpus.formats import jsonl, parquet, prevertical, text, vertical
+from windrow.corpus.formats import jsonl, markdown, parquet, prevertical, text, vertical
 from windrow.corpus.formats.format import Format, each
 
 FORMATS = {
@@ -21,6 +21,7 @@ FORMATS = {
     ),
     "vertical": Format(".vert.gz", each(vertical.encode), read=vertical.read, suffixes=(".vert", ".vertical")),
     "text": Format(".txt.gz", each(text.encode), read=text.read, suffixes=(".txt", ".text")),
+    "markdown": Format(".md.gz", each(markdown.encode)),
     "parquet": Format(".parquet", parquet.ParquetEncoder, columnar=True),
 }
 

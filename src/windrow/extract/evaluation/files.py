@@ -1,16 +1,12 @@
-"""What `windrow extract` does: extract one file, and evaluate or train extractors on pages with gold text."""
+"""What `windrow extract` does with pages that have gold text: evaluate extractors, and train them."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from windrow import config
 from windrow.config import Config, ConfigError
-from windrow.data import Capture, Task, Url
-from windrow.extract import Extractor
-from windrow.extract.evaluation import evaluate, run, summary
+from windrow.extract.evaluation import run, summary
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.evaluation.run import Choice
 from windrow.extract.evaluation.score import PageScore
@@ -20,50 +16,10 @@ if TYPE_CHECKING:
     from windrow.extract.lines.model import LinesModel
     from windrow.extract.lines.training import SiteScore
 
-_NOWHERE = Url("http://page.invalid/", "page.invalid", "page.invalid", 0)
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-
-
-class ExtractedFile(msgspec.Struct, frozen=True):
-    path: str
-    title: str
-    author: str
-    date: str  # of publication: YYYY-MM-DD
-    language: str  # as declared
-    licence: str
-    site: str
-    description: str
-    tags: tuple[str, ...]
-    image: str
-    text: str
-
 
 def options(name: str, settings: Sequence[str] = ()) -> Config:
     """Return the options for this extractor, without links. Explicit settings override."""
     return config.make(["extract.max_links=0", f"extract.extractor={name}", *settings], Path())
-
-
-def row(path: str, body: bytes, read: Extractor) -> ExtractedFile:
-    """Extract a file. The text is the good paragraphs, one per line."""
-    page = read(
-        Capture(
-            Task(_NOWHERE), 200, request=b"", head=_HEAD, body=body, time=0.0, seconds=0.0, ip="", protocol="http/1.1"
-        )
-    )
-    path = path.encode("utf-8", "replace").decode()  # a file name need not be valid UTF-8
-    return ExtractedFile(
-        path=path,
-        title=page.title,
-        author=page.author,
-        date=page.date,
-        language=page.language,
-        licence=page.licence,
-        site=page.site,
-        description=page.description,
-        tags=page.tags,
-        image=page.image,
-        text=evaluate.text(page),
-    )
 
 
 def evaluated(pages: Iterable[Sample], choice: Choice, jobs: int = 1) -> tuple[Evaluation, list[list[PageScore]]]:
