@@ -109,7 +109,7 @@ def test_links_in_the_tree_are_made_absolute_on_request() -> None:
         (False, ["a?b=1&c", "#x", "mailto:x@y.test", None, "b#part"]),
         (True, ["http://site.test/other/a?b=1&c", "", "", None, "http://site.test/other/b"]),
     ):
-        _, tree = html.read(capture(body), 0, absolute=absolute)
+        tree = html.read(capture(body), 0, absolute=absolute).tree
         assert tree is not None
         assert [element.attr("href") for element in tree.find_all("a")] == hrefs
 

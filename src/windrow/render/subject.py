@@ -67,7 +67,7 @@ def of_document(document: Document, licence: str) -> PageText:
 
 def kept(paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
     """Return the main text and the comments of readers."""
-    return tuple([paragraph for paragraph in paragraphs if paragraph.kind in ("good", "comment")])
+    return tuple([paragraph for paragraph in paragraphs if paragraph.kept])
 
 
 def without_links(page: PageText) -> PageText:

@@ -31,7 +31,7 @@ def kept(blocks: Sequence[str], words: Sequence[str]) -> tuple[int, int]:
 
 def find(sample: Sample) -> Landmarks:
     """Return the headlines and comments of a page, each once."""
-    _, tree = html.read(sample.capture(), 0, details=False, shaped=False)
+    tree = html.read(sample.capture(), 0, details=False, shaped=False).tree
     if tree is None or sample.partial:
         return Landmarks()
     blocks = walk.walk(walk.markup(tree))

@@ -129,7 +129,7 @@ def _readability() -> tuple[Read, None]:
     def read(sample: Sample, markup: str) -> Page:
         summary = readability.Document(markup).summary(html_partial=True)
         part = msgspec.structs.replace(sample, body=summary.encode("utf-8", "replace"), encoding="utf-8")
-        _, tree = html.read(part.capture(), 0, details=False)
+        tree = html.read(part.capture(), 0, details=False).tree
         return _page("\n".join(walk.walk(walk.markup(tree)).texts) if tree else "")
 
     return read, None
