@@ -8,6 +8,7 @@ import pytest
 import windrow
 from tests import logs
 from tests.archive import captures as made
+from tests.batch import warcs
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
 from windrow.data import Frame
@@ -128,6 +129,11 @@ def test_captures_of_files_and_of_other_directories_are_read(tmp_path: Path) -> 
     (crawl / "crawl.toml").unlink()
     assert len(list(windrow.captures(crawl))) == 4
     assert list(windrow.captures(next((crawl / "warc").iterdir()))) == [SITE[1], SITE[3]]
+
+
+def test_captures_of_zstd_files_are_read(tmp_path: Path) -> None:
+    warcs.write(tmp_path / "a.warc.zst", [warcs.record("http://a.example/", b"<p>x")], "zstd")
+    assert [(found.url, found.body) for found in windrow.captures(tmp_path)] == [("http://a.example/", b"<p>x")]
 
 
 def test_a_damaged_archive_gives_its_intact_captures_and_then_an_error(tmp_path: Path) -> None:

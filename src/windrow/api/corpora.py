@@ -18,7 +18,7 @@ from windrow.judge.language import codes
 
 PathText = str | os.PathLike[str]
 _SUBSETS = ("warc", "robotstxt", "diagnostics")
-_SUFFIXES = (".warc.gz", ".warc")
+_SUFFIXES = (".warc.gz", ".warc.zst", ".warc")
 
 
 class Filters(TypedDict, total=False):
