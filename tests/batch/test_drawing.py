@@ -229,7 +229,6 @@ def test_the_date_of_a_page_may_be_in_its_url() -> None:
     assert json.loads(found.stdout)["date"] == "2023-04-05"
 
 
-@pytest.mark.skipif(not pages.marks(True), reason="the extractors keep no links")
 def test_links_and_emphasis_of_a_real_page_are_shown() -> None:
     page = PAGE.replace(b"old mill", b"<b>old</b> <a href='x.html'>mill</a>")
     url = ("--url", "http://a.example/y/")

@@ -4,7 +4,6 @@ What a file is, its first bytes say, not its name. A WARC file is read page by p
 """
 
 import contextlib
-import dataclasses
 import shutil
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from typing import IO
 
 import msgspec
 
-from windrow import archive, coding, config, urls
+from windrow import archive, coding, urls
 from windrow.archive import ArchiveError, bodies
 from windrow.archive import sniff as payload
 from windrow.batch import inputs
@@ -103,8 +102,7 @@ def parsed(url: str) -> Url | None:
 
 def marks(wanted: bool) -> list[str]:
     """Return the setting that keeps links and emphasis within paragraphs."""
-    known = any(field.name == "marks" for field in dataclasses.fields(config.ExtractOptions))
-    return ["extract.marks=true"] if wanted and known else []
+    return ["extract.marks=true"] if wanted else []
 
 
 def relative(page: Page) -> Page:

@@ -60,6 +60,10 @@ def of_document(document: Document, licence: str) -> PageText:
         title=document.title,
         author=document.author,
         date=document.date,
+        site=document.site,
+        description=document.description,
+        tags=document.tags,
+        image=document.image,
         language=document.language,
         licence=licence,
     )

@@ -17,6 +17,7 @@ def encode(item: Item, options: FormatOptions) -> bytes:
         ("author", page.author),
         ("url", page.url),
         ("date", page.date),
+        ("site", page.site),
         ("language", page.language),
         ("licence", page.licence),
         ("crawled", document.time),
