@@ -316,3 +316,19 @@ def test_two_passes_are_compared_by_words_and_blocks(
     two.write_text(two.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
     with pytest.raises(SystemExit, match=r"index\.html is missing in the other pass"):
         run(tool, monkeypatch, one, "--webs", webs, "--against", two)
+
+
+def test_pages_of_one_site_in_two_sets_are_on_one_side_of_a_split(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, webs: Path
+) -> None:
+    for library in ("lightgbm", "rapidfuzz"):
+        pytest.importorskip(library, reason="needed for training only")
+    train = importlib.import_module("train_blocks")
+    files = [
+        labelled(tool, monkeypatch, webs, f"{PAGE} en documentation 2-5", "first"),
+        labelled(tool, monkeypatch, webs, f"{EMPTY} en none", "second"),
+    ]
+    run(tool, monkeypatch, *files, "--webs", webs, "-o", webs.parent / "sets")
+    groups = {page.key[0]: page.group for page in train.read(webs.parent / "sets")}
+    assert sorted(groups) == ["first", "second"]
+    assert groups["first"] == groups["second"]
