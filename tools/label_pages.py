@@ -1,17 +1,19 @@
-"""Label the main text of pages of the offline webs by hand, and write the labelled pages out as a set with gold text.
+"""Label the main text of pages by hand, and write the labelled pages out as sets with gold text.
 
-    python tools/label_pages.py --webs WEBS --show WEB/HOST/PATH …                  print the blocks of pages
+    python tools/label_pages.py --webs WEBS --show PAGE …                           print the blocks of pages
     python tools/label_pages.py --webs WEBS --notes NOTES -o LABELS                 turn notes into labels
     python tools/label_pages.py --webs WEBS LABELS … --against LABELS               compare two passes
-    python tools/label_pages.py --webs WEBS LABELS … -o DIR                         write html/, gold/ and meta.jsonl
+    python tools/label_pages.py --webs WEBS LABELS … -o DIR                         write a set for each file
 
-WEBS is a folder that holds each web unpacked (WEB/www/HOST/PATH) or packed (WEB.tar.xz). A line of NOTES is
+WEBS is a folder that holds each offline web unpacked (WEB/www/HOST/PATH) or packed (WEB.tar.xz), and the archives of
+packages with test pages as pip or npm saves them. PAGE is WEB/HOST/PATH or ARCHIVE/PATH. A line of NOTES is
 
-    WEB/HOST/PATH LANGUAGE KIND FIRST-LAST FIRST-LAST …
+    PAGE LANGUAGE KIND FIRST-LAST FIRST-LAST …
 
 with the numbers of the blocks that are main text, or none at all. LABELS has one JSON object per page and no text
 beyond 40 characters. A label names a block by its number, so it holds only as long as the page and its blocks stay
-as they were: if they did not, the command says which page is to be labelled again.
+as they were: if they did not, the command says which page is to be labelled again. The set of NAME.jsonl is DIR/NAME,
+with html/, gold/ and meta.jsonl.
 """
 
 import argparse
@@ -19,13 +21,13 @@ import collections
 import hashlib
 import re
 import sys
-import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
+from page_files import ENDINGS, PageName, bodies
 
+from windrow import urls
 from windrow.config import ConfigError
 from windrow.extract import html, walk
 from windrow.extract.evaluation import evaluate
@@ -40,31 +42,13 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _CUT = re.compile(rb'<a\b[^<>]*?\bdata-cut="1"', re.IGNORECASE)
 
 
-class PageName(NamedTuple):
-    """Where a page is found."""
-
-    web: str
-    host: str
-    path: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
-
-    @classmethod
-    def parse(cls, text: str) -> "PageName":
-        web, _, rest = text.partition("/")
-        host, _, path = rest.partition("/")
-        if not path:
-            raise ConfigError(f"'{text}' names no page; write WEB/HOST/PATH")
-        return cls(web, host, path)
-
-
-class PageLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PageLabel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The main text of a page, as ranges of blocks."""
 
-    web: str
-    host: str
+    web: str  # or the archive of a package
+    host: str = ""  # of a page of a web
     path: str
+    url: str = ""  # of a page of a package, where it was on the web
     sha1: str  # of the body
     language: str  # ISO 639-1; 639-3 for languages without a code there
     kind: str
@@ -81,38 +65,6 @@ class PageLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return for each block whether it is main text."""
         inside = {block for first, last in self.keep for block in range(first, last + 1)}
         return [block in inside for block in range(self.blocks)]
-
-
-def bodies(webs: Path, names: Iterable[PageName]) -> dict[PageName, bytes]:
-    """Read pages. A packed web is read once, whatever the number of its pages."""
-    wanted: dict[str, list[PageName]] = collections.defaultdict(list)
-    for name in names:
-        wanted[name.web].append(name)
-    found = {}
-    for web, pages in wanted.items():
-        root, packed = webs / web / "www", webs / f"{web}.tar.xz"
-        if root.is_dir():
-            files = {one: root / one.host / one.path for one in pages}
-            found.update({one: file.read_bytes() for one, file in files.items() if file.is_file()})
-        elif packed.is_file():
-            found.update(_unpacked(packed, pages))
-        else:
-            raise ConfigError(f"{webs} holds neither {web}/www nor {packed.name}; give the folder of the offline webs")
-        for one in pages:
-            if one not in found:
-                raise ConfigError(f"there is no page {one} in {webs}; correct its name or remove its line")
-    return found
-
-
-def _unpacked(packed: Path, pages: Sequence[PageName]) -> dict[PageName, bytes]:
-    members = {f"{one.web}/www/{one.host}/{one.path}": one for one in pages}
-    found = {}
-    with tarfile.open(packed) as tar:
-        for member in tar:
-            name = members.get(member.name.removeprefix("./"))
-            if name and (file := tar.extractfile(member)):
-                found[name] = file.read()
-    return found
 
 
 def walked(name: PageName, body: bytes) -> Walk:
@@ -135,11 +87,17 @@ def shown(page: Walk) -> list[str]:
     return lines
 
 
-def labels(files: Iterable[Path]) -> list[PageLabel]:
-    """Read labels, and refuse a page that occurs twice: it would count double in training."""
-    found: list[PageLabel] = []
+def labels(files: Iterable[Path]) -> dict[str, list[PageLabel]]:
+    """Read labels by the name of the set that their file stands for.
+
+    A page that occurs twice is refused: it would count double in training.
+    """
+    found: dict[str, list[PageLabel]] = {}
     places: dict[str, str] = {}
     for file in files:
+        if file.stem in found:
+            raise ConfigError(f"{file}: there is another file of labels for the set {file.stem}; rename one of them")
+        found[file.stem] = []
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
             place = f"{file}, line {number}"
             try:
@@ -150,10 +108,16 @@ def labels(files: Iterable[Path]) -> list[PageLabel]:
             if label.sha1 in places:
                 raise ConfigError(f"{place}: the same page as {places[label.sha1]}; remove one of the lines")
             places[label.sha1] = place
-            found.append(label)
+            found[file.stem].append(label)
+        if not found[file.stem]:
+            raise ConfigError(f"{file} holds no label; leave the file out")
     if not found:
         raise ConfigError("no labels; give files of labels, such as tools/labels/*.jsonl")
     return found
+
+
+def flat(sets: Mapping[str, Sequence[PageLabel]]) -> list[PageLabel]:
+    return [label for own in sets.values() for label in own]
 
 
 def _check_facts(place: str, label: PageLabel) -> None:
@@ -161,6 +125,10 @@ def _check_facts(place: str, label: PageLabel) -> None:
         raise ConfigError(f"{place}: unknown kind '{label.kind}'; write one of {', '.join(KINDS)}")
     if not _LANGUAGE.fullmatch(label.language):
         raise ConfigError(f"{place}: '{label.language}' is no language; write a code of ISO 639-1, such as en")
+    if label.web.endswith(ENDINGS) == bool(label.host):
+        raise ConfigError(f"{place}: a page of a web has a host and a page of a package has none; correct the line")
+    if label.url and not urls.parse(label.url):
+        raise ConfigError(f"{place}: '{label.url}' is no URL; correct or remove it")
     if (label.kind == "none") != (not label.keep):
         raise ConfigError(f"{place}: a page is of kind none if it has no range, and only then; correct the line")
     end = -1
@@ -176,7 +144,7 @@ def check(label: PageLabel, body: bytes) -> Walk:
     """Return the blocks of a labelled page, and refuse a page that is not as it was when it was labelled."""
     again = "label it again"
     if hashlib.sha1(body, usedforsecurity=False).hexdigest() != label.sha1:
-        raise ConfigError(f"{label.name} is another page than when it was labelled; {again}, or use the web of then")
+        raise ConfigError(f"{label.name} is another page than when it was labelled; {again}, or use the file of then")
     page = walked(label.name, body)
     if len(page.texts) != label.blocks:
         raise ConfigError(
@@ -204,7 +172,7 @@ def noted(notes: Path, webs: Path) -> list[PageLabel]:
             continue
         ranges = [_RANGE.fullmatch(one) for one in parts[3:]]
         if len(parts) < 3 or not all(ranges):
-            raise ConfigError(f"{notes}, line {number}: not WEB/HOST/PATH LANGUAGE KIND FIRST-LAST …; correct the line")
+            raise ConfigError(f"{notes}, line {number}: not PAGE LANGUAGE KIND FIRST-LAST …; correct the line")
         name = PageName.parse(parts[0])
         if name in lines:
             raise ConfigError(f"{notes}, line {number}: {name} is noted twice; remove one of the lines")
@@ -284,41 +252,44 @@ def site(host: str) -> str:
     return ".".join(host.split(".")[-3:-2]) or host
 
 
-def write(found: Sequence[PageLabel], webs: Path, directory: Path) -> None:
-    """Write the pages and the texts of their kept blocks, one per line, in the layout of a set with gold text."""
+def write(sets: Mapping[str, Sequence[PageLabel]], webs: Path, directory: Path) -> None:
+    """Write each set: its pages and the texts of their kept blocks, one per line."""
+    found = flat(sets)
     pages = bodies(webs, [label.name for label in found])
-    checked = [(label, check(label, pages[label.name])) for label in found]  # all, before anything is written
-    if (directory / "html").exists():
-        raise ConfigError(f"{directory} holds a set already; remove it, or name another folder")
-    for part in ("html", "gold"):
-        (directory / part).mkdir(parents=True)
-    facts = []
-    for label, page in checked:
-        name = f"{label.host}-{label.sha1[:8]}"
-        lines = [text for text, inside in zip(page.texts, label.kept, strict=True) if inside]
-        (directory / "html" / f"{name}.html").write_bytes(relinked(pages[label.name]))
-        (directory / "gold" / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        # No url: its registered domain would be taken as the site.
-        facts.append(
-            {
-                "id": name,
-                "site": site(label.host),
-                "language": label.language,
-                "page_type": label.kind,
-                "page": str(label.name),
-            }
-        )
-    (directory / "meta.jsonl").write_bytes(b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts))
+    blocks = {label.name: check(label, pages[label.name]) for label in found}  # all, before anything is written
+    for name in sets:
+        if (directory / name).exists():
+            raise ConfigError(f"{directory / name} exists already; remove it, or name another folder")
+    for name, own in sets.items():
+        facts = [_write_page(label, blocks[label.name], pages[label.name], directory / name) for label in own]
+        (directory / name / "meta.jsonl").write_bytes(b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts))
+
+
+def _write_page(label: PageLabel, page: Walk, body: bytes, directory: Path) -> dict[str, str]:
+    """Write a page with its gold text, and return what else is known about it."""
+    address = urls.parse(label.url)
+    host = label.host or (address.host if address else label.name.path.rpartition("/")[2])
+    name = f"{host}-{label.sha1[:8]}"
+    lines = [text for text, inside in zip(page.texts, label.kept, strict=True) if inside]
+    for part, file, data in (
+        ("html", f"{name}.html", relinked(body)),
+        ("gold", f"{name}.txt", "".join(f"{line}\n" for line in lines).encode()),
+    ):
+        (directory / part).mkdir(parents=True, exist_ok=True)
+        (directory / part / file).write_bytes(data)
+    # A page of a web gets no url: its registered domain would be taken as the site.
+    where = {"site": site(label.host)} if label.host else {"url": label.url} if label.url else {}
+    return {"id": name, **where, "language": label.language, "page_type": label.kind, "page": str(label.name)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("labels", type=Path, nargs="*", help="files of labels")
-    parser.add_argument("--webs", type=Path, required=True, help="folder of the offline webs, packed or unpacked")
-    parser.add_argument("--show", nargs="+", metavar="WEB/HOST/PATH", help="print the blocks of pages")
+    parser.add_argument("--webs", type=Path, required=True, help="folder of the offline webs and archives of packages")
+    parser.add_argument("--show", nargs="+", metavar="PAGE", help="print the blocks of pages")
     parser.add_argument("--notes", type=Path, help="file of notes, to be turned into labels")
     parser.add_argument("--against", type=Path, help="labels of another pass over the same pages, to compare")
-    parser.add_argument("-o", "--output", type=Path, help="folder to write the set to; with --notes, file of labels")
+    parser.add_argument("-o", "--output", type=Path, help="folder to write the sets to; with --notes, file of labels")
     given = parser.parse_args()
     try:
         if given.show:
@@ -330,12 +301,12 @@ def main() -> None:
             lines = [msgspec.json.encode(label) + b"\n" for label in noted(given.notes, given.webs)]
             given.output.write_bytes(b"".join(lines))
         elif given.against:
-            print(*agreement(labels(given.labels), labels([given.against]), given.webs), sep="\n")
+            print(*agreement(flat(labels(given.labels)), flat(labels([given.against])), given.webs), sep="\n")
         elif given.output:
             write(labels(given.labels), given.webs, given.output)
         else:
             parser.error("nothing to do; give --show PAGE, --notes NOTES -o FILE, --against LABELS or -o DIR")
-    except (ConfigError, OSError, tarfile.TarError, UnicodeDecodeError) as error:
+    except (ConfigError, OSError, UnicodeDecodeError) as error:
         sys.exit(str(error))
 
 

@@ -147,7 +147,9 @@ def commented(samples: Sequence[tuple[str, Sample]], owners: "Groups") -> Iterat
 def site_of(sample: Sample) -> str:
     if sample.url:
         return sample.capture().task.url.domain
-    return f"{sample.dataset} {sample.site or sample.name.rstrip('0123456789').rstrip('-') or sample.name}"
+    if sample.site:
+        return sample.site  # of any set: pages with one template may be in several
+    return f"{sample.dataset} {sample.name.rstrip('0123456789').rstrip('-') or sample.name}"
 
 
 class Groups:
