@@ -5,8 +5,8 @@ function `Capture -> Page`, named as "package.module:name". Each of ours begins 
 decode the body as a browser would, builds the tree once, and takes everything from it but the text: the links as
 canonical URLs (`links`), the author's directives to robots in the page or the header, the language, what the page says
 of itself, and the shape, by which the pages of an endless calendar are recognised. What a page says of itself is found
-by `metadata` in `linked` data, meta elements and `marked` elements; `title`, `byline` and `dates` know how titles, names
-and days are written. From the same tree, or the same source, an extractor then makes the paragraphs:
+by `metadata` in `linked` data, meta elements and `marked` elements; `title`, `byline` and `dates` know how titles,
+names and days are written. From the same tree, or the same source, an extractor then makes the paragraphs:
 
     walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
     blocks      the extractor `blocks`: a learned classifier of blocks
