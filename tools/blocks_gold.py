@@ -36,13 +36,14 @@ def labels(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> list[float]:
     """Return for each block the share of its words that the gold text holds.
 
     The search is first in the order of the page, then for long blocks out of order, then for short blocks next to those
-    found.
+    found. Of equal blocks, such as a headline and its copy in a menu, the one nearest to its neighbours is taken.
     """
     found = Alignment(blocks, gold)
     if gold and any(blocks):
         _in_order(found)
         _elsewhere(found)
         _short(found)
+        _move_copies(found)
     return found.covered
 
 
@@ -142,3 +143,28 @@ def _expected(found: Alignment, known: Sequence[int], block: int) -> list[tuple[
         below = known[number]
         expected.append((found.places[below], 4 * (below - block)))
     return expected
+
+
+def _move_copies(found: Alignment) -> None:
+    """Replace each block that was found by an equal one that is nearer to the blocks before and after it in the text."""
+    copies: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    for block, words in enumerate(found.blocks):
+        if words and block not in found.places:
+            copies[tuple(words)].append(block)
+    order = sorted(found.places, key=lambda block: (found.places[block], block))
+    for number in range(len(order) - 1, -1, -1):
+        block = order[number]
+        free = copies.get(tuple(found.blocks[block]), [])
+        beside = [*order[max(number - 1, 0) : number], *order[number + 1 : number + 2]]
+        if not free or not beside or found.covered[block] < 1:
+            continue
+        best = min(free, key=lambda copy: _distance(copy, beside))
+        if _distance(best, beside) < _distance(block, beside):
+            free[free.index(best)] = block
+            order[number] = best
+            found.places[best] = found.places.pop(block)
+            found.covered[best], found.covered[block] = found.covered[block], 0.0
+
+
+def _distance(block: int, beside: Sequence[int]) -> int:
+    return min(abs(block - other) for other in beside)

@@ -204,6 +204,9 @@ def test_parquet_has_one_row_per_document(tmp_path: Path, crawl: Path) -> None:
     assert rows[0]["scores"] == [{"name": "language", "value": 0.75}] and rows[0]["language_score"] == 0.75
     assert rows[3]["signals"][0]["name"] == "train-ai"
     assert [found["language"] for found in rows[3]["paragraphs"]] == ["eng", "ita"]
+    assert [(row["site"], row["description"], row["tags"], row["image"]) for row in rows if row["tags"]] == [
+        ("Pole a větry", "O větru.", ["vítr", "pole"], "http://pole.example.cz/obraz.png")
+    ]
 
 
 def test_parquet_has_the_structure_lines_and_marks_of_paragraphs(tmp_path: Path) -> None:

@@ -29,6 +29,10 @@ class Sample(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] = ()  # of the paragraphs; empty: all have the document's
     author: str = ""
     licence: str = ""
+    site: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    image: str = ""
     digest: str = "ZA6MPPJEFGZ53KWFSLWMF7NDO7RKOWR4"
 
 
@@ -48,6 +52,10 @@ SAMPLES = (
         "Pole",
         "2019-01-31",
         1794739461.123 + 86400,
+        site="Pole a větry",
+        description="O větru.",
+        tags=("vítr", "pole"),
+        image="http://pole.example.cz/obraz.png",
     ),
     Sample(
         "https://news.example.co.uk/story",
@@ -85,6 +93,10 @@ def line(sample: Sample, number: int) -> bytes:
         language=sample.language[:2],
         author=sample.author,
         licence=sample.licence,
+        site=sample.site,
+        description=sample.description,
+        tags=sample.tags,
+        image=sample.image,
     )
     draft = document.draft(
         page, paragraphs, sample.language, sample.languages or [sample.language] * len(sample.texts), sample.signals

@@ -37,6 +37,15 @@ PAGES: dict[str, Callable[[], bytes]] = {
     "20,000 noscripts": lambda: b"<body><div>" + (b"<noscript><div>" + SENTENCE * 10 + b"</div></noscript>") * 20_000,
     "200,000 nested noscripts": lambda: b"<body><div>" + b"<noscript><div>" * 200_000 + SENTENCE * 10,
     "nested authors and times": lambda: b"<a rel=author href=x><time><table><td>" * 50_000 + SENTENCE * 10,
+    "nested marks of authors": lambda: (
+        b"<h1>x</h1>" + b"<div itemprop=author class=byline><h1> <span itemprop=datePublished>" * 50_000 + SENTENCE * 10
+    ),
+    "linked data of 60,000 things": lambda: (
+        b"<script type=application/ld+json>["
+        + b'{"@id":"#","author":{"@id":"#"}},' * 60_000
+        + b"{}]</script>"
+        + SENTENCE
+    ),
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
     "lone surrogates": lambda: (

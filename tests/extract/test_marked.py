@@ -44,3 +44,9 @@ def test_marks_far_from_the_headline_are_not_searched() -> None:
 )
 def test_a_date_is_marked_near_the_headline(body: str) -> None:
     assert read(HEADLINE + body).date == "2024-05-06"
+
+
+def test_marks_inside_each_other_are_read_a_few_times_only() -> None:
+    nested = "<div itemprop=author class=author>" * 300 + "word " * 100
+    assert read(HEADLINE + nested).author == ""
+    assert read(HEADLINE + "<h1>" * 300 + nested).author == ""

@@ -3,9 +3,10 @@
 `extractor` is the whole stage. It returns the extractor that the options name: one of EXTRACTORS, or the user's own
 function `Capture -> Page`, named as "package.module:name". Each of ours begins with `html`, which lets `decode`
 decode the body as a browser would, builds the tree once, and takes everything from it but the text: the links as
-canonical URLs (`links`), the author's directives to robots in the page or the header, title and language, author and
-date (`metadata`, `title`, `byline`), and the shape, by which the pages of an endless calendar are recognised. From the
-same tree, or the same source, an extractor then makes the paragraphs:
+canonical URLs (`links`), the author's directives to robots in the page or the header, the language, what the page says
+of itself, and the shape, by which the pages of an endless calendar are recognised. What a page says of itself is found
+by `metadata` in `linked` data, meta elements and `marked` elements; `title`, `byline` and `dates` know how titles,
+names and days are written. From the same tree, or the same source, an extractor then makes the paragraphs:
 
     walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
     blocks      the extractor `blocks`: a learned classifier of blocks

@@ -23,6 +23,7 @@ _TEXT = 256  # characters of an element
 _ONE = 60  # characters of the name of an author
 _MAX_TIMES = 20  # time elements
 _MAX_AUTHORS = 8  # links to authors
+_MAX_MARKED = 4  # marked elements
 _CLASSES = 512  # characters of a class attribute
 _FOOTER = 0.75  # of the source is above the footer
 
@@ -62,27 +63,25 @@ def authors(near: Sequence[MarkedElement]) -> list[str]:
 
     `near` are the elements around the headline.
     """
-    classed = []
+    items, classed = [], []
     for element in near:
-        if element.attr("itemprop") == "author" and (names := _item_names(element)):
-            return names
+        if element.attr("itemprop") == "author":
+            items.append(element)
         classes = element.attr("class")
         if classes and ("uthor" in classes or "yline" in classes):
-            classed.append((element, classes))
-    for element, classes in classed:
-        if any(map(_names_author, classes[:_CLASSES].split())) and (names := _class_names(element)):
-            return names
-    return []
+            classed.append((element, classes[:_CLASSES]))
+    own = [element for element, classes in classed if any(map(_names_author, classes.split()))]
+    # Elements may contain each other, so the number of those whose text is read is limited.
+    found = itertools.chain(map(_item_names, items[:_MAX_MARKED]), map(_class_names, own[:_MAX_MARKED]))
+    return next((names for names in found if names), [])
 
 
 def date(near: Sequence[MarkedElement], latest: float) -> str:
     """Return the date in the first element whose itemprop says that it holds it; `latest`: see `dates.day`."""
-    for element in near:
-        if element.attr("itemprop") == "datePublished":
-            text = element.attr("content") or element.attr("datetime") or element.text[:_TEXT]
-            if found := dates.day(text, latest):
-                return found
-    return ""
+    element = next((one for one in near if one.attr("itemprop") == "datePublished"), None)
+    if element is None:
+        return ""
+    return dates.day(element.attr("content") or element.attr("datetime") or element.text[:_TEXT], latest)
 
 
 def footer_licence(text: str, found: Found) -> str:

@@ -66,11 +66,13 @@ def _unescaped(text: str) -> str:
 
 def _resembling(headings: Sequence[str], titles: Sequence[str]) -> str:
     """Return the heading that is most like one of the titles; empty if none is."""
+    if equal := next((heading for heading in headings if heading in titles), ""):
+        return equal
     best, found = 0.0, ""
+    others = list(map(_words, titles))
     for heading in headings:
         own = _words(heading)
-        for title in titles:
-            other = _words(title)
+        for other in others:
             common = len(own & other)
             alike = 2 * common / (len(own) + len(other) or 1)
             if alike > best and (alike >= _ALIKE or common >= _ALIKE * max(2, len(own))):

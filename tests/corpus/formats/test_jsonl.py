@@ -44,6 +44,15 @@ def test_the_style_datatrove_has_text_id_and_metadata() -> None:
     )
 
 
+def test_what_a_page_says_of_itself_is_text_in_every_document() -> None:
+    names = ("site", "description", "tags", "image")
+    found = {number: read(number, "both")["metadata"] for number in (0, 1)}
+    assert [found[1][name] for name in names] == [
+        *("Pole a větry", "O větru.", '["vítr","pole"]', "http://pole.example.cz/obraz.png"),
+    ]
+    assert [found[0][name] for name in names] == ["", "", "[]", ""]
+
+
 def test_the_style_dolma_has_source_and_times_at_the_top() -> None:
     found = read(0, "dolma")
     assert list(found) == ["id", "text", "source", "added", "created", "metadata"]

@@ -42,6 +42,13 @@ def test_a_short_block_is_found_next_to_its_neighbours_only(tool: ModuleType) ->
     assert labels(tool, ["menu", "News", text, *["menu"] * 30, "News"], f"News {text}") == [0, 1, 1, *[0] * 30, 0]
 
 
+def test_of_equal_blocks_the_one_beside_the_text_is_taken(tool: ModuleType) -> None:
+    headline, text = "Flood of 1909", "A river had risen in one night and many fields were under water"
+    menu = ["News", headline, "Sport", "Weather", "About us", "Imprint"]
+    blocks = [one.split() for one in (*menu, headline, text, "Read more")]
+    assert tool.blocks_gold.labels(blocks, f"{headline} {text}".split()) == [0, 0, 0, 0, 0, 0, 1, 1, 0]
+
+
 def test_half_of_a_block_gives_half_a_label(tool: ModuleType) -> None:
     assert labels(tool, ["one two three four five six seven eight"], "one two three four") == [0.5]
 
