@@ -268,6 +268,7 @@ class Page(msgspec.Struct, frozen=True):
     charset: str = ""  # as decoded
     canonical: str = ""
     links: tuple[Link, ...] = ()
+    doubtful: bool = False  # no paragraph of its text is certain to be one: the page may have no main text
     nofollow: bool = False  # meta robots
     noindex: bool = False
     shape: int = 0  # 32-bit hash of the visible text without digits: equal for the pages of a calendar trap

@@ -33,6 +33,7 @@ class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     image: str  # URL
     charset: str  # with which the page was decoded
+    doubtful: bool  # whether the page may have no main text: no paragraph is certain to belong to one
     paragraphs: tuple[Paragraph, ...]  # of the main text
     links: tuple[str, ...]  # canonical URLs, if they were wanted
 
@@ -117,6 +118,7 @@ def extract(
         tags=page.tags,
         image=page.image,
         charset=page.charset,
+        doubtful=page.doubtful,
         paragraphs=paragraphs,
         links=tuple(link.url.text for link in page.links) if links else (),
     )

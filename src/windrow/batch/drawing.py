@@ -75,6 +75,7 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
     image: str
     language: str  # as declared
     licence: str
+    doubtful: bool  # the page may have no main text
     text: str
     paragraphs: list[RowParagraph]
 
@@ -93,6 +94,7 @@ class Drawn(msgspec.Struct):
 
     pages: int = 0  # read
     blank: int = 0  # of these, pages without main text
+    doubtful: int = 0  # and pages that may have none
     failed: int = 0  # files
 
 
@@ -172,20 +174,22 @@ class _Drawing:
             if self._url:
                 raise ConfigError(f"{file.name} is a WARC file, whose pages have URLs; leave out --url")
             self._alone = False
-        pages_before, blank_before = self._done.pages, self._done.blank
+        before = msgspec.structs.replace(self._done)
         try:
             for capture in pages.captures(file, self._url, watch):
                 self._page(file, capture)
         finally:
-            blank = self._done.blank - blank_before
-            read = units.count(self._done.pages - pages_before, "page")
-            if blank:
-                note(f"{file.name}: no main text" + (f" in {blank:,} of {read}" if file.archive else ""))
+            read = units.count(self._done.pages - before.pages, "page")
+            blank, doubtful = self._done.blank - before.blank, self._done.doubtful - before.doubtful
+            for number, said in ((blank, "no main text"), (doubtful, "perhaps no main text")):
+                if number:
+                    note(f"{file.name}: {said}" + (f" in {number:,} of {read}" if file.archive else ""))
 
     def _page(self, file: PageFile, capture: Capture) -> None:
         page = self._shown(capture)
         self._done.pages += 1
         self._done.blank += not page.paragraphs
+        self._done.doubtful += page.doubtful
         if not page.paragraphs and not self._form.blank:
             return
         time = document.moment(capture.time) if file.archive else ""
@@ -234,6 +238,7 @@ def _row(page: PageText, shown: Shown) -> str:
         image=page.image,
         language=page.language,
         licence=page.licence,
+        doubtful=page.doubtful,
         text=page.text,
         paragraphs=[
             RowParagraph(

@@ -20,6 +20,8 @@ def build(config: Config) -> Judge:
     def judge(page: Page, facts: Facts) -> Ruling:
         found = scores(facts.kept)
         found["good"] = good_share(page.paragraphs)
+        if page.doubtful:
+            found["doubtful"] = 1.0
         limit = exceeded(found, options)
         return Ruling(scores=found, reason=Reason.QUALITY if limit else Reason.OK, detail=limit)
 

@@ -23,6 +23,7 @@ class PageText(msgspec.Struct, frozen=True, kw_only=True):
     image: str = ""  # URL
     language: str = ""
     licence: str = ""  # URL
+    doubtful: bool = False  # see data.Page
 
     @property
     def text(self) -> str:
@@ -49,6 +50,7 @@ def of_page(page: Page, url: str) -> PageText:
         image=page.image,
         language=page.language,
         licence=page.licence,
+        doubtful=page.doubtful,
     )
 
 

@@ -65,9 +65,12 @@ def extract(
     kept = paragraphs(found, classify or default(), comments)
     if len(body) >= _BODY and sum(len(one.text) for one in kept if one.kind == "good") * _TIMES < len(body):
         kept = _with_body(kept, body)
-    if title:
+    sure = any(one.kind == "good" and one.own == "good" for one in kept)
+    doubtful = not sure and any(one.kind == "good" for one in kept)
+    if title and (sure or doubtful):  # a headline alone is no text
         kept = _with_title(found, kept, page.title)
-    return msgspec.structs.replace(page, paragraphs=kept, shape=html.shape("".join(found.texts)))
+    shape = html.shape("".join(found.texts))
+    return msgspec.structs.replace(page, paragraphs=kept, shape=shape, doubtful=doubtful)
 
 
 def paragraphs(page: Walk, classify: BlockClassifier, comments: bool = False) -> tuple[Paragraph, ...]:
@@ -99,9 +102,9 @@ def _keep_comments(page: Walk, kinds: list[str]) -> None:
 
 
 def _with_title(page: Walk, kept: tuple[Paragraph, ...], title: str) -> tuple[Paragraph, ...]:
-    """Keep and mark the headline, the heading with the text of the title, of a page that has text."""
+    """Keep and mark the headline: the heading with the text of the title."""
     place = _headline(page, title) if title else -1
-    if place < 0 or not any(one.kind == "good" for one in kept):
+    if place < 0:
         return kept
     marked = msgspec.structs.replace(kept[place], kind="good", structure="title")
     return (*kept[:place], marked, *kept[place + 1 :])
@@ -161,7 +164,7 @@ def compiled_model(model: BlocksModel) -> object:
         (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY),
         (rules.COMMENT_HINT, rules.FORUM_HINT, rules.MOST_COMMENTS),
         (rules.CELLS, rules.CELL),
-        (rules.GRADE, rules.FAINT),
+        (rules.GRADE, rules.WORDS, rules.FEW, rules.SURE),
     )
 
 

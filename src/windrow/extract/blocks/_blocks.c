@@ -61,7 +61,8 @@ typedef struct {
     int group_p, group_li, table;
     int32_t comment, forum; /* bits of hints */
     int64_t most_comments, cells, cell;
-    int grade, faint, grades;
+    int grade, grades;
+    int64_t words, few, sure; /* of a page without main text */
     int64_t likely_grade[MAX_GRADES];
     int scale; /* bits of a probability */
     uint8_t ascii[128]; /* classes of last characters */
@@ -666,27 +667,45 @@ classify_blocks(Page *self)
     return 0;
 }
 
+/* Return whether a page has no main text. */
+static int
+is_empty(const Page *self)
+{
+    const Model *model = self->model;
+    int64_t expected = 0, best = 0;
+    if (self->lengths_sum[self->count] < model->words)
+        return 0;
+    for (Py_ssize_t i = 0; i < self->count; i++) {
+        int64_t likely = model->likely[self->buckets[1][i]];
+        best = most(best, likely);
+        expected += likely * self->lengths[i];
+    }
+    return best < model->sure && expected < model->few << model->scale;
+}
+
 /* Return the least bucket to keep, for which the expected F1 is greatest; BUCKETS if nothing is to be kept. */
 static int
 threshold(const Page *self)
 {
     const Model *model = self->model;
-    int64_t weights[MAX_GRADES] = {0}, kept[MAX_GRADES], chances[MAX_GRADES], greatest = -1;
+    int64_t weights[MAX_GRADES] = {0}, kept[MAX_GRADES], right[MAX_GRADES], chances[MAX_GRADES], greatest = -1;
     int used[MAX_GRADES], count = 0, best = 0;
+    if (is_empty(self))
+        return BUCKETS;
     for (Py_ssize_t i = 0; i < self->count; i++)
         weights[self->buckets[1][i] / model->grade] += self->lengths[i] + model->slight;
-    for (int grade = model->grades - 1; grade >= model->faint; grade--)
+    for (int grade = model->grades - 1; grade >= 0; grade--)
         if (weights[grade]) {
+            int64_t likely = model->likely_grade[grade];
             kept[count] = weights[grade] + (count ? kept[count - 1] : 0);
+            right[count] = weights[grade] * likely + (count ? right[count - 1] : 0);
             if (count)
-                chances[count - 1] -= model->likely_grade[grade];
-            chances[count] = model->likely_grade[grade];
+                chances[count - 1] -= likely;
+            chances[count] = likely;
             used[count++] = grade;
         }
-    if (count == 0)
-        return BUCKETS;
     for (int i = 0; i < count; i++) {
-        int64_t expected = 0;
+        int64_t expected = (right[i] * 2 / (kept[i] + (right[count - 1] >> model->scale))) << model->scale;
         for (int j = 0; j < count; j++)
             expected += (least(kept[i], kept[j]) * 2 << model->scale) / (kept[i] + kept[j]) * chances[j];
         if (expected > greatest) {
@@ -694,8 +713,7 @@ threshold(const Page *self)
             best = i;
         }
     }
-    int64_t empty = (model->whole - model->likely_grade[used[0]]) << model->scale;
-    return empty > greatest ? BUCKETS : used[best] * model->grade;
+    return used[best] * model->grade;
 }
 
 static void
@@ -885,7 +903,7 @@ static int
 set_tables(Model *model, const Py_buffer *likely, const Py_buffer *groups, const Py_buffer *bits)
 {
     if (likely->len != (Py_ssize_t)sizeof(model->likely) || groups->len > MAX_TAGS || bits->len > MAX_BITS || model->unit < 1 ||
-        model->grade < 1 || BUCKETS / model->grade > MAX_GRADES || model->faint < 0) {
+        model->grade < 1 || BUCKETS / model->grade > MAX_GRADES) {
         PyErr_SetString(PyExc_ValueError, "the tables do not fit the kernel");
         return -1;
     }
@@ -905,7 +923,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *first, *second, *stops, *commas, *closing, *capsule;
     Py_buffer likely, groups, bits;
-    long long prose, slight, most_comments, cells, cell;
+    long long prose, slight, most_comments, cells, cell, words, few, sure;
     Model *model = PyMem_Calloc(1, sizeof(Model));
     if (model == NULL)
         return PyErr_NoMemory();
@@ -914,10 +932,10 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*ii)(y*iii)y*(UUU)(LLii)(iiL)(LL)(ii):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*ii)(y*iii)y*(UUU)(LLii)(iiL)(LL)(iLLL):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
                           &model->skip, &model->raise, &likely, &model->scale, &model->unit, &groups, &model->group_p, &model->group_li,
                           &model->table, &bits, &stops, &commas, &closing, &prose, &slight, &model->far_end, &model->away,
-                          &model->comment, &model->forum, &most_comments, &cells, &cell, &model->grade, &model->faint)) {
+                          &model->comment, &model->forum, &most_comments, &cells, &cell, &model->grade, &words, &few, &sure)) {
         Py_DECREF(capsule);
         return NULL;
     }
@@ -926,6 +944,9 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
     model->most_comments = most_comments;
     model->cells = cells;
     model->cell = cell;
+    model->words = words;
+    model->few = few;
+    model->sure = sure;
     model->whole = (int64_t)1 << model->scale;
     int failed = set_tables(model, &likely, &groups, &bits) < 0 || set_marks(model, commas, GOES_ON) < 0 ||
                  set_marks(model, stops, ENDS) < 0 || set_marks(model, closing, CLOSES) < 0 ||
@@ -941,7 +962,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
      "compile((first, second, skip, raise), (likely, scale, unit), (groups, p, li, table), bits, (stops, commas, closing), "
-     "(prose, slight, far, away), (comment, forum, most comments), (cells, cell), (grade, faint)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
+     "(prose, slight, far, away), (comment, forum, most comments), (cells, cell), (grade, words, few, sure)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
     {"classify", classify, METH_VARARGS,
      "classify(texts, blocks, containers, model) -> the result of reference.classify"},
     {"paragraphs", paragraphs, METH_VARARGS,

@@ -17,7 +17,7 @@ def compile(
     limits: tuple[int, int, int, int],
     comments: tuple[int, int, int],
     tables: tuple[int, int],
-    grades: tuple[int, int],
+    choice: tuple[int, int, int, int],
     /,
 ) -> object: ...
 def classify(texts: list[str], blocks: bytes, containers: bytes, model: object, /) -> tuple[bytes, bytes, int]: ...

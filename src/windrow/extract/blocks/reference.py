@@ -15,18 +15,23 @@ from windrow.extract.blocks.rules import (
     CELL,
     CELLS,
     EVEN,
-    FAINT,
+    FEW,
     GRADE,
     GRADES,
+    LIKELY,
     RAISE,
     SCALE,
     SLIGHT,
     STEPS,
+    SURE,
     TABLE,
+    WORDS,
 )
 from windrow.extract.walk import Walk
 
 _AT_ONCE = 128  # blocks that go through the trees together: 16 kB of memory each, which fits a processor's cache
+
+_LIKELY, _GRADES = np.array(LIKELY), np.array(GRADES)
 
 
 class Trees:
@@ -109,19 +114,25 @@ def _level_tables(buckets: Array, context: PageContext) -> None:
 def threshold(buckets: Array, lengths: Array) -> int:
     """Return the least bucket to keep, chosen so that the expected F1 is greatest; BUCKETS if nothing is to be kept.
 
-    Blocks of nearly the same probability are most often all text or all none, such as the items of a list. So a page
-    has as many possible texts as there are grades of probability: a text that holds a block holds every block that is
-    more probable, and the text is empty with the probability that the best block is none.
+    Blocks of nearly the same probability are often all text or all none, such as the items of a list. If they always
+    were, a page would have as many possible texts as there are grades of probability, and a text that holds a block
+    would hold every block that is more probable. If blocks were independent of each other, expected F1 would be twice
+    the expected length that is right, divided by the length kept and the expected length of the text. The truth is
+    between the two, so the mean of both is taken.
     """
-    weights = np.bincount(buckets // GRADE, lengths + SLIGHT, len(GRADES)).astype(np.int64)
-    used = [grade for grade in range(len(GRADES) - 1, FAINT - 1, -1) if weights[grade]]
-    if not used:
+    if _is_empty(buckets, lengths):
         return BUCKETS
-    likely = np.array([GRADES[grade] for grade in used])
+    weights = np.bincount(buckets // GRADE, lengths + SLIGHT, len(GRADES)).astype(np.int64)
+    used = weights.nonzero()[0][::-1]
+    likely, kept = _GRADES[used], np.cumsum(weights[used])
     chances = likely - np.append(likely[1:], 0)
-    kept = np.cumsum(weights[used])
-    shared = np.minimum(kept[:, None], kept) * 2 << SCALE
-    expected = (shared // (kept[:, None] + kept) * chances).sum(axis=1)
-    best = int(expected.argmax())
-    empty = ((1 << SCALE) - int(likely[0])) << SCALE
-    return BUCKETS if empty > int(expected[best]) else used[best] * GRADE
+    nested = (np.minimum(kept[:, None], kept) * 2 << SCALE) // (kept[:, None] + kept) * chances
+    right = np.cumsum(weights[used] * likely)
+    independent = right * 2 // (kept + (right[-1] >> SCALE))
+    return int(used[(nested.sum(axis=1) + (independent << SCALE)).argmax()]) * GRADE
+
+
+def _is_empty(buckets: Array, lengths: Array) -> bool:
+    """Return whether a page has no main text, as rules.FEW says."""
+    likely = _LIKELY[buckets]
+    return bool(lengths.sum() >= WORDS and likely.max() < SURE and (likely * lengths).sum() < FEW << SCALE)

@@ -40,7 +40,10 @@ EVEN = BUCKETS // 2
 RAISE = 32
 SCALE = 20  # bits of a probability
 GRADE = 16  # buckets that count as one when the blocks to keep are chosen
-FAINT = 20  # grades: below log-odds of -3 a block is never kept
+# A page has no main text if it has WORDS tenths of a word or more, fewer than FEW of them are expected to be text, and
+# no block is as probable as SURE. A shorter page may be a fragment.
+WORDS, FEW = 500, 200
+SURE = 5 * (1 << SCALE) // 8
 LIKELY = tuple(round((1 << SCALE) / (1 + math.exp((EVEN - 0.5 - bucket) / STEPS))) for bucket in range(BUCKETS))
 GRADES = LIKELY[GRADE // 2 :: GRADE]  # the probability of each grade
 
