@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 try:
-    import blocks_comments
     import blocks_gold
     import lightgbm
 except ImportError as error:
@@ -44,7 +43,6 @@ SITE = 40  # pages of one site that are used for training
 SHINGLE, SHARED = 12, 20  # words per shingle; two gold texts that share so many shingles count as one text
 COVERED = 0.6  # share of its gold text that a page must hold to be used for training
 PASSAGE = 0.225  # weight of a passage; a page with whole gold text has about 1.5
-COMMENTED = 0.11  # share of the pages of which a copy gets the comments of another page
 AGED = 0.3  # share of the pages that are changed to look old
 NEW = frozenset(
     "article section main header footer nav aside figure figcaption address details summary hgroup search "
@@ -97,18 +95,16 @@ class LabelledBlocks:
     owners: Array  # the block of each
     passages: tuple[tuple[str, ...], tuple[str, ...]]  # wanted and unwanted, if the gold text consists of passages
     learned: bool  # whether its labels are good enough
-    lender: str = ""  # of a page to which comments were added: the group that they are from; it is only for training
 
 
 Answers = dict[Key, Array]  # bucket of each block
 
 
 def read(path: Path) -> list[LabelledBlocks]:
-    """Read the pages that have blocks, at most SITE of each site, and make copies with comments."""
+    """Read the pages that have blocks, at most SITE of each site."""
     sites: collections.Counter[str] = collections.Counter()
     owners = Groups()
     pages = []
-    samples = []
     for sample in gold.samples(path):
         site = site_of(sample)
         sites[site] += 1
@@ -118,30 +114,9 @@ def read(path: Path) -> list[LabelledBlocks]:
         if labelled:
             owners.add(sample, site)
             pages.append(labelled)
-            samples.append((site, sample))
     for page in pages:
         page.group = owners.of(page.key)
-    return pages + list(commented(samples, owners))
-
-
-def commented(samples: Sequence[tuple[str, Sample]], owners: "Groups") -> Iterator[LabelledBlocks]:
-    """Yield copies of pages with the comments of other pages in the same language below their text."""
-    lenders = blocks_comments.found(samples)
-    for site, sample in samples:
-        share = _share(f"comments {sample.dataset} {sample.name}")
-        if share >= COMMENTED or sample.partial or sample.kind not in ("", "article"):
-            continue
-        fitting = [one for one in lenders if one.language == sample.language and one.site != site]
-        if not fitting or blocks_comments.has_comments(sample):
-            continue
-        choice = int(share * (1 << 40))
-        lender = fitting[choice % len(fitting)]
-        changed = blocks_comments.added(sample, lender, choice // len(fitting))
-        labelled = label(changed) if changed else None
-        if labelled and labelled.learned:
-            labelled.group = owners.of((sample.dataset, sample.name))
-            labelled.lender = owners.root(f"site {lender.site}")
-            yield labelled
+    return pages
 
 
 def site_of(sample: Sample) -> str:
@@ -344,7 +319,7 @@ class Stages:
     second: Forest
 
     def model(self, pages: Iterable[LabelledBlocks]) -> BlocksModel:
-        counts = collections.Counter(page.key[0] for page in pages if not page.lender)
+        counts = collections.Counter(page.key[0] for page in pages)
         skip = rules.EVEN + round(SKIP * rules.STEPS)
         names = rules.FIRST + rules.SECOND
         return BlocksModel(
@@ -446,20 +421,19 @@ Split = Iterator[tuple[list[LabelledBlocks], list[LabelledBlocks]]]
 
 def folds(pages: Sequence[LabelledBlocks], count: int) -> Split:
     for number in range(count):
-        yield _split(pages, {page.group for page in pages if part(page, count, "fold") == number})
+        parts = [part(page, count, "fold") == number for page in pages]
+        yield (
+            [page for page, own in zip(pages, parts, strict=True) if not own],
+            [page for page, own in zip(pages, parts, strict=True) if own],
+        )
 
 
 def sets(pages: Sequence[LabelledBlocks]) -> Split:
     """Leave out each data set once, with every page of other sets that shares a site or a text with it."""
     for name in sorted({page.key[0] for page in pages}):
-        learned, tried = _split(pages, {page.group for page in pages if page.key[0] == name})
-        yield learned, [page for page in tried if page.key[0] == name]
-
-
-def _split(pages: Sequence[LabelledBlocks], groups: set[str]) -> tuple[list[LabelledBlocks], list[LabelledBlocks]]:
-    """Return the pages to learn from and those to try: these groups. Pages with added comments are not tried."""
-    learned = [page for page in pages if page.group not in groups and page.lender not in groups]
-    return learned, [page for page in pages if page.group in groups and not page.lender]
+        tried = [page for page in pages if page.key[0] == name]
+        groups = {page.group for page in tried}
+        yield [page for page in pages if page.group not in groups], tried
 
 
 def measured(splits: Split) -> Figures:
