@@ -146,7 +146,7 @@ def _expected(found: Alignment, known: Sequence[int], block: int) -> list[tuple[
 
 
 def _move_copies(found: Alignment) -> None:
-    """Replace each block that was found by an equal one that is nearer to the blocks before and after it in the text."""
+    """Replace each block that was found by an equal one that is nearer to its neighbours in the text."""
     copies: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
     for block, words in enumerate(found.blocks):
         if words and block not in found.places:

@@ -30,7 +30,7 @@ except ImportError as error:
 from windrow.config import ConfigError
 from windrow.extract import html, walk
 from windrow.extract.blocks import features, model, reference, rules
-from windrow.extract.blocks.features import Array, PageContext
+from windrow.extract.blocks.context import Array, PageContext
 from windrow.extract.blocks.model import UNIT, BlocksModel, Forest
 from windrow.extract.evaluation import evaluate, gold
 from windrow.extract.evaluation.gold import Sample

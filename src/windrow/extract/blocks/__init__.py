@@ -9,7 +9,7 @@ which the expected F1 is greatest, so that little is lost on a page where little
     rules       the features by name, and the constants
     model       the file with the two forests
     _blocks     the C kernel that computes features and forests
-    features, reference    the same in numpy: oracle of the kernel, and fallback where it was not built
+    context, features, reference    the same in numpy: oracle of the kernel, and fallback where it was not built
 
 docs/extraction-blocks.md describes how the model was trained and how good it is.
 """

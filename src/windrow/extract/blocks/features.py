@@ -8,10 +8,10 @@ A table has a row for each feature, in the order of rules.FIRST or rules.SECOND,
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from windrow.extract.blocks.context import Array, PageContext, make_context, running
 from windrow.extract.blocks.rules import (
     AWAY,
     BITS,
@@ -25,7 +25,6 @@ from windrow.extract.blocks.rules import (
     FORUM_HINT,
     GROUP,
     GROUP_OF,
-    LEVELS,
     LIKELY,
     LIKELY_CORES,
     MOST_COMMENTS,
@@ -37,26 +36,8 @@ from windrow.extract.blocks.rules import (
 )
 from windrow.extract.walk import BLOCK, CONTAINER, FLAGS, Walk
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _LIKELY = np.array(LIKELY)
 _GROUPS = np.frombuffer(GROUP_OF, np.uint8)
-
-
-class PageContext(NamedTuple):
-    """What both stages need to know about a page."""
-
-    lengths: Array  # of each block
-    length_sums: Array  # running, from 0 to the total; the same holds for the other sums
-    link_sums: Array  # of the text inside links
-    prose_sums: Array
-    path: Array  # of each block
-    own: Array  # of each block its container
-    first: Array  # of each container its first block
-    end: Array  # of each container
-    depth: Array  # of each container
-    tag: Array  # of each container
-    above: Array  # of each container the nearest container around it that holds more
-    around: Array  # (LEVELS, blocks): the containers around each block that hold more than it, innermost first
 
 
 def first(page: Walk) -> tuple[Array, PageContext]:
@@ -67,7 +48,7 @@ def first(page: Walk) -> tuple[Array, PageContext]:
     lengths = np.where(spaced, words * 10, np.maximum(words * 10, (chars - 15 * words) * 6))
     in_links = lengths * link_chars // chars
     prose = np.where((lengths >= PROSE) & (3 * link_chars < chars), lengths - in_links, 0)
-    context = _context(block, container, (lengths, in_links, prose))
+    context = make_context(block, container, (lengths, in_links, prose))
     groups, links = _GROUPS[block["tag"]], link_chars / chars
     rows = {
         **{name: block[name] for name in ("stops", "breaks", "images", "depth", "heading")},
@@ -98,7 +79,7 @@ def second(context: PageContext, buckets: Array) -> Array:
     """Return the rows that the second stage adds to those of the first, given the buckets of the first."""
     likely, lengths = _LIKELY[buckets], context.lengths
     mass = lengths * likely  # expected length of main text, in units of 2**-SCALE
-    sums, masses = context.length_sums, _running(mass)
+    sums, masses = context.length_sums, running(mass)
     every, length = int(masses[-1]), int(sums[-1])
     total = max(every, 1)
     index, count = np.arange(len(buckets)), len(buckets)
@@ -137,10 +118,6 @@ def _table(names: tuple[str, ...], rows: Mapping[str, Array | float], blocks: in
     return table
 
 
-def _running(values: Array) -> Array:
-    return np.concatenate(([0], np.cumsum(values)))
-
-
 def _shifted(values: Array, by: int) -> Array:
     """Return for each block the value of the block `by` places above it (below it if negative); 0 beyond the page."""
     found = np.zeros_like(values)
@@ -155,33 +132,6 @@ def _ending(text: str) -> int:
     """Return 2 if a sentence ends with the text, 1 if it continues, 0 if the text shows neither."""
     last = text[-2:-1] if text[-1] in CLOSING else text[-1]
     return ENDINGS.get(last, 0)
-
-
-def _context(block: dict[str, Array], container: dict[str, Array], measures: tuple[Array, Array, Array]) -> PageContext:
-    own, start, end = block["container"], container["first"], container["end"]
-    above = np.zeros_like(start)
-    for number, parent in enumerate(container["parent"].tolist()):
-        if number:
-            same = start[number] == start[parent] and end[number] == end[parent]
-            above[number] = above[parent] if same else parent
-    around = [np.where((end - start)[own] < 2, above[own], own)]
-    for _ in range(1, LEVELS):
-        around.append(above[around[-1]])
-    lengths, in_links, prose = measures
-    return PageContext(
-        lengths=lengths,
-        length_sums=_running(lengths),
-        link_sums=_running(in_links),
-        prose_sums=_running(prose),
-        path=block["path"],
-        own=own,
-        first=start,
-        end=end,
-        depth=container["depth"],
-        tag=container["tag"],
-        above=above,
-        around=np.array(around),
-    )
 
 
 def _of_elements(context: PageContext, groups: Array) -> dict[str, Array]:
@@ -320,7 +270,7 @@ def _of_comments(context: PageContext, hints: Array) -> dict[str, Array | float]
         "page comments": min(elements, MOST_COMMENTS),
         "page comment share": prose / total,
         "prose before comments": int(sums[start]) / total,
-        "prose beside comments": total - prose,
+        "prose outside comments": total - prose,
     }
 
 

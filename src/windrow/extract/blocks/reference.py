@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from windrow.extract.blocks import features
-from windrow.extract.blocks.features import Array, PageContext
+from windrow.extract.blocks.context import Array, PageContext
 from windrow.extract.blocks.model import LEAVES, UNIT, BlocksModel, Forest
 from windrow.extract.blocks.rules import (
     BUCKETS,

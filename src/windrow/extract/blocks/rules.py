@@ -60,7 +60,7 @@ FIRST = (
     *(f"path {name}" for name in ("blocks", "share", "prose share", "links", "mean")),
     *("place", "text before", "prose before", "since prose", "until prose", "since h1"),
     *("length above", "length below", "links above", "tag above"),
-    *("in comments", "page comments", "page comment share", "prose before comments", "prose beside comments"),
+    *("in comments", "page comments", "page comment share", "prose before comments", "prose outside comments"),
     *("named comment", "named forum"),
     *("page blocks", "page length", "page prose", "page links", "page prose share", "page longest"),
     *("page p", "page li", "page mean prose", "page prose blocks", "page headings", "page stops", "page depth"),
