@@ -79,7 +79,7 @@ def mark(documents: list[Ngrams], rule: DuplicateRule) -> None:
 
 def measure(pages: list[Page], options: Config) -> dict[str, float]:
     panel = Panel(options)
-    texts = [[one.text for one in page.paragraphs if one.kind == "good"] for page in pages]
+    texts = [[one.text for one in page.paragraphs if one.kept] for page in pages]
     full = [(page, Facts(url="", texts=text)) for page, text in zip(pages, texts, strict=True) if text]
     rule = DuplicateRule.of(options.dedup)
 
@@ -126,7 +126,7 @@ def main() -> None:
     options = dataclasses.replace(Config(), language=accepted)
     read = extract.extractor(options)
     pages = [read(capture) for capture in captures(given.web, given.pages)]
-    texts = [[one.text for one in page.paragraphs if one.kind == "good"] for page in pages]
+    texts = [[one.text for one in page.paragraphs if one.kept] for page in pages]
     results: dict[str, dict[str, float]] = {"kernels": measure(pages, options)}
     with without_kernels():
         results["without"] = measure(pages, options)

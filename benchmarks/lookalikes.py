@@ -155,7 +155,7 @@ def _read(take: Any, path: Path) -> list[str]:
     url = urls.parse(f"http://example.org/{path.name}")
     assert url is not None
     page: Page = take(Capture(Task(url), 200, b"", HEAD, path.read_bytes(), 0.0, 0.0, "", "http/1.1"))
-    return [one.text for one in page.paragraphs if one.kind == "good"]
+    return [one.text for one in page.paragraphs if one.kept]
 
 
 @dataclasses.dataclass

@@ -152,3 +152,20 @@ def test_the_document_is_encoded_in_the_language_of_its_kept_text() -> None:
     assert refined.verdict is not None and refined.draft is not None
     assert (refined.verdict.language, refined.verdict.page_language) == ("deu", "eng")
     assert not any("language" in json.loads(one) for one in refined.draft.paragraphs)  # each is in the document's
+
+
+def test_the_draft_of_a_document_has_the_structure_lines_and_marks_of_its_paragraphs() -> None:
+    german = " ".join(declarations.shipped("de")[2:6])
+    body = (
+        f"<html lang=de><meta charset=utf-8><main><p>{german}</p><p>{german}<br>{german}</p><ol><li>"
+        f"<li>{german} <b>Ende</b> <a href=/x>der Liste</a>.</ol><p>{german}</p></main>"
+    ).encode()
+    options = config.Config(extract=config.ExtractOptions(marks=True), dedup=config.DedupOptions(near_duplicates=False))
+    draft = Refiner(options)(capture(body)).draft
+    assert draft is not None
+    first, second, third, _ = (json.loads(one) for one in draft.paragraphs)
+    assert first.keys() == {"text", "class", "own"}
+    assert second["lines"] == f"{german}\n{german}" and "structure" not in second
+    assert third["structure"] == "ol:1 li:2" and "lines" not in third
+    ends = [(third["text"][start:end], kind, target) for start, end, kind, target in third["marks"]]
+    assert ends == [("Ende", "strong", ""), ("der Liste", "link", "http://site.test/x")]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.extract.walk import pages
 from tests.extract.walk.pages import written
 from tests.shared import shared
 from windrow.data import Mark
@@ -163,6 +164,28 @@ def test_kernel_and_reference_agree_on_any_page(page: str) -> None:
     assert all(GRAMMAR.fullmatch(one) for one in structures)
 
 
+WHOLE = """<html><body><nav><ul><li><a href=/a>One</a><li><a href=/b>Two</a></ul></nav><main><h1>Head</h1>
+<p>Some <b>bold <a href='c?d&amp;e'>link</a></b> and <code>x</code>.<br>A line<br>more</p><ol><li><p>a<p>b<li><ul><li>c
+<ol><li>d</ol></ul><ul><li>e</ul></ol><dl><dt>t<dd>d<div><dt>u<dd></div></dl><table><caption>Of data</caption><thead>
+<tr><th>A<th colspan=2>B<tbody><tr><td>1<td><td>3<tr><td>4<td><p>5<p>6</table><figure><table role=presentation><tr><td>x
+<td>y<tr><td>z<td><pre>  if x:\n\ty\n\n</pre></table><figcaption>Legend</figcaption></figure><blockquote><p>Quoted
+<pre>code\n  more<br>end</pre></blockquote></main></body></html>"""
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 999), st.integers(0, 40), st.integers(0, 999)), max_size=12))
+def test_kernel_and_reference_agree_on_mutated_pages(changes: list[tuple[int, int, int]]) -> None:
+    page = WHOLE
+    for place, length, target in changes:  # cut a piece out and put it elsewhere
+        piece, page = page[place : place + length], page[:place] + page[place + length :]
+        page = page[:target] + piece * 2 + page[target:]
+    found = pages.by_kernel(pages.written(page), marks=True)
+    assert found == pages.by_reference(pages.written(page), marks=True)
+    structures = of_all(found, by_kernel)
+    assert structures == of_all(found, structure.reference)
+    assert all(GRAMMAR.fullmatch(one) for one in structures)
+
+
 @pytest.mark.parametrize("dataset", ["zh-web", "readability"])
 def test_kernel_and_reference_agree_on_real_pages(dataset: str) -> None:
     seen = set()
@@ -188,10 +211,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_take_linear_time(name: str) -> None:
-    pages = [walk.walk(written(HOSTILE[name](count))) for count in (1250, 10_000)]
+    found = [walk.walk(written(HOSTILE[name](count))) for count in (1250, 10_000)]
     for read in (by_kernel, structure.reference):
         spent = []
-        for page in pages:
+        for page in found:
             start = time.process_time()
             of_all(page, read)
             spent.append(time.process_time() - start)
