@@ -120,7 +120,7 @@ def test_paragraphs_have_their_structure_and_lines(formed: Callable[..., Page]) 
     page = formed()
     kept = [one for one in page.paragraphs if one.kept]
     assert [one.structure for one in kept] == [
-        *("h1", "", "", "ol:1 li:2", "ol:1 li:2 ul:2 li:1", "blockquote:1"),
+        *("title", "", "", "ol:1 li:2", "ol:1 li:2 ul:2 li:1", "blockquote:1"),
         *("table:1 tr:1 th:1", "table:1 tr:1 th:2", "table:1 tr:2 td:1", "table:1 tr:2 td:2", "pre:1", ""),
     ]
     sentence = SENTENCE.strip()
