@@ -35,7 +35,7 @@ from windrow.extract import byline
     ],
 )
 def test_a_byline_gives_its_names(line: str, names: list[str]) -> None:
-    assert byline.names(line) == names
+    assert list(byline.names(line)) == names
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_byline_gives_its_names(line: str, names: list[str]) -> None:
     ],
 )
 def test_dates_and_offices_around_names_are_left_out(line: str, names: list[str]) -> None:
-    assert byline.names(line) == names
+    assert list(byline.names(line)) == names
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ Most pages declare their author to machines (`metadata`). This finds those who t
 """
 
 import itertools
+import functools
 import re
 from collections.abc import Iterable, Sequence
 
 from windrow.data import Paragraph
 
 _LINE = 160  # characters of a line that may be a byline
+_LABEL = 24  # characters of "Written by" and its like
 _ABOVE = 6  # paragraphs above the headline
 _BELOW = 15  # and below it
 _MOST = 5  # words of a name
@@ -66,19 +68,20 @@ def find(paragraphs: Sequence[Paragraph]) -> list[str]:
         if len(one.text) > _LINE or one.heading:
             label = False
             continue
-        found = names(one.text) or (_names(one.text) if label else [])
+        found = names(one.text) or (_names(one.text) if label else ())
         if found:
-            return found
-        label = _BEGIN.fullmatch(one.text) is not None
+            return list(found)
+        label = len(one.text) <= _LABEL and _BEGIN.fullmatch(one.text) is not None
     return []
 
 
-def names(line: str) -> list[str]:
+@functools.lru_cache(1 << 12)  # the lines around the headlines of a site are mostly the same
+def names(line: str) -> tuple[str, ...]:
     """Return the names of a byline; none if the line is no byline."""
     for part in _FACTS.split(line) if _MARKS.search(line) else (line,):
         if (match := _BEGIN.match(part)) and (found := _names(part[match.end() :])):
-            return found
-    return []
+            return tuple(found)
+    return ()
 
 
 def marked(texts: Iterable[str]) -> list[str]:

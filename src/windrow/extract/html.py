@@ -42,8 +42,8 @@ _READ = 1 << 24  # characters of a page; a longer text is not a page, and each c
 _CONTENT = 4096  # characters read of a meta element
 _MAX_METAS = 64
 _MAX_HEADINGS = 8  # of the first level
-_BEHIND = 150  # elements behind the headline that may be marked as the author's
-_BEFORE = 60  # and before it
+_BEHIND = 110  # elements behind the headline that may be marked as the author's
+_BEFORE = 30  # and before it
 _END = 4096  # characters at each end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8. Of digits beyond ASCII the last byte is removed: some letters lose half of their
@@ -241,11 +241,14 @@ def _readings(heading: turbohtml.Element) -> list[str]:
 
 def _from_marks(document: turbohtml.Document, text: str, about: Metadata, known: tuple[Found, float]) -> Metadata:
     """Look at marked elements for what a page does not declare to machines, given its links and the time of capture."""
-    near = [] if about.author and about.date else _near_headline(document, about.title)
+    names: list[str] = []
+    date = ""
+    if not (about.author and about.date):
+        names, date = marked.near(_near_headline(document, about.title), known[1])
     return msgspec.structs.replace(
         about,
-        author=about.author or metadata.author(marked.authors(near)),
-        date=about.date or marked.date(near, known[1]),
+        author=about.author or metadata.author(names),
+        date=about.date or date,
         licence=about.licence or marked.footer_licence(text, known[0]),
     )
 

@@ -58,30 +58,24 @@ def linked_authors(document: MarkedTree, found: Found) -> list[str]:
     return [element.text[:_TEXT] for element in itertools.islice(elements, _MAX_AUTHORS)]
 
 
-def authors(near: Sequence[MarkedElement]) -> list[str]:
-    """Return the names in the first element whose itemprop, or else whose class, says that it holds the author.
+def near(elements: Sequence[MarkedElement], latest: float) -> tuple[list[str], str]:
+    """Return the names of authors and the date in the first elements whose itemprop or class says that they hold them.
 
-    `near` are the elements around the headline.
+    `elements` are those around the headline; `latest`: see `dates.day`. For names an itemprop comes first.
     """
-    items, classed = [], []
-    for element in near:
-        if element.attr("itemprop") == "author":
+    items, classed, dated = [], [], []
+    for element in elements:
+        item, classes = element.attr("itemprop"), element.attr("class")
+        if item == "author":
             items.append(element)
-        classes = element.attr("class")
+        elif item == "datePublished":
+            dated.append(element)
         if classes and ("uthor" in classes or "yline" in classes):
             classed.append((element, classes[:_CLASSES]))
     own = [element for element, classes in classed if any(map(_names_author, classes.split()))]
     # Elements may contain each other, so the number of those whose text is read is limited.
     found = itertools.chain(map(_item_names, items[:_MAX_MARKED]), map(_class_names, own[:_MAX_MARKED]))
-    return next((names for names in found if names), [])
-
-
-def date(near: Sequence[MarkedElement], latest: float) -> str:
-    """Return the date in the first element whose itemprop says that it holds it; `latest`: see `dates.day`."""
-    element = next((one for one in near if one.attr("itemprop") == "datePublished"), None)
-    if element is None:
-        return ""
-    return dates.day(element.attr("content") or element.attr("datetime") or element.text[:_TEXT], latest)
+    return next((names for names in found if names), []), _date(dated[0], latest) if dated else ""
 
 
 def footer_licence(text: str, found: Found) -> str:
@@ -93,6 +87,10 @@ def footer_licence(text: str, found: Found) -> str:
     if len(licences) != 1 or text.find(_COMMONS) < _FOOTER * len(text):
         return ""
     return f"https:{licences[0]}" if licences[0].startswith("//") else licences[0]
+
+
+def _date(element: MarkedElement, latest: float) -> str:
+    return dates.day(element.attr("content") or element.attr("datetime") or element.text[:_TEXT], latest)
 
 
 def _item_names(element: MarkedElement) -> list[str]:
