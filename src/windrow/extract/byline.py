@@ -3,8 +3,8 @@
 Most pages declare their author to machines (`metadata`). This finds those who tell only their readers.
 """
 
-import itertools
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
