@@ -221,6 +221,8 @@ PIECES = st.sampled_from(
             "<div class=comments>",
             "<div class=forum>",
             "<tr><td>12 €<td>cell<td>3",
+            "<div><b>A name of a thing</b><p>12,50 €</div>" * 5,
+            "</div><div><h3>name</h3>12.30<br><br>words of it</div><div>",
             "word. ",
             "x" * 400,
             "a longer run of words, with a comma and a full stop. " * 3,
@@ -337,6 +339,16 @@ def test_a_table_of_short_cells_is_kept_or_dropped_as_a_whole(extracted: Callabl
     page = extracted(PAGE.replace("<h2>The bridge</h2>", f"<h2>The bridge</h2>{table}"))
     cells = [one.kind for one in page.paragraphs if ".table" in one.path]
     assert len(cells) == 18 and len(set(cells)) == 1
+
+
+def test_prices_are_kept_with_their_names() -> None:
+    cards = "".join(f"<div><h3>Oak plank, number {number}</h3><p>{number},50 €</p></div>" for number in range(1, 9))
+    page = walked(f"<div>{cards}</div><p>2024</p>")
+    _, context = features.first(page)
+    names = [bool(level) for level in page.column("heading")]
+    buckets = np.where(names, bucket(0.9), bucket(0.1))
+    reference._join_cards(buckets, context)
+    assert buckets.tolist() == [bucket(0.9)] * 16 + [bucket(0.1)]
 
 
 def test_a_long_word_is_one_word() -> None:

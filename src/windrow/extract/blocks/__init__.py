@@ -163,7 +163,7 @@ def compiled_model(model: BlocksModel) -> object:
         (STOPS, COMMAS, rules.CLOSING),
         (rules.PROSE, rules.SLIGHT, rules.FAR, rules.AWAY),
         (rules.COMMENT_HINT, rules.FORUM_HINT, rules.MOST_COMMENTS),
-        (rules.CELLS, rules.CELL),
+        (rules.CELLS, rules.CELL, rules.CARDS, rules.CARD, rules.NUMBER),
         (rules.GRADE, rules.WORDS, rules.FEW, rules.SURE),
     )
 

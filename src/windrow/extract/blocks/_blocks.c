@@ -60,7 +60,7 @@ typedef struct {
     uint8_t bit[MAX_BITS];
     int group_p, group_li, table;
     int32_t comment, forum; /* bits of hints */
-    int64_t most_comments, cells, cell;
+    int64_t most_comments, cells, cell, cards, card, number;
     int grade, grades;
     int64_t words, few, sure; /* of a page without main text */
     int64_t likely_grade[MAX_GRADES];
@@ -635,6 +635,41 @@ level_tables(Page *self)
     }
 }
 
+/* Give the numbers of a card the greatest bucket of its blocks. */
+static int
+join_cards(Page *self)
+{
+    const Model *model = self->model;
+    const int32_t *first = self->container[C_FIRST], *end = self->container[C_END], *parent = self->container[C_PARENT];
+    int64_t *sums = PyMem_Calloc((size_t)self->containers * 3, sizeof(int64_t)); /* cards, their blocks, their length */
+    if (sums == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (Py_ssize_t i = 1; i < self->containers; i++) {
+            int64_t blocks = end[i] - first[i], *sum = &sums[parent[i] * 3];
+            if (blocks < 2 || blocks > model->card || self->above[i] != parent[i])
+                continue;
+            if (pass == 0) {
+                sum[0]++;
+                sum[1] += blocks;
+                sum[2] += self->lengths_sum[end[i]] - self->lengths_sum[first[i]];
+                continue;
+            }
+            uint16_t greatest = 0;
+            if (sum[0] < model->cards || sum[2] > model->cell * sum[1])
+                continue;
+            for (int32_t j = first[i]; j < end[i]; j++)
+                greatest = (uint16_t)most(greatest, self->buckets[1][j]);
+            for (int32_t j = first[i]; j < end[i]; j++)
+                if (self->lengths[j] <= model->number && self->block[DIGITS][j] * (int64_t)5 > self->block[CHARS][j])
+                    self->buckets[1][j] = greatest;
+        }
+    PyMem_Free(sums);
+    return 0;
+}
+
 static int
 classify_blocks(Page *self)
 {
@@ -664,7 +699,7 @@ classify_blocks(Page *self)
     for (Py_ssize_t i = 0; i < self->count; i++)
         self->buckets[1][i] = (uint16_t)least(self->buckets[1][i], self->buckets[0][i] + model->raise);
     level_tables(self);
-    return 0;
+    return join_cards(self);
 }
 
 /* Return whether a page has no main text. */
@@ -923,7 +958,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PyObject *first, *second, *stops, *commas, *closing, *capsule;
     Py_buffer likely, groups, bits;
-    long long prose, slight, most_comments, cells, cell, words, few, sure;
+    long long prose, slight, most_comments, cells, cell, cards, card, number, words, few, sure;
     Model *model = PyMem_Calloc(1, sizeof(Model));
     if (model == NULL)
         return PyErr_NoMemory();
@@ -932,10 +967,10 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
         PyMem_Free(model);
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*ii)(y*iii)y*(UUU)(LLii)(iiL)(LL)(iLLL):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
+    if (!PyArg_ParseTuple(arguments, "(O!O!ii)(y*ii)(y*iii)y*(UUU)(LLii)(iiL)(LLLLL)(iLLL):compile", &PyTuple_Type, &first, &PyTuple_Type, &second,
                           &model->skip, &model->raise, &likely, &model->scale, &model->unit, &groups, &model->group_p, &model->group_li,
                           &model->table, &bits, &stops, &commas, &closing, &prose, &slight, &model->far_end, &model->away,
-                          &model->comment, &model->forum, &most_comments, &cells, &cell, &model->grade, &words, &few, &sure)) {
+                          &model->comment, &model->forum, &most_comments, &cells, &cell, &cards, &card, &number, &model->grade, &words, &few, &sure)) {
         Py_DECREF(capsule);
         return NULL;
     }
@@ -944,6 +979,9 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
     model->most_comments = most_comments;
     model->cells = cells;
     model->cell = cell;
+    model->cards = cards;
+    model->card = card;
+    model->number = number;
     model->words = words;
     model->few = few;
     model->sure = sure;
@@ -962,7 +1000,7 @@ compile_model(PyObject *Py_UNUSED(module), PyObject *arguments)
 static PyMethodDef methods[] = {
     {"compile", compile_model, METH_VARARGS,
      "compile((first, second, skip, raise), (likely, scale, unit), (groups, p, li, table), bits, (stops, commas, closing), "
-     "(prose, slight, far, away), (comment, forum, most comments), (cells, cell), (grade, words, few, sure)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
+     "(prose, slight, far, away), (comment, forum, most comments), (cells, cell, cards, card, number), (grade, words, few, sure)) -> model; a forest is (features, thresholds, masks, values, questions, early, cut)"},
     {"classify", classify, METH_VARARGS,
      "classify(texts, blocks, containers, model) -> the result of reference.classify"},
     {"paragraphs", paragraphs, METH_VARARGS,

@@ -16,7 +16,7 @@ def compile(
     marks: tuple[str, str, str],
     limits: tuple[int, int, int, int],
     comments: tuple[int, int, int],
-    tables: tuple[int, int],
+    tables: tuple[int, int, int, int, int],
     choice: tuple[int, int, int, int],
     /,
 ) -> object: ...

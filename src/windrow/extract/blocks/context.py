@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from windrow.extract.blocks.rules import LEVELS
+from windrow.extract.blocks.rules import LEVELS, NUMBER
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -23,6 +23,8 @@ class PageContext(NamedTuple):
     depth: Array  # of each container
     tag: Array  # of each container
     above: Array  # of each container the nearest container around it that holds more
+    parent: Array  # of each container
+    is_number: Array  # of each block, whether it is short and has many digits
     around: Array  # (LEVELS, blocks): the containers around each block that hold more than it, innermost first
 
 
@@ -51,6 +53,8 @@ def make_context(
         depth=container["depth"],
         tag=container["tag"],
         above=above,
+        parent=container["parent"],
+        is_number=(lengths <= NUMBER) & (block["digits"] * 5 > block["chars"]),
         around=np.array(around),
     )
 

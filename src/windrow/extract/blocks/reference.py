@@ -12,6 +12,8 @@ from windrow.extract.blocks.context import Array, PageContext
 from windrow.extract.blocks.model import LEAVES, UNIT, BlocksModel, Forest
 from windrow.extract.blocks.rules import (
     BUCKETS,
+    CARD,
+    CARDS,
     CELL,
     CELLS,
     EVEN,
@@ -96,6 +98,7 @@ def decide(table: Array, context: PageContext, forests: Forests) -> tuple[Array,
         both = np.concatenate((table, features.second(context, early)))[:, asked]
         late[asked] = np.minimum(forests.second.buckets(both), early[asked] + RAISE)
     _level_tables(late, context)
+    _join_cards(late, context)
     return early, late, threshold(late, context.lengths)
 
 
@@ -109,6 +112,20 @@ def _level_tables(buckets: Array, context: PageContext) -> None:
             weights = context.lengths[first:end] + SLIGHT
             buckets[first:end] = int((weights * buckets[first:end]).sum()) // int(weights.sum())
         following = first
+
+
+def _join_cards(buckets: Array, context: PageContext) -> None:
+    """Give the numbers of a card the greatest bucket of its blocks."""
+    sizes = context.end - context.first
+    fitting = (sizes >= 2) & (sizes <= CARD) & (context.above == context.parent)
+    cards, parents = fitting.nonzero()[0], context.parent[fitting]
+    lengths = context.length_sums[context.end[cards]] - context.length_sums[context.first[cards]]
+    count, blocks, length = (np.bincount(parents, values, len(sizes)) for values in (None, sizes[cards], lengths))
+    some = (count >= CARDS) & (length <= CELL * blocks)
+    for card in cards[some[parents]].tolist():
+        part = slice(int(context.first[card]), int(context.end[card]))
+        own = buckets[part]
+        own[context.is_number[part]] = own.max()
 
 
 def threshold(buckets: Array, lengths: Array) -> int:
