@@ -31,8 +31,8 @@ COMMENT = 40  # characters: a shorter comment is not prose
 # A table of short cells is kept or dropped as a whole. Tables that make a layout have few cells, or long ones.
 CELLS = 4  # blocks: a table with fewer is judged block by block
 CELL = 150  # tenths of a word: the greatest mean length of its blocks
-# A card is one of CARDS or more elements with the same parent, of 2 to CARD blocks each, and of CELL or less in the mean:
-# an article for sale, an event, an office. Its prices, dates and hours are kept if its name is.
+# A card is one of CARDS or more elements with one parent, of 2 to CARD blocks each, and of CELL or less in the mean: an
+# article for sale, an event, an office. Its prices, dates and hours are kept if its name is.
 CARDS, CARD = 4, 8
 NUMBER = 50  # tenths of a word: the greatest length of a price or a date, of which more than a fifth is digits
 
