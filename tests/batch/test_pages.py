@@ -103,6 +103,7 @@ def test_a_header_of_chunks_that_were_joined_already_does_no_harm(tmp_path: Path
         (b"%PDF-1.7 x", "FILE is a PDF file, not an HTML page"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "FILE is a file of the type image/png, not an HTML page"),
         (gzip.compress(b"%PDF-1.7 x", mtime=0), "FILE is gzip with a PDF file in it, not an HTML page"),
+        (b"a line of text\n", "FILE is plain text without a tag, not an HTML page"),
         (gzip.compress(b"", mtime=0), "FILE is a gzip file, not an HTML page"),
         (b"\x1f\x8b\x08\x00broken", "FILE is a gzip file, not an HTML page"),
         (bytes(range(32)) * 40, "FILE is a file of the type application/octet-stream, not an HTML page"),

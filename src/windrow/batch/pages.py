@@ -141,9 +141,11 @@ def _html(file: PageFile, body: bytes) -> bytes:
     """Return a body that is HTML. A page may be stored compressed."""
     packed = _PACKED.get(body[:2])
     unpacked = coding.decode(body, packed, _MOST).body if packed else body
-    if sniff.is_html("text/html", unpacked):
-        return unpacked
     fix = "name a file of HTML, or a WARC file"
+    if sniff.is_html("text/html", unpacked):
+        if b"<" not in unpacked:
+            raise ConfigError(f"{file.name} is plain text without a tag, not an HTML page; {fix}")
+        return unpacked
     if not body:
         raise ConfigError(f"{file.name} is empty; {fix}")
     kind = payload.identify(b"", unpacked or body)
