@@ -55,7 +55,7 @@ INNER = 3  # folds: the second stage is trained on answers of the first for page
 EARLY, CUT = 12, -2.5  # trees that decide alone about a block, and the log-odds below which they do
 SKIP = -2.0  # log-odds of the first stage below which a block does not reach the second
 
-TREES = 60
+TREES = 120
 LEARNING = {
     "objective": "cross_entropy",
     "learning_rate": 0.15,

@@ -42,8 +42,8 @@ _READ = 1 << 24  # characters of a page; a longer text is not a page, and each c
 _CONTENT = 4096  # characters read of a meta element
 _MAX_METAS = 64
 _MAX_HEADINGS = 8  # of the first level
-_BEHIND = 110  # elements behind the headline that may be marked as the author's
-_BEFORE = 30  # and before it
+_BEHIND = 150  # elements behind the headline that may be marked as the author's
+_BEFORE = 60  # and before it
 _END = 4096  # characters at each end of a text that make its shape
 _UNPRINTABLE = dict.fromkeys([*range(32), *range(127, 160)])
 # Digits and white space in UTF-8. Of digits beyond ASCII the last byte is removed: some letters lose half of their

@@ -323,7 +323,7 @@ def test_answers_too_large_for_shared_memory_go_through_the_socket() -> None:
         "".join(f"<p>Of the many paragraphs of page {page} this is number {at}.</p>" for at in range(9000))
         for page in range(3)
     ]
-    pages = [good(1) + text.encode() for text in texts]
+    pages = [good(1) + b"</a>" + text.encode() for text in texts]
 
     async def run() -> list[wire.Answer]:
         pool = Pool(Config())
