@@ -284,8 +284,10 @@ def test_the_kernel_makes_the_paragraphs_that_python_makes(monkeypatch: pytest.M
 def test_the_second_stage_raises_a_block_only_a_little() -> None:
     page = walked(PAGE)
     first, second, _ = by_reference()(page)
-    pairs = zip(memoryview(first).cast("H").tolist(), memoryview(second).cast("H").tolist(), strict=True)
-    assert all(late <= early + rules.RAISE for early, late in pairs)
+    answers = (memoryview(stage).cast("H").tolist() for stage in (first, second))
+    rows = list(zip(*answers, page.column("heading"), strict=True))
+    assert all(late <= early + rules.RAISE for early, late, level in rows if level < 2)
+    assert any(level > 1 for _, _, level in rows)  # a subheading goes with the block below it
 
 
 def bucket(probability: float) -> int:
@@ -349,6 +351,21 @@ def test_prices_are_kept_with_their_names() -> None:
     buckets = np.where(names, bucket(0.9), bucket(0.1))
     reference._join_cards(buckets, context)
     assert buckets.tolist() == [bucket(0.9)] * 16 + [bucket(0.1)]
+
+
+def test_a_subheading_is_kept_with_the_list_below_it() -> None:
+    page = walked(
+        "<div><h2>Opening hours</h2><ul><li>Monday to Friday<li>Saturday</ul></div><h2>News</h2><div><p>x</div>"
+    )
+    _, context = features.first(page)
+    buckets = np.array([bucket(one) for one in (0.1, 0.9, 0.8, 0.1, 0.9)])
+    reference._join_headings(buckets, context)
+    # The element around the second heading is the page, which holds what follows; a box around a heading does not.
+    assert buckets.tolist() == [bucket(one) for one in (0.9, 0.9, 0.8, 0.9, 0.9)]
+    boxed = walked("<div><h2>News</h2></div><div><p>x</div>")
+    buckets = np.array([bucket(0.1), bucket(0.9)])
+    reference._join_headings(buckets, features.first(boxed)[1])
+    assert buckets.tolist() == [bucket(0.1), bucket(0.9)]
 
 
 def test_a_long_word_is_one_word() -> None:

@@ -670,6 +670,18 @@ join_cards(Page *self)
     return 0;
 }
 
+/* Raise each subheading to the block below it, if the element around the heading holds that block too. */
+static void
+join_headings(Page *self)
+{
+    const int32_t *heading = self->block[HEADING];
+    for (Py_ssize_t i = 0; i + 1 < self->count; i++) {
+        int32_t parent = self->container[C_PARENT][self->block[CONTAINER][i]];
+        if (heading[i] > 1 && heading[i + 1] == 0 && parent >= 0 && i + 1 < self->container[C_END][parent])
+            self->buckets[1][i] = (uint16_t)most(self->buckets[1][i], self->buckets[1][i + 1]);
+    }
+}
+
 static int
 classify_blocks(Page *self)
 {
@@ -699,7 +711,10 @@ classify_blocks(Page *self)
     for (Py_ssize_t i = 0; i < self->count; i++)
         self->buckets[1][i] = (uint16_t)least(self->buckets[1][i], self->buckets[0][i] + model->raise);
     level_tables(self);
-    return join_cards(self);
+    if (join_cards(self) < 0)
+        return -1;
+    join_headings(self);
+    return 0;
 }
 
 /* Return whether a page has no main text. */

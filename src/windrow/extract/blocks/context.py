@@ -24,6 +24,7 @@ class PageContext(NamedTuple):
     tag: Array  # of each container
     above: Array  # of each container the nearest container around it that holds more
     parent: Array  # of each container
+    heading: Array  # of each block its level, 0 for none
     is_number: Array  # of each block, whether it is short and has many digits
     around: Array  # (LEVELS, blocks): the containers around each block that hold more than it, innermost first
 
@@ -54,6 +55,7 @@ def make_context(
         tag=container["tag"],
         above=above,
         parent=container["parent"],
+        heading=block["heading"],
         is_number=(lengths <= NUMBER) & (block["digits"] * 5 > block["chars"]),
         around=np.array(around),
     )

@@ -99,6 +99,7 @@ def decide(table: Array, context: PageContext, forests: Forests) -> tuple[Array,
         late[asked] = np.minimum(forests.second.buckets(both), early[asked] + RAISE)
     _level_tables(late, context)
     _join_cards(late, context)
+    _join_headings(late, context)
     return early, late, threshold(late, context.lengths)
 
 
@@ -126,6 +127,16 @@ def _join_cards(buckets: Array, context: PageContext) -> None:
         part = slice(int(context.first[card]), int(context.end[card]))
         own = buckets[part]
         own[context.is_number[part]] = own.max()
+
+
+def _join_headings(buckets: Array, context: PageContext) -> None:
+    """Raise each subheading to the block below it, if the element around the heading holds that block too."""
+    below = np.append(context.heading[1:], 1)
+    parents = context.parent[context.own]
+    ends = np.where(parents < 0, 0, context.end[parents])
+    for block in ((context.heading > 1) & (below == 0)).nonzero()[0].tolist():
+        if block + 1 < ends[block]:
+            buckets[block] = max(buckets[block], buckets[block + 1])
 
 
 def threshold(buckets: Array, lengths: Array) -> int:
