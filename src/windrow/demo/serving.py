@@ -3,6 +3,7 @@
 import contextlib
 import shlex
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from windrow.demo import web
 
 DIRECTORY = Path("windrow-web")
 _HOSTS, _SEEDS = "hosts", "seeds.txt"
-_STOPS = {signal.SIGINT, signal.SIGTERM}
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+_stopped = threading.Event()
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -36,8 +38,9 @@ def serve(directory: Path) -> Iterator[Served]:
     """Serve the web, and write its names and its seed into a directory. An earlier one is replaced: the port is new."""
     if directory.exists() and {path.name for path in directory.iterdir()} - {_HOSTS, _SEEDS}:
         raise ConfigError(f"{directory} holds other files; name another directory: windrow demo --serve --dir DIR")
-    # The thread that serves inherits this mask, so that only `wait` receives the signals.
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    # A handler holds for every thread. A mask would not: threads of libraries, which began before, would be killed.
+    _stopped.clear()
+    earlier = {number: signal.signal(number, lambda *_: _stopped.set()) for number in _STOPS}
     try:
         with web.serve() as site:
             directory.mkdir(parents=True, exist_ok=True)
@@ -57,9 +60,10 @@ def serve(directory: Path) -> Iterator[Served]:
                 ],
             )
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def wait() -> None:
     """Wait for Ctrl-C or SIGTERM."""
-    signal.sigwait(_STOPS)
+    _stopped.wait()
