@@ -11,6 +11,7 @@ import random
 import re
 import resource
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -120,9 +121,10 @@ def unclean(page: Page) -> list[str]:
 def main(name: str, megabytes: int, seconds: int) -> None:
     if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # AddressSanitizer reserves terabytes of address space
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     capture = captured(PAGES[name]())
     for title, read in extractors():
+        until = int(time.process_time()) + seconds  # each extractor has so many seconds of CPU
+        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         page = read(capture)
         facts = {
             "extractor": title,

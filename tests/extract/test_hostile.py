@@ -16,7 +16,7 @@ from tests.extract import hostile
 
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 2048  # twice the limit of a worker; the largest page has 100 MB, a crawl reads 1 MiB
-SECONDS = 60  # of CPU for all extractors together, which is ten times what they need
+SECONDS = 40  # of CPU for one extractor
 
 
 EXTRACTORS = dict(hostile.extractors())

@@ -54,23 +54,25 @@ class Trees:
 
     def _buckets(self, table: Array) -> Array:
         """A block that is far from being text after the early trees is decided by those alone."""
-        values = self._values(table)
-        sums = values[: self.early].sum(axis=0)
-        sums += np.where(sums >= self.cut, values[self.early :].sum(axis=0), 0)
+        sums = self._sums(table, slice(self.early))
+        left = (sums >= self.cut).nonzero()[0]
+        if len(left):
+            sums[left] += self._sums(table[:, left], slice(self.early, None))
         found: Array = np.clip(sums // (UNIT // STEPS) + EVEN, 0, BUCKETS - 1)
         return found
 
-    def _values(self, table: Array) -> Array:
-        """Return (trees, blocks): the value of the leaf that each block reaches in each tree.
+    def _sums(self, table: Array, trees: slice) -> Array:
+        """Return of each block the sum of the values of the leaves that it reaches in these trees.
 
         Each question whose feature is above the threshold puts leaves out of reach. The block reaches the first leaf
         that is left: the lowest bit that is not set.
         """
-        above = table[self.features] > self.thresholds
-        unreachable = np.bitwise_or.reduce(np.where(above, self.masks, np.uint32(0)), axis=1)
+        above = table[self.features[trees]] > self.thresholds[trees]
+        unreachable = np.bitwise_or.reduce(np.where(above, self.masks[trees], np.uint32(0)), axis=1)
         lowest = ~unreachable & (unreachable + np.uint32(1))
         leaves = np.frexp(lowest.astype(np.float64))[1] - 1  # the exponent of a power of two
-        return np.take_along_axis(self.values, leaves, axis=1)
+        found: Array = np.take_along_axis(self.values[trees], leaves, axis=1).sum(axis=0)
+        return found
 
 
 class Forests(NamedTuple):
