@@ -29,7 +29,15 @@ PARAGRAPHS = (
 def read(capture: Capture) -> Page:
     """Return the same page for every capture, but no text for an empty one."""
     found = PARAGRAPHS if b"<p>" in capture.body else ()
-    return Page(title="The mill", site="Mills", tags=("wind",), description="Of mills", paragraphs=found, language="en")
+    return Page(
+        title="The mill",
+        site="Mills",
+        tags=("wind",),
+        description="Of mills",
+        paragraphs=found,
+        language="en",
+        doubtful=b"doubtful" in capture.body,
+    )
 
 
 def drawn(folder: Path, names: list[str], **options: object) -> tuple[str, list[str]]:
@@ -72,6 +80,13 @@ def test_a_page_without_main_text_is_noted(folder: Path) -> None:
         assert drawn(folder, ["empty.html"], form=form) == ("", ["empty.html: no main text"])
     row = json.loads(drawn(folder, ["empty.html"], form="jsonl")[0])
     assert (row["text"], row["paragraphs"], row["title"]) == ("", [], "The mill")
+
+
+def test_a_page_that_may_have_no_main_text_is_marked_and_noted(folder: Path) -> None:
+    (folder / "contents.html").write_bytes(PAGE + b"<!-- doubtful -->")
+    text, notes = drawn(folder, ["contents.html", "a.html"], form="jsonl")
+    assert [json.loads(line)["doubtful"] for line in text.splitlines()] == [True, False]
+    assert notes == ["contents.html: perhaps no main text"]
 
 
 def test_the_pages_of_an_archive_have_their_url_and_time(folder: Path) -> None:

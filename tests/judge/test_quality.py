@@ -36,6 +36,14 @@ def test_the_judge_looks_at_the_paragraphs_that_earlier_judges_kept() -> None:
     assert (kept.reason, kept.detail) == (Reason.OK, "")
 
 
+def test_a_page_that_may_have_no_main_text_has_a_score_for_it() -> None:
+    texts = declarations.shipped("en")
+    judge = quality.build(Config())
+    for doubtful in (True, False):
+        page = Page(paragraphs=tuple(map(Paragraph, texts)), doubtful=doubtful)
+        assert ("doubtful" in judge(page, Facts(url="", texts=texts)).scores) == doubtful
+
+
 MENU = ["Home", "About us", "Products", "Downloads", "Contact", "News", "Imprint", "Sitemap", "Archive", "Partners"]
 NUMBERS = ["12.5 0.001 99 17 2024-01-01 18:30 77 1,234 55.1 Total 9 10 11"]
 

@@ -390,6 +390,19 @@ def test_a_page_without_text_has_no_headline(extracted: Callable[..., Page]) -> 
     assert good(page) == []
 
 
+def test_a_page_is_doubtful_if_no_block_of_its_text_is_certain() -> None:
+    def answers(first: float, second: float) -> blocks.BlockClassifier:
+        return lambda page: (
+            np.full(len(page.texts), bucket(first), np.uint16).tobytes(),
+            np.full(len(page.texts), bucket(second), np.uint16).tobytes(),
+            bucket(0.3),
+        )
+
+    for first, second, doubtful in ((0.4, 0.4, True), (0.6, 0.4, False), (0.4, 0.2, False)):
+        page = blocks.extract(capture(PAGE), 10, classify=answers(first, second))
+        assert (page.doubtful, bool(good(page))) == (doubtful, second > 0.3)
+
+
 def test_text_that_only_the_linked_data_have_is_the_text(extracted: Callable[..., Page]) -> None:
     body = json.dumps({"@type": "NewsArticle", "headline": "The flood", "articleBody": f"{SENTENCE * 4}\n\n{SENTENCE}"})
     script = f"<script type=application/ld+json>{body}</script>"
