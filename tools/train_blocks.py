@@ -51,6 +51,7 @@ NEW = frozenset(
 OLD = ("list", "table", "quote", "code", "heading", "link")  # flags of other elements
 MOST = 160  # blocks of a page that are used for training
 FAIR = 200  # pages of a data set that count in full
+COMMENT, UNWANTED = 60, 0.3  # tenths of a word, share in the gold text: a comment that counts, and that is no text
 INNER = 3  # folds: the second stage is trained on answers of the first for pages that the first has not seen
 EARLY, CUT = 12, -2.5  # trees that decide alone about a block, and the log-odds below which they do
 SKIP = -2.0  # log-odds of the first stage below which a block does not reach the second
@@ -358,10 +359,12 @@ def chosen(page: LabelledBlocks, forests: reference.Forests) -> Array:
 
 
 class Figures:
-    """Precision, recall and F1 by data set, kind and language; of pages without text, how many have none."""
+    """Precision, recall and F1 by data set, kind and language; of pages without text, how many have none; of comments
+    that are not in the gold text, how many are kept."""
 
     def __init__(self) -> None:
         self.empty: list[bool] = []
+        self.comments: collections.Counter[bool] = collections.Counter()  # tenths of a word, kept or not
         self.scores: dict[tuple[str, str], list[tuple[float, float, float]]] = collections.defaultdict(list)
         self.hits: collections.Counter[tuple[str | bool, ...]] = collections.Counter()
 
@@ -373,6 +376,7 @@ class Figures:
         if not page.gold.any():
             self.empty.append(not len(found))
             return
+        self._add_comments(page, mask)
         both = int(np.minimum(np.bincount(found, minlength=len(page.gold)), page.gold).sum())
         score = (
             both / max(len(found), 1),
@@ -384,6 +388,13 @@ class Figures:
                 self.scores[group].append(score)
         if page.key[0] and page.kind:
             self.scores["data set, kind", f"{page.key[0]} {page.kind}"].append(score)
+
+    def _add_comments(self, page: LabelledBlocks, mask: Array) -> None:
+        """Count the comments below pages that are no forum."""
+        inside = page.table[rules.FIRST.index("in comments")] > 0
+        unwanted = inside & (page.labels < UNWANTED) & (page.context.lengths >= COMMENT) & (page.kind != "forum")
+        for kept in (True, False):
+            self.comments[kept] += int(page.context.lengths[unwanted & (mask == kept)].sum())
 
     def _add_passages(self, page: LabelledBlocks, text: str) -> None:
         flat = " ".join(text.split())
@@ -398,6 +409,8 @@ class Figures:
             yield line(group, name, len(scores), [statistics.fmean(column) for column in zip(*scores, strict=True)])
         if self.empty:
             yield f"without text: {sum(self.empty)} of {len(self.empty)} pages give none"
+        if self.comments.total():
+            yield f"comments that are not text: {self.comments[True] / self.comments.total():.3f} of their words kept"
         for language in ("", *sorted({str(key[2]) for key in self.hits if len(key) == 3})):
             key = (language,) if language else ()
             right, missed, wrong = (
