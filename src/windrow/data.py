@@ -52,6 +52,8 @@ class Reason(enum.Enum):
     DUPLICATE = "duplicate"  # same payload or same clean text as an earlier page
     NEAR_DUPLICATE = "near-duplicate"  # every paragraph is a near-duplicate of an earlier one
     BLOCKED = "blocked"  # an order blocks its host or domain (`windrow block`): not requested
+    LOW_VALUE = "low-value"  # not requested: too little wanted text was expected of it for its bytes
+    TOPIC = "topic"  # not on the topic of the crawl: above focus.max_perplexity
 
 
 class Kind(enum.IntEnum):
@@ -74,6 +76,9 @@ class Link(msgspec.Struct, frozen=True, gc=False):
     url: Url
     anchor: str = ""
     rel: str = ""  # lower case, as in the page
+    context: str = ""  # text around the link, without its anchor
+    language: str = ""  # of the target, as hreflang or a lang attribute at the link says; lower case
+    hints: bytes = b""  # see Task
 
 
 class Task(msgspec.Struct, frozen=True, gc=False):
@@ -89,6 +94,7 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     attempt: int = 0  # attempts before this one
     file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
     embed: int = 0  # requisites in a row that led here; 0: a page itself, 1: its image, 2: a font of its style sheet
+    hints: bytes = b""  # what the link said of its target, for the expected value; see frontier/policy/hints.py
 
 
 class FileState(enum.Enum):
@@ -357,6 +363,7 @@ class Report(msgspec.Struct, frozen=True):
     clean: int = 0  # bytes of main text in any language, duplicates included
     primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that reached the corpus
+    relevant: int = 0  # of these, bytes times the relevance of the page to the topic; 0 without a topic
     language: str = ""  # of the document, or of the page if there is none; "": not detected
     page_language: str = ""  # of the page, if it differs from `language`
     scores: dict[str, float] = {}

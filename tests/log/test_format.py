@@ -109,7 +109,17 @@ def test_a_frame_comes_back_as_it_was_written(written: Frame) -> None:
 def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
     """The line is derived from the records: a field added to one of them needs no edit in the format."""
     own = Task(
-        url("a"), Kind.FILE, priority=1, depth=2, distance=3, redirects=4, via="via", attempt=5, file="robots", embed=6
+        url("a"),
+        Kind.FILE,
+        priority=1,
+        depth=2,
+        distance=3,
+        redirects=4,
+        via="via",
+        attempt=5,
+        file="robots",
+        embed=6,
+        hints=b"\0\xff",
     )
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
     report = Report(**{**fields, "task": own, "links": (), "refused": {}})

@@ -314,6 +314,25 @@ class QualityOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class FocusOptions:
+    """The topic of the crawl: which pages are on it, and which links go first because of it."""
+
+    # Model of the topic, made by `windrow init --topic` or `windrow lm train`; empty: no topic.
+    model: File = ""
+    # Model of general language. With it a page is compared with both models, so that fluent text on another topic is
+    # not taken for the topic; empty: none.
+    background: File = ""
+    # Score that decides the bucket of a link: the "perplexity" of the page that holds it under the topic's model, or
+    # its "ratio" to the perplexity under the background model. Lower is better.
+    by: Literal["perplexity", "ratio"] = "perplexity"
+    high: Annotated[float, LIVE] = 0.0  # Links of pages with a score up to this go first; 0: no buckets.
+    medium: Annotated[float, LIVE] = 0.0  # Links of pages with a score up to this come second.
+    cutoff: Annotated[float, LIVE] = 0.0  # Links of pages with a higher score are dropped; 0: none.
+    # Pages with a higher perplexity are kept out of the corpus, whichever links are followed; 0: none.
+    max_perplexity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class SignalsOptions:
     """What authors ask for beyond robots.txt. Every signal is stored with its document, whatever the profile."""
 
@@ -402,6 +421,7 @@ class Config:
     paragraphs: ParagraphsOptions = ParagraphsOptions()
     language: LanguageOptions = LanguageOptions()
     quality: QualityOptions = QualityOptions()
+    focus: FocusOptions = FocusOptions()
     signals: SignalsOptions = SignalsOptions()
     judge: JudgeOptions = JudgeOptions()
     dedup: DedupOptions = DedupOptions()

@@ -68,8 +68,8 @@ def _url(text: str) -> Url:
 
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
-# `embed` follows `via`: few links have it.
-_IMPLIED = ("via", "embed", "kind", "attempt", "file")
+# `embed` and `hints` follow `via`: few links have them.
+_IMPLIED = ("via", "embed", "hints", "kind", "attempt", "file")
 _TASK = {field.name: field for field in msgspec.structs.fields(Task)}
 _WRITTEN = [name for name in _TASK if name not in _IMPLIED]
 _URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
@@ -96,6 +96,8 @@ _seed = attrgetter(*[_paths[name] for name in (*_WRITTEN, "via")])
 
 
 def _written(task: Task) -> Any:
+    if task.hints:
+        return (*_link(task), "", task.embed, task.hints)
     return (*_link(task), "", task.embed) if task.embed else _link(task)
 
 

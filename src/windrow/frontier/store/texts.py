@@ -10,10 +10,10 @@ from windrow.config import ConfigError
 from windrow.data import Task, Url
 from windrow.frontier.store.rows import HostRow
 
-MAGIC = b"windrow urls 1\n\0"
+MAGIC = b"windrow urls 2\n\0"
 # priority, depth, distance, redirects, attempt (with `embed` in its two high bits: no page is tried 64 times),
-# reference of the page with the link (high, low), length of the text
-_HEAD = struct.Struct(">BHBBBHIH")
+# reference of the page with the link (high, low), length of the text, length of the hints, which follow it
+_HEAD = struct.Struct(">BHBBBHIHB")
 _USUAL = 320  # bytes read at once: few URLs are longer
 _BUFFER = 1 << 17
 
@@ -45,7 +45,7 @@ class UrlTexts:
     def append(self, task: Task, via: int) -> int:
         text = task.url.text.encode()
         ref = self.length
-        rest = (via >> 32, via & 0xFFFFFFFF, len(text))
+        rest = (via >> 32, via & 0xFFFFFFFF, len(text), len(task.hints))
         try:
             attempt = _attempt(task) if task.embed or task.attempt > 63 else task.attempt
             head = _HEAD.pack(task.priority, task.depth, task.distance, task.redirects, attempt, *rest)
@@ -54,7 +54,8 @@ class UrlTexts:
             head = _HEAD.pack(task.priority, depth, distance, min(task.redirects, 255), _attempt(task), *rest)
         self._buffer += head
         self._buffer += text
-        self.length = ref + _HEAD.size + len(text)
+        self._buffer += task.hints
+        self.length = ref + _HEAD.size + len(text) + len(task.hints)
         if len(self._buffer) > _BUFFER:
             with contextlib.suppress(OSError):  # the buffer keeps it on a full disk; a checkpoint reports that
                 self._flush()
@@ -62,13 +63,16 @@ class UrlTexts:
 
     def head(self, ref: int) -> tuple[int, int, int]:
         """Return the priority of a URL, its attempts, and the reference of the page that holds the link."""
-        priority, _, _, _, attempt, high, low, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
+        priority, _, _, _, attempt, high, low, _, _ = _HEAD.unpack(self._bytes(ref, _HEAD.size))
         return priority, attempt, high << 32 | low
 
     def read(self, ref: int, host: HostRow) -> Task:
         raw = self._bytes(ref, _USUAL)
-        priority, depth, distance, redirects, attempt, high, low, length = _HEAD.unpack_from(raw)
-        text = self._text(raw, ref, length)
+        priority, depth, distance, redirects, attempt, high, low, length, more = _HEAD.unpack_from(raw)
+        end = _HEAD.size + length
+        if len(raw) < end + more:
+            raw = self._bytes(ref, end + more)
+        text = raw[_HEAD.size : end].decode()
         return Task(
             Url(text, host.name, host.domain, urls.key(text)),
             priority=priority,
@@ -78,16 +82,14 @@ class UrlTexts:
             via=self._page(high << 32 | low),
             attempt=attempt & 63,
             embed=attempt >> 6,
+            hints=raw[end : end + more],
         )
 
     def _page(self, ref: int) -> str:
         if not ref:
             return ""
         raw = self._bytes(ref, _USUAL)
-        return self._text(raw, ref, int.from_bytes(raw[_HEAD.size - 2 : _HEAD.size], "big"))
-
-    def _text(self, raw: bytes, ref: int, length: int) -> str:
-        end = _HEAD.size + length
+        end = _HEAD.size + _HEAD.unpack_from(raw)[7]
         if len(raw) < end:
             raw = self._bytes(ref, end)
         return raw[_HEAD.size : end].decode()
