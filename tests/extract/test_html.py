@@ -141,7 +141,7 @@ def test_one_link_to_follow_overrides_others_with_nofollow() -> None:
 
 def test_anchor_texts_are_read_on_request() -> None:
     page = "<a href=a> some\n <b>text</b></a><a href=b>" + "x" * 500 + "</a><a href=a>again</a>"
-    assert [link.anchor for link in html.extract(capture(page), 10, anchors=True).links] == ["some text", "x" * 128]
+    assert [link.anchor for link in html.extract(capture(page), 10, context=True).links] == ["some text", "x" * 128]
     assert [link.anchor for link in read(page).links] == ["", ""]
 
 

@@ -17,14 +17,14 @@ against blocks and nestings of any size.
 import functools
 
 from windrow.extract.anchors import reference
-from windrow.extract.anchors.reference import ANCHOR, SIDE, Description
+from windrow.extract.anchors.reference import ANCHOR, LANGUAGE, SIDE, Description
 
 try:
     from windrow.extract.anchors import _anchors
 except ImportError:  # there was no compiler: the reference does it
     _anchors = None  # type: ignore[assignment]
 
-__all__ = ["Description", "describe"]
+__all__ = ["ANCHOR", "LANGUAGE", "Description", "describe"]
 
 
 def describe(markup: str, most: int) -> dict[str, Description]:
@@ -40,4 +40,4 @@ def describe(markup: str, most: int) -> dict[str, Description]:
 @functools.cache
 def _compiled() -> object:
     """Return the table of tags in the kernel's form."""
-    return _anchors.compile(list(reference.TAGS.items()), (ANCHOR, SIDE, reference.LANGUAGE, reference.BEHIND))
+    return _anchors.compile(list(reference.TAGS.items()), (ANCHOR, SIDE, LANGUAGE, reference.BEHIND))
