@@ -532,6 +532,10 @@ around(Page *self, const int kind, const Anchor *anchor, Span span)
     Py_ssize_t side = self->rules->side, start = anchor->span.start, end = anchor->span.end, length = 0;
     Py_ssize_t first = start - side > span.start ? start - side : span.start;
     Py_ssize_t last = end + side < span.end ? end + side : span.end;
+    while (start > first && TEXT(start - 1) == ' ')
+        start--;
+    while (end < last && TEXT(end) == ' ')
+        end++;
     if (first > span.start && TEXT(first - 1) != ' ') {
         Py_ssize_t blank = first;
         while (blank < start && TEXT(blank) != ' ')
@@ -546,20 +550,16 @@ around(Page *self, const int kind, const Anchor *anchor, Span span)
     }
     while (first < start && TEXT(first) == ' ')
         first++;
+    while (last > end && TEXT(last - 1) == ' ')
+        last--;
     for (; first < start; first++, length++)
         PyUnicode_WRITE(kind, self->line, length, TEXT(first));
-    while (length && PyUnicode_READ(kind, self->line, length - 1) == ' ')
-        length--;
-    while (end < last && TEXT(end) == ' ')
-        end++;
     if (length && end < last) {
         PyUnicode_WRITE(kind, self->line, length, ' ');
         length++;
     }
     for (; end < last; end++, length++)
         PyUnicode_WRITE(kind, self->line, length, TEXT(end));
-    while (length && PyUnicode_READ(kind, self->line, length - 1) == ' ')
-        length--;
     return length;
 }
 

@@ -238,14 +238,14 @@ class AnchorReader:
 def _around(text: str, link: Anchor, span: TextSpan) -> str:
     """Return the words of a span on both sides of a link."""
     first = max(span.start, link.start - SIDE)
-    before = text[first : link.start]
+    before = text[first : link.start].rstrip(" ")
     if first > span.start and text[first - 1] != " " and " " in before:
         before = before[before.index(" ") :]
     last = min(span.end, link.end + SIDE)
-    behind = text[link.end : last]
+    behind = text[link.end : last].lstrip(" ")
     if last < span.end and text[last] != " " and " " in behind:
         behind = behind[: behind.rindex(" ")]
-    return f"{before.strip(' ')} {behind.strip(' ')}".strip(" ")
+    return f"{before.lstrip(' ')} {behind.rstrip(' ')}".strip(" ")
 
 
 def _opening(text: str, span: TextSpan) -> str:

@@ -55,7 +55,8 @@ def of(link: Link, relevance: float | None = None) -> bytes:
 def features(data: bytes) -> list[int]:
     """Return the numbers that Task.hints holds."""
     count = len(data) // 2
-    return list(_PACKED[count].unpack(data)) if count <= MOST else list(struct.unpack(f">{count}H", data[: 2 * count]))
+    form = _PACKED[count] if count <= MOST else struct.Struct(f">{count}H")
+    return list(form.unpack_from(data))
 
 
 def text(link: Link) -> str:
