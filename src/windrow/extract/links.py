@@ -156,11 +156,13 @@ def links(found: Found, page: PageAddress, max_links: int, described: Descriptio
 
 
 def _link(url: Url, rel: str, about: Description | None) -> Link:
+    rel = clean(rel) if rel else ""
     if about is None:
-        return Link(url, rel=clean(rel) if rel else "")
+        return Link(url, rel=rel)
     anchor, context, language = about
-    language = clean(language.lower()) if language else ""
-    return Link(url, clean(anchor), clean(rel) if rel else "", clean(context), language)
+    if not (anchor + context).isprintable():
+        anchor, context = clean(anchor), clean(context)
+    return Link(url, anchor, rel, context, clean(language.lower()) if language else "")
 
 
 def _merged(known: Link, other: Link) -> Link:
