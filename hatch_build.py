@@ -22,6 +22,7 @@ except ModuleNotFoundError:  # run as a script: hatchling is installed only in t
 SOURCES = (
     Path("src/windrow/extract/walk/_walk.c"),
     Path("src/windrow/extract/walk/_structure.c"),
+    Path("src/windrow/extract/anchors/_anchors.c"),
     Path("src/windrow/extract/blocks/_blocks.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),

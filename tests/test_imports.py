@@ -67,7 +67,7 @@ ADDRESSES = {
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
-    "xxhash": ("urls/", "extract/html.py", "dedup/"),
+    "xxhash": ("urls/", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
     "zstandard": ("archive/", "coding.py", "corpus/stream.py"),
 }
 

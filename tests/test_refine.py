@@ -1,13 +1,17 @@
 """Extract and judge: the links that may be followed, the refused ones by rule, and the text that remains."""
 
 import json
+from pathlib import Path
 
 import msgspec
+import pytest
 
 from tests.judge import declarations
 from windrow import config, dedup, urls
-from windrow.data import Capture, Page, Reason, Task, Verdict
+from windrow.data import Capture, Link, Page, Reason, Task, Verdict
 from windrow.dedup import ngrams
+from windrow.extract import EXTRACTORS, anchors
+from windrow.frontier.policy import hints
 from windrow.judge import Facts, Ruling
 from windrow.refine import Refined, Refiner
 
@@ -169,3 +173,60 @@ def test_the_draft_of_a_document_has_the_structure_lines_and_marks_of_its_paragr
     assert third["structure"] == "ol:1 li:2" and "lines" not in third
     ends = [(third["text"][start:end], kind, target) for start, end, kind, target in third["marks"]]
     assert ends == [("Ende", "strong", ""), ("der Liste", "link", "http://site.test/x")]
+
+
+SAYING = b"<p>fish of the <a href=one hreflang=cs rel=next>river Vltava</a> in colour</p><a href=two.pdf>two</a>"
+
+
+def hinted(body: bytes = SAYING, *given: str) -> tuple[Link, ...]:
+    return Refiner(config.make(given, Path()))(capture(body)).links
+
+
+def test_links_travel_with_hints_and_without_the_words_they_come_from() -> None:
+    [link] = hinted()
+    said = Link(link.url, "river Vltava", "next", "fish of the in colour", "cs")
+    assert link == Link(link.url, hints=hints.of(said))
+    assert len(hints.features(link.hints)) == 2 + 4 + 1
+
+
+@pytest.mark.parametrize("extractor", [name for name in EXTRACTORS if name != "none"])
+def test_every_extractor_gives_the_same_hints(extractor: str) -> None:
+    assert hinted(SAYING, f"extract.extractor={extractor}") == hinted()
+
+
+@pytest.mark.parametrize(
+    "setting", ["frontier.order=breadth", "extract.extractor=none", "extract.link_context=false", "extract.max_links=0"]
+)
+def test_a_crawl_that_does_not_use_hints_does_not_read_what_links_say(
+    setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError("descriptions were read")
+
+    monkeypatch.setattr(anchors, "describe", never)
+    monkeypatch.setattr(hints, "of", never)
+    links = hinted(SAYING, setting)
+    assert links == tuple(Link(link.url) for link in links)
+
+
+def test_a_link_is_described_by_the_first_page_that_has_it() -> None:
+    refiner = Refiner(config.Config())
+    [first] = refiner(capture(SAYING)).links
+    assert refiner(capture(b"<p><a href=one>other words</a>")).links == (first,)
+    assert refiner(capture(b"<p><a href=one rel=nofollow>x</a>")).links == ()
+
+
+def test_a_topic_scores_the_words_of_a_link_and_of_its_url() -> None:
+    asked: list[str] = []
+
+    def score(text: str) -> float:
+        asked.append(text)
+        return 0.9
+
+    refiner = Refiner(config.Config(), score)
+    first, again = (refiner(capture(SAYING)) for _ in range(2))
+    [link] = first.links
+    assert again == first
+    assert asked == ["river Vltava fish of the in colour one"]
+    said = Link(link.url, "river Vltava", context="fish of the in colour", language="cs")
+    assert link.hints == hints.of(said, 0.9) != hints.of(said)

@@ -65,14 +65,14 @@ class Kind(enum.IntEnum):
     SESSION_REDIRECT = 3  # a redirect to the same page with a session id; the driver follows it at once
 
 
-class Url(msgspec.Struct, frozen=True, gc=False):
+class Url(msgspec.Struct, frozen=True, gc=False, array_like=True):
     text: str  # canonical: without session ids and fragment
     host: str  # ASCII, lower case, no port; the unit of politeness
     domain: str  # registered domain; the unit of yield and budget
     key: int  # 64-bit hash of the text
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
+class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     url: Url
     anchor: str = ""
     rel: str = ""  # lower case, as in the page

@@ -5,6 +5,7 @@ import importlib
 KERNELS = {  # name -> module
     "walk": "windrow.extract.walk._walk",
     "structure": "windrow.extract.walk._structure",
+    "anchors": "windrow.extract.anchors._anchors",
     "blocks": "windrow.extract.blocks._blocks",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",

@@ -5,6 +5,7 @@ and a batch job over archive files, with the same result. `dedup.decide` then co
 """
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -17,7 +18,7 @@ from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
 from windrow.extract import requisites
-from windrow.frontier.policy import scope
+from windrow.frontier.policy import hints, scope
 from windrow.judge import soft404
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import Headers
@@ -32,7 +33,7 @@ _RELEVANT = re.compile(
 class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A page without regard to other pages."""
 
-    links: tuple[Link, ...]  # those that may be followed, and no others
+    links: tuple[Link, ...]  # those that may be followed, and no others; only URLs and hints
     shape: int  # see Page
     refused: dict[str, int]  # the other links, counted by the rule that refused them
     verdict: Verdict | None = None  # None: the crawl extracts no text
@@ -42,17 +43,24 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
 
 
 class Refiner:
-    """Holds the compiled rules and the models. The same capture always gives the same result."""
+    """Holds the compiled rules and the models.
 
-    def __init__(self, config: Config) -> None:
-        self._extract = extract.extractor(config)
+    The same capture always gives the same result, except for the hints of a link: they are those of the first page on
+    which this refiner finds it. Two of three links occur on an earlier page too.
+    """
+
+    def __init__(self, config: Config, score: Callable[[str], float] | None = None) -> None:
+        """`score`: how probably some words are on the topic, 0 to 1; for the hints."""
+        self._hinting = hinting(config)
+        self._score = score
+        self._extract = extract.extractor(config, self._hinting)
         self._judge = Panel(config) if config.extract.extractor != "none" else None
         self._all_headers = bool(config.judge.judges)  # a user's judge may read any of them
         self._dedup = config.dedup
         self._obedient = not config.scope.follow_nofollow
         self._scope = scope.Scope(config.scope)
         self._requisites = config.extract.max_links if config.scope.requisites else 0  # of a page, at most
-        self._known: dict[int, str] = {}  # key -> rule: two of three links occur on another page of the site too
+        self._known: dict[int, Link | str] = {}  # key -> the link as it is sent, or the rule that refuses it
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
@@ -96,16 +104,29 @@ class Refiner:
         kept: list[Link] = []
         known = self._known
         for link in page.links:
-            rule = known.get(link.url.key)
-            if rule is None:
-                rule = self._refusal(link.url)
+            sent = known.get(link.url.key)
+            if sent is None:
+                sent = self._examine(link)
             if link.rel and "nofollow" in link.rel and self._obedient:
-                rule = "nofollow"
-            if rule:
-                refused[rule] = refused.get(rule, 0) + 1
+                sent = "nofollow"
+            if isinstance(sent, str):
+                refused[sent] = refused.get(sent, 0) + 1
             else:
-                kept.append(link)
-        return tuple(kept) if refused else page.links, refused
+                kept.append(sent)
+        return tuple(kept), refused
+
+    def _examine(self, link: Link) -> Link | str:
+        """Return a link as it is sent, or the rule that refuses it, and remember that."""
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        sent: Link | str = self._scope.refuses(link.url) or Link(link.url, hints=self._hints(link))
+        self._known[link.url.key] = sent
+        return sent
+
+    def _hints(self, link: Link) -> bytes:
+        if not self._hinting:
+            return b""
+        return hints.of(link, self._score(hints.text(link)) if self._score is not None else None)
 
     def _embeds(self, capture: Capture, links: tuple[Link, ...], refused: dict[str, int]) -> tuple[Url, ...]:
         """Return the requisites of a page. A frame within the scope is a link: its own links are wanted too."""
@@ -119,11 +140,12 @@ class Refiner:
                 kept.append(url)
         return tuple(kept)
 
-    def _refusal(self, url: Url) -> str:
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        rule = self._known[url.key] = self._scope.refuses(url)
-        return rule
+
+def hinting(config: Config) -> bool:
+    """Return whether what pages say of their links is read: not if the order of the frontier does not depend on it, and
+    not without text, because nothing would be learned of the pages behind the links."""
+    wanted = config.extract.link_context and config.extract.max_links > 0
+    return wanted and config.extract.extractor != "none" and config.frontier.order != "breadth"
 
 
 def _draft(page: Page, judged: Judged) -> Draft:

@@ -234,6 +234,21 @@ def test_links_become_tasks_and_those_refused_are_counted() -> None:
     assert refused == {"nofollow": 1, "depth": 2}
 
 
+def test_a_task_has_the_hints_of_its_link_and_the_home_page_of_another_host_has_none() -> None:
+    links = [Link(url("http://a.test/1"), hints=b"\0\1"), Link(url("http://b.test/2"), hints=b"\0\2")]
+    found = outcomes.followed(Task(url(), hints=b"\0\7"), links, Scope(config.ScopeOptions(homepages=True)), {})
+    assert {task.url.text: task.hints for task in found} == {
+        "http://a.test/1": b"\0\1",
+        "http://b.test/2": b"\0\2",
+        "http://b.test/": b"",
+    }
+
+
+def test_the_target_of_a_redirect_has_the_hints_of_the_link_that_led_there() -> None:
+    [target] = outcomes.answered(moved("/next", hints=b"\0\7"), SCOPE, 10).links
+    assert target.hints == b"\0\7"
+
+
 class Frozen(Clock):
     def now(self) -> float:
         return NOW

@@ -18,7 +18,7 @@ import msgspec
 
 from windrow import config, extract
 from windrow.data import Capture, Page, Task, Url
-from windrow.extract import blocks, walk
+from windrow.extract import anchors, blocks, walk
 from windrow.extract.walk import structure
 
 SENTENCE = b"The text at the bottom of it all is as long as a text has to be. "
@@ -48,6 +48,16 @@ PAGES: dict[str, Callable[[], bytes]] = {
     ),
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
+    "10,000 links in a block of 10 MB": lambda: (
+        b"<p>" + b"".join(b"<a href=%d>the link</a> " % number + SENTENCE * 15 for number in range(10_000))
+    ),
+    "100,000 nested links": lambda: b"".join(
+        b"<ul lang=x%d><li><a href=%d>the link</a>" % (number, number) for number in range(100_000)
+    ),
+    "lone surrogates in links": lambda: (
+        b"<p lang='&#xD800;'>"
+        + b"a\x01 \xed\xa0\x80&#xD800; b <a href=x title='&#xD800;\x01'></a> &#xD800; \x1b c" * 500
+    ),
     "lone surrogates": lambda: (
         b"<title>&#xD800;</title><p>" + b"\xed\xa0\x80&#xD800; the text \xed\xbf\xbf and more of the text " * 500
     ),
@@ -98,7 +108,7 @@ PARTS = {
 
 def extractors(part: str) -> Iterator[tuple[str, extract.Extractor]]:
     for setting in PARTS[part]:
-        yield " ".join(setting), extract.extractor(config.make(setting, Path()))
+        yield " ".join(setting), extract.extractor(config.make(setting, Path()), context=True)
 
 
 def captured(body: bytes) -> Capture:
@@ -120,6 +130,7 @@ def unclean(page: Page) -> list[str]:
     ]
     lines += [part for pair in page.metas for part in pair]
     lines += [part for link in page.links for part in (link.url.text, link.anchor, link.rel)]
+    lines += [part for link in page.links for part in (link.context, link.language)]
     lines += [part for one in page.paragraphs for part in (one.text, one.kind, one.path, one.own, one.structure)]
     lines += [part for one in page.paragraphs for part in re.split("[\n\t]", one.lines)]
     lines += [mark.target for one in page.paragraphs for mark in one.marks]
@@ -142,10 +153,11 @@ def main(name: str, part: str, megabytes: int, seconds: int) -> None:
         facts["good"] = sum(len(one.text) for one in page.paragraphs if one.kind == "good")
         forms = [(one.structure, one.lines, one.marks) for one in page.paragraphs]
         facts["forms"] = hashlib.sha256(msgspec.json.encode(forms)).hexdigest()
+        facts["descriptions"] = hashlib.sha256(msgspec.json.encode(page.links)).hexdigest()
         sys.stdout.write(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":
     if sys.argv[5:] == ["reference"]:
-        walk._walk = structure._structure = blocks._blocks = None  # type: ignore[assignment]
+        walk._walk = structure._structure = blocks._blocks = anchors._anchors = None  # type: ignore[assignment]
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

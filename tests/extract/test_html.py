@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.shared import shared
 from windrow import urls
 from windrow.data import Capture, Page, Task
-from windrow.extract import html
+from windrow.extract import html, walk
 
 HOME = "http://site.test/dir/page.html"
 
@@ -139,10 +139,53 @@ def test_one_link_to_follow_overrides_others_with_nofollow() -> None:
     assert [link.rel for link in read("<a href=a rel=nofollow><a href=a rel=nofollow>").links] == ["nofollow"]
 
 
-def test_anchor_texts_are_read_on_request() -> None:
-    page = "<a href=a> some\n <b>text</b></a><a href=b>" + "x" * 500 + "</a><a href=a>again</a>"
-    assert [link.anchor for link in html.extract(capture(page), 10, anchors=True).links] == ["some text", "x" * 128]
-    assert [link.anchor for link in read(page).links] == ["", ""]
+def described(page: str) -> list[tuple[str, str, str]]:
+    return [(link.anchor, link.context, link.language) for link in html.extract(capture(page), 10, context=True).links]
+
+
+def test_what_a_page_says_of_its_links_is_read_on_request() -> None:
+    page = "<p>Before <a href=a hreflang=DE-at> some\n <b>text</b></a> behind<a href=b>" + "x" * 500 + "</a>"
+    long = "x" * 128
+    assert described(page) == [
+        ("some text", "Before behind" + "x" * 93, "de-at"),
+        (long, "Before some text behind", ""),
+    ]
+    assert [(link.anchor, link.context, link.language) for link in read(page).links] == [("", "", "")] * 2
+
+
+def test_links_to_one_url_have_the_first_anchor_that_there_is() -> None:
+    page = "<a href=a><img></a><p>one <a href=/dir/a#x>two</a></p><a href=//site.test/dir/a>three</a>"
+    assert described(page) == [("two", "one", "")]
+    refused = "<p>one <a href=a rel=nofollow>two</a><p><a href=/dir/a></a>"
+    assert [(link.anchor, link.rel) for link in html.extract(capture(refused), 9, context=True).links] == [("two", "")]
+
+
+def test_a_link_that_is_no_anchor_has_the_title_and_the_language_that_its_element_names() -> None:
+    page = (
+        "<link rel=alternate hreflang=CS-cz href=a title=' In Czech '><link rel=next href=b><map><area href=c alt=Room>"
+        "<area href=c alt=Other></map><iframe src=d title=Frame></iframe><p>text <a href=b>anchor</a>"
+    )
+    assert described(page) == [
+        ("anchor", "text", ""),
+        ("In Czech", "", "cs-cz"),
+        ("Room", "", ""),
+        ("Frame", "", ""),
+    ]
+
+
+def test_links_are_described_in_a_tree_whose_links_are_absolute_too() -> None:
+    body = "<base href=/other/><p>one <a href='a?b=1&amp;c#x'>two</a><p>a <a href='http://b.test/ü'>three</a>"
+    expected = [("two", "one"), ("three", "a")]
+    for absolute in (False, True):
+        page = html.read(capture(body), 10, context=True, absolute=absolute).page
+        assert [(link.anchor, link.context) for link in page.links] == expected
+
+
+def test_the_markup_is_written_once_for_links_and_walk() -> None:
+    page = html.read(capture("<title>t</title><p>text <a href=a>b</a>"), 10, context=True)
+    assert page.tree is not None
+    assert (page.markup, page.page.title) == (walk.markup(page.tree), "t")
+    assert html.read(capture("<a href=a>b</a>"), 10).markup == ""
 
 
 def test_at_most_max_links_are_taken() -> None:

@@ -85,6 +85,28 @@ def test_a_crawl_rebuilt_from_its_log_waits_too(state: Directory) -> None:
     assert crawl.wait() == 5.0
 
 
+def test_the_hints_of_a_link_outlive_the_process(state: Directory) -> None:
+    crawl = state.open()
+    crawl.add("http://a.org/1")
+    lease = crawl.page()
+    link = task("http://a.org/" + "long" * 100, via="http://a.org/1", hints=bytes(range(24)))
+    entry = crawl.ack(lease.tasks[0], links=[link])
+    crawl.release(lease, last=crawl.now)
+    assert [one.hints for one in entry.admitted] == [bytes(range(24))]
+    crawl.checkpoint(entry)
+    crawl = state.open(crawl.now + 100.0)
+    assert [(one.url.text, one.hints, one.via) for one in crawl.page().tasks] == [(link.url.text, link.hints, link.via)]
+
+
+def test_the_hints_of_a_link_come_back_from_the_log(state: Directory) -> None:
+    page, link = task("http://a.org/1"), task("http://a.org/2", via="http://a.org/1", hints=b"\0\7")
+    report = Report(seq=1, task=page, reason=Reason.OK, detail="", time=START, links=(link,))
+    frame = Frame(1, START, (Entry(report, admitted=(link,)),), {}, seeds=(page,))
+    crawl = state.open(START + 10.0)
+    do(crawl.store.replay(frame, ("log", 1)))
+    assert [one.hints for one in crawl.page().tasks] == [b"\0\7"]
+
+
 def test_after_a_restart_every_address_waits_for_its_delay(tmp_path: Path, suspend: bool) -> None:
     state = Directory(tmp_path, suspend, delay=0.0, ip_delay=2.0)
     crawl = state.open()

@@ -31,6 +31,7 @@ TASKS = st.builds(
     attempt=st.integers(0, 20),
     file=WORDS,
     embed=st.integers(0, 3),
+    hints=st.binary(max_size=24),
 )
 FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
 ORIGINS = st.builds(
@@ -50,7 +51,13 @@ ORIGINS = st.builds(
 def entries(draw: st.DrawFn) -> Entry:
     own = draw(TASKS)
     admitted = [
-        Task(link, depth=own.depth + 1, via=own.url.text, embed=draw(st.integers(0, 3)))
+        Task(
+            link,
+            depth=own.depth + 1,
+            via=own.url.text,
+            embed=draw(st.integers(0, 3)),
+            hints=draw(st.binary(max_size=24)),
+        )
         for link in draw(st.lists(URLS, max_size=3))
     ]
     report = Report(

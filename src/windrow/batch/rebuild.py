@@ -7,6 +7,7 @@ Nothing is downloaded.
 
 import asyncio
 import contextlib
+import dataclasses
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -40,6 +41,11 @@ class Rebuilt(msgspec.Struct):
     purged: int = 0  # pages that the archive no longer has
 
 
+def _without_link_context(options: Config) -> Config:
+    """A rebuild makes the corpus again and follows no link."""
+    return dataclasses.replace(options, extract=dataclasses.replace(options.extract, link_context=False))
+
+
 class Rebuild:
     """Holds what earlier pages left: fingerprints, n-grams, and what origins said."""
 
@@ -53,7 +59,7 @@ class Rebuild:
         self._listed = takedown.of(directory, extra=extra)
         self._purged = log.purged(directory / "log")
         self.listed = self.purged = 0  # see Rebuilt
-        self._refiner = Refiner(options)
+        self._refiner = Refiner(_without_link_context(options))
         self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
         self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
         self.table = NgramTable(options.dedup.table_bytes)

@@ -235,6 +235,9 @@ class ExtractOptions:
     title: bool = True  # Keep the headline of a page as a paragraph of its text; for "blocks".
     comments: bool = False  # Keep the comments of readers below a page, as a class of their own; for "blocks".
     marks: bool = False  # Keep links and emphasis within paragraphs; for "blocks".
+    # Read what a page says of each link: its anchor, the words around it and its language, from which the frontier
+    # learns where the text is. Never done with frontier.order "breadth" or extractor "none".
+    link_context: bool = True
 
 
 @dataclass(frozen=True, slots=True)

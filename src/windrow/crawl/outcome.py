@@ -250,7 +250,7 @@ def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str,
     host = task.url.host
     others: dict[str, Task] = {}
     for link in links:
-        follow = scope.follow(task, link.url)
+        follow = scope.follow(task, link.url, hints=link.hints)
         if isinstance(follow, str):
             refused[follow] = refused.get(follow, 0) + 1
         else:
@@ -280,4 +280,5 @@ def embedded(task: Task, found: Iterable[Url], scope: Scope, refused: dict[str, 
 
 def _home(task: Task) -> Task:
     text = urls.origin(task.url.text) + "/"
-    return msgspec.structs.replace(task, url=Url(text, task.url.host, task.url.domain, urls.key(text)))
+    home = Url(text, task.url.host, task.url.domain, urls.key(text))
+    return msgspec.structs.replace(task, url=home, hints=b"")  # they tell of the page that was linked

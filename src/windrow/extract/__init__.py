@@ -3,10 +3,11 @@
 `extractor` is the whole stage. It returns the extractor that the options name: one of EXTRACTORS, or the user's own
 function `Capture -> Page`, named as "package.module:name". Each of ours begins with `html`, which lets `decode`
 decode the body as a browser would, builds the tree once, and takes everything from it but the text: the links as
-canonical URLs (`links`), the author's directives to robots in the page or the header, the language, what the page says
-of itself, and the shape, by which the pages of an endless calendar are recognised. What a page says of itself is found
-by `metadata` in `linked` data, meta elements and `marked` elements; `title`, `byline` and `dates` know how titles,
-names and days are written. From the same tree, or the same source, an extractor then makes the paragraphs:
+canonical URLs (`links`), on request with what the page says of their targets (`anchors`), the author's directives to
+robots in the page or the header, the language, what the page says of itself, and the shape, by which the pages of an
+endless calendar are recognised. What a page says of itself is found by `metadata` in `linked` data, meta elements and
+`marked` elements; `title`, `byline` and `dates` know how titles, names and days are written. From the same tree, or
+the same source, an extractor then makes the paragraphs:
 
     walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
     blocks      the extractor `blocks`: a learned classifier of blocks
@@ -34,11 +35,14 @@ from windrow.data import Capture, Page
 Extractor = Callable[[Capture], Page]
 
 
-def extractor(options: Config) -> Extractor:
-    """Return the extractor that the options name, with its model loaded: errors appear before the first page."""
+def extractor(options: Config, context: bool = False) -> Extractor:
+    """Return the extractor that the options name, with its model loaded: errors appear before the first page.
+
+    `context` adds to each link what the page says of it: the anchor, the words around it, the language.
+    """
     name = options.extract.extractor
     if name in EXTRACTORS:
-        return functools.partial(_with_lines, EXTRACTORS[name](options))
+        return functools.partial(_with_lines, EXTRACTORS[name](options, context))
     return functools.partial(_with_lines, plugins.load(name, "extract.extractor", EXTRACTORS))
 
 
@@ -57,7 +61,7 @@ def _with_lines(extract: Extractor, capture: Capture) -> Page:
     return msgspec.structs.replace(page, author=author, date=date)
 
 
-def _blocks(options: Config) -> Extractor:
+def _blocks(options: Config, context: bool) -> Extractor:
     from windrow.extract import blocks
 
     return functools.partial(
@@ -68,33 +72,45 @@ def _blocks(options: Config) -> Extractor:
         comments=options.extract.comments,
         title=options.extract.title,
         marks=options.extract.marks,
+        context=context,
     )
 
 
-def _paragraphs(options: Config) -> Extractor:
+def _paragraphs(options: Config, context: bool) -> Extractor:
     from windrow.extract import justext
 
     justext.check(options.paragraphs)
-    links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(justext.extract, max_links=links, agent=agent, options=options.paragraphs)
+    return functools.partial(
+        justext.extract,
+        max_links=options.extract.max_links,
+        agent=options.identity.name,
+        options=options.paragraphs,
+        context=context,
+    )
 
 
-def _lines(options: Config) -> Extractor:
+def _lines(options: Config, context: bool) -> Extractor:
     from windrow.extract import lines  # imports numpy, which the others do not need
 
-    links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(lines.extract, max_links=links, agent=agent, model=lines.load_model(options.extract.model))
+    return functools.partial(
+        lines.extract,
+        max_links=options.extract.max_links,
+        agent=options.identity.name,
+        model=lines.load_model(options.extract.model),
+        context=context,
+    )
 
 
-def _none(options: Config) -> Extractor:
+def _none(options: Config, context: bool) -> Extractor:
     from windrow.extract import html
 
-    return functools.partial(html.extract, max_links=options.extract.max_links, agent=options.identity.name)
+    links, agent = options.extract.max_links, options.identity.name
+    return functools.partial(html.extract, max_links=links, agent=agent, context=context)
 
 
 # Each module is imported when it is chosen. A new extractor is a package here, a line below, and a floor in
 # tests/quality.
-EXTRACTORS: dict[str, Callable[[Config], Extractor]] = {
+EXTRACTORS: dict[str, Callable[[Config, bool], Extractor]] = {
     "blocks": _blocks,
     "paragraphs": _paragraphs,
     "lines": _lines,

@@ -11,8 +11,8 @@ import xxhash
 
 from windrow import urls
 from windrow.data import Capture, Page
-from windrow.extract import decode, links, marked, metadata, sniff, walk
-from windrow.extract.links import Found, clean
+from windrow.extract import anchors, decode, links, marked, metadata, sniff, walk
+from windrow.extract.links import Found, PageAddress, clean
 from windrow.extract.metadata import Metadata, MetadataSources
 
 _FIELDS = re.compile(rb"\r\n(content-type|x-robots-tag)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
@@ -56,23 +56,24 @@ class ReadPage(NamedTuple):
 
     page: Page  # without text
     tree: turbohtml.Document | None  # stripped for the walk; None if the capture is not HTML
+    markup: str = ""  # the tree written out for the walk, if it was done already
     body: str = ""  # main text as the linked data give it, for a page that shows none; see `linked.lines`
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", anchors: bool = False) -> Page:
+def extract(capture: Capture, max_links: int, agent: str = "", context: bool = False) -> Page:
     """Return the page without text; an empty Page if it is not HTML.
 
-    `agent` is the name by which an author may address our robot alone. A crawl does not use anchor texts, and they cost
-    20 µs more: they are read only on request.
+    `agent` is the name by which an author may address our robot alone. `context` adds to the links what the page says
+    of them.
     """
-    return read(capture, max_links, agent, anchors, details=False).page
+    return read(capture, max_links, agent, context, details=False).page
 
 
 def read(
     capture: Capture,
     max_links: int,
     agent: str = "",
-    anchors: bool = False,
+    context: bool = False,
     stock: bool = False,
     articles: bool = False,
     absolute: bool = False,
@@ -81,8 +82,9 @@ def read(
 ) -> ReadPage:
     """Return the page without text, and its tree.
 
-    `stock` and `articles` strip the tree as walk.strip says. `absolute` makes the links in it absolute. `details` adds
-    author, date and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text anyway computes
+    `context` adds to the links their anchors, the words around them and their languages (see `anchors`). `stock` and
+    `articles` strip the tree as walk.strip says. `absolute` makes the links in it absolute. `details` adds author, date
+    and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text anyway computes
     the shape from it.
     """
     agent = agent.lower()
@@ -98,7 +100,7 @@ def read(
         word for name, content in kept if name in ("robots", agent) for word in _WORDS.split(content.lower())
     )
     base = links.base(document, capture.task.url.text, charset)
-    found = links.of_anchors(document, anchors)
+    found = links.of_anchors(document)
     canonical, hrefs = links.add_relations(document, found)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
     links.add_others(document, metas, found)
@@ -106,10 +108,16 @@ def read(
     if details:
         about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
         about = _from_marks(document, text, about, (found, capture.time))
+    title = _printable(about.title) if details else _title(document)  # before the tree is stripped of its head
+    described = links.labels(document, found) if context else {}
     if absolute:
         links.make_absolute(document, base, charset)
+    walk.strip(document, stock, articles)
+    markup = walk.markup(document) if context else ""
+    if context:
+        described |= anchors.describe(markup, max_links)
     page = Page(
-        title=_printable(about.title) if details else _title(document),
+        title=title,
         author=about.author,
         date=about.date,
         licence=about.licence,
@@ -120,14 +128,14 @@ def read(
         language=_language(document, metas),
         charset=charset,
         canonical=links.joined(base, canonical, charset),
-        links=links.links(found, (base, charset), capture.task.url.key, max_links),
+        links=links.links(found, PageAddress(base, charset, capture.task.url.key), max_links, described),
         nofollow=not directives.isdisjoint(_NOFOLLOW),
         noindex=not directives.isdisjoint(_NOINDEX),
-        shape=_strip_and_shape(document, (stock, articles), shaped),
+        shape=shape(document.text) if shaped else 0,
         metas=(*kept, *_translation_marks(document)),
         licences=licences,
     )
-    return ReadPage(page, document, about.body)
+    return ReadPage(page, document, markup, about.body)
 
 
 def parse(text: str, xhtml: bool) -> turbohtml.Document:
@@ -288,11 +296,6 @@ def _language(document: turbohtml.Document, metas: Sequence[turbohtml.Element]) 
                 if match:
                     return match[1]
     return ""
-
-
-def _strip_and_shape(document: turbohtml.Document, mode: tuple[bool, bool], wanted: bool) -> int:
-    walk.strip(document, *mode)
-    return shape(document.text) if wanted else 0
 
 
 def shape(text: str) -> int:

@@ -6,21 +6,24 @@ whole tree each time.
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from windrow import urls
-from windrow.data import Link
+from windrow.data import Link, Url
 from windrow.extract import encode
+from windrow.extract.anchors import ANCHOR, LANGUAGE, Description
 from windrow.extract.sniff import HTML, media_type
 from windrow.extract.walk import Element, ElementTree
 
-Found = dict[str, tuple[str, str]]  # href -> anchor text, rel
+Found = dict[str, str]  # href -> rel
+Descriptions = Mapping[str, Description]  # by href, see `anchors`
 
 _REFRESH = re.compile(
     r"\s*[\d.]+(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL
 )
 _RELATIONS = {"canonical", "alternate", "next", "prev"}
-_ANCHOR = 128  # characters of an anchor text, as in WAT files
+_LABELLED = (("link", "href"), ("area", "href"), ("iframe", "src"), ("frame", "src"))  # tags, and who names the target
 _TYPE = 256  # characters of a content type
 _CONTENT = 4096  # characters read of a meta element
 _MAX_LICENCES = 8
@@ -43,7 +46,7 @@ def joined(base: str, href: str, charset: str) -> str:
     return url.text if url else ""
 
 
-def of_anchors(document: ElementTree, anchors: bool) -> Found:
+def of_anchors(document: ElementTree) -> Found:
     """Return the hrefs of anchors without fragments, each once.
 
     In documentation three of five hrefs differ in nothing but the fragment.
@@ -56,8 +59,8 @@ def of_anchors(document: ElementTree, anchors: bool) -> Found:
         href = href.partition("#")[0] if "#" in href else href
         rel = element.attr("rel") or ""
         known = found.get(href)
-        if known is None or ("nofollow" in known[1] and "nofollow" not in rel.lower()):
-            found[href] = (clean(" ".join(element.text.split())[:_ANCHOR]) if anchors else "", rel.lower())
+        if known is None or ("nofollow" in known and "nofollow" not in rel.lower()):
+            found[href] = rel.lower()
     return found
 
 
@@ -67,7 +70,7 @@ def add_relations(document: ElementTree, found: Found) -> tuple[str, list[str]]:
     Return the href of the canonical page and those of licences; anchors may name licences too.
     """
     canonical = ""
-    licences = [href for href, (_, rel) in found.items() if rel and "license" in rel]
+    licences = [href for href, rel in found.items() if rel and "license" in rel]
     for element in document.find_all("link"):
         rel = (element.attr("rel") or "").lower()
         relations = _RELATIONS.intersection(rel.split())
@@ -106,27 +109,67 @@ def _add(found: Found, href: str, rel: str) -> None:
     """Keep the first link to each href, but prefer one without nofollow: consent given once is enough."""
     href = href.partition("#")[0]
     known = found.get(href)
-    if known is None:
-        found[href] = ("", rel)
-    elif "nofollow" in known[1] and "nofollow" not in rel:
-        found[href] = (known[0], rel)
+    if known is None or ("nofollow" in known and "nofollow" not in rel):
+        found[href] = rel
 
 
-def links(found: Found, base: tuple[str, str], own: int, max_links: int) -> tuple[Link, ...]:
-    """Return the links, without one to the page itself, whose URL has the key `own`. `base` is the page's base URL and
-    its charset."""
+def labels(document: ElementTree, found: Found) -> dict[str, Description]:
+    """Return what the links say of their targets that are no anchors: a title, and the language."""
+    described: dict[str, Description] = {}
+    for tag, attribute in _LABELLED:
+        if document.find(tag) is None:
+            continue
+        for element in document.find_all(tag):
+            href = (element.attr(attribute) or "").partition("#")[0]
+            if href in found and href not in described:
+                label = " ".join((element.attr("alt") or element.attr("title") or "")[:_CONTENT].split())
+                language = (element.attr("hreflang") or "").strip()
+                described[href] = label[:ANCHOR], "", language[:LANGUAGE]
+    return described
+
+
+class PageAddress(NamedTuple):
+    """What the links of a page are relative to."""
+
+    base: str  # URL
+    charset: str
+    own: int  # key of the page's own URL
+
+
+def links(found: Found, page: PageAddress, max_links: int, described: Descriptions) -> tuple[Link, ...]:
+    """Return the links, without one to the page itself. `described` has them by their hrefs or by their URLs."""
     hrefs = list(itertools.islice(found, max_links))
-    if base[1] != "UTF-8":
-        hrefs = [encode.href(href, base[1]) for href in hrefs]
+    if page.charset != "UTF-8":
+        hrefs = [encode.href(href, page.charset) for href in hrefs]
     kept: dict[int, Link] = {}
-    for url, (anchor, rel) in zip(urls.join(base[0], hrefs), found.values(), strict=False):
+    for url, (href, rel) in zip(urls.join(page.base, hrefs), found.items(), strict=False):
         if url is None:
             continue
+        about = (described.get(href) or described.get(url.text)) if described else None
         known = kept.get(url.key)
-        if known is None or ("nofollow" in known.rel and "nofollow" not in rel):
-            kept[url.key] = Link(url, anchor, clean(rel) if rel else "")
-    kept.pop(own, None)
+        if known is None:
+            kept[url.key] = _link(url, rel, about)
+        elif about or "nofollow" in known.rel:
+            kept[url.key] = _merged(known, _link(url, rel, about))
+    kept.pop(page.own, None)
     return tuple(kept.values())
+
+
+def _link(url: Url, rel: str, about: Description | None) -> Link:
+    rel = clean(rel) if rel else ""
+    if about is None:
+        return Link(url, rel=rel)
+    anchor, context, language = about
+    if not (anchor + context).isprintable():
+        anchor, context = clean(anchor), clean(context)
+    return Link(url, anchor, rel, context, clean(language.lower()) if language else "")
+
+
+def _merged(known: Link, other: Link) -> Link:
+    """Return one link for two to the same URL: consent to follow given once is enough, and so is one anchor."""
+    rel = other.rel if "nofollow" in known.rel and "nofollow" not in other.rel else known.rel
+    about = other if other.anchor and not known.anchor else known
+    return Link(known.url, about.anchor, rel, about.context, about.language)
 
 
 def make_absolute(document: ElementTree, base: str, charset: str) -> None:

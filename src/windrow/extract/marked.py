@@ -50,7 +50,7 @@ def times(document: MarkedTree) -> list[str]:
 
 def linked_authors(document: MarkedTree, found: Found) -> list[str]:
     """Return the texts of links to authors. The links already found show whether a page has any; few do."""
-    if not any(rel and "author" in rel for _, rel in found.values()):
+    if not any(rel and "author" in rel for rel in found.values()):
         return []
     elements = (
         element for element in document.find_all("a") if "author" in (element.attr("rel") or "").lower().split()

@@ -22,7 +22,7 @@ def page(html: str, **options: object) -> tuple[Paragraph, ...]:
     given = config.ParagraphsOptions(**{"language": "en", "preset": "stock", **options})  # type: ignore[arg-type]
     tree = turbohtml.parse(html)
     walk.strip(tree, given.preset == "stock")
-    return justext.paragraphs(tree, "", given)
+    return justext.paragraphs(walk.markup(tree), "", given)
 
 
 def own(html: str, **options: object) -> list[str]:

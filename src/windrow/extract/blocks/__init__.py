@@ -51,17 +51,19 @@ def extract(
     comments: bool = False,
     marks: bool = False,
     title: bool = True,
+    context: bool = False,
 ) -> Page:
     """Return the page of `html.extract` with all its blocks as paragraphs, each good or bad.
 
     `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides. `comments`
     keeps the comments of readers as a class of their own, `title` keeps the headline, `marks` adds the links and
-    emphasis within paragraphs.
+    emphasis within paragraphs, `context` what the page says of its links.
     """
-    page, tree, body = html.read(capture, max_links, agent, articles=True, absolute=marks, shaped=False)
+    read = html.read(capture, max_links, agent, context, articles=True, absolute=marks, shaped=False)
+    page, tree, markup, body = read
     if tree is None:
         return page
-    found = walk.walk(walk.markup(tree), marks=marks)
+    found = walk.walk(markup or walk.markup(tree), marks=marks)
     kept = paragraphs(found, classify or default(), comments)
     if len(body) >= _BODY and sum(len(one.text) for one in kept if one.kind == "good") * _TIMES < len(body):
         kept = _with_body(kept, body)

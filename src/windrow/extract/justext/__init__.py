@@ -18,17 +18,23 @@ from windrow.extract import html, walk
 from windrow.extract.justext import rules, stoplists
 from windrow.extract.justext.rules import PRESETS, Thresholds
 from windrow.extract.justext.stoplists import Stoplist
-from windrow.extract.walk import ElementTree, Walk, structure
+from windrow.extract.walk import Walk, structure
 
 _DEFAULT = config.ParagraphsOptions()
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", options: config.ParagraphsOptions = _DEFAULT) -> Page:
+def extract(
+    capture: Capture,
+    max_links: int,
+    agent: str = "",
+    options: config.ParagraphsOptions = _DEFAULT,
+    context: bool = False,
+) -> Page:
     """Return the page of `html.extract` with all its paragraphs, each good or bad."""
-    page, tree, _ = html.read(capture, max_links, agent, stock=options.preset == "stock")
+    page, tree, markup, _ = html.read(capture, max_links, agent, context, stock=options.preset == "stock")
     if tree is None:
         return page
-    return msgspec.structs.replace(page, paragraphs=paragraphs(tree, page.language, options))
+    return msgspec.structs.replace(page, paragraphs=paragraphs(markup or walk.markup(tree), page.language, options))
 
 
 def check(options: config.ParagraphsOptions) -> None:
@@ -39,10 +45,11 @@ def check(options: config.ParagraphsOptions) -> None:
         stoplists.load(options.language)
 
 
-def paragraphs(tree: ElementTree, declared: str, options: config.ParagraphsOptions) -> tuple[Paragraph, ...]:
-    """Return all paragraphs of a stripped tree, good and bad. `declared` is the language that the page declares."""
+def paragraphs(markup: str, declared: str, options: config.ParagraphsOptions) -> tuple[Paragraph, ...]:
+    """Return all paragraphs of a page that `walk.markup` wrote out, good and bad. `declared` is the language that the
+    page declares."""
     stock = options.preset == "stock"
-    page = walk.walk(walk.markup(tree), stock)
+    page = walk.walk(markup, stock)
     found = rules.classified(page, _stoplist(page, declared, options), thresholds(options))
     return found if stock else structure.formed(page, found)
 

@@ -53,10 +53,12 @@ class LineBlock(NamedTuple):
     end: int
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None) -> Page:
+def extract(
+    capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None, context: bool = False
+) -> Page:
     """Return the page of `html.extract` with the paragraphs of its main text. The default model is the shipped one."""
-    page, document, _ = html.read(capture, max_links, agent)
-    if document is None:
+    page, tree, *_ = html.read(capture, max_links, agent, context)
+    if tree is None:
         return page
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
     lines = source.lines(text)

@@ -120,16 +120,24 @@ class Scope:
             return "allow"
         return "deny" if any(pattern.search(text) for pattern in self._deny) else ""
 
-    def follow(self, task: Task, url: Url, redirect: bool = False) -> Task | str:
-        """Return the task for a link on the page of this task, or the name of the rule on depth that refuses it."""
+    def follow(self, task: Task, url: Url, redirect: bool = False, hints: bytes = b"") -> Task | str:
+        """Return the task for a link on the page of this task, or the name of the rule on depth that refuses it. What a
+        link said of a page holds for the page that it redirects to."""
         distance = task.distance + (url.domain != task.url.domain)
         if 0 <= self._rules.max_distance < distance:
             return "distance"
         depth = task.depth if redirect else task.depth + 1
         if 0 < self._rules.max_depth < depth:
             return "depth"
-        hops = task.redirects + 1 if redirect else 0
-        return Task(url, priority=task.priority, depth=depth, distance=distance, redirects=hops, via=task.url.text)
+        return Task(
+            url,
+            priority=task.priority,
+            depth=depth,
+            distance=distance,
+            redirects=task.redirects + 1 if redirect else 0,
+            via=task.url.text,
+            hints=task.hints if redirect else hints,
+        )
 
     def embed(self, task: Task, url: Url, redirect: bool = False) -> Task | str:
         """Return the task for a requisite of this task's page, or the name of the rule that refuses it."""
