@@ -9,6 +9,7 @@ KERNELS = {  # name -> module
     "blocks": "windrow.extract.blocks._blocks",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
+    "features": "windrow.frontier.policy._features",
 }
 
 

@@ -31,6 +31,7 @@ RETRYABLE = frozenset(
         Reason.BAD_STATUS, Reason.NO_SUCH_HOST, Reason.DNS, Reason.BLOCKED_ADDRESS, Reason.CONNECT, Reason.TLS,
         Reason.TIMEOUT, Reason.DISCONNECT, Reason.PROTOCOL, Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE,
         Reason.HOST_DEAD, Reason.REDIRECTS, Reason.BAD_REDIRECT, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE,
+        Reason.LOW_VALUE,
     }
 )  # fmt: skip
 

@@ -107,13 +107,14 @@ class FrontierOptions:
     )
     # Yield below which a domain of n pages is retired. "strict", "normal" and "permissive" are 0.01, 0.005 and 0.002
     # times (log10 n - 1); "a,b" is a * (log10 n - b); "off" retires none.
+    # "auto" is "off" with order "value", which ends the tails of queues instead, and "normal" with the others.
     yield_threshold: Annotated[
         str,
         Pattern(
-            r"off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
-            "'off', 'strict', 'normal', 'permissive', or two numbers such as '0.01,1'",
+            r"auto|off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
+            "'auto', 'off', 'strict', 'normal', 'permissive', or two numbers such as '0.01,1'",
         ),
-    ] = "normal"
+    ] = "auto"
     # Yield of a domain: "bytes" kept per byte downloaded, or "pages", the mean of the yields of its pages.
     yield_form: Literal["bytes", "pages"] = "bytes"
     # Text that counts for the yield: "kept" in the corpus, all "clean" text, or clean text in the "primary" language,
@@ -123,12 +124,15 @@ class FrontierOptions:
     grace_bytes: int = 512 << 10  # Bytes downloaded from a domain before which it is not retired (SpiderLing).
     # Also retire single hosts, and single first path segments of a host; a good host outlives its domain.
     segments: bool = True
-    # Order of hosts: "yield" takes the hosts first that are expected to give the most text per byte, "breadth" each
-    # in turn.
-    order: Literal["yield", "breadth"] = "yield"
+    # Order of links and hosts: "value" learns while crawling what each link is worth, "yield" takes the hosts first
+    # that have given the most text per byte, "breadth" each in turn.
+    order: Literal["value", "yield", "breadth"] = "value"
+    # With order "value": links that are hardly worth a request end as "low-value" when the wanted text expected behind
+    # all that wait is at most this share of what was found; 0: they are all requested.
+    give_up: Share = 0.01
     # With order "yield": the terms of a link's rank, "yield", "language" or the user's own as "package.module:name".
     terms: Annotated[tuple[str, ...], Plugin()] = ("yield", "language")
-    # With order "yield": hosts tried at once whose expected yield is below half of the present yield of the crawl.
+    # With order "value" or "yield": hosts tried at once whose expected yield is below half of the crawl's present one.
     explore: Count = 8
     # Share of the clean text of a domain in the primary language below which the domain is retired; 0: off.
     min_primary_share: Share = 0.0

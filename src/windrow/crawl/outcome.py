@@ -18,6 +18,7 @@ _DAY = 86400.0
 _HOPS = 5  # redirects of a well-known file (RFC 9309 §2.3.1.2)
 _CLOSED = {
     Reason.LOW_YIELD: "its domain was retired: too little text for its bytes",
+    Reason.LOW_VALUE: "too little wanted text was expected of it for its bytes",
     Reason.OUT_OF_SCOPE: f"{takedown.RULE}: its host is on the list",
     Reason.BLOCKED: "an order blocks its host or domain",
 }

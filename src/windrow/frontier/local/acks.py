@@ -5,10 +5,12 @@ gives the same store. Caps and ranks depend on the present options: they apply t
 their result.
 """
 
+import collections
+
 import msgspec
 
 from windrow import config, urls
-from windrow.data import Closing, Entry, Kind, Report, Task
+from windrow.data import Closing, Entry, Kind, Reason, Report, Task
 from windrow.frontier.local import admission
 from windrow.frontier.local.admission import Admission
 from windrow.frontier.local.backlog import Backlog
@@ -17,6 +19,7 @@ from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins, needed_by
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.values import Values
 from windrow.frontier.policy import health, rank
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.policy.rank import Term
@@ -50,6 +53,7 @@ class Acks:
         self._meta = views.rows.meta
         self._same_pages = options.scope.same_pages
         self._terms = terms
+        self._values = views.ledgers.values
         self.configure(options)
         self._changed: dict[str, OpenHost] = {}  # open hosts of which something was closed or opened again
 
@@ -58,6 +62,8 @@ class Acks:
         self._fetch = options.fetch
         self._admission.limit(options.frontier)
         self._origins.configure(options.fetch)
+        if self._values is not None:
+            self._values.configure(options.focus)
         self._dispatcher.configure(options.fetch)
 
     def ack(self, report: Report) -> Entry:
@@ -80,7 +86,7 @@ class Acks:
         return tuple(self._ledgers.closing(host) for host in changed.values())
 
     def admit(
-        self, tasks: tuple[Task, ...], via: int, refused: dict[str, int] | None, ranks: admission.Rank | None = None
+        self, tasks: tuple[Task, ...], via: int, refused: dict[str, int] | None, ranks: admission.Ranked | None = None
     ) -> list[Task]:
         """Admit tasks and put the open hosts that got work where they belong."""
         new, hosts = self._admission.admit(tasks, via, refused, ranks)
@@ -126,6 +132,8 @@ class Acks:
         if report.status and not task.embed:  # requisites are no text, and say nothing about the yield of their host
             self._book(row, report)
         entry = self._take_links(row, entry, ref, live)
+        if self._values is not None and not task.embed:
+            self._learn_value(row, entry)
         if not row.waiting and row.position:
             self._backlog.leave(row)
         if host is not None:
@@ -158,8 +166,28 @@ class Acks:
         if repeated:
             refused["same-pages"] = refused.get("same-pages", 0) + len(report.links)
             return Entry(report, (), refused)
-        ranks = rank.ranker(self._terms, report) if self._ledgers.steers else None
+        ranks = self._ranks(report) if self._ledgers.steers else None
         return Entry(report, tuple(self.admit(report.links, ref, refused, ranks)), refused)
+
+    def _ranks(self, report: Report) -> admission.Ranked | None:
+        """Return the function that ranks the links of a page."""
+        values, terms = self._values, self._terms
+        if values is None:
+            return rank.ranker(terms, report)
+        return None if report.reason is Reason.REDIRECT else _valued(values, terms, report)
+
+    def _learn_value(self, row: HostRow, entry: Entry) -> None:
+        """Let the models learn from a page. They know what the log says, and nothing else."""
+        report, values = entry.report, self._values
+        assert values is not None
+        if report.reason is Reason.LOW_VALUE:
+            return values.give_up(report.task)
+        if not report.final or not report.status or report.reason is Reason.REDIRECT:
+            return None
+        new = [task for task in entry.admitted if not task.embed]
+        counts = collections.Counter(task.url.host for task in new)
+        fresh = sum(self._rows.make_host(task.url).urls == counts.pop(task.url.host, 0) for task in new)
+        return values.learn(report, row, new, fresh)
 
     def _book(self, row: HostRow, report: Report) -> None:
         """Enter a response into the ledgers. The URLs of whatever it closes end with the reason."""
@@ -213,3 +241,19 @@ class Acks:
         if host is not None and name in host.awaited:
             del host.awaited[name]
             self._dispatcher.put_back(host)
+
+
+def _valued(values: Values, terms: tuple[Term, ...], report: Report) -> admission.Ranked:
+    """Return the function that ranks the links of a page by their value, and by the terms of the user."""
+    above = values.above(report)
+    dropped = values.dropped(above)
+
+    def ranked(task: Task) -> Task | None:
+        if task.embed:
+            return task
+        if dropped:
+            return None
+        found = values.described(task, above)
+        return rank.moved(found, terms, report) if terms else found
+
+    return ranked

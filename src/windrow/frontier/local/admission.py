@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable
 
-from msgspec.structs import replace
-
 from windrow import config
 from windrow.data import Task, Url
 from windrow.frontier.local.backlog import Backlog
@@ -18,7 +16,8 @@ RECENT = 100_000  # keys remembered, twice over, to save a look into the store; 
 LONGEST = 65_535  # characters of a URL that a store can keep
 SHAPES = 8  # page shapes counted per host
 
-Rank = Callable[[Task], int]
+Ranked = Callable[[Task], Task | None]  # a link with its rank; None: it is dropped
+CUTOFF = "cutoff"  # the rule that drops links of pages that are too far from the topic
 
 _CLOSED = {LOW_YIELD: "low-yield", BLOCKED: "blocked"}  # rules by the code of the reason
 
@@ -42,9 +41,9 @@ class Admission:
         self._capped = caps.max_host_urls > 0 or caps.max_domain_urls > 0
 
     def admit(
-        self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None, rank: Rank | None = None
+        self, tasks: Iterable[Task], via: int, refused: dict[str, int] | None, ranked: Ranked | None = None
     ) -> tuple[list[Task], list[OpenHost]]:
-        """Admit the new tasks, with the ranks that `rank` gives them; return them, and the open hosts that got work.
+        """Admit the new tasks, with the ranks that `ranked` gives them; return them, and the open hosts that got work.
 
         Tasks that a cap refuses are counted in `refused` by rule. Without it nothing is refused: the tasks were
         admitted before, and the log says so.
@@ -73,9 +72,12 @@ class Admission:
                     refused[rule] = refused.get(rule, 0) + 1
                     continue
             row = row or rows.make_host(url)
+            described = ranked(task) if ranked is not None else task
+            if described is None:
+                self._drop(row, key, refused)
+                continue  # it may be admitted from another page
+            task = described
             recent.add(key)
-            if rank is not None:
-                task = replace(task, priority=rank(task))
             if self._store.add(row.id, task, via):
                 new.append(task)
                 host = self._enter(row, task)
@@ -86,6 +88,11 @@ class Admission:
         if len(recent) > RECENT:
             self._older, self._recent = recent, set()
         return new, hosts
+
+    def _drop(self, row: HostRow, key: int, refused: dict[str, int] | None) -> None:
+        """Count a link that is dropped, unless its URL is known."""
+        if refused is not None and not self._store.find(row.id, key):
+            refused[CUTOFF] = refused.get(CUTOFF, 0) + 1
 
     def _enter(self, row: HostRow, task: Task) -> OpenHost | None:
         """Count a new URL of a host; return the host if it is open."""

@@ -14,8 +14,12 @@ from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.leases import MOST, Leases, next_errand
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.schedule import Schedule, by_rank
+from windrow.frontier.local.values import Values
 from windrow.frontier.policy import health, steer
 
+LOOK = 100  # pages, and a twentieth of all, after which what is left is estimated again
+SAMPLE = 4096  # links from which it is estimated
+_BUCKET = 1e6  # more than any yield
 LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one that waits
 
 
@@ -32,6 +36,8 @@ class Dispatcher:
         self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
         self._held = False  # ready hosts were held back by the last `lease`
         self._trials = 0  # hosts on trial
+        self._look = 0  # pages of the crawl at which what is left is estimated
+        self._little = False  # little wanted text is left
         self._now = now
 
     def configure(self, fetch: config.FetchOptions) -> None:
@@ -79,10 +85,15 @@ class Dispatcher:
     def _lease(self, host: OpenHost) -> Lease | None:
         """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""
         good = True
+        self._leases.rerank(host)
         if self._steered and (key := self._key(host)) > -math.inf:
-            good = self._ledgers.is_good(-key)
-            self._held = not good and self._trials >= self._options.explore
-            if self._held or key > host.key * 0.9:  # its yield fell by a tenth since the host became ready
+            good = self._ledgers.is_good(self._yield(host))
+            if not good and self._is_given_up(host):
+                return self._give_up(host)
+            self._held = (not good and self._trials >= self._options.explore) or self._comes_later(host)
+            if self._held or key > host.key + 0.1 * abs(
+                host.key
+            ):  # its yield fell by a tenth since the host became ready
                 self._schedule.free(host, 0.0)
                 self._schedule.put(host, 0.0)
                 return None
@@ -103,7 +114,57 @@ class Dispatcher:
         """Return the order of a host among the ready ones, by expected yield. Work that cannot wait comes first."""
         if host.errands or host.ending or host.ends_pages:
             return -math.inf
-        return -self._ledgers.expected(host.row, host.rank)
+        values = self._ledgers.values
+        later = values.bucket(host.rank) * _BUCKET if values is not None else 0.0
+        return later - self._ledgers.expected(host.row, host.rank)
+
+    def _yield(self, host: OpenHost) -> float:
+        return self._ledgers.likely(host.row, host.rank)
+
+    def _comes_later(self, host: OpenHost) -> bool:
+        """Return whether a host has to wait for one with links of a higher bucket, even if that one is not due yet."""
+        values = self._ledgers.values
+        if values is None or not values.banded:
+            return False
+        bucket = values.bucket(host.rank)
+        soon = self._now + LONG_REST
+        return bucket > 0 and any(
+            values.bucket(other.rank) < bucket
+            and (other.has_more or other.in_flight)
+            and not other.ending
+            and self._due(other) <= soon
+            for other in self._backlog.hosts.values()
+        )
+
+    # The end of a crawl
+
+    def _is_given_up(self, host: OpenHost) -> bool:
+        """Return whether the links of a host end, because little wanted text is left behind all that wait."""
+        values = self._ledgers.values
+        if values is None or not self._options.give_up or not values.is_poor(self._yield(host)):
+            return False
+        if values.sums.pages >= self._look:
+            self._look = values.sums.pages + max(LOOK, values.sums.pages // 20)
+            self._little = self._is_little_left(values)
+        return self._little
+
+    def _is_little_left(self, values: Values) -> bool:
+        """Return whether few wanted pages are expected behind all links that wait, and no link among them is good."""
+        if self._backlog.others_wait():
+            return False
+        waiting = [host for host in self._backlog.hosts.values() if host.has_more and not host.ending]
+        if any(not values.is_poor(self._yield(host)) for host in waiting):
+            return False
+        most = max(4, SAMPLE // max(1, len(waiting)))
+        left = sum(self._leases.left(host, values, most) for host in waiting)
+        return values.is_little(left, self._options.give_up)
+
+    def _give_up(self, host: OpenHost) -> Lease | None:
+        lease = self._leases.give_up(host)
+        if lease is None:
+            self._schedule.free(host, 0.0)
+            self.put_back(host)
+        return lease
 
     def _fill(self) -> bool:
         opened = self._backlog.fill()
@@ -144,7 +205,7 @@ class Dispatcher:
         """
         if not self._steered:
             return self._options.quantum
-        if not self._ledgers.is_good(-host.key):  # as it was when the host became ready
+        if not self._ledgers.is_good(self._yield(host)):
             return min(steer.TRIAL_PAGES, self._options.quantum)
         return math.inf if self._held else self._options.quantum
 
@@ -167,7 +228,7 @@ class Dispatcher:
 
     def lift(self, host: OpenHost) -> None:
         """Move a ready host forward if it has become better. One that has become worse is noticed when it is first."""
-        if self._steered and host.state == "ready" and self._key(host) < 1.1 * host.key:  # keys are negative
+        if self._steered and host.state == "ready" and self._key(host) < host.key - 0.1 * abs(host.key):
             self._schedule.put(host, 0.0)
 
     def hurry(self, host: OpenHost) -> None:

@@ -32,6 +32,7 @@ from windrow.frontier.local.leases import Leases
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, rank
 from windrow.frontier.policy.rank import TermContext
 from windrow.frontier.store.protocol import Store
@@ -41,6 +42,7 @@ _CHUNK = 100  # tasks admitted at a time
 _MARGIN = 256  # writes to the store that stay possible, for what an operation does besides its tasks
 _PER_TASK = 4  # writes per new task: its key, its queue entry, its host's and its domain's position in the backlog
 _PER_REPORT = 8  # writes per report: the row and the queue entry of its URL, its fingerprints, its host in the backlog
+VALUES = "values"  # the models of the values of links
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -64,10 +66,11 @@ class LocalFrontier:
         self.meta: Meta = store.meta()
         self._rows = rows = RowCache(store, self.meta)
         blocks = Blocks(self.meta.controls.blocked)
-        self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks)
+        self._values = values = _values(store, self.meta, options, languages)
+        self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks, values)
         self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
-        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch), options, now)
+        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now)
         views = Views(
             store=store,
             rows=rows,
@@ -77,7 +80,8 @@ class LocalFrontier:
             admission=Admission(store, rows, backlog, ledgers, blocks),
             origins=known,
         )
-        terms = rank.terms(options.frontier.terms, TermContext(languages=tuple(languages)))
+        names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
+        terms = rank.terms(names, TermContext(languages=tuple(languages)))
         self._acks = Acks(views, options, terms)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
@@ -96,8 +100,9 @@ class LocalFrontier:
         every = tuple(tasks)
         self._reserve(_MARGIN + _PER_TASK * len(every))
         new: list[Task] = []
+        ranks = self._values.seed if self._values is not None else None
         for start in range(0, len(every), _CHUNK):
-            new += self._acks.admit(every[start : start + _CHUNK], 0, self._refused)
+            new += self._acks.admit(every[start : start + _CHUNK], 0, self._refused, ranks)
             with contextlib.suppress(OSError):  # on a full disk the rows stay in memory
                 self._rows.trim(self._backlog.hosts, self._backlog.domains)
         return new
@@ -190,6 +195,8 @@ class LocalFrontier:
     async def checkpoint(self, now: float) -> None:
         """Make durable what was acknowledged. All of it must be in committed frames."""
         self._rows.save()
+        if self._values is not None:
+            self._store.save_blob(VALUES, self._values.state())
         self._store.checkpoint(self.meta)
         self._checked = now
 
@@ -248,6 +255,13 @@ class LocalFrontier:
             hosts_waiting=self._dispatcher.scheduled() - ready,
             hosts_backlog=max(0, meta.hosts_waiting - len(self._backlog.hosts)),
         )
+
+
+def _values(store: Store, meta: Meta, options: config.Config, languages: Sequence[str]) -> Values | None:
+    """Return the values of links, if the crawl is ordered by them. Without text all of them would be 0."""
+    if options.frontier.order != "value" or options.extract.extractor == "none":
+        return None
+    return Values(meta, store.blob(VALUES), options.focus, tuple(languages))
 
 
 def _writes(report: Report) -> int:

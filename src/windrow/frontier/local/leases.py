@@ -3,16 +3,23 @@
 import itertools
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from windrow import config, urls
 from windrow.data import Access, Kind, Lease, Origin, Reason, Task, Url
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.origins import Origins
+from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, health, steer
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import REASONS, HostRow
 
 MOST = 16  # tasks per lease, if no delay separates them
+RERANKED = 1000  # links of a host whose ranks are computed again
+NEXT = 8  # the same before each lease
+ROUNDS = 3  # links that move back make room for others, whose ranks are then computed too
+NOTICED = 4  # ranks by which a link moves at least
 MOST_CLOSED = 256  # tasks per lease, if they end without a request
 LONG = 0.25  # seconds that a lease may hold an address for the sake of several tasks
 
@@ -20,8 +27,11 @@ LONG = 0.25  # seconds that a lease may hold an address for the sake of several 
 class Leases:
     """Makes leases."""
 
-    def __init__(self, store: Store, origins: Origins, fetch: config.FetchOptions) -> None:
+    def __init__(
+        self, store: Store, origins: Origins, fetch: config.FetchOptions, values: Values | None = None
+    ) -> None:
         self._store = store
+        self._values = values
         self._origins = origins
         self._fetch = fetch
         self._tokens = itertools.count(1)
@@ -46,6 +56,48 @@ class Leases:
         if host.errands:
             return self._errand(host, now)
         return self._pages(host, now, most)
+
+    def rerank(self, host: OpenHost) -> None:
+        """Compute the ranks of a host's next links again, because the crawl has learned since it found them; of many of
+        its links if it has half as many pages again as at the last time, or if the boundaries have changed."""
+        row, values = host.row, self._values
+        if values is None or host.ending or not host.has_more:
+            return
+        most = NEXT
+        if row.pages >= 1.5 * row.ranked + 2 or row.bounds != values.bounds:
+            row.ranked, row.bounds = row.pages, values.bounds
+            most = RERANKED
+        for _ in range(ROUNDS):
+            if not self._moved(host, values, most):
+                break
+            most = NEXT
+
+    def _moved(self, host: OpenHost, values: Values, most: int) -> bool:
+        """Compute the ranks of the first links of a queue again; return whether any of them has moved."""
+        row, busy = host.row, set(host.in_flight.values())
+        moved = False
+        for rank, ref in self._store.head(row.id, busy, most):
+            task = self._store.read(ref, row)
+            new = rank if task.embed else values.rank(task)
+            if abs(new - rank) >= NOTICED:
+                self._store.requeue(row.id, msgspec.structs.replace(task, priority=new), ref)
+                moved = True
+        for rank, _ in self._store.head(row.id, busy, 1) if moved else ():
+            host.rank = rank
+        return moved
+
+    def left(self, host: OpenHost, values: Values, most: int) -> float:
+        """Return how many wanted pages are expected of the links of a host that wait. Only so many are looked at; the
+        others are expected to be like the last quarter of these."""
+        queue = self._store.head(host.row.id, set(host.in_flight.values()), most)
+        found = [values.left(self._store.read(ref, host.row)) for _, ref in queue]
+        last = found[-max(1, len(found) // 4) :]
+        others = host.row.waiting - len(host.in_flight) - len(found)
+        return sum(found) + max(0, others) * sum(last) / max(1, len(last))
+
+    def give_up(self, host: OpenHost) -> Lease | None:
+        """Return links of a host that end as low-value."""
+        return self._end_pages(host, Reason.LOW_VALUE)
 
     def _errand(self, host: OpenHost, now: float) -> Lease | None:
         """Fetch a file for another origin. robots.txt may always be requested; other files obey the rules here."""

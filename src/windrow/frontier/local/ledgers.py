@@ -12,6 +12,7 @@ from windrow.data import Closing, Report, Url
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, steer
 from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, REASONS, DomainRow, HostRow, Meta, PartRow
 
@@ -19,15 +20,18 @@ from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, REASONS, DomainRow, 
 class Ledgers:
     """Enters responses and answers questions about yield."""
 
-    def __init__(self, rows: RowCache, meta: Meta, options: config.Config, blocks: Blocks) -> None:
+    def __init__(
+        self, rows: RowCache, meta: Meta, options: config.Config, blocks: Blocks, values: Values | None = None
+    ) -> None:
         self._rows = rows
+        self.values = values
         self._blocks = blocks
         self._account = meta.account
         self._rule = budget.rule(options.frontier)
         self._with_parts = options.frontier.segments
         self._judged = options.extract.extractor != "none"  # without text every yield is 0 and means nothing
         self._sums = operator.attrgetter(self._rule.text, "downloaded")
-        self.steers = self._judged and options.frontier.order == "yield"
+        self.steers = self._judged and options.frontier.order != "breadth"
 
     def enter(self, host: HostRow, report: Report) -> DomainRow | None:
         """Enter a response. Return the domain if the response closes it. The response may close the host too."""
@@ -98,12 +102,18 @@ class Ledgers:
 
     def expected(self, host: HostRow, rank: int) -> float:
         """Return the expected yield of a host's next page, which has this rank."""
+        if self.values is not None:
+            return self.values.expected(host, rank)
         domain = self._rows.domains.get(host.domain) or self._rows.make_domain(host.domain)
         return steer.expected(self._sums(host), self._sums(domain), self._account, rank)
 
+    def likely(self, host: HostRow, rank: int) -> float:
+        """Return the same, corrected by what such expectations came to."""
+        return self.values.likely(host, rank) if self.values is not None else self.expected(host, rank)
+
     def is_rich(self, host: HostRow, rank: int) -> bool:
         """Return whether a host has proved to be good."""
-        return self.steers and host.pages >= steer.FIRST and self.is_good(self.expected(host, rank))
+        return self.steers and host.pages >= steer.FIRST and self.is_good(self.likely(host, rank))
 
     def is_good(self, expected: float) -> bool:
         """Return whether this yield is good compared with that of the crawl."""

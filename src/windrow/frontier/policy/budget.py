@@ -51,6 +51,8 @@ class YieldRule(msgspec.Struct, frozen=True):
 def rule(options: config.FrontierOptions) -> YieldRule:
     """Return the rule that the options describe."""
     word = options.yield_threshold.strip("[] ")
+    if word == "auto":
+        word = "off" if options.order == "value" else "normal"
     if word == "off":
         factor, start = 0.0, 1.0
     elif word in PRESETS:

@@ -53,6 +53,11 @@ def of(link: Link, relevance: float | None = None) -> bytes:
     return _PACKED[len(found)].pack(*found)
 
 
+def named(language: str) -> bytes:
+    """Return the hint of a link that names this language."""
+    return _PACKED[1].pack(*_hashes("h", [language]))
+
+
 def features(data: bytes) -> list[int]:
     """Return the numbers that Task.hints holds."""
     count = len(data) // 2

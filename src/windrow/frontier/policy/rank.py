@@ -79,17 +79,22 @@ def _term(name: str, context: TermContext) -> Term:
     raise ConfigError(f"unknown term {name!r} in frontier.terms; {fix}")
 
 
-def ranker(terms: Sequence[Term], report: Report) -> Callable[[Task], int] | None:
+def ranker(terms: Sequence[Term], report: Report) -> Callable[[Task], Task] | None:
     """Return the function that ranks the links of a page; None if they keep their rank: a redirect is the same page."""
     if report.reason is Reason.REDIRECT:
         return None
 
-    def rank(task: Task) -> int:
+    def rank(task: Task) -> Task:
         if task.embed:
-            return task.priority
-        total = RANK
-        for term in terms:
-            total += term(report, task)
-        return total if 0 <= total <= LAST else max(0, min(total, LAST))
+            return task
+        return moved(msgspec.structs.replace(task, priority=RANK), terms, report)
 
     return rank
+
+
+def moved(task: Task, terms: Sequence[Term], report: Report) -> Task:
+    """Return a link with the ranks added that the terms give it."""
+    total = task.priority
+    for term in terms:
+        total += term(report, task)
+    return msgspec.structs.replace(task, priority=max(0, min(total, LAST)))

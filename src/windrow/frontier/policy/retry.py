@@ -35,7 +35,9 @@ TABLE: dict[Reason, RetryRule] = {
 ANSWERS = 3  # of DNS that a name does not exist, before its host is closed
 
 # Reasons without a request behind them: they say nothing about the health of the host.
-WITHOUT_REQUEST = frozenset({Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.OUT_OF_SCOPE, Reason.BLOCKED})
+WITHOUT_REQUEST = frozenset(
+    {Reason.ROBOTS, Reason.HOST_DEAD, Reason.LOW_YIELD, Reason.LOW_VALUE, Reason.OUT_OF_SCOPE, Reason.BLOCKED}
+)
 
 
 def again(reason: Reason, attempt: int) -> bool:

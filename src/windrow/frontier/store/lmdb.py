@@ -122,7 +122,8 @@ class LmdbStore:
 
     def finish(self, host: int, task: Task, ref: int, code: int) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
-        self._txn.delete(_ENTRY.pack(host << 1 | 1, task.priority, high, low), db=self._urls)
+        priority = self._texts.head(ref)[0]  # a replayed task has the rank of its lease, its entry an earlier one
+        self._txn.delete(_ENTRY.pack(host << 1 | 1, priority, high, low), db=self._urls)
         self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code), db=self._urls)
         self._ahead.writes += 2
 
@@ -217,6 +218,13 @@ class LmdbStore:
             self._ahead.writes += 1
             return key
         return int.from_bytes(self._txn.get(row, db=self._tables["fingerprints"]) or b"", "big")
+
+    def blob(self, name: str) -> bytes:
+        return self._txn.get(f"blob {name}".encode(), db=self._tables["meta"]) or b""
+
+    def save_blob(self, name: str, data: bytes) -> None:
+        self.reserve(2 + len(data) // PAGE)
+        self._put("meta", f"blob {name}".encode(), data)
 
     def reserve(self, writes: int) -> None:
         self._ahead.reserve(writes)

@@ -45,6 +45,7 @@ class MemoryStore:
         self._domain_backlog = _Queue()
         self._origins: dict[str, Origin] = {}
         self._fingerprints: dict[int, int] = {}
+        self._blobs: dict[str, bytes] = {}
 
     def meta(self) -> Meta:
         return Meta()
@@ -147,6 +148,12 @@ class MemoryStore:
 
     def first_seen(self, fingerprint: int, key: int) -> int:
         return self._fingerprints.setdefault(fingerprint, key)
+
+    def blob(self, name: str) -> bytes:
+        return self._blobs.get(name, b"")
+
+    def save_blob(self, name: str, data: bytes) -> None:
+        self._blobs[name] = data
 
     def reserve(self, writes: int) -> None:
         pass

@@ -44,6 +44,9 @@ class Store(Protocol):
     def save_origin(self, origin: Origin) -> None: ...
     def first_seen(self, fingerprint: int, key: int) -> int: ...  # key of the URL that had this fingerprint first
 
+    def blob(self, name: str) -> bytes: ...  # as the last checkpoint left it; empty if there is none
+    def save_blob(self, name: str, data: bytes) -> None: ...
+
     def reserve(self, writes: int) -> None: ...  # room for so many; raises OSError if the disk has none
     def crowded(self) -> bool: ...  # a checkpoint should come soon
     def checkpoint(self, meta: Meta) -> None: ...

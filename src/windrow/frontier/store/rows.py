@@ -10,6 +10,7 @@ VERSION = 3  # of the layout of a store on disk
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
 LOW_YIELD = CODES[Reason.LOW_YIELD]
+LOW_VALUE = CODES[Reason.LOW_VALUE]
 BLOCKED = CODES[Reason.BLOCKED]
 
 
@@ -38,6 +39,11 @@ _HOST = {
     "yields": "z",
     "parts": "g",
     "closed_parts": "v",
+    "documents": "h",
+    "text": "q",
+    "ranked": "j",
+    "bounds": "0",
+    "number": "1",
 }
 _DOMAIN = {
     "id": "i",
@@ -94,6 +100,11 @@ class HostRow(msgspec.Struct, omit_defaults=True, rename=_HOST):
     yields: int = 0
     parts: dict[str, PartRow] = {}  # by first path element, see budget.segment
     closed_parts: int = 0  # how many of them are closed
+    documents: float = 0.0  # pages with wanted text; with a topic, each counts by its relevance
+    text: int = 0  # bytes of wanted text
+    number: int = 0  # in the order of the hosts' first answers
+    ranked: int = 0  # pages that it had when the ranks of its queue were computed
+    bounds: int = 0  # the boundaries by which they were computed, see Meta
 
 
 class DomainRow(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
@@ -114,6 +125,23 @@ class DomainRow(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
     closed: int = 0  # code of the reason
 
 
+class ValueSums(msgspec.Struct):
+    """The pages of the crawl, as far as the value of links is concerned."""
+
+    pages: int = 0  # answered
+    downloaded: int = 0  # bytes
+    documents: float = 0.0  # pages with wanted text, each by its relevance
+    text: int = 0  # bytes of wanted text
+    hosts: int = 0  # that have answered
+    latest: list[float] = []  # wanted pages of the latest of these
+    given_up: float = 0.0  # wanted pages expected behind links that ended as low-value
+    # Pages by the size of an expectation, as a power of two: their number, and what became of them.
+    ranked: dict[int, list[float]] = {}  # by the rank of the link: pages with wanted text
+    wanted: dict[int, list[float]] = {}  # by the chance of wanted text: pages with it
+    behind: dict[int, list[float]] = {}  # by the same chance: wanted pages expected behind their new links
+    naming: dict[int, list[float]] = {}  # by the chance of a new host: new hosts
+
+
 class Meta(msgspec.Struct):
     """What a checkpoint says about the whole store."""
 
@@ -129,6 +157,8 @@ class Meta(msgspec.Struct):
     finished: dict[str, int] = {}
     refused: dict[str, int] = {}
     account: CrawlYield = msgspec.field(default_factory=CrawlYield)
+    values: ValueSums = msgspec.field(default_factory=ValueSums)
+    bounds: int = 0  # how often the boundaries of the buckets have changed
     files: dict[str, int] = {}  # committed length of every archive file
     log: tuple[str, int] = ("", 0)  # file and offset where the log continues after that frame
     controls: Controls = Controls()  # what orders have changed

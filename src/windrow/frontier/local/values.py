@@ -1,0 +1,231 @@
+"""The learned value of links: predictions for the queue and for the open hosts, learning from every answered page.
+
+The value of a link is the wanted text that it is expected to give per byte: the chance that its page is wanted, times
+the text of a wanted page of its host, over the size of a page of its host. The rank of a link in its host's queue keeps
+only what distinguishes it from the other links to the host. What they share is added when the host is compared with
+others, so that it is never out of date. The ranks of a queue are computed again each time its host has twice as many
+pages.
+
+A link may also be worth a request because it leads to hosts that the crawl does not know yet: the chance that its page
+names a new host, times the wanted pages that a host has on average. This part is limited: links that are good in
+themselves come first.
+
+The same sums say how much wanted text is left. Predictions are grouped by their size, and each group is compared with
+what became of it, so the estimate is corrected by what was found.
+"""
+
+import math
+
+import msgspec
+
+from windrow import config
+from windrow.data import Kind, Report, Task
+from windrow.frontier.policy import features, hints, value
+from windrow.frontier.policy.rank import LAST, RANK
+from windrow.frontier.policy.value import Learner, Parent
+from windrow.frontier.store.rows import HostRow, Meta, ValueSums
+
+STEPS = 8.0  # ranks per logit
+BAND = 80  # ranks of a bucket, if the crawl has buckets
+BUCKETS = 3
+BAND_STEPS = 2.5  # ranks per logit within a bucket
+WEIGHT = 4.0  # pages for which the mean of all hosts counts with that of one host
+TEXT, BYTES = 5_000.0, 10_000.0  # of a page, before any is known
+SHARE = 0.5  # of the wanted pages of an unknown host, for the order of links
+LIMIT = 0.2  # of the share of wanted pages: more is not expected from unknown hosts, for the order of links
+LATEST = 40  # hosts that say what the next new one will be like
+RECENT = 500  # pages of a group that count fully
+UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
+SURE = 5  # wanted pages before which nothing ends
+POOR = 0.05  # share of the crawl's yield below which a link is not worth a request, if little is left
+MOST = 0.98
+_NOTHING = (0.0, 0.0)
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What is expected of a link."""
+
+    wanted: float  # chance that its page gives wanted text
+    names: float  # chance that its page names a new host
+    host: float  # logit that all links to its host share
+    features: bytes  # by which it was predicted
+
+
+class Values:
+    """The models and the sums. `topic`: the options of a topic crawl; its buckets are used if `topic.high` is set."""
+
+    def __init__(self, meta: Meta, state: bytes, topic: config.FocusOptions, codes: tuple[str, ...] = ()) -> None:
+        self._meta = meta
+        self._given: tuple[object, ...] = (topic.model, topic.by, topic.high, topic.medium)
+        self.bounds = meta.bounds  # changes with the boundaries of the buckets
+        self.sums: ValueSums = meta.values
+        half = len(state) // 2
+        self._wanted = Learner(state[:half])
+        self._names = Learner(state[half:])
+        if not state:
+            value.prime(self._wanted, codes, [hints.features(hints.named(code))[0] for code in codes])
+        self.configure(topic)
+
+    def configure(self, topic: config.FocusOptions) -> None:
+        """Use these boundaries from now on."""
+        bounds = (topic.model, topic.by, topic.high, topic.medium)
+        if bounds != self._given:
+            self._given = bounds
+            self.bounds = self._meta.bounds = self._meta.bounds + 1
+        self._by = topic.by
+        self.banded = bool(topic.model and topic.high)
+        self._bounds = [value.pressed(bound) if bound else 255 for bound in (topic.high, topic.medium)]
+        self._cutoff = value.pressed(topic.cutoff) if topic.model and topic.cutoff else 255
+
+    def state(self) -> bytes:
+        return self._wanted.state() + self._names.state()
+
+    # Links
+
+    def above(self, report: Report) -> Parent:
+        """Return what a page says of its links."""
+        return value.parent(report, self._by)
+
+    def dropped(self, above: Parent) -> bool:
+        """Return whether the links of a page are dropped, because its score is above the cut-off."""
+        return above.score > self._cutoff
+
+    def described(self, task: Task, above: Parent | None) -> Task:
+        """Return a link with its hints and its rank. above: the page that holds it; None: a seed, or known hints."""
+        link = msgspec.structs.replace(task, hints=value.hints(task, above)) if above is not None else task
+        return msgspec.structs.replace(link, priority=self.rank(link))
+
+    def seed(self, task: Task) -> Task:
+        """Return a seed with its rank. Seeds are in the first bucket."""
+        return self.described(task, None) if task.kind is Kind.PAGE else task
+
+    def rank(self, task: Task) -> int:
+        """Return the rank of a link among those of its host."""
+        found = self.predict(task)
+        worth = found.wanted + self._leads(found.names)
+        own = value.logit(min(worth, MOST)) - found.host
+        if not self.banded:
+            return max(0, min(LAST, round(RANK - STEPS * own)))
+        place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
+        return self.bucket_of(task) * BAND + place
+
+    def bucket_of(self, task: Task) -> int:
+        """Return the bucket of a link, 0 (high) to 2 (normal), by the score of the page that holds it."""
+        score = value.head(task.hints)[0]
+        return 0 if score <= self._bounds[0] else 1 if score <= self._bounds[1] else 2
+
+    def bucket(self, rank: int) -> int:
+        """Return the bucket of a rank."""
+        return min(rank // BAND, BUCKETS - 1) if self.banded else 0
+
+    def predict(self, task: Task) -> Prediction:
+        url = task.url
+        shared, own = features.of_host(url.host, url.domain), features.of_page(url.text, url.host, task.hints)
+        host = value.START + self._wanted.logit(shared)
+        names = value.START + self._names.logit(shared) + self._names.logit(own)
+        return Prediction(value.chance(host + self._wanted.logit(own)), value.chance(names), host, shared + own)
+
+    def _leads(self, names: float) -> float:
+        """Return what a link to new hosts counts for, in wanted pages."""
+        sums = self.sums
+        lead = names * SHARE * self._per_host()
+        return min(lead, LIMIT * sums.documents / sums.pages) if sums.documents >= SURE else lead
+
+    def _per_host(self) -> float:
+        """Return the wanted pages of a host on average."""
+        return (self.sums.documents + 1) / (self.sums.hosts + 1)
+
+    # Hosts
+
+    def expected(self, row: HostRow, rank: int) -> float:
+        """Return the wanted text per byte of a host's link with this rank."""
+        chance = max(self._chance(row, rank), UNKNOWN / (1 + row.pages))
+        return chance * self._text(row) / self._bytes(row)
+
+    def likely(self, row: HostRow, rank: int) -> float:
+        """Return the same, corrected by what became of such expectations."""
+        return _came(self.sums.ranked, self._chance(row, rank)) * self._text(row) / self._bytes(row)
+
+    def _chance(self, row: HostRow, rank: int) -> float:
+        shared = value.START + self._wanted.logit(features.of_host(row.name, row.domain))
+        if not self.banded:
+            return value.chance(shared + (RANK - rank) / STEPS)
+        return value.chance(shared + (BAND / 2 - min(rank - self.bucket(rank) * BAND, BAND)) / BAND_STEPS)
+
+    def _text(self, row: HostRow) -> float:
+        mean = (self.sums.text + WEIGHT * TEXT) / (self.sums.documents + WEIGHT)
+        return (row.text + WEIGHT * mean) / (row.documents + WEIGHT)
+
+    def _bytes(self, row: HostRow) -> float:
+        mean = (self.sums.downloaded + WEIGHT * BYTES) / (self.sums.pages + WEIGHT)
+        return (row.downloaded + WEIGHT * mean) / (row.pages + WEIGHT)
+
+    # Learning
+
+    def learn(self, report: Report, row: HostRow, new: list[Task], hosts: int) -> None:
+        """Learn from an answered page. new: its links that were admitted. hosts: how many of their hosts were new."""
+        task, sums = report.task, self.sums
+        target = value.wanted(report)
+        found = self.predict(task)
+        links = [self.predict(link).wanted for link in new]
+        _enter(sums.ranked, self._chance(row, task.priority), target)
+        _enter(sums.wanted, found.wanted, target)
+        _enter(sums.behind, found.wanted, sum([_came(sums.wanted, chance) for chance in links]))
+        _enter(sums.naming, found.names, hosts)
+        self._wanted.learn(found.features, max(target, value.THROUGH * max(links, default=0.0)))
+        self._names.learn(found.features, 1.0 if hosts else 0.0)
+        sums.pages += 1
+        sums.downloaded += report.downloaded
+        if not row.number:
+            sums.hosts += 1
+            row.number = sums.hosts
+            sums.latest = [*sums.latest[1 - LATEST :], 0.0]
+        if target:
+            gain = report.relevant if "relevance" in report.scores else report.kept
+            sums.documents += target
+            sums.text += gain
+            row.documents += target
+            if sums.hosts - row.number < len(sums.latest):
+                sums.latest[row.number - sums.hosts - 1] += target
+            row.text += gain
+
+    def give_up(self, task: Task) -> None:
+        """Note that a link has ended as low-value."""
+        self.sums.given_up += self.left(task)
+
+    # The end
+
+    def is_poor(self, expected: float) -> bool:
+        """Return whether a link with this value is hardly worth a request."""
+        sums = self.sums
+        return sums.documents >= SURE and expected < POOR * sums.text / sums.downloaded
+
+    def left(self, task: Task) -> float:
+        """Return how many wanted pages are expected of a link: its own, those behind its links, those of new hosts."""
+        found, sums = self.predict(task), self.sums
+        own = _came(sums.wanted, found.wanted) + _came(sums.behind, found.wanted)
+        latest = (sum(sums.latest) + self._per_host()) / (len(sums.latest) + 1)
+        return own + _came(sums.naming, found.names) * min(latest, self._per_host())
+
+    def is_little(self, left: float, share: float) -> bool:
+        """Return whether so many wanted pages are at most this share of those found."""
+        return left + self.sums.given_up <= share * self.sums.documents
+
+
+def _group(chance: float) -> int:
+    return max(-16, math.floor(math.log2(max(chance, 2.0**-16))))
+
+
+def _enter(groups: dict[int, list[float]], chance: float, came: float) -> None:
+    """Enter what became of a page into the group of its expectation. What was long ago counts less."""
+    group = groups.setdefault(_group(chance), [0.0, 0.0])
+    if group[0] >= RECENT:
+        group[0], group[1] = group[0] / 2, group[1] / 2
+    group[0] += 1
+    group[1] += came
+
+
+def _came(groups: dict[int, list[float]], chance: float) -> float:
+    """Return what such an expectation came to on average."""
+    pages, came = groups.get(_group(chance), _NOTHING)
+    return (came + chance) / (pages + 1)

@@ -1,0 +1,105 @@
+"""The features of a link, hashed into tables of a fixed size: those of its host, of its URL, and its hints.
+
+Features are 32-bit numbers below SIZE, one after another in bytes. They are computed by the C kernel `_features`, or by
+the reference implementation here: the same numbers in twenty times the time.
+"""
+
+import contextlib
+import functools
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterable
+from struct import unpack_from
+from zlib import crc32
+
+SIZE = 1 << 18  # features that a table holds apart
+HEAD = 3  # bytes before the features of hints of odd length, see value.py
+
+_MASK = SIZE - 1
+_MOST = 80  # features of a link: the hints of a hostile log are cut
+_WORDS = re.compile(rb"[a-z\x80-\xff]+")
+_CODED = (b"lang", b"language", b"l", b"hl", b"locale")  # parameters whose values are codes of languages
+_BIAS = 7
+
+# Seeds of the hashes: one kind of feature is not another.
+(_HOST, _DOMAIN, _SUFFIX, _LABEL, _PREFIX, _FOLDER, _ENDING, _WORD, _FORM, _NAME, _VALUE) = range(101, 112)
+
+
+@functools.lru_cache(8192)
+def of_host(host: str, domain: str) -> bytes:
+    """Return the features that all links to a host share."""
+    *labels, suffix = host.encode().split(b".")
+    found = [_BIAS, crc32(host.encode(), _HOST), crc32(domain.encode(), _DOMAIN), crc32(suffix, _SUFFIX)]
+    return _packed([*found, *[crc32(label, _LABEL) for label in labels[-4:]]])
+
+
+def _of_page(text: str, host: str, hints: bytes) -> bytes:
+    """Return the other features of a link to this URL."""
+    lower = text.encode().lower()
+    path, _, query = lower[lower.index(b"/", 8) + 1 :].partition(b"?")
+    *folders, name = path.split(b"/")
+    own = crc32(host.encode(), _PREFIX)
+    found = [crc32(b"%d %d %d" % (len(folders), bool(name), bool(query)), _FORM)]
+    prefix = own
+    for folder in folders[:4]:
+        prefix = crc32(folder, prefix)
+        found.append(prefix)
+    found += [crc32(folder, _FOLDER) for folder in folders[:6]]
+    stem, *endings = name.split(b".")
+    for ending in endings[-2:]:
+        found += (crc32(ending, _ENDING), crc32(ending, own ^ _ENDING))
+    found += [crc32(word, _WORD) for word in _WORDS.findall(stem)[:6]]
+    if query:
+        found += _of_query(query, own)
+    start = HEAD if len(hints) & 1 else 0
+    return _packed([*found, *unpack_from(f">{max(0, len(hints) - start) >> 1}H", hints, min(start, len(hints)))])
+
+
+def _of_query(query: bytes, own: int) -> list[int]:
+    found: list[int] = []
+    for part in query.split(b"&")[:4]:
+        name, _, value = part.partition(b"=")
+        found += (crc32(name, _NAME), crc32(name, own ^ _NAME))
+        if len(value) <= 5:
+            found.append(crc32(value, crc32(name, _VALUE)))
+    return found
+
+
+def of_code(code: str) -> bytes:
+    """Return the features that URLs with this code of a language have."""
+    word = code.lower().encode()
+    seeds = [_SUFFIX, _LABEL, _FOLDER, _ENDING, _WORD, *(crc32(name, _VALUE) for name in _CODED)]
+    return _packed([crc32(word, seed) for seed in seeds])
+
+
+def _packed(found: Iterable[int]) -> bytes:
+    return array("I", [number & _MASK for number in found][:_MOST]).tobytes()
+
+
+def _total(weights: "array[float]", features: bytes) -> float:
+    """Return the sum of the weights of these features."""
+    total = 0.0
+    for feature in memoryview(features).cast("I"):
+        total += weights[feature]
+    return total
+
+
+def _step(
+    weights: "array[float]", squares: "array[float]", features: bytes, error: float, rate: float, ease: float
+) -> None:
+    """Move the weights of these features against an error, each by the rate over the root of its squared errors."""
+    move, more = rate * error, error * error
+    for feature in memoryview(features).cast("I"):
+        total = squares[feature] + more
+        squares[feature] = total
+        weights[feature] -= move / math.sqrt(total + ease)
+
+
+of_page: Callable[[str, str, bytes], bytes] = _of_page
+total: Callable[["array[float]", bytes], float] = _total
+step: Callable[["array[float]", "array[float]", bytes, float, float, float], None] = _step
+with contextlib.suppress(ImportError):
+    from windrow.frontier.policy import _features
+
+    of_page, total, step = _features.of_page, _features.total, _features.step

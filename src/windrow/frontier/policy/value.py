@@ -1,0 +1,139 @@
+"""What a link is worth: how probably its page gives wanted text, learned from every page of the crawl.
+
+A link is described by features, hashed into a table of a fixed size: the host and its domain, the folders and words of
+the URL, its query, the words of the anchor and around it, the language that the link names, and the page that holds
+it: its language, whether it was kept, how far it is from the last page with wanted text. Two online models use them.
+One predicts whether the page will give wanted text, the other whether it will name a new host. Both are logistic
+regressions with a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time
+counts at once and one seen ten thousand times hardly moves.
+
+A page without text of its own is worth something if its links are: it counts as a part of the best of them. So the
+crawl learns which off-topic pages lead to wanted ones, and how many in a row are worth following.
+
+Everything here is a function of the pages in their order, so a replay of the log gives the same model.
+"""
+
+import math
+import struct
+from array import array
+from collections.abc import Iterable
+from zlib import crc32
+
+import msgspec
+
+from windrow.data import Report, Task, Url
+from windrow.frontier.policy import features
+from windrow.frontier.policy.features import SIZE
+
+START = -3.0  # logit of a link of which nothing is known
+NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
+PARENT = 1.5  # logits that a link on a page in a wanted language begins with
+RATE, EASE = 0.1, 0.05  # step of learning, and the sum of squares that a feature begins with
+THROUGH = 0.5  # share of its best new link that a page without wanted text is worth
+MOST_HOPS = 7  # pages in a row without wanted text that are told apart
+LEVELS = 8  # of relevance
+SCORES = 8.0  # steps per doubling of a score, in the byte that keeps it
+
+_NONE = Url("", "", "", 0)
+_HEAD = struct.Struct(">BBB")  # score of the page with the link, hops, and a byte that makes the length odd
+_OWN = 112  # seed of the hashes of what the page with the link is like
+
+
+class Learner:
+    """A logistic regression over hashed features. Numbers have 32 bits, as they are saved."""
+
+    __slots__ = ("squares", "weights")
+
+    def __init__(self, state: bytes = b"") -> None:
+        self.weights = array("f", state[: 4 * SIZE] or bytes(4 * SIZE))
+        self.squares = array("f", state[4 * SIZE :] or bytes(4 * SIZE))
+
+    def state(self) -> bytes:
+        return self.weights.tobytes() + self.squares.tobytes()
+
+    def logit(self, found: bytes) -> float:
+        """Return what these features add to the logit."""
+        return features.total(self.weights, found)
+
+    def learn(self, found: bytes, target: float) -> None:
+        """Move the weights of these features towards a target between 0 and 1."""
+        error = chance(START + self.logit(found)) - target
+        features.step(self.weights, self.squares, found, error, RATE, EASE)
+
+
+def chance(logit: float) -> float:
+    """Return the probability of a logit."""
+    return 1.0 / (1.0 + math.exp(-logit)) if logit > -30.0 else math.exp(logit)
+
+
+def logit(chance: float) -> float:
+    return math.log(chance / (1.0 - chance))
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """The page that holds a link, as far as its links are concerned."""
+
+    url: Url = _NONE
+    language: str = ""  # of its text
+    wanted: float = 0.0  # share of it that is wanted text: 1 if it was kept and there is no topic
+    relevance: float | None = None  # to the topic
+    score: int = 0  # its score in a byte, see `pressed`; 0: none
+    hops: int = 0  # pages in a row without wanted text, up to this one
+
+
+def parent(report: Report, by: str) -> Parent:
+    """Return what a page says of its links. `by`: the score of a topic crawl. A page without a score has its own
+    parent's."""
+    share = wanted(report)
+    score, hops = head(report.task.hints)
+    own = report.scores.get(by)
+    return Parent(
+        url=report.task.url,
+        language=report.page_language or report.language,
+        wanted=share,
+        relevance=report.scores.get("relevance"),
+        score=pressed(own) if own is not None else score,
+        hops=0 if share >= 0.5 else min(hops + 1, MOST_HOPS),
+    )
+
+
+def wanted(report: Report) -> float:
+    """Return how much of a page is wanted text, 0 to 1: with a topic, its relevance to it."""
+    if not report.kept:
+        return 0.0
+    return report.relevant / report.kept if "relevance" in report.scores else 1.0
+
+
+def hints(task: Task, above: Parent) -> bytes:
+    """Return the hints of a link: what it says of its target, and what the page that holds it is like."""
+    url, there = task.url, above.url
+    same = "=" if url.host == there.host else "/"
+    near = same + ("=" if url.text.rpartition("/")[0] == there.text.rpartition("/")[0] else "/")
+    kept = "+" if above.wanted >= 0.5 else "-"
+    said = [f"p{above.language}{same}", f"k{kept}{near}", f"d{kept}{url.host}", f"o{above.hops}{same}"]
+    if above.relevance is not None:
+        said.append(f"v{min(int(above.relevance * LEVELS), LEVELS - 1)}{same}")
+    numbers = [crc32(text.encode(), _OWN) & 0xFFFF for text in said]
+    link = task.hints[_HEAD.size :] if len(task.hints) & 1 else task.hints
+    return _HEAD.pack(above.score, above.hops, 0) + link + struct.pack(f">{len(numbers)}H", *numbers)
+
+
+def head(hints: bytes) -> tuple[int, int]:
+    """Return the score, in a byte, of the page that holds a link, and its hops."""
+    return (hints[0], hints[1]) if len(hints) & 1 else (0, 0)
+
+
+def pressed(score: float) -> int:
+    """Return a score in a byte, on a scale of doublings; 0 is left for none."""
+    return max(1, min(255, round(SCORES * math.log2(max(score, 2.0**-8)) + 65)))
+
+
+def prime(learner: Learner, codes: Iterable[str], hinted: Iterable[int]) -> None:
+    """Begin with what is known of links to pages in a wanted language: its codes in URLs, and `hinted` features."""
+    for code in codes:
+        for feature in memoryview(features.of_code(code)).cast("I"):
+            learner.weights[feature] += NAMED
+        for same in "=/":
+            learner.weights[crc32(f"p{code}{same}".encode(), _OWN) & 0xFFFF] += PARENT
+    for feature in hinted:
+        learner.weights[feature] += NAMED

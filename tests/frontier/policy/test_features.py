@@ -1,0 +1,52 @@
+"""The kernel computes the same features, sums and steps as the reference, and keeps different links apart."""
+
+import random
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.frontier.policy import features
+
+kernel = pytest.importorskip("windrow.frontier.policy._features", reason="the kernel is not built")
+
+PARTS = st.text(st.sampled_from("abcDE019._-~%é文"), max_size=9)
+PATHS = st.lists(PARTS, max_size=9).map("/".join)
+QUERIES = st.lists(st.tuples(PARTS, PARTS).map("=".join) | PARTS, max_size=6).map("&".join)
+TEXTS = st.builds(
+    lambda path, query, mark: f"http://Example.org/{path}{'?' if mark else ''}{query}", PATHS, QUERIES, st.booleans()
+)
+
+
+@given(TEXTS, st.binary(max_size=200))
+def test_the_kernel_finds_the_features_of_the_reference(text: str, hints: bytes) -> None:
+    assert kernel.of_page(text, "example.org", hints) == features._of_page(text, "example.org", hints)
+
+
+@given(st.binary(min_size=0, max_size=400), st.floats(-1, 1))
+def test_the_kernel_adds_and_steps_like_the_reference(noise: bytes, error: float) -> None:
+    found = features._packed(noise)
+    rng = random.Random(len(noise))
+    tables = [array("f", [rng.uniform(-1, 1) for _ in range(256)] + [0.0] * (features.SIZE - 256)) for _ in range(2)]
+    tables[1] = array("f", [abs(number) for number in tables[1]])
+    assert kernel.total(tables[0], found) == features._total(tables[0], found)
+    copies = [array("f", table) for table in tables]
+    kernel.step(*tables, found, error, 0.1, 0.05)
+    features._step(*copies, found, error, 0.1, 0.05)
+    assert tables == copies
+
+
+def test_features_outside_of_the_table_are_refused() -> None:
+    table = array("f", bytes(4 * features.SIZE))
+    with pytest.raises(ValueError, match="do not belong"):
+        kernel.total(table, array("I", [features.SIZE]).tobytes())
+    with pytest.raises(ValueError, match="do not belong"):
+        kernel.step(table, array("f", [0.0]), array("I", [1]).tobytes(), 0.5, 0.1, 0.05)
+
+
+def test_links_of_two_hosts_share_the_features_of_their_paths() -> None:
+    one = set(memoryview(features.of_page("http://a.org/de/seite.html", "a.org", b"")).cast("I"))
+    other = set(memoryview(features.of_page("http://b.org/de/seite.html", "b.org", b"")).cast("I"))
+    assert len(one & other) >= 3
+    assert one - other
