@@ -6,6 +6,14 @@ from windrow.judge.focus import tokens
 from windrow.judge.focus.tokens import Tokeniser
 
 
+@pytest.fixture(autouse=True, params=["kernel", "reference"])
+def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "reference":
+        monkeypatch.setattr(tokens, "_query", None)
+    elif tokens._query is None:
+        pytest.skip("needs the C kernel, which was not built")
+
+
 def joined(text: str, **settings: object) -> list[str]:
     return [" ".join(one) for one in Tokeniser(**{"least": 1, **settings}).sequences([text])]  # type: ignore[arg-type]
 
