@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.config import ConfigError
-from windrow.judge.focus import smoothing
+from windrow.judge.focus import smoothing, tables
 from windrow.judge.focus.smoothing import Counts
 from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
 ORDER = 5  # Remus and Biemann 2016
-_EMPTY: Numbers = np.zeros(0, np.int32)
-_NOTHING = np.zeros(0, np.float32)
 _DIGEST = 12  # bytes by which a sequence that occurs again is recognised
 
 
@@ -88,7 +86,7 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
     starts = np.cumsum(lengths) - lengths
     place = np.arange(len(numbers), dtype=np.int32) - np.repeat(starts, lengths).astype(np.int32)
     every = np.arange(words, dtype=np.int32)
-    levels = [_level(_EMPTY, _EMPTY, every, every)]
+    levels = [tables.level(tables.EMPTY, tables.EMPTY, every, every)]
     counts: list[Counts] = [np.bincount(numbers, minlength=words)]
     rows, at = numbers, _sorted(numbers)
     for size in range(2, order + 1):
@@ -99,7 +97,7 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
         fresh = np.ones(len(ordered), bool)
         fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
         found = ordered[fresh]
-        levels.append(_level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
+        levels.append(tables.level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
         counts.append(np.diff(np.flatnonzero(fresh), append=len(ordered)))
         longer = np.full(len(numbers), -1, np.int32)
         longer[ordered] = np.cumsum(fresh, dtype=np.int32) - 1
@@ -120,11 +118,7 @@ def _sorted(values: Numbers) -> NDArray[np.int64]:
 
 
 def _changes(values: Numbers) -> NDArray[np.bool_]:
-    return values[1:] != values[:-1]
-
-
-def _level(context: Numbers, suffix: Numbers, first: Numbers, last: Numbers) -> Level:
-    return Level(context=context, suffix=suffix, first=first, last=last, log10=_NOTHING, backoff=_NOTHING)
+    return np.not_equal(values[1:], values[:-1])
 
 
 def finish(
