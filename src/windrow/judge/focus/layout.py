@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.config import ConfigError
+from windrow.judge.focus import sorting
 from windrow.judge.focus.tables import Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
@@ -159,7 +160,7 @@ def scramble(keys: Keys) -> Keys:
 
 def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, NDArray[np.int64]]:
     """Return the hash table of an order, its slots without those added at the end, and the slot of each row."""
-    order = np.argsort(keys)
+    order = sorting.of_keys(keys)
     slots = int(len(keys) * _ROOM) + 1
     at = places(keys[order], slots)
     table = np.zeros(max(slots, int(at[-1]) + 1) + 1 if len(at) else 1, kind)
@@ -194,7 +195,7 @@ def _words(words: list[str]) -> tuple[int, Rows, int]:
     """Return the seed with which no two words have the same hash, the index of the words, and its slots."""
     for seed in range(1, 1000):
         hashes = word_hashes(words, seed)
-        order = np.argsort(hashes)
+        order = sorting.of_keys(hashes)
         keys = hashes[order]
         if keys[0] and (np.diff(keys) != 0).all():
             break

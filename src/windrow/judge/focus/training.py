@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.config import ConfigError
-from windrow.judge.focus import smoothing, tables
+from windrow.judge.focus import smoothing, sorting, tables
 from windrow.judge.focus.smoothing import Counts
 from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
@@ -88,12 +88,12 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
     every = np.arange(words, dtype=np.int32)
     levels = [tables.level(tables.EMPTY, tables.EMPTY, every, every)]
     counts: list[Counts] = [np.bincount(numbers, minlength=words)]
-    rows, at = numbers, _sorted(numbers)
+    rows, at = numbers, sorting.stable(numbers)
     for size in range(2, order + 1):
         at = at[place[at] >= size - 1]
         if not len(at):
             break
-        ordered = at[_sorted(rows[at - 1])]
+        ordered = at[sorting.stable(rows[at - 1])]
         fresh = np.ones(len(ordered), bool)
         fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
         found = ordered[fresh]
@@ -103,18 +103,6 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
         longer[ordered] = np.cumsum(fresh, dtype=np.int32) - 1
         rows = longer
     return levels, counts
-
-
-def _sorted(values: Numbers) -> NDArray[np.int64]:
-    """Return the positions of values in increasing order; those of equal values in their own.
-
-    Values and positions are sorted as one number each: eight times as fast as np.argsort.
-    """
-    packed = values.astype(np.int64) << 32
-    packed |= np.arange(len(values))
-    packed.sort()
-    packed &= 0xFFFFFFFF
-    return packed
 
 
 def _changes(values: Numbers) -> NDArray[np.bool_]:
