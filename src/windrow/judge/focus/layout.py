@@ -91,18 +91,23 @@ def _written(tables: NgramTables, seed: int, parts: list[tuple[memoryview, int]]
         sections, at = [], start
         for data, slots in parts:
             sections.append(Section(at, len(data), slots, zlib.crc32(data)))
-            at += -(-len(data) // _ALIGN) * _ALIGN
+            at += _padded(len(data))
         counts = [len(level) for level in tables.levels]
         whole = Header(counts=counts, tokeniser=tables.tokeniser, origin=tables.origin, seed=seed, sections=sections)
         return msgspec.json.encode(whole)
 
-    start = -(-(len(header(1 << 40)) + _START.size + _CHECK.size) // _ALIGN) * _ALIGN
+    start = _padded(len(header(1 << 40)) + _START.size + _CHECK.size)
     written = header(start)
     first = _START.pack(MAGIC, VERSION, len(written)) + written + _CHECK.pack(zlib.crc32(written))
     yield first.ljust(start, b"\0")
     for data, _ in parts:
         yield data
-        yield bytes(-len(data) % _ALIGN)
+        yield bytes(_padded(len(data)) - len(data))
+
+
+def _padded(length: int) -> int:
+    """Return the length up to the next section."""
+    return -(-length // _ALIGN) * _ALIGN
 
 
 def parse(data: Any, path: Path | str, check: bool = True) -> Block:
@@ -120,8 +125,7 @@ def parse(data: Any, path: Path | str, check: bool = True) -> Block:
     header = msgspec.json.decode(written, type=Header)
     view = memoryview(data)
     for section in header.sections:
-        if section.offset + section.length > len(data):
-            missing = section.offset + section.length - len(data)
+        if (missing := section.offset + _padded(section.length) - len(data)) > 0:
             raise ConfigError(f"{path} is cut: at least {missing:,} bytes at its end are missing; copy it again")
         if check and zlib.crc32(view[section.offset : section.offset + section.length]) != section.check:
             raise ConfigError(f"{path} is damaged: bytes after {section.offset:,} have changed; copy it again")
