@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.judge.focus.test_training import ngrams
 from windrow.config import ConfigError
 from windrow.judge.focus import layout, model, training
 from windrow.judge.focus.tables import NgramTables
@@ -117,6 +118,18 @@ def test_an_arpa_file_is_recognised_by_its_content(tmp_path: Path) -> None:
     model.write(trained(order=2), tmp_path / "a.arpa")
     (tmp_path / "a.arpa").rename(tmp_path / "model")
     assert model.read(tmp_path / "model").order == 2
+
+
+@pytest.mark.parametrize("order", range(1, 7))
+def test_the_ngrams_of_a_file_can_be_read_again(tmp_path: Path, order: int) -> None:
+    found = trained(400, order)
+    model.write(found, tmp_path / "topic.lm")
+    again = model.tables(tmp_path / "topic.lm")
+    assert again.words == found.words
+    for size in range(1, order + 1):
+        assert ngrams(again, size) == ngrams(found, size)
+    model.write(again, tmp_path / "again.lm")
+    assert (tmp_path / "again.lm").read_bytes() == (tmp_path / "topic.lm").read_bytes()
 
 
 def test_processes_map_one_file(file: Path) -> None:

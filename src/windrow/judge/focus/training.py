@@ -17,6 +17,15 @@ ORDER = 5  # Remus and Biemann 2016
 _DIGEST = 12  # bytes by which a sequence that occurs again is recognised
 
 
+class NoTextError(ConfigError):
+    """The text holds no sequence of words."""
+
+
+def check_order(order: int) -> None:
+    if order not in ORDERS:
+        raise ConfigError(f"a model of order {order} is not possible; give an order from {ORDERS[0]} to {ORDERS[-1]}")
+
+
 def train(
     sequences: Iterable[Sequence[str]],
     order: int = ORDER,
@@ -25,13 +34,12 @@ def train(
     unknown: float | None = None,
 ) -> NgramTables:
     """Return a model of the sequences. `deduplicate`: a sequence counts once, however often it occurs."""
-    if order not in ORDERS:
-        raise ConfigError(f"a model of order {order} is not possible; give an order from {ORDERS[0]} to {ORDERS[-1]}")
+    check_order(order)
     sample = Sample(deduplicate)
     for words in sequences:
         sample.add(words)
     if not sample.kept:
-        raise ConfigError("there is no sequence of words to train a model on; give running text")
+        raise NoTextError("there is no sequence of words to train a model on; give running text")
     levels, counts = count(np.frombuffer(sample.numbers, np.int32), np.array(sample.lengths), len(sample.index), order)
     return finish(list(sample.index), levels, counts, tokeniser or Tokeniser(), sample.origin(unknown))
 
