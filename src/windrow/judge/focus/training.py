@@ -68,9 +68,7 @@ class Sample:
             if digest in self._seen:
                 return
             self._seen.add(digest)
-        self.numbers.append(START)
-        self.numbers.extend([self.index[word] for word in words])
-        self.numbers.append(END)
+        self.numbers.fromlist([START, *map(self.index.__getitem__, words), END])
         self.lengths.append(len(words) + 2)
 
     def origin(self, unknown: float | None) -> Origin:
@@ -104,7 +102,8 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
             break
         ordered = at[sorting.stable(rows[at - 1])]
         fresh = np.ones(len(ordered), bool)
-        fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
+        fresh[1:] = _changes(numbers[ordered])
+        fresh[1:] |= _changes(rows[ordered - 1])
         found = ordered[fresh]
         levels.append(tables.level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
         counts.append(np.diff(np.flatnonzero(fresh), append=len(ordered)))
