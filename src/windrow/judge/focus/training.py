@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from windrow.config import ConfigError
 from windrow.judge.focus import smoothing, sorting, tables
 from windrow.judge.focus.smoothing import Counts
-from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 ORDER = 5  # Remus and Biemann 2016
@@ -36,7 +36,7 @@ def train(
 ) -> NgramTables:
     """Return a model of the sequences. `deduplicate`: a sequence counts once, however often it occurs."""
     check_order(order)
-    sample = Sample(deduplicate)
+    sample = NumberedText(deduplicate)
     for words in sequences:
         sample.add(words)
     if not sample.kept:
@@ -45,7 +45,7 @@ def train(
     return finish(list(sample.index), levels, counts, tokeniser or Tokeniser(), sample.origin(unknown))
 
 
-class Sample:
+class NumberedText:
     """A text as numbers of its words, put together sequence by sequence."""
 
     def __init__(self, deduplicate: bool) -> None:
@@ -71,9 +71,9 @@ class Sample:
         self.numbers.fromlist([START, *map(self.index.__getitem__, words), END])
         self.lengths.append(len(words) + 2)
 
-    def origin(self, unknown: float | None) -> Origin:
+    def origin(self, unknown: float | None) -> ModelOrigin:
         words = len(self.numbers) - 2 * self.kept
-        return Origin(sentences=self.read, duplicates=self.read - self.kept, words=words, unknown=unknown)
+        return ModelOrigin(sentences=self.read, duplicates=self.read - self.kept, words=words, unknown=unknown)
 
 
 class _Index(dict[str, int]):
@@ -122,7 +122,7 @@ def finish(
     levels: list[Level],
     counts: list[Counts],
     tokeniser: Tokeniser,
-    origin: Origin,
+    origin: ModelOrigin,
     discount: float | None = None,
 ) -> NgramTables:
     """Return the model of n-grams with their counts. `discount`: the same for all counts; None: estimated."""
