@@ -1,6 +1,5 @@
 """Sequences of words -> the tables of a model, all n-grams counted by sorting, without a dictionary of them."""
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +14,6 @@ from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, Model
 from windrow.judge.focus.tokens import Tokeniser
 
 ORDER = 5  # Remus and Biemann 2016
-_DIGEST = 12  # bytes by which a sequence that occurs again is recognised
 
 
 class NoTextError(ConfigError):
@@ -53,7 +51,7 @@ class NumberedText:
         self.numbers = array("i")
         self.lengths = array("i")
         self.read = 0
-        self._seen: set[bytes] | None = set() if deduplicate else None
+        self._seen: set[int] | None = set() if deduplicate else None
 
     @property
     def kept(self) -> int:
@@ -64,10 +62,10 @@ class NumberedText:
             return
         self.read += 1
         if self._seen is not None:
-            digest = hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
-            if digest in self._seen:
+            key = hash(" ".join(words))  # 64 bits: of a billion sequences, two are confused once in forty texts
+            if key in self._seen:
                 return
-            self._seen.add(digest)
+            self._seen.add(key)
         self.numbers.fromlist([START, *map(self.index.__getitem__, words), END])
         self.lengths.append(len(words) + 2)
 
