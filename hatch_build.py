@@ -27,6 +27,7 @@ SOURCES = (
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
     Path("src/windrow/frontier/policy/_features.c"),
+    Path("src/windrow/judge/focus/_query.c"),
 )
 
 

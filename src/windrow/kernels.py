@@ -10,6 +10,7 @@ KERNELS = {  # name -> module
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",
+    "query": "windrow.judge.focus._query",
 }
 
 
