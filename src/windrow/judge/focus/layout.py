@@ -64,6 +64,7 @@ class Block(msgspec.Struct):
 
     header: Header
     data: Any  # the bytes
+    plan: bytes  # where the C kernel finds the tables
     text: bytes  # the words, one per line
     index: Rows
     levels: list[Rows]
@@ -135,7 +136,13 @@ def _block(header: Header, data: Any) -> Block:
     levels += [rows(section, MIDDLE) for section in longer[:-1]]
     levels += [rows(section, HIGHEST) for section in longer[-1:]]
     words = bytes(data[text.offset : text.offset + text.length])
-    return Block(header=header, data=data, text=words, index=rows(index, WORD), levels=levels)
+    return Block(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
+
+
+def _plan(header: Header) -> bytes:
+    """Return the seed, then offset, length and slots of the index and of each order, for the kernel."""
+    numbers = [number for one in header.sections[1:] for number in (one.offset, one.length, one.slots)]
+    return struct.pack(f"={len(numbers) + 1}Q", header.seed, *numbers)
 
 
 def mixed(slots: NDArray[Any], words: NDArray[Any]) -> Keys:

@@ -24,7 +24,7 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     log10: float = 0.0
     known_words: int = 0  # those in the model's vocabulary
     known_log10: float = 0.0
-    windows: int = 0  # of five words, <s> and </s> counted as words, as Remus and Biemann's program counts them
+    windows: int = 0  # of as many words as the order, <s> and </s> included, as Remus and Biemann's program counts them
     windows_log10: float = 0.0
     ends: int = 0  # sequences; the probability of each one's end
     ends_log10: float = 0.0
@@ -41,7 +41,7 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def perplexity_windows(self) -> float:
-        """The same over windows of five words."""
+        """The same over windows of as many words as the order."""
         return _perplexity(self.windows, self.windows_log10)
 
     @property
@@ -87,7 +87,9 @@ class NgramModel:
 
     def score_texts(self, texts: Iterable[str]) -> Scored:
         """Score some texts, such as the paragraphs of a page."""
-        return self.score(self.tokeniser.sequences(texts))
+        texts = list(texts)
+        found = query.of_texts(self._block, texts)
+        return Scored(*found) if found else self.score(self.tokeniser.sequences(texts))
 
     def score(self, sequences: Iterable[Sequence[str]]) -> Scored:
         """Score sequences of words."""

@@ -1,18 +1,34 @@
-"""The probabilities of sequences of words, looked up in a model's block."""
+"""The probabilities of sequences of words, looked up in a model's block.
 
-from collections.abc import Sequence
+Text is scored by the C kernel `_query`, or by the reference here, which is vectorised.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.judge.focus import layout
+from windrow.judge.focus import layout, tokens
 from windrow.judge.focus.layout import Block
 from windrow.judge.focus.tables import END, START, UNKNOWN
 
-WINDOW = 5  # words of the windows of Remus and Biemann's program
+try:
+    from windrow.judge.focus import _query
+except ImportError:  # built without a compiler: the reference runs instead
+    _query = None  # type: ignore[assignment]
+
 Found = tuple[NDArray[np.float64], NDArray[np.int64]]
 Sums = tuple[int, float, int, float, int, float, int, float]  # the fields of Scored, in their order
+
+
+def of_texts(block: Block, texts: Iterable[str]) -> Sums | None:
+    """Return the `sums` of the sequences of some texts; None if the kernel is not built."""
+    if not _query:
+        return None
+    tokeniser = block.header.tokeniser
+    prepared = [tokeniser.prepare(text) for text in texts]
+    return _query.score(prepared, block.data, block.plan, tokens.classes(tokeniser.characters), tokeniser.least)
 
 
 def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:
@@ -69,12 +85,11 @@ def sums(block: Block, numbers: list[list[int]]) -> Sums:
         return 0, 0.0, 0, 0.0, 0, 0.0, 0, 0.0
     flat, place = flatten(numbers)
     values, _ = probabilities(block, flat, place)
-    size = np.repeat([len(one) + 2 for one in numbers], [len(one) + 2 for one in numbers])
     ends = flat == END
     words = (flat != START) & ~ends
     known = words & (flat != UNKNOWN)
-    # A sequence shorter than a window is one window; it counts only if it is as long as one with its two tags.
-    windows = (place >= WINDOW - 1) & (size >= WINDOW)
+    # Windows of as many words as the order, tags included: a sequence that is shorter has none.
+    windows = place >= max(1, len(block.levels) - 1)
     found: list[Any] = []
     for chosen in (words, known, windows, ends):
         picked = values[chosen]

@@ -35,10 +35,11 @@ class Tokeniser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def sequences(self, texts: Iterable[str]) -> Iterator[list[str]]:
         """Yield the sequences of some texts. A text is a paragraph, or many in lines."""
-        words, run, split = _patterns(self.characters)
+        rules = _rules(self.characters)
         for text in texts:
-            for piece in split.split(run.sub(_divide, self.prepare(text))):
-                found: list[str] = words.findall(piece)
+            plain = rules.skipped.sub("", self.prepare(text))
+            for piece in rules.ends.split(rules.marks.sub(rules.divide, plain)):
+                found: list[str] = rules.words.findall(piece)
                 if len(found) >= self.least:
                     yield found
 
@@ -46,8 +47,6 @@ class Tokeniser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the text with equal letters written equally."""
         if not text.isascii():
             text = unicodedata.normalize("NFC", text)
-            if _skipped().search(text):
-                text = _skipped().sub("", text)
         return text.lower() if self.lower else text
 
 
@@ -87,42 +86,38 @@ def _class(table: bytes, *kinds: int) -> str:
     return "".join(f"{re.escape(chr(run.start()))}-{re.escape(chr(run.end() - 1))}" for run in runs)
 
 
-@functools.cache
-def _patterns(characters: bool | None) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return what matches a word, a run of marks that may end a sentence, and the end of a sequence."""
-    table = classes(characters)
-    letters, alone = _class(table, LETTER), _class(table, ALONE)
-    word = "|".join(part for part in (f"[{letters}]+" if letters else "", f"[{alone}]" if alone else "") if part)
-    return (
-        re.compile(word),
-        re.compile(f"[{_class(table, STOP, MARK, CLOSER)}]+"),
-        re.compile(f"[{_class(table, LINE, END)}]+"),
-    )
+class _Rules:
+    """The regular expressions of a table of classes."""
+
+    def __init__(self, table: bytes) -> None:
+        self._table = table
+        words = [f"[{_class(table, kind)}]{more}" for kind, more in ((LETTER, "+"), (ALONE, "")) if kind in table]
+        self.words = re.compile("|".join(words))
+        self.marks = re.compile(f"[{_class(table, STOP, MARK, CLOSER)}]+")  # a run of these may end a sentence
+        self.ends = re.compile(f"[{_class(table, LINE, END)}]")
+        self.skipped = re.compile(f"[{_class(table, SKIPPED)}]+")
+
+    def divide(self, found: re.Match[str]) -> str:
+        """Return a line end for marks that end a sentence, else a blank.
+
+        A blank must follow the marks. A full stop after a single letter or a number belongs to an abbreviation.
+        """
+        run, text, start, end = found[0], found.string, found.start(), found.end()
+        if self._kind(text, end) != BLANK:
+            return " "
+        if run[0] == "." and (self._kind(text, start - 1) == DIGIT or self._single(text, start - 1)):
+            run = run[1:]
+        return "\n" if any(self._kind(run, place) in (STOP, MARK) for place in range(len(run))) else " "
+
+    def _single(self, text: str, place: int) -> bool:
+        return self._kind(text, place) == LETTER and self._kind(text, place - 1) != LETTER
+
+    def _kind(self, text: str, place: int) -> int:
+        """Return the class of a character of the text; OTHER outside."""
+        code = ord(text[place]) if 0 <= place < len(text) else KNOWN
+        return self._table[code] if code < KNOWN else OTHER
 
 
 @functools.cache
-def _skipped() -> re.Pattern[str]:
-    return re.compile(f"[{_SKIPPED}]+")
-
-
-def _divide(found: re.Match[str]) -> str:
-    """Return a line end for marks that end a sentence, else a blank.
-
-    A blank must follow the marks. A full stop after a single letter or a number belongs to an abbreviation.
-    """
-    text, start, end = found.string, found.start(), found.end()
-    if end < len(text) and _kind(text[end]) != BLANK:
-        return " "
-    run = found[0]
-    if run[0] == "." and start and (_kind(text[start - 1]) == DIGIT or _single(text, start - 1)):
-        run = run[1:]
-    return "\n" if any(_kind(mark) in (STOP, MARK) for mark in run) else " "
-
-
-def _single(text: str, place: int) -> bool:
-    return _kind(text[place]) == LETTER and (place == 0 or _kind(text[place - 1]) != LETTER)
-
-
-def _kind(letter: str) -> int:
-    table = classes(None)
-    return table[ord(letter)] if ord(letter) < KNOWN else OTHER
+def _rules(characters: bool | None) -> _Rules:
+    return _Rules(classes(characters))
