@@ -23,7 +23,12 @@ def sample(seed: int = 1, words: int = 3000) -> list[list[str]]:
 
 def scored(scorer: NgramModel, texts: list[str]) -> tuple[Scored, Scored]:
     """Return what the kernel and what the reference gives."""
-    return scorer.score_texts(texts), scorer.score(scorer.tokeniser.sequences(texts))
+    return scorer.score_texts(texts), scorer.score(plain(scorer.tokeniser, texts))
+
+
+def plain(tokeniser: Tokeniser, texts: list[str]) -> list[list[str]]:
+    """Return the sequences as the reference finds them."""
+    return [one for text in texts for one in tokeniser._sequences(tokeniser.prepare(text))]
 
 
 @needs_kernel
@@ -35,8 +40,10 @@ def scored(scorer: NgramModel, texts: list[str]) -> tuple[Scored, Scored]:
 )
 @example(["a b c d e." + "!" * 50 + " a b", "1. a. aa. b) c"], None, True)
 def test_kernel_and_reference_are_equal_for_any_text(texts: list[str], characters: bool | None, lower: bool) -> None:
+    tokeniser = Tokeniser(characters=characters, lower=lower, least=2)
+    assert list(tokeniser.sequences(texts)) == plain(tokeniser, texts)
     for order in (1, 2, 3, 5, 6):
-        kernel, reference = scored(small(order, Tokeniser(characters=characters, lower=lower, least=2)), texts)
+        kernel, reference = scored(small(order, tokeniser), texts)
         assert kernel == reference
 
 
@@ -81,3 +88,5 @@ def test_the_kernel_refuses_a_plan_that_leaves_the_block() -> None:
         query._query.score([], b"x" * 64, b"", classes, 5)
     with pytest.raises(ValueError, match="does not lie in the block"):
         query._query.score([], b"x" * 64, (1000).to_bytes(8, "little") * 7, classes, 5)
+    with pytest.raises(TypeError, match="a text is expected"):
+        query._query.sequences([1], classes, 5)  # type: ignore[list-item]

@@ -36,7 +36,8 @@ typedef struct {
     const uint8_t *classes;
     size_t known;
     Py_ssize_t least;
-    Position *positions; /* of the current sequence, <s> first */
+    PyObject *found, *sequence; /* where words are wanted, not scores: all sequences, and the words of the current one */
+    Position *positions;        /* of the current sequence, <s> first */
     size_t size, room;
     long long words, known_words, windows, ends;
     double log10, known_log10, windows_log10, ends_log10;
@@ -183,8 +184,21 @@ add_position(Scorer *self, uint64_t key)
 }
 
 static int
+end_list(Scorer *self)
+{
+    if (PyList_GET_SIZE(self->sequence) < self->least || PyList_GET_SIZE(self->sequence) == 0)
+        return PyList_SetSlice(self->sequence, 0, PyList_GET_SIZE(self->sequence), NULL);
+    if (PyList_Append(self->found, self->sequence) < 0)
+        return -1;
+    Py_SETREF(self->sequence, PyList_New(0));
+    return self->sequence == NULL ? -1 : 0;
+}
+
+static int
 end_sequence(Scorer *self)
 {
+    if (self->found != NULL)
+        return end_list(self);
     if ((Py_ssize_t)self->size - 1 >= self->least && self->size > 1) {
         if (add_position(self, 0) < 0)
             return -1;
@@ -199,19 +213,50 @@ end_sequence(Scorer *self)
     return 0;
 }
 
-/* The state of tokens._divide: `pending`: a sentence ends if a blank follows. */
+/* Add a word whose characters are these, without the skipped ones. */
 static inline __attribute__((always_inline)) int
-read_kind(Scorer *self, int kind, const void *data, Py_ssize_t length)
+add_word(Scorer *self, int kind, const char *data, Py_ssize_t length, Py_ssize_t letters, uint64_t hash)
+{
+    if (self->found == NULL)
+        return add_position(self, scramble(hash));
+    PyObject *word;
+    if (letters == length)
+        word = PyUnicode_FromKindAndData(kind, data, length);
+    else {
+        Py_UCS4 *kept = PyMem_New(Py_UCS4, letters);
+        if (kept == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        for (Py_ssize_t place = 0, at = 0; place < length && at < letters; place++) {
+            Py_UCS4 letter = PyUnicode_READ(kind, data, place);
+            if (letter >= self->known || self->classes[letter] != SKIPPED)
+                kept[at++] = letter;
+        }
+        word = PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, kept, letters);
+        PyMem_Free(kept);
+    }
+    int failed = word == NULL || PyList_Append(self->sequence, word) < 0;
+    Py_XDECREF(word);
+    return failed ? -1 : 0;
+}
+
+/* The states of tokens.divide. `pending`: a sentence ends if a blank follows. */
+static inline __attribute__((always_inline)) int
+read_kind(Scorer *self, int kind, const char *data, Py_ssize_t length)
 {
     uint64_t word = 0;
-    Py_ssize_t letters = 0; /* of the current word */
+    Py_ssize_t letters = 0, start = 0, end = 0; /* of the current word */
     int pending = 0, before = OTHER, single = 0;
     for (Py_ssize_t place = 0; place < length; place++) {
         Py_UCS4 letter = PyUnicode_READ(kind, data, place);
         int class = letter < self->known ? self->classes[letter] : OTHER;
         if (class == LETTER) {
-            if (letters++ == 0)
+            if (letters++ == 0) {
                 word = self->seed;
+                start = place;
+            }
+            end = place + 1;
             word = (word ^ ((uint64_t)letter + 1)) * UINT64_C(0xD6E8FEB86659FD93);
             pending = 0;
             before = LETTER;
@@ -220,7 +265,7 @@ read_kind(Scorer *self, int kind, const void *data, Py_ssize_t length)
         if (class == SKIPPED)
             continue;
         if (letters) {
-            if (add_position(self, scramble(word)) < 0)
+            if (add_word(self, kind, data + start * kind, end - start, letters, word) < 0)
                 return -1;
             single = letters == 1;
             letters = 0;
@@ -228,7 +273,7 @@ read_kind(Scorer *self, int kind, const void *data, Py_ssize_t length)
         switch (class) {
         case ALONE:
             word = (self->seed ^ ((uint64_t)letter + 1)) * UINT64_C(0xD6E8FEB86659FD93);
-            if (add_position(self, scramble(word)) < 0)
+            if (add_word(self, kind, data + place * kind, 1, 1, word) < 0)
                 return -1;
             pending = 0;
             break;
@@ -256,7 +301,7 @@ read_kind(Scorer *self, int kind, const void *data, Py_ssize_t length)
         }
         before = class;
     }
-    if (letters && add_position(self, scramble(word)) < 0)
+    if (letters && add_word(self, kind, data + start * kind, end - start, letters, word) < 0)
         return -1;
     return end_sequence(self);
 }
@@ -319,34 +364,38 @@ open_block(Scorer *self, const Py_buffer *data, const Py_buffer *plan)
     return 0;
 }
 
+static int
+read_texts(Scorer *self, PyObject *given)
+{
+    PyObject *texts = PySequence_Fast(given, "texts are expected in a sequence");
+    int failed = texts == NULL;
+    for (Py_ssize_t number = 0; !failed && number < PySequence_Fast_GET_SIZE(texts); number++) {
+        PyObject *text = PySequence_Fast_GET_ITEM(texts, number);
+        if (PyUnicode_Check(text))
+            failed = read_text(self, text) < 0;
+        else {
+            PyErr_SetString(PyExc_TypeError, "a text is expected");
+            failed = 1;
+        }
+    }
+    Py_XDECREF(texts);
+    return failed ? -1 : 0;
+}
+
 /* Return the number of words of some texts and the sum of their log10; then of the known words, windows and ends. */
 static PyObject *
 score(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *given, *texts = NULL, *result = NULL;
+    PyObject *texts, *result = NULL;
     Py_buffer data, plan, classes;
     Py_ssize_t least;
-    if (!PyArg_ParseTuple(arguments, "Oy*y*y*n:score", &given, &data, &plan, &classes, &least))
+    if (!PyArg_ParseTuple(arguments, "Oy*y*y*n:score", &texts, &data, &plan, &classes, &least))
         return NULL;
     Scorer self = {.classes = classes.buf, .known = (size_t)classes.len, .least = least};
-    if (open_block(&self, &data, &plan) < 0 || add_position(&self, 0) < 0)
-        goto done;
-    texts = PySequence_Fast(given, "texts are expected in a sequence");
-    for (Py_ssize_t number = 0; texts != NULL && number < PySequence_Fast_GET_SIZE(texts); number++) {
-        PyObject *text = PySequence_Fast_GET_ITEM(texts, number);
-        if (!PyUnicode_Check(text)) {
-            PyErr_SetString(PyExc_TypeError, "a text is expected");
-            goto done;
-        }
-        if (read_text(&self, text) < 0)
-            goto done;
-    }
-    if (texts != NULL)
+    if (open_block(&self, &data, &plan) == 0 && add_position(&self, 0) == 0 && read_texts(&self, texts) == 0)
         result = Py_BuildValue(
             "LdLdLdLd", self.words, self.log10, self.known_words, self.known_log10, self.windows, self.windows_log10,
             self.ends, self.ends_log10);
-done:
-    Py_XDECREF(texts);
     PyMem_Free(self.positions);
     PyBuffer_Release(&data);
     PyBuffer_Release(&plan);
@@ -354,8 +403,28 @@ done:
     return result;
 }
 
+/* Return the words of each sequence of some texts. */
+static PyObject *
+sequences(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PyObject *texts;
+    Py_buffer classes;
+    Py_ssize_t least;
+    if (!PyArg_ParseTuple(arguments, "Oy*n:sequences", &texts, &classes, &least))
+        return NULL;
+    Scorer self = {.classes = classes.buf, .known = (size_t)classes.len, .least = least};
+    self.found = PyList_New(0);
+    self.sequence = PyList_New(0);
+    if (self.found == NULL || self.sequence == NULL || read_texts(&self, texts) < 0)
+        Py_CLEAR(self.found);
+    Py_XDECREF(self.sequence);
+    PyBuffer_Release(&classes);
+    return self.found;
+}
+
 static PyMethodDef methods[] = {
     {"score", score, METH_VARARGS, NULL},
+    {"sequences", sequences, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

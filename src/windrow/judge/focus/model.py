@@ -1,5 +1,6 @@
 """Read and write language models, and score text with them."""
 
+import contextlib
 import functools
 import math
 import mmap
@@ -9,12 +10,15 @@ from typing import Any
 
 import msgspec
 
-from windrow import files
+from windrow import files, streams
 from windrow.config import ConfigError
-from windrow.judge.focus import layout, query
+from windrow.judge.focus import arpa, layout, query
 from windrow.judge.focus.layout import Block
 from windrow.judge.focus.tables import UNKNOWN, NgramTables, Origin
 from windrow.judge.focus.tokens import Tokeniser
+from windrow.streams import ByteStream
+
+_HEAD = 1000  # bytes in which an ARPA file begins
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -113,15 +117,39 @@ def make(tables: NgramTables) -> NgramModel:
 
 
 def write(tables: NgramTables, path: Path) -> None:
-    """Write a model durably, complete or not at all."""
+    """Write a model durably, complete or not at all: as ARPA text by the name of the file, else as a block."""
+    pack = streams.packer(path)
     with files.replacing(path) as file:
-        for part in layout.build(tables):
-            file.write(part)
+        if is_arpa(path) and pack:
+            with pack(file) as packed:
+                arpa.write(tables, packed)
+        elif is_arpa(path):
+            arpa.write(tables, file)
+        else:
+            file.writelines(layout.build(tables))
+
+
+def is_arpa(path: Path) -> bool:
+    """Return whether a file of this name is written as ARPA text."""
+    return (path.with_suffix("") if streams.packer(path) else path).suffix.lower() == ".arpa"
 
 
 def read(path: Path, check: bool = True) -> NgramModel:
-    """Open a model. `check`: read the whole file once, to see that it is not damaged."""
-    return NgramModel(layout.parse(_mapped(path), path, check))
+    """Open a model. A block is mapped; `check`: read all of it once, to see that it is not damaged. ARPA is read."""
+    data = _mapped(path)
+    if data[: len(layout.MAGIC)] == layout.MAGIC or not (is_arpa(path) or _has_head(data)):
+        return NgramModel(layout.parse(data, path, check))
+    return make(read_arpa(path))
+
+
+def read_arpa(path: Path) -> NgramTables:
+    """Read an ARPA file, plain or packed."""
+    with contextlib.closing(ByteStream(path)) as stream:
+        return arpa.read(stream.parts(b""), str(path))
+
+
+def _has_head(data: Any) -> bool:
+    return b"\\data\\" in data[:_HEAD]
 
 
 def _mapped(path: Path) -> Any:

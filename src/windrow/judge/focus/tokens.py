@@ -12,6 +12,11 @@ import msgspec
 
 from windrow import scripts
 
+try:
+    from windrow.judge.focus import _query
+except ImportError:  # built without a compiler: the reference runs instead
+    _query = None  # type: ignore[assignment]
+
 LEAST = 5  # words of a sequence; shorter ones are headings and menus (Remus and Biemann 2016)
 
 # Classes of characters.
@@ -29,19 +34,25 @@ _UNSPACED = re.compile(f"[{scripts.UNSPACED}]")
 class Tokeniser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How text becomes words. A model records it, so that text is scored as the sample was read."""
 
-    lower: bool = False  # letters in lower case
+    lower: bool = True  # letters in lower case: a word that begins a sentence is the same word
     characters: bool | None = None  # each letter is a word; None: only in scripts without spaces between words
     least: int = LEAST  # words of a sequence; shorter ones are left out
 
     def sequences(self, texts: Iterable[str]) -> Iterator[list[str]]:
         """Yield the sequences of some texts. A text is a paragraph, or many in lines."""
-        rules = _rules(self.characters)
         for text in texts:
-            plain = rules.skipped.sub("", self.prepare(text))
-            for piece in rules.ends.split(rules.marks.sub(rules.divide, plain)):
-                found: list[str] = rules.words.findall(piece)
-                if len(found) >= self.least:
-                    yield found
+            if _query:
+                yield from _query.sequences([self.prepare(text)], classes(self.characters), self.least)
+            else:
+                yield from self._sequences(self.prepare(text))
+
+    def _sequences(self, text: str) -> Iterator[list[str]]:
+        """The reference implementation of `sequences`."""
+        rules = _rules(self.characters)
+        for piece in rules.ends.split(rules.marks.sub(rules.divide, rules.skipped.sub("", text))):
+            found: list[str] = rules.words.findall(piece)
+            if len(found) >= max(1, self.least):
+                yield found
 
     def prepare(self, text: str) -> str:
         """Return the text with equal letters written equally."""

@@ -5,16 +5,15 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from windrow.config import ConfigError
-from windrow.judge.focus import smoothing
+from windrow.judge.focus import smoothing, tables
 from windrow.judge.focus.smoothing import Counts
-from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin, grouped
+from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
 ORDER = 5  # Remus and Biemann 2016
-_EMPTY: Numbers = np.zeros(0, np.int32)
-_NOTHING = np.zeros(0, np.float32)
 _DIGEST = 12  # bytes by which a sequence that occurs again is recognised
 
 
@@ -81,32 +80,45 @@ class _Index(dict[str, int]):
 def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[list[Level], list[Counts]]:
     """Return the n-grams of each order and how often each occurs.
 
-    Each n-gram gets the number of its row; the key of a longer one is the row of all but its last word, and that word.
+    Each n-gram gets the number of its row; a longer one is the row of all but its last word, and that word. So the
+    positions of the text, sorted by word once, are sorted for each order by the row before them.
     """
     starts = np.cumsum(lengths) - lengths
     place = np.arange(len(numbers), dtype=np.int32) - np.repeat(starts, lengths).astype(np.int32)
     every = np.arange(words, dtype=np.int32)
-    levels = [_level(_EMPTY, _EMPTY, every, every)]
+    levels = [tables.level(tables.EMPTY, tables.EMPTY, every, every)]
     counts: list[Counts] = [np.bincount(numbers, minlength=words)]
-    rows = numbers
+    rows, at = numbers, _sorted(numbers)
     for size in range(2, order + 1):
-        at = np.flatnonzero(place >= size - 1)
+        at = at[place[at] >= size - 1]
         if not len(at):
             break
-        keys = rows[at - 1].astype(np.int64) << 32 | numbers[at]
-        found, group, often = grouped(keys)
-        del keys
-        found = at[found]
-        levels.append(_level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
-        counts.append(often)
+        ordered = at[_sorted(rows[at - 1])]
+        fresh = np.ones(len(ordered), bool)
+        fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
+        found = ordered[fresh]
+        levels.append(tables.level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
+        counts.append(np.diff(np.flatnonzero(fresh), append=len(ordered)))
         longer = np.full(len(numbers), -1, np.int32)
-        longer[at] = group
+        longer[ordered] = np.cumsum(fresh, dtype=np.int32) - 1
         rows = longer
     return levels, counts
 
 
-def _level(context: Numbers, suffix: Numbers, first: Numbers, last: Numbers) -> Level:
-    return Level(context=context, suffix=suffix, first=first, last=last, log10=_NOTHING, backoff=_NOTHING)
+def _sorted(values: Numbers) -> NDArray[np.int64]:
+    """Return the positions of values in increasing order; those of equal values in their own.
+
+    Values and positions are sorted as one number each: eight times as fast as np.argsort.
+    """
+    packed = values.astype(np.int64) << 32
+    packed |= np.arange(len(values))
+    packed.sort()
+    packed &= 0xFFFFFFFF
+    return packed
+
+
+def _changes(values: Numbers) -> NDArray[np.bool_]:
+    return np.not_equal(values[1:], values[:-1])
 
 
 def finish(
