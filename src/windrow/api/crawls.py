@@ -63,7 +63,7 @@ def init(
     chosen |= {"language.accepted": languages} if languages else {}
     chosen |= {"scope.tlds": tlds} if tlds else {}
     options = config.make(overrides(chosen, settings), path)
-    loop.check_language(options)
+    loop.check_judges(options)
     path.mkdir(parents=True, exist_ok=True)
     (path / "seeds.txt").write_text("".join(f"{url}\n" for url in found))
     (path / "crawl.toml").write_text(config.new_file(options), "utf-8")

@@ -59,7 +59,7 @@ def init(
         given, comments = _preset(preset, found, chosen)
         chosen = given + chosen
     options = config.make(chosen, directory, Path())
-    loop.check_language(options)
+    loop.check_judges(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.new_file(options, comments), "utf-8")

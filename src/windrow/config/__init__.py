@@ -28,6 +28,7 @@ from windrow.config.schema import CrawlOptions as CrawlOptions
 from windrow.config.schema import DedupOptions as DedupOptions
 from windrow.config.schema import ExtractOptions as ExtractOptions
 from windrow.config.schema import FetchOptions as FetchOptions
+from windrow.config.schema import FocusOptions as FocusOptions
 from windrow.config.schema import FrontierOptions as FrontierOptions
 from windrow.config.schema import IdentityOptions as IdentityOptions
 from windrow.config.schema import JudgeOptions as JudgeOptions

@@ -10,6 +10,7 @@ words, a weight belongs to a pair of characters.
 """
 
 import collections
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -56,7 +57,7 @@ def count(texts: Iterable[str], pairs: bool = False) -> collections.Counter[str]
     """Count the words of some texts, or the pairs of neighbouring characters."""
     found: collections.Counter[str] = collections.Counter()
     for words in _tokeniser(pairs).sequences(texts):
-        found.update(map("".join, zip(words, words[1:], strict=False)) if pairs else words)
+        found.update(map("".join, itertools.pairwise(words)) if pairs else words)
     return found
 
 
