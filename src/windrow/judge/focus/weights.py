@@ -25,7 +25,8 @@ from windrow.judge.focus.model import NgramModel
 from windrow.judge.focus.tables import SPECIAL, Level, NgramTables, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
-UNKNOWN = math.log(0.5)  # weight of a word that the sample does not have
+SHARE = 0.5  # of general language in the mixture
+UNKNOWN = math.log(SHARE)  # weight of a word that the sample does not have
 REST = 1e-5  # frequency in general language of a word that its table does not have
 _LESS = 0.5  # taken from each count: a word that occurs once in the sample may do so by chance
 _HEAD = "# windrow topic words"
@@ -69,8 +70,21 @@ def make(sample: Mapping[str, int], background: Background, pairs: bool = False)
     for word, number in sample.items():
         if word not in weights:
             more = (number - _LESS) / total / background.frequencies.get(word, background.rest)
-            weights[word] = math.log(0.5 * more + 0.5)
+            weights[word] = math.log((1 - SHARE) * more + SHARE)
     return TopicWords(weights, pairs, background.source)
+
+
+def worst(sample: Mapping[str, int], words: TopicWords, background: Background) -> float:
+    """Return the ratio that general text in the language of the sample is expected to have.
+
+    Where the frequencies of words are not known, it has as many neutral words as the sample, and no other of its words.
+    """
+    total = sum(sample.values()) or 1
+    neutral = sum(number for word, number in sample.items() if words.weights.get(word) == 0.0) / total
+    known = {word: background.frequencies.get(word, background.rest) for word in sample}
+    mass = min(1.0, sum(known.values()))
+    mean = sum(known[word] * words.weights[word] for word in sample if words.weights[word]) + (1 - mass) * UNKNOWN
+    return math.exp(-(1 - neutral) * mean)
 
 
 def joined(first: Background, counts: Mapping[str, int]) -> Background:

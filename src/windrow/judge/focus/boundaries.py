@@ -1,0 +1,129 @@
+"""What is typical of a topic, and the boundaries that follow from it, measured on parts of its sample.
+
+The sample is cut into parts of the length of a page. Each fifth of them, in their order, is scored by a model and
+weights of the other four fifths: neighbours come from one text and would make each other look too good. Pages of other
+sites score worse than these parts, which `relevance` allows for.
+"""
+
+import random
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from windrow.judge.focus import model, relevance, training, weights
+from windrow.judge.focus.relevance import Typical
+from windrow.judge.focus.tokens import Tokeniser
+from windrow.judge.focus.topic import TopicScorer, TopicScores
+from windrow.judge.focus.weights import Background, Weigher
+
+PART = 250  # words of a part; pages of text have as many
+FOLDS = 5
+_FEWEST = 20  # parts of a small sample, which are shorter instead
+_SHORTEST = 40  # words
+_RESAMPLED = 400  # bootstrap samples
+_HIGH = 0.9  # quantile of the parts that lies within the high bucket
+_EVEN = 1.0  # odds up to which a page is rather on the topic than not
+_MEDIUM = 4.0  # times the odds of the high bucket
+_CUTOFF = 0.8  # of the logarithm of the odds of text without a known word
+
+
+class Boundaries(msgspec.Struct, frozen=True):
+    """Links of pages with a score up to `high` go first, up to `medium` second; above `cutoff` they are dropped."""
+
+    by: str  # the score: a value of focus.by
+    high: float
+    medium: float
+    cutoff: float
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A number that was measured on some values, and the interval in which it lies with a probability of 90 %."""
+
+    value: float
+    low: float
+    high: float
+    size: int  # number of values
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} (90 % interval {self.low:.3g} to {self.high:.3g}, {self.size} parts)"
+
+
+class HeldOut(msgspec.Struct, frozen=True):
+    """The scores of the parts of a sample, each by the rest of it."""
+
+    words: int  # of a part
+    scores: list[TopicScores]  # without odds
+
+
+def parts(texts: Sequence[str]) -> list[str]:
+    """Cut text into parts of about the length of a page, at the ends of sequences."""
+    sequences = list(Tokeniser(least=1).sequences(texts))
+    size = max(_SHORTEST, min(PART, sum(map(len, sequences)) // _FEWEST))
+    return list(_parts(sequences, size))
+
+
+def _parts(sequences: list[list[str]], size: int) -> Iterator[str]:
+    lines: list[str] = []
+    length = 0
+    for words in sequences:
+        lines.append(" ".join(words))
+        length += len(words)
+        if length >= size:
+            yield "\n".join(lines)
+            lines, length = [], 0
+
+
+def held_out(texts: Sequence[str], background: Background, order: int, pairs: bool) -> HeldOut:
+    """Score each part of a sample by a model and weights of the parts that are not near it."""
+    cut = parts(texts)
+    scores = []
+    for fold in range(FOLDS):
+        chosen = [place * FOLDS // len(cut) == fold for place in range(len(cut))]
+        own = [part for part, here in zip(cut, chosen, strict=True) if here]
+        rest = [part for part, here in zip(cut, chosen, strict=True) if not here]
+        if own and rest:
+            ngrams = model.make(training.train(Tokeniser().sequences(rest), order))
+            weigher = Weigher(weights.make(weights.count(rest, pairs), background, pairs))
+            scorer = TopicScorer(ngrams, weigher)
+            scores += [scorer.score([part]) for part in own]
+    words = sum(len(part.split()) for part in cut) // max(1, len(cut))
+    return HeldOut(words, scores)
+
+
+def propose(odds: Sequence[float], scorer: TopicScorer, typical: Typical) -> Boundaries:
+    """Return boundaries by odds, from those of text on the topic."""
+    high = max(_EVEN, quantile(odds, _HIGH))
+    medium = _MEDIUM * high
+    worst = relevance.odds(scorer.worst, 1 / weights.SHARE, typical)
+    return _rounded("odds", high, medium, max(worst**_CUTOFF, 1.5 * medium))
+
+
+def propose_by_perplexity(perplexities: Sequence[float], worst: float) -> Boundaries:
+    """Return boundaries where there is a model only. `worst`: of text without a known word."""
+    high = quantile(perplexities, _HIGH)
+    medium = (high * max(worst, high)) ** 0.5
+    return _rounded("perplexity", high, medium, max(worst**0.9, 1.1 * medium))
+
+
+def _rounded(by: str, high: float, medium: float, cutoff: float) -> Boundaries:
+    return Boundaries(by, *(float(f"{value:.3g}") for value in (high, medium, cutoff)))
+
+
+def median(values: Sequence[float]) -> Estimate:
+    return estimate(values, statistics.median)
+
+
+def estimate(values: Sequence[float], figure: Callable[[Sequence[float]], float]) -> Estimate:
+    """Return a figure of some values with its bootstrap interval. The same values give the same interval."""
+    chance = random.Random(len(values))
+    again = sorted(figure(chance.choices(values, k=len(values))) for _ in range(_RESAMPLED))
+    return Estimate(figure(values), again[_RESAMPLED // 20], again[-_RESAMPLED // 20 - 1], len(values))
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the value below which this share of the values lies, interpolated."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = ordered[int(place)]
+    return below + (ordered[min(int(place) + 1, len(ordered) - 1)] - below) * (place - int(place))
