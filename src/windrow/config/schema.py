@@ -330,10 +330,10 @@ class FocusOptions:
     cutoff: Annotated[float, LIVE] = 0.0  # Links of pages with a higher score are dropped; 0: none.
     # Pages with a higher perplexity are kept out of the corpus, whichever links are followed; 0: none.
     max_perplexity: float = 0.0
-    # Perplexity and ratio of text that is surely on the topic: `windrow init --topic` measures them on parts of the
-    # sample that it leaves out of the model. Relevance and odds are measured from there; 0: pages get none.
+    # Perplexity of text that is surely on the topic: `windrow init --topic` measures it on parts of the sample that it
+    # leaves out of the model. Relevance and odds are computed from it; 0: pages get none.
     typical_perplexity: float = 0.0
-    typical_ratio: float = 0.0
+    typical_ratio: float = 0.0  # Ratio of text that is surely on the topic, measured in the same way.
     worst_ratio: float = 0.0  # Ratio of text in the same language without any word of the topic.
 
 
