@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from windrow import files, streams
 from windrow.config import ConfigError
@@ -32,6 +33,10 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     windows_log10: float = 0.0
     ends: int = 0  # sequences; the probability of each one's end
     ends_log10: float = 0.0
+
+    def __add__(self, other: "Scored") -> "Scored":
+        """Return the score of both texts together."""
+        return Scored(*[one + two for one, two in zip(astuple(self), astuple(other), strict=True)])
 
     @property
     def perplexity(self) -> float:
@@ -111,22 +116,22 @@ class NgramModel:
         return list(zip(values.tolist()[1:], lengths.tolist()[1:], [*unknown, False], strict=True))
 
 
-def make(tables: NgramTables) -> NgramModel:
+def make(found: NgramTables) -> NgramModel:
     """Return the model of these tables, in memory."""
-    return NgramModel(layout.parse(b"".join(layout.build(tables)), "the model", check=False))
+    return NgramModel(layout.parse(b"".join(layout.build(found)), "the model", check=False))
 
 
-def write(tables: NgramTables, path: Path) -> None:
+def write(found: NgramTables, path: Path) -> None:
     """Write a model durably, complete or not at all: as ARPA text by the name of the file, else as a block."""
     pack = streams.packer(path)
     with files.replacing(path) as file:
         if is_arpa(path) and pack:
             with pack(file) as packed:
-                arpa.write(tables, packed)
+                arpa.write(found, packed)
         elif is_arpa(path):
-            arpa.write(tables, file)
+            arpa.write(found, file)
         else:
-            file.writelines(layout.build(tables))
+            file.writelines(layout.build(found))
 
 
 def is_arpa(path: Path) -> bool:
@@ -137,19 +142,22 @@ def is_arpa(path: Path) -> bool:
 def read(path: Path, check: bool = True) -> NgramModel:
     """Open a model. A block is mapped; `check`: read all of it once, to see that it is not damaged. ARPA is read."""
     data = _mapped(path)
-    if data[: len(layout.MAGIC)] == layout.MAGIC or not (is_arpa(path) or _has_head(data)):
-        return NgramModel(layout.parse(data, path, check))
-    return make(read_arpa(path))
+    return make(_from_arpa(path)) if _is_text(path, data) else NgramModel(layout.parse(data, path, check))
 
 
-def read_arpa(path: Path) -> NgramTables:
-    """Read an ARPA file, plain or packed."""
+def tables(path: Path) -> NgramTables:
+    """Return the n-grams of a model."""
+    data = _mapped(path)
+    return _from_arpa(path) if _is_text(path, data) else layout.unpacked(layout.parse(data, path))
+
+
+def _from_arpa(path: Path) -> NgramTables:
     with contextlib.closing(ByteStream(path)) as stream:
         return arpa.read(stream.parts(b""), str(path))
 
 
-def _has_head(data: Any) -> bool:
-    return b"\\data\\" in data[:_HEAD]
+def _is_text(path: Path, data: Any) -> bool:
+    return data[: len(layout.MAGIC)] != layout.MAGIC and (is_arpa(path) or b"\\data\\" in data[:_HEAD])
 
 
 def _mapped(path: Path) -> Any:

@@ -75,8 +75,8 @@ def closed(rows: list[Numbers]) -> list[Numbers]:
     found = list(rows)
     for place in range(len(rows) - 1, 1, -1):
         parts = np.vstack([found[place][:, :-1], found[place][:, 1:]])
-        own = np.sort(_hashes(found[place - 1]))
-        theirs = _hashes(parts)
+        own = np.sort(hashes(found[place - 1]))
+        theirs = hashes(parts)
         at = np.minimum(np.searchsorted(own, theirs), max(0, len(own) - 1))
         missing = own[at] != theirs if len(own) else np.ones(len(theirs), bool)
         _, fresh = np.unique(theirs[missing], return_index=True)
@@ -120,7 +120,8 @@ class _Rows:
         return int(self._order[same[0] + 1]) if len(same) else None
 
 
-def _hashes(rows: Numbers) -> NDArray[np.uint64]:
+def hashes(rows: Numbers) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for the words of each n-gram."""
     found = np.zeros(len(rows), np.uint64)
     for column in range(rows.shape[1]):
         found = (found ^ rows[:, column].astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
