@@ -7,12 +7,12 @@ say nothing. docs/focus.md has what each is worth.
 
 import gzip
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from windrow.batch import inputs
+from windrow.batch import texts
 from windrow.config import ConfigError
 from windrow.extract.justext import stoplists
 from windrow.judge.focus import boundaries, weights
@@ -24,30 +24,33 @@ _SMALL = 1e-7  # added to each frequency of wordfreq: rarer words are not reliab
 _SPREAD = 0.5  # share of a sample's parts from which a word that they have is spread evenly
 
 
-def choose(wanted: str, language: str, sample: Sequence[str], pairs: bool) -> Background:
-    """Return the background. `wanted`: one of NAMES, a file of general text, or "" for the best that there is."""
+def choose(wanted: str, languages: Sequence[str], sample: Sequence[str], pairs: bool) -> Background:
+    """Return the background. `wanted`: one of NAMES, a file of general text, or "" for the best that there is.
+
+    `languages`: of the sample, the first one with the greatest share.
+    """
     if wanted and wanted not in NAMES:
-        general = weights.count(inputs.text(wanted).splitlines(), pairs)
+        general = weights.count(texts.lines([wanted], lambda read: None), pairs)
         if not general:
             raise ConfigError(f"{wanted} has no words; name a file of general text, or one of {', '.join(NAMES)}")
-        found = weights.joined(_best(language, sample, pairs), general)
+        found = weights.joined(_best(languages, sample, pairs), general)
         return msgspec.structs.replace(found, source=f"{wanted} and {found.source.removesuffix(' and this crawl')}")
     if wanted == WORDFREQ:
-        return _wordfreq(language, pairs) or _missing(wanted, language, "install the package wordfreq")
+        return _wordfreq(languages, pairs) or _missing(wanted, languages[0], "install the package wordfreq")
     if wanted == STOPLIST:
-        return _stoplist(language, pairs) or _missing(wanted, language, "choose sample, or a file of general text")
-    return _evenly(sample, pairs) if wanted else _best(language, sample, pairs)
+        return _stoplist(languages, pairs) or _missing(wanted, languages[0], "choose sample, or a file of general text")
+    return _evenly(sample, pairs) if wanted else _best(languages, sample, pairs)
 
 
-def _best(language: str, sample: Sequence[str], pairs: bool) -> Background:
-    return _wordfreq(language, pairs) or _stoplist(language, pairs) or _evenly(sample, pairs)
+def _best(languages: Sequence[str], sample: Sequence[str], pairs: bool) -> Background:
+    return _wordfreq(languages, pairs) or _stoplist(languages, pairs) or _evenly(sample, pairs)
 
 
 def _missing(wanted: str, language: str, fix: str) -> Background:
     raise ConfigError(f"--background {wanted}: there is none for {codes.name(language)} ({language}); {fix}")
 
 
-def _wordfreq(language: str, pairs: bool) -> Background | None:
+def _wordfreq(languages: Sequence[str], pairs: bool) -> Background | None:
     """Return the frequencies in the package's own files: bins of words, each a hundredth of a power of ten rarer.
 
     The package itself is not imported: its dependencies are needed for other things.
@@ -56,25 +59,32 @@ def _wordfreq(language: str, pairs: bool) -> Background | None:
     if found is None or pairs:
         return None
     places = [Path(place) / "data" for place in found.submodule_search_locations or ()]
-    names = [f"{size}_{codes.short(language)}.msgpack.gz" for size in ("large", "small")]
-    path = next((file for place in places for name in names if (file := place / name).is_file()), None)
-    if path is None:
-        return None
+    frequencies: dict[str, float] = {}
+    for language in languages:
+        names = [f"{size}_{codes.short(language)}.msgpack.gz" for size in ("large", "small")]
+        path = next((file for place in places for name in names if (file := place / name).is_file()), None)
+        if path is not None:
+            for word, frequency in _bins(path):
+                frequencies[word] = max(frequency, frequencies.get(word, 0.0))
+    return Background("the word frequencies of wordfreq", frequencies, _SMALL) if frequencies else None
+
+
+def _bins(path: Path) -> Iterator[tuple[str, float]]:
     try:
         _, *bins = msgspec.msgpack.decode(gzip.decompress(path.read_bytes()))
-        frequencies = {word: 10 ** (-place / 100) + _SMALL for place, words in enumerate(bins) for word in words}
+        for place, words in enumerate(bins):
+            yield from ((word, 10 ** (-place / 100) + _SMALL) for word in words)
     except (OSError, EOFError, ValueError, TypeError, msgspec.MsgspecError) as error:
         raise ConfigError(f"cannot read {path} of the package wordfreq ({error}); install it again") from None
-    return Background("the word frequencies of wordfreq", frequencies, _SMALL)
 
 
-def _stoplist(language: str, pairs: bool) -> Background | None:
-    if not stoplists.code(language):
+def _stoplist(languages: Sequence[str], pairs: bool) -> Background | None:
+    known = [language for language in languages if stoplists.code(language)]
+    lists = [one for one in map(stoplists.load, known) if one.by_character is pairs]
+    if not lists:
         return None
-    found = stoplists.load(language)
-    if found.by_character is not pairs:
-        return None
-    return Background(f"the stop list of {codes.name(language)}", neutral=found.words)
+    names = " and ".join(map(codes.name, known))
+    return Background(f"the stop list of {names}", neutral=frozenset().union(*(one.words for one in lists)))
 
 
 def _evenly(sample: Sequence[str], pairs: bool) -> Background:

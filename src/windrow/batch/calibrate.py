@@ -13,15 +13,17 @@ from typing import Any
 
 import msgspec
 
+from windrow import log
 from windrow.batch import topic as topics
 from windrow.config import Config, ConfigError
 from windrow.judge.focus import boundaries, relevance, topic
-from windrow.judge.focus.boundaries import Boundaries
+from windrow.judge.focus.boundaries import Boundaries, Estimate
 from windrow.judge.focus.relevance import Typical
 from windrow.judge.focus.topic import TopicScorer
-from windrow.log import fold
 
 _MOST = 20000  # pages whose scores are looked at; of more, every second, third … one
+_DRAWN = 2000  # of these, for the interval
+_SEEN = 0.3  # of the typical perplexity; text with less is probably in the model
 _FEW = 100  # pages below which a quantile is hardly more than a guess
 _QUANTILES = {"high": 0.25, "medium": 0.5, "cutoff": 0.95}
 # By odds, the share of a crawl's pages that each boundary has below it, at least and at most.
@@ -34,9 +36,9 @@ class Boundary(msgspec.Struct, frozen=True):
     name: str
     now: float
     proposed: float
-    low: float  # the interval of 90 % in which the same quantile of other pages would lie
-    high: float
-    share: float | None  # of the crawl's pages with a score up to it; None: there is no page
+    share: float | None = None  # of the crawl's pages with a score up to it; None: there is no page
+    low: float | None = None  # the interval of 90 % in which the same quantile of other such pages would lie
+    high: float | None = None
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -47,6 +49,7 @@ class Proposal(msgspec.Struct, frozen=True):
     parts: int  # of the text
     boundaries: list[Boundary]
     typical: Typical | None  # if it was measured on text
+    perplexity: Estimate | None  # the same with its interval
     notes: list[str]
 
     def values(self) -> dict[str, Any]:
@@ -93,12 +96,16 @@ def propose(directory: Path, options: Config, held_out: Sequence[str]) -> Propos
     if not pages and not held_out:
         fix = f"run a short one with windrow crawl {directory} --max-pages 500, or name text with --held-out TEXT"
         raise ConfigError(f"{directory} has no page with a score yet; {fix}")
-    typical, known, notes = topic.typical(focus), [], []
+    typical = topic.typical(focus)
+    known: list[topic.TopicScores] = []
+    notes: list[str] = []
     if held_out:
         sample = topics.read(held_out)
         notes += sample.notes
         known = [scorer.score([part]) for part in boundaries.parts(sample.texts)]
         typical = _typical(known, scorer, options)
+        if typical.perplexity < _SEEN * focus.typical_perplexity:
+            notes.append(f"{', '.join(held_out)} looks like text of the model itself: name text that it has not seen")
     worse = functools.partial(_score, by="odds" if typical else "perplexity", scorer=scorer, typical=typical)
     values = [worse(perplexity, ratio) for perplexity, ratio in pages]
     held = [worse(one.perplexity, one.ratio) for one in known]
@@ -106,14 +113,21 @@ def propose(directory: Path, options: Config, held_out: Sequence[str]) -> Propos
     if 0 < len(values) < _FEW:
         notes.append(f"only {len(values)} pages have a score: crawl a few hundred for narrower intervals")
     now = {name: getattr(focus, name) if focus.by == found.by else 0.0 for name in _QUANTILES}
-    rows = [_boundary(name, now[name], getattr(found, name), values or held, bool(values)) for name in _QUANTILES]
-    return Proposal(found.by, len(pages), len(known), rows, typical if held_out else None, notes)
+    return Proposal(
+        by=found.by,
+        pages=len(pages),
+        parts=len(known),
+        boundaries=[_boundary(name, now[name], getattr(found, name), values) for name in _QUANTILES],
+        typical=typical if known else None,
+        perplexity=boundaries.median([one.perplexity for one in known]) if known else None,
+        notes=notes,
+    )
 
 
 def _pages(directory: Path) -> list[tuple[float, float | None]]:
     book = PageScores()
     if (directory / "log").is_dir():
-        fold.fold(directory, book)
+        log.fold(directory, book)
     return book.rows()
 
 
@@ -157,12 +171,14 @@ def _ordered(by: str, limits: dict[str, float]) -> Boundaries:
     return Boundaries(by, *(float(f"{value:.3g}") for value in (high, medium, cutoff)))
 
 
-def _boundary(name: str, now: float, proposed: float, values: Sequence[float], of_crawl: bool) -> Boundary:
+def _boundary(name: str, now: float, proposed: float, values: Sequence[float]) -> Boundary:
     """Add how certain a boundary is: the interval of the quantile that it is, over pages drawn again."""
+    if not values:
+        return Boundary(name, now, proposed)
     share = sum(value <= proposed for value in values) / len(values)
-    drawn = values[:: -(-len(values) // 2000)]
+    drawn = values[:: -(-len(values) // _DRAWN)]
     found = boundaries.estimate(drawn, functools.partial(boundaries.quantile, share=share))
-    return Boundary(name, now, proposed, _short(found.low), _short(found.high), share if of_crawl else None)
+    return Boundary(name, now, proposed, share, _short(found.low), _short(found.high))
 
 
 def _short(value: float) -> float:

@@ -9,10 +9,8 @@ import msgspec
 
 from windrow import files, scripts
 from windrow.batch import background as backgrounds
-from windrow.batch import inputs, pages
+from windrow.batch import texts
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.data import KEPT_KINDS
-from windrow.extract import extractor, sniff
 from windrow.judge.focus import boundaries, layout, model, relevance, training, weights
 from windrow.judge.focus.boundaries import Boundaries, Estimate
 from windrow.judge.focus.relevance import Typical
@@ -26,7 +24,7 @@ TEXT, MODEL, WORDS = "topic.txt", "topic.bin", "topic.words"  # beside crawl.tom
 LEAST = 300  # words without which nothing can be measured
 ENOUGH = 3000  # words of an article; with fewer, topics are hardly separated
 _MAIN = 0.8  # share of the text in its first language, below which the text is mixed
-_SHOWN = 0.05
+_PART = 0.1  # share of a text from which one of its languages counts
 _UNSPACED = re.compile(f"[{scripts.UNSPACED}]")
 
 
@@ -34,7 +32,7 @@ class Sample(msgspec.Struct, frozen=True):
     """The text that says what the topic is."""
 
     texts: list[str]  # paragraphs
-    language: str  # ISO 639-3
+    languages: list[str]  # ISO 639-3; those of a good part of the text, the greatest first
     words: int
     pairs: bool  # its script has no spaces between words
     notes: list[str]  # what the user should know of it
@@ -44,7 +42,7 @@ class Topic(msgspec.Struct, frozen=True):
     """A topic, ready to be written into the directory of a crawl."""
 
     sample: Sample | None  # None: made from a model
-    tables: NgramTables | Path  # a path: a model in our own form, which is copied
+    tables: NgramTables
     words: TopicWords | None
     options: FocusOptions
     reasons: dict[str, str]  # of the options, by name: where each number comes from
@@ -56,7 +54,7 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
     if len(names) == 1 and names[0] != "-" and _is_model(Path(names[0])):
         return _of_model(Path(names[0]))
     sample = read(names, accepted)
-    background = backgrounds.choose(wanted, sample.language, sample.texts, sample.pairs)
+    background = backgrounds.choose(wanted, sample.languages, sample.texts, sample.pairs)
     counts = weights.count(sample.texts, sample.pairs)
     words = weights.make(counts, background, sample.pairs)
     tables = training.train(Tokeniser().sequences(sample.texts), order)
@@ -79,8 +77,9 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
         worst_ratio=_short(worst),
     )
     reasons = _reasons(proposed, perplexity, ratio, held.words, background.source)
-    said = f"{sample.words:,} words of {codes.name(sample.language)}, weighed against {background.source}"
-    return Topic(sample, tables, words, options, reasons, [f"The topic: {said}.", *sample.notes])
+    languages = " and ".join(map(codes.name, sample.languages))
+    said = f"The topic: {sample.words:,} words of {languages}, weighed against {background.source}."
+    return Topic(sample, tables, words, options, reasons, [said, *sample.notes])
 
 
 def _reasons(proposed: Boundaries, perplexity: Estimate, ratio: Estimate, size: int, source: str) -> dict[str, str]:
@@ -100,36 +99,29 @@ def _reasons(proposed: Boundaries, perplexity: Estimate, ratio: Estimate, size: 
 
 def _of_model(path: Path) -> Topic:
     """Boundaries need text: a model alone only gives each page its perplexity."""
-    packed = model.is_arpa(path) or not _starts(path).startswith(layout.MAGIC)
-    if not packed:
-        model.read(path)  # raises if it is damaged
-    options = FocusOptions(model=MODEL)
     note = (
         f"{path} is a model, and boundaries need text: no link goes first yet. Name text of the topic to "
         "windrow lm calibrate DIR --held-out TEXT --write, or set focus.high, medium and cutoff yourself."
     )
-    tables = model.read_arpa(path) if packed else path
-    return Topic(None, tables, None, options, {"focus.model": f"a copy of {path}."}, [note])
+    reasons = {"focus.model": f"a copy of {path}."}
+    return Topic(None, model.tables(path), None, FocusOptions(model=MODEL), reasons, [note])
 
 
 def _is_model(path: Path) -> bool:
-    return model.is_arpa(path) or _starts(path).startswith(layout.MAGIC) or b"\\data\\" in _starts(path)
-
-
-def _starts(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(4096)
+            start = file.read(4096)
     except OSError:
-        return b""  # reading the text says what is wrong
+        return False  # reading the text says what is wrong
+    return model.is_arpa(path) or start.startswith(layout.MAGIC) or b"\\data\\" in start
 
 
 def read(names: Sequence[str], accepted: Sequence[str] = ()) -> Sample:
     """Read sample text; ConfigError if it is too little, or in a language that the crawl does not accept."""
     notes: list[str] = []
-    texts = [text for name in names for text in _paragraphs(name, notes)]
+    found = _paragraphs(names, notes)
     shown = ", ".join(names)
-    words = sum(len(one) for one in Tokeniser(least=1).sequences(texts))
+    words = sum(len(one) for one in Tokeniser(least=1).sequences(found))
     if words < LEAST:
         need = f"a topic needs at least {LEAST} words of running text, better {ENOUGH:,}: an article, or some pages"
         raise ConfigError(f"{shown} has {words} words; {need}")
@@ -138,34 +130,33 @@ def read(names: Sequence[str], accepted: Sequence[str] = ()) -> Sample:
             f"{shown} has only {words:,} words: with fewer than {ENOUGH:,}, pages on other topics score nearly as well"
         )
         notes.append(f"{few}. Add text, or a second file with another --topic.")
-    found = detect.detect(texts, settings.prepare(Config().language))
-    _check_language(found, accepted, shown, notes)
-    letters = "".join(texts)
+    languages = detect.detect(found, settings.prepare(Config().language))
+    _check_language(languages, accepted, shown, notes)
+    letters = "".join(found)
     pairs = len(_UNSPACED.findall(letters)) > 0.5 * sum(map(str.isalpha, letters))
-    return Sample(texts, found.language, words, pairs, notes)
+    main = [code for code, share in languages.shares.items() if share >= _PART] or [languages.language]
+    return Sample(found, main, words, pairs, notes)
 
 
 def _check_language(found: detect.Finding, accepted: Sequence[str], shown: str, notes: list[str]) -> None:
     language, shares = found.language, found.shares
     if shares.get(language, 0.0) < _MAIN:
-        parts = ", ".join(f"{share:.0%} {codes.name(code)}" for code, share in shares.items() if share >= _SHOWN)
+        parts = ", ".join(f"{share:.0%} {codes.name(code)}" for code, share in shares.items() if share >= _PART)
         notes.append(f"{shown} is in several languages ({parts}): pages in each of them will be taken for the topic.")
     if accepted and not any(codes.covers(code, language) for code in accepted):
         known = f"{shown} is {codes.name(language)} ({language}), and the crawl accepts only {', '.join(accepted)}"
         raise ConfigError(f"{known}; give text in that language, or --language {language}")
 
 
-def _paragraphs(name: str, notes: list[str]) -> list[str]:
-    data = inputs.read(name)
-    if sniff.is_html("", data):
-        notes.append(f"{name} is HTML: its main text was extracted.")
-        page = extractor(Config())(pages.of_html(None, data))
-        return [paragraph.text for paragraph in page.paragraphs if paragraph.kind in KEPT_KINDS]
-    try:
-        return [line for line in data.decode("utf-8-sig").splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{name}, line {line}: not UTF-8 text; convert it first, for instance with iconv") from None
+def _paragraphs(names: Sequence[str], notes: list[str]) -> list[str]:
+    found: list[str] = []
+    pages = 0
+    for source in texts.sources(names, lambda read: None):
+        pages += source.page
+        found += [line.strip() for line in source.lines if line.strip()]
+    if pages:
+        notes.append(f"{pages:,} of the texts {'is' if pages == 1 else 'are'} HTML: the main text was extracted.")
+    return found
 
 
 def write(topic: Topic, directory: Path) -> None:
@@ -174,10 +165,7 @@ def write(topic: Topic, directory: Path) -> None:
         files.write(directory / TEXT, ("\n".join(topic.sample.texts) + "\n").encode("utf-8", "surrogatepass"))
     if topic.words is not None:
         weights.write(topic.words, directory / WORDS)
-    if isinstance(topic.tables, Path):
-        files.write(directory / MODEL, topic.tables.read_bytes())
-    else:
-        model.write(topic.tables, directory / MODEL)
+    model.write(topic.tables, directory / MODEL)
 
 
 def applied(options: Config, topic: Topic) -> Config:

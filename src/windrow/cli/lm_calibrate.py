@@ -40,11 +40,12 @@ def _show(directory: Path, found: Proposal) -> None:
     basis += [f"{count(found.parts, 'part')} of the text"] if found.parts else []
     out.print(f"Boundaries by {found.by}, from {' and '.join(basis)}:")
     for one in found.boundaries:
-        shared = "" if one.share is None else f", {one.share:.0%} of the pages are up to it"
         now = f"now {one.now:g}" if one.now else "now none"
-        out.print(f"  focus.{one.name} = {one.proposed:g} ({now}; 90 % interval {one.low:g} to {one.high:g}{shared})")
+        sure = f"; {one.share:.0%} of the pages are up to it, 90 % interval {one.low:g} to {one.high:g}"
+        out.print(f"  focus.{one.name} = {one.proposed:g} ({now}{'' if one.share is None else sure})")
     if found.typical is not None:
-        out.print(f"  typical perplexity {found.typical.perplexity:g}, typical ratio {found.typical.ratio:g}")
+        out.print(f"  focus.typical_perplexity = {found.perplexity}")
+        out.print(f"  focus.typical_ratio = {found.typical.ratio:g}")
     for text in found.notes:
         out.print(text)
 
@@ -62,7 +63,11 @@ def _write(directory: Path, found: Proposal) -> str:
         names = ", ".join(fixed)
         raise ConfigError(f"{names} cannot change while the crawl runs; stop it first, or leave --held-out away")
     given = give.change(directory, [f"{name}={value}" for name, value in values.items() if _live(name)])
-    return "The crawl has them now." if given.done else "The order is written; the crawl takes it within seconds."
+    return (
+        "The crawl has them now."
+        if given.state == "taken"
+        else "The order is written; the crawl takes it within seconds."
+    )
 
 
 def _live(name: str) -> bool:

@@ -9,7 +9,7 @@ from windrow.config.dump import toml
 _SECTION = re.compile(r"^[ \t]*\[[ \t]*([\w.-]+)[ \t]*\]")
 
 
-def changed(text: str, values: Mapping[str, Any]) -> str:
+def edited(text: str, values: Mapping[str, Any]) -> str:
     """Return the text with options set, by "section.option". Only options of one line can be changed.
 
     An option that stands there, also as a comment with its default, is replaced; another is added to its section.
