@@ -15,6 +15,7 @@ import msgspec
 
 from windrow import log
 from windrow.batch import topic as topics
+from windrow.batch.topic import MODEL
 from windrow.config import Config, ConfigError
 from windrow.judge.focus import boundaries, relevance, topic
 from windrow.judge.focus.boundaries import Boundaries, Estimate
@@ -24,6 +25,7 @@ from windrow.judge.focus.topic import TopicScorer
 _MOST = 20000  # pages whose scores are looked at; of more, every second, third … one
 _DRAWN = 2000  # of these, for the interval
 _SEEN = 0.3  # of the typical perplexity; text with less is probably in the model
+_LOWEST = 20.0  # perplexity; no new text of a natural language has less
 _FEW = 100  # pages below which a quantile is hardly more than a guess
 _QUANTILES = {"high": 0.25, "medium": 0.5, "cutoff": 0.95}
 # By odds, the share of a crawl's pages that each boundary has below it, at least and at most.
@@ -104,8 +106,7 @@ def propose(directory: Path, options: Config, held_out: Sequence[str]) -> Propos
         notes += sample.notes
         known = [scorer.score([part]) for part in boundaries.parts(sample.texts)]
         typical = _typical(known, scorer, options)
-        if typical.perplexity < _SEEN * focus.typical_perplexity:
-            notes.append(f"{', '.join(held_out)} looks like text of the model itself: name text that it has not seen")
+        notes += _doubts(", ".join(held_out), typical, topic.typical(focus))
     worse = functools.partial(_score, by="odds" if typical else "perplexity", scorer=scorer, typical=typical)
     values = [worse(perplexity, ratio) for perplexity, ratio in pages]
     held = [worse(one.perplexity, one.ratio) for one in known]
@@ -122,6 +123,15 @@ def propose(directory: Path, options: Config, held_out: Sequence[str]) -> Propos
         perplexity=boundaries.median([one.perplexity for one in known]) if known else None,
         notes=notes,
     )
+
+
+def _doubts(shown: str, found: Typical, before: Typical | None) -> list[str]:
+    """Return what looks wrong with held-out text, by what was typical of the topic before."""
+    if found.perplexity < max(_SEEN * before.perplexity if before else 0.0, _LOWEST):
+        return [f"{shown} looks like text of the model itself: name text that it has not seen"]
+    if before and relevance.odds(found.perplexity, found.ratio or None, before) > 1:
+        return [f"{shown} does not look like text on the topic of {MODEL}: name other text, or make the topic again"]
+    return []
 
 
 def _pages(directory: Path) -> list[tuple[float, float | None]]:

@@ -41,8 +41,9 @@ def _show(directory: Path, found: Proposal) -> None:
     out.print(f"Boundaries by {found.by}, from {' and '.join(basis)}:")
     for one in found.boundaries:
         now = f"now {one.now:g}" if one.now else "now none"
-        sure = f"; {one.share:.0%} of the pages are up to it, 90 % interval {one.low:g} to {one.high:g}"
-        out.print(f"  focus.{one.name} = {one.proposed:g} ({now}{'' if one.share is None else sure})")
+        if one.share is not None:
+            now += f"; {one.share:.0%} of the pages are up to it, 90 % interval {one.low:g} to {one.high:g}"
+        out.print(f"  focus.{one.name} = {one.proposed:g} ({now})")
     if found.typical is not None:
         out.print(f"  focus.typical_perplexity = {found.perplexity}")
         out.print(f"  focus.typical_ratio = {found.typical.ratio:g}")
