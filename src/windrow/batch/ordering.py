@@ -39,5 +39,5 @@ def _key(value: float | None, rising: bool) -> bytes:
     """Return digits that sort like the number."""
     if value is None:
         return _LAST
-    (bits,) = struct.unpack(">Q", struct.pack(">d", value if rising else -value))
+    (bits,) = struct.unpack(">Q", struct.pack(">d", (value if rising else -value) + 0.0))  # -0.0 becomes 0.0
     return b"%016x" % (bits ^ _SIGN if not bits & _SIGN else bits ^ (2 * _SIGN - 1))
