@@ -18,7 +18,7 @@ from windrow.batch import topic as topics
 from windrow.batch.topic import MODEL
 from windrow.config import Config, ConfigError
 from windrow.judge.focus import boundaries, relevance, topic
-from windrow.judge.focus.boundaries import Boundaries, Estimate
+from windrow.judge.focus.boundaries import Boundaries, Interval
 from windrow.judge.focus.relevance import Typical
 from windrow.judge.focus.topic import TopicScorer
 
@@ -51,7 +51,7 @@ class Proposal(msgspec.Struct, frozen=True):
     parts: int  # of the text
     boundaries: list[Boundary]
     typical: Typical | None  # if it was measured on text
-    perplexity: Estimate | None  # the same with its interval
+    perplexity: Interval | None  # the same with its interval
     notes: list[str]
 
     def values(self) -> dict[str, Any]:
@@ -184,11 +184,12 @@ def _ordered(by: str, limits: dict[str, float]) -> Boundaries:
 def _boundary(name: str, now: float, proposed: float, values: Sequence[float]) -> Boundary:
     """Add how certain a boundary is: the interval of the quantile that it is, over pages drawn again."""
     if not values:
-        return Boundary(name, now, proposed)
+        return Boundary(name, now=now, proposed=proposed)
     share = sum(value <= proposed for value in values) / len(values)
     drawn = values[:: -(-len(values) // _DRAWN)]
     found = boundaries.estimate(drawn, functools.partial(boundaries.quantile, share=share))
-    return Boundary(name, now, proposed, share, _short(found.low), _short(found.high))
+    low, high = _short(found.low), _short(found.high)
+    return Boundary(name, now=now, proposed=proposed, share=share, low=low, high=high)
 
 
 def _short(value: float) -> float:

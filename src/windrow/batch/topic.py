@@ -12,7 +12,7 @@ from windrow.batch import background as backgrounds
 from windrow.batch import texts
 from windrow.config import Config, ConfigError, FocusOptions
 from windrow.judge.focus import boundaries, layout, model, relevance, training, weights
-from windrow.judge.focus.boundaries import Boundaries, Estimate
+from windrow.judge.focus.boundaries import Boundaries, Interval
 from windrow.judge.focus.relevance import Typical
 from windrow.judge.focus.tables import NgramTables
 from windrow.judge.focus.tokens import Tokeniser
@@ -28,7 +28,7 @@ _PART = 0.1  # share of a text from which one of its languages counts
 _UNSPACED = re.compile(f"[{scripts.UNSPACED}]")
 
 
-class Sample(msgspec.Struct, frozen=True):
+class TopicSample(msgspec.Struct, frozen=True):
     """The text that says what the topic is."""
 
     texts: list[str]  # paragraphs
@@ -41,12 +41,12 @@ class Sample(msgspec.Struct, frozen=True):
 class Topic(msgspec.Struct, frozen=True):
     """A topic, ready to be written into the directory of a crawl."""
 
-    sample: Sample | None  # None: made from a model
     tables: NgramTables
-    words: TopicWords | None
     options: FocusOptions
     reasons: dict[str, str]  # of the options, by name: where each number comes from
     notes: list[str]
+    sample: TopicSample | None = None  # None: made from a model
+    words: TopicWords | None = None
 
 
 def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int = training.ORDER) -> Topic:
@@ -78,11 +78,13 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
     )
     reasons = _reasons(proposed, perplexity, ratio, held.words, background.source)
     languages = " and ".join(map(codes.name, sample.languages))
-    said = f"The topic: {sample.words:,} words of {languages}, weighed against {background.source}."
-    return Topic(sample, tables, words, options, reasons, [said, *sample.notes])
+    said = f"The topic: {sample.words:,} words of {languages}, compared with {background.source}."
+    return Topic(
+        sample=sample, tables=tables, words=words, options=options, reasons=reasons, notes=[said, *sample.notes]
+    )
 
 
-def _reasons(proposed: Boundaries, perplexity: Estimate, ratio: Estimate, size: int, source: str) -> dict[str, str]:
+def _reasons(proposed: Boundaries, perplexity: Interval, ratio: Interval, size: int, source: str) -> dict[str, str]:
     parts = f"median of parts of {size} words of {TEXT}, each scored by the rest of it"
     return {
         "focus.model": f"trained on {TEXT}.",
@@ -103,8 +105,12 @@ def _of_model(path: Path) -> Topic:
         f"{path} is a model, and boundaries need text: no link goes first yet. Name text of the topic to "
         "windrow lm calibrate DIR --held-out TEXT --write, or set focus.high, medium and cutoff yourself."
     )
-    reasons = {"focus.model": f"a copy of {path}."}
-    return Topic(None, model.tables(path), None, FocusOptions(model=MODEL), reasons, [note])
+    return Topic(
+        tables=model.tables(path),
+        options=FocusOptions(model=MODEL),
+        reasons={"focus.model": f"a copy of {path}."},
+        notes=[note],
+    )
 
 
 def _is_model(path: Path) -> bool:
@@ -116,7 +122,7 @@ def _is_model(path: Path) -> bool:
     return model.is_arpa(path) or start.startswith(layout.MAGIC) or b"\\data\\" in start
 
 
-def read(names: Sequence[str], accepted: Sequence[str] = ()) -> Sample:
+def read(names: Sequence[str], accepted: Sequence[str] = ()) -> TopicSample:
     """Read sample text; ConfigError if it is too little, or in a language that the crawl does not accept."""
     notes: list[str] = []
     found = _paragraphs(names, notes)
@@ -135,7 +141,7 @@ def read(names: Sequence[str], accepted: Sequence[str] = ()) -> Sample:
     letters = "".join(found)
     pairs = len(_UNSPACED.findall(letters)) > 0.5 * sum(map(str.isalpha, letters))
     main = [code for code, share in languages.shares.items() if share >= _PART] or [languages.language]
-    return Sample(found, main, words, pairs, notes)
+    return TopicSample(found, main, words, pairs, notes)
 
 
 def _check_language(found: detect.Finding, accepted: Sequence[str], shown: str, notes: list[str]) -> None:

@@ -319,8 +319,8 @@ class FocusOptions:
 
     # Model of the topic, made by `windrow init --topic` or `windrow lm train`, or an ARPA file; empty: no topic.
     model: File = ""
-    # Words of the topic with their weights against general language, made by `windrow init --topic`: they find fluent
-    # text on another topic, which the model takes for the topic. Empty: none.
+    # File of the topic's words with their weights against general language, made by `windrow init --topic`: they find
+    # fluent text on another topic, which the model takes for the topic. Empty: none.
     words: File = ""
     # Score that decides the bucket of a link, always that of the page that holds it, lower is better: "perplexity"
     # under the model, "ratio" of the words, or the "odds" against the topic by both.

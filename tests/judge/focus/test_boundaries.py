@@ -63,7 +63,7 @@ def test_an_interval_holds_its_figure_and_is_the_same_each_time() -> None:
     assert found.low <= found.value <= found.high
     assert found.size == 200
     assert boundaries.median(values) == found
-    assert boundaries.median([5.0]) == boundaries.Estimate(5.0, 5.0, 5.0, 1)
+    assert boundaries.median([5.0]) == boundaries.Interval(5.0, 5.0, 5.0, 1)
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (0.5, 2.0), (0.75, 2.5), (1.0, 3.0)])

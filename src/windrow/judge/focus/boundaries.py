@@ -1,4 +1,4 @@
-"""What is typical of a topic, and the boundaries that follow from it, measured on parts of its sample.
+"""Measure the scores that are typical of a topic, on parts of its sample, and derive the boundaries from them.
 
 The sample is cut into parts of the length of a page. Each fifth of them, in their order, is scored by a model and
 weights of the other four fifths: neighbours come from one text and would make each other look too good. Pages of other
@@ -37,7 +37,7 @@ class Boundaries(msgspec.Struct, frozen=True):
     cutoff: float
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class Interval(msgspec.Struct, frozen=True):
     """A number that was measured on some values, and the interval in which it lies with a probability of 90 %."""
 
     value: float
@@ -110,15 +110,15 @@ def _rounded(by: str, high: float, medium: float, cutoff: float) -> Boundaries:
     return Boundaries(by, *(float(f"{value:.3g}") for value in (high, medium, cutoff)))
 
 
-def median(values: Sequence[float]) -> Estimate:
+def median(values: Sequence[float]) -> Interval:
     return estimate(values, statistics.median)
 
 
-def estimate(values: Sequence[float], figure: Callable[[Sequence[float]], float]) -> Estimate:
+def estimate(values: Sequence[float], figure: Callable[[Sequence[float]], float]) -> Interval:
     """Return a figure of some values with its bootstrap interval. The same values give the same interval."""
     chance = random.Random(len(values))
     again = sorted(figure(chance.choices(values, k=len(values))) for _ in range(_RESAMPLED))
-    return Estimate(figure(values), again[_RESAMPLED // 20], again[-_RESAMPLED // 20 - 1], len(values))
+    return Interval(figure(values), again[_RESAMPLED // 20], again[-_RESAMPLED // 20 - 1], len(values))
 
 
 def quantile(values: Sequence[float], share: float) -> float:

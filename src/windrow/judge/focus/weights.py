@@ -22,7 +22,7 @@ from windrow import files
 from windrow.config import ConfigError
 from windrow.judge.focus import model
 from windrow.judge.focus.model import NgramModel
-from windrow.judge.focus.tables import SPECIAL, Level, NgramTables, Origin
+from windrow.judge.focus.tables import SPECIAL, Floats, Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
 SHARE = 0.5  # of general language in the mixture
@@ -125,15 +125,18 @@ def _model(words: TopicWords) -> NgramModel:
     log10 = np.full(len(names), unknown, np.float32)
     if not words.pairs:
         log10[len(SPECIAL) :] = np.array(list(words.weights.values())) / math.log(10)
-    none = np.zeros(0, np.int32)
-    levels = [Level(none, none, every, every, log10, np.zeros(len(names), np.float32))]
+    levels = [_level(every, every, log10)]
     if words.pairs:
         number = {letter: place for place, letter in enumerate(names)}
-        first = np.array([number[pair[0]] for pair in words.weights], np.int32)
-        last = np.array([number[pair[1]] for pair in words.weights], np.int32)
+        first, last = (np.array([number[pair[side]] for pair in words.weights], np.int32) for side in (0, 1))
         values = (np.array(list(words.weights.values())) / math.log(10)).astype(np.float32)
-        levels.append(Level(first, last, first, last, values, np.zeros(len(values), np.float32)))
+        levels.append(_level(first, last, values))
     return model.make(NgramTables(names, levels, _tokeniser(words.pairs), Origin()))
+
+
+def _level(first: Numbers, last: Numbers, log10: Floats) -> Level:
+    """Return rows of words, or of pairs: the context of a pair is its first word, and its suffix the last one."""
+    return Level(context=first, suffix=last, first=first, last=last, log10=log10, backoff=np.zeros_like(log10))
 
 
 def _tokeniser(pairs: bool) -> Tokeniser:
