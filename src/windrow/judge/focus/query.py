@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.judge.focus import layout, tokens
+from windrow.judge.focus import hashing, tokens
 from windrow.judge.focus.layout import Block
 from windrow.judge.focus.tables import END, START, UNKNOWN
 
@@ -44,9 +44,9 @@ def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.in
     for order, table in enumerate(block.levels[1:], 2):
         inside = place[at] >= order - 1
         at, slots = at[inside], slots[inside]
-        found, slots = lookup(
-            table, block.header.sections[order + 1].slots, layout.mixed(slots, numbers[at - order + 1])
-        )
+        keys = hashing.pairs(slots, numbers[at - order + 1])
+        found, slots = hashing.find(table["key"], block.header.sections[order + 1].slots, keys)
+        slots = slots[found]
         at = at[found]
         length[at] = order
         values.append(_spread(table["log10"][slots], at, len(numbers)))
@@ -57,20 +57,6 @@ def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.in
         given = np.flatnonzero((length <= order) & (place >= order))
         result[given] += backoff[given - 1]
     return result, length
-
-
-def lookup(table: NDArray[Any], slots: int, keys: layout.Keys) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which of the keys are in a hash table, and the slots of those."""
-    at = layout.wanted(keys, slots)
-    stored = table["key"]
-    active = np.arange(len(keys))
-    found = np.zeros(len(keys), bool)
-    while len(active):
-        seen = stored[at[active]]
-        found[active[seen == keys[active]]] = True
-        active = active[(seen != 0) & (seen < keys[active])]
-        at[active] += 1
-    return found, at[found]
 
 
 def _spread(values: NDArray[Any], at: NDArray[np.int64], size: int) -> NDArray[np.float64]:
