@@ -145,6 +145,6 @@ def test_a_new_crawl_gets_a_topic_from_files_of_text(tmp_path: Path) -> None:
     focus = config.load(made / "crawl.toml").focus
     assert (focus.model, focus.by) == (str(made.absolute() / "topic.bin"), "odds")
     assert (made / "topic.words").is_file()
-    with pytest.raises(windrow.ConfigError, match=r"cats\.txt is English"):
+    with pytest.raises(windrow.Error, match=r"cats\.txt is English"):
         windrow.init(tmp_path / "b", ["http://a.example/"], language="deu", topic=[text])
     assert not (tmp_path / "b").exists()

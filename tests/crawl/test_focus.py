@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests import crashing, web
+from tests import crashing, plug, web
 from tests.judge.focus import subjects
 
 PAGES = 8  # of each subject
@@ -35,20 +35,24 @@ def options(directory: Path) -> list[str]:
     return [part for value in values for part in ("--set", value)]
 
 
-@pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("focus")
-    directory = place / "crawl"
+def prepare(place: Path, site: web.Site) -> Path:
+    """Make a crawl of both subjects, with the topic cats."""
     (place / "cats.txt").write_text("\n".join(subjects.text("cats", 600)))
     (place / "seeds.txt").write_text("http://a.test/cats/0\n")
+    for subject in SUBJECTS:
+        for number in range(PAGES):
+            site.page("a.test", f"/{subject}/{number}", page(subject, number))
+    site.hosts_file(place / "hosts")
+    topic = ["--language", "eng", "--topic", str(place / "cats.txt")]
+    made = crashing.run(["init", str(place / "crawl"), "--seeds", str(place / "seeds.txt"), *topic, *options(place)])
+    assert made.code == 0, made.err
+    return place / "crawl"
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with web.serve() as site:
-        for subject in SUBJECTS:
-            for number in range(PAGES):
-                site.page("a.test", f"/{subject}/{number}", page(subject, number))
-        site.hosts_file(place / "hosts")
-        topic = ["--language", "eng", "--topic", str(place / "cats.txt")]
-        made = crashing.run(["init", str(directory), "--seeds", str(place / "seeds.txt"), *topic, *options(place)])
-        assert made.code == 0, made.err
+        directory = prepare(tmp_path_factory.mktemp("focus"), site)
         result = crashing.run(["crawl", str(directory), "--set", "frontier.order=breadth"])
         assert result.code == 0, result.err
     return directory
@@ -112,3 +116,27 @@ def test_boundaries_are_proposed_from_the_pages_of_the_crawl_and_written(crawled
     assert written.code == 0, written.err
     shown = crashing.run(["lm", "calibrate", str(crawled), "--json"])
     assert [one["now"] for one in json.loads(shown.out)["boundaries"]] == [high, medium, cutoff]
+
+
+def test_a_running_crawl_gets_its_boundaries_as_an_order(tmp_path: Path) -> None:
+    with web.serve() as site:
+        directory = prepare(tmp_path, site)
+        toml = (directory / "crawl.toml").read_text()
+        process = crashing.launch("crawl", str(directory), "--set", "fetch.delay=2")
+        try:
+            plug.wait_for(process, lambda: (directory / "log").is_dir() and reports(directory))
+            fixed = crashing.run(
+                ["lm", "calibrate", str(directory), "--held-out", str(tmp_path / "cats.txt"), "--write"]
+            )
+            written = crashing.run(["lm", "calibrate", str(directory), "--write"])
+            stopped = crashing.run(["stop", str(directory)])
+            process.communicate(timeout=60)
+        finally:
+            crashing.kill(process)
+    assert fixed.code == 2 and "cannot change while the crawl runs" in fixed.err
+    assert (written.code, stopped.code) == (0, 0), written.err
+    assert (directory / "crawl.toml").read_text() == toml
+    changed = [
+        order["values"] for line in lines(directory, "log/*") for order in line.get("orders", ()) if "set" in str(order)
+    ]
+    assert any("focus.high=" in value for values in changed for value in values), changed
