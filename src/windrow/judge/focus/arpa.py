@@ -16,7 +16,7 @@ import numpy as np
 
 from windrow.config import ConfigError
 from windrow.judge.focus import tables
-from windrow.judge.focus.tables import ORDERS, SPECIAL, START, Floats, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import ORDERS, SPECIAL, START, Floats, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import LEAST, Tokeniser
 
 NEVER = -99.0  # log10 of what is never predicted; SRILM writes it for <s>
@@ -231,7 +231,7 @@ def _tables(words: list[str], found: list[_Read], name: str) -> NgramTables:
         given = below.backoff[level.context[more]] + below.log10[level.suffix[more]]
         level.log10 = np.concatenate([one.log10, given])
         level.backoff = np.concatenate([one.backoff, np.zeros(added, np.float32)])
-    return NgramTables(words=words, levels=levels, tokeniser=_tokeniser(words), origin=Origin())
+    return NgramTables(words=words, levels=levels, tokeniser=_tokeniser(words), origin=ModelOrigin())
 
 
 def _tokeniser(words: list[str]) -> Tokeniser:

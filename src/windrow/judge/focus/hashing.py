@@ -22,9 +22,12 @@ Slots = NDArray[np.int64]
 
 def scramble(keys: Keys) -> Keys:
     """Spread keys over all 64 bits (the finaliser of MurmurHash3: no two numbers give the same)."""
+    keys = keys.copy()  # then in place: new memory costs as much as the work
     for factor in _FACTORS:
-        keys = (keys ^ keys >> _SHIFT) * np.uint64(factor)
-    return keys ^ keys >> _SHIFT
+        keys ^= keys >> _SHIFT
+        keys *= np.uint64(factor)
+    keys ^= keys >> _SHIFT
+    return keys
 
 
 def unscramble(keys: Keys) -> Keys:
@@ -36,7 +39,10 @@ def unscramble(keys: Keys) -> Keys:
 
 def pairs(high: NDArray[Any], low: NDArray[Any]) -> Keys:
     """Return the keys of pairs of numbers below 2³²: different for each pair, and never 0."""
-    return scramble(~(high.astype(np.uint64) << _HIGH | low.astype(np.uint64)))
+    keys = high.astype(np.uint64)
+    keys <<= _HIGH
+    keys |= low.astype(np.uint64)
+    return scramble(~keys)
 
 
 def unpaired(keys: Keys) -> tuple[Slots, Slots]:

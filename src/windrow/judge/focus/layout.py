@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from windrow.config import ConfigError
 from windrow.judge.focus import hashing, tables
 from windrow.judge.focus.hashing import Keys, Slots
-from windrow.judge.focus.tables import Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 MAGIC = b"windrlm\n"
@@ -40,7 +40,7 @@ HIGHEST = np.dtype([("key", "<u8"), ("log10", "<f4")])  # an n-gram of the highe
 Rows = NDArray[Any]
 
 
-class Section(msgspec.Struct, frozen=True):
+class BlockSection(msgspec.Struct, frozen=True):
     """A part of the block."""
 
     offset: int
@@ -54,12 +54,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     counts: list[int]  # n-grams of each order
     tokeniser: Tokeniser
-    origin: Origin
+    origin: ModelOrigin
     seed: int  # of the hash of words
-    sections: list[Section]
+    sections: list[BlockSection]
 
 
-class Block(msgspec.Struct):
+class ModelBlock(msgspec.Struct):
     """A model in memory or mapped from a file, ready for look-ups."""
 
     header: Header
@@ -89,7 +89,7 @@ def _written(model: NgramTables, seed: int, parts: list[tuple[memoryview, int]])
     def header(start: int) -> bytes:
         sections, at = [], start
         for data, slots in parts:
-            sections.append(Section(at, len(data), slots, zlib.crc32(data)))
+            sections.append(BlockSection(at, len(data), slots, zlib.crc32(data)))
             at += _padded(len(data))
         counts = [len(level) for level in model.levels]
         whole = Header(counts=counts, tokeniser=model.tokeniser, origin=model.origin, seed=seed, sections=sections)
@@ -109,7 +109,7 @@ def _padded(length: int) -> int:
     return -(-length // _ALIGN) * _ALIGN
 
 
-def parse(data: Any, path: Path | str, check: bool = True) -> Block:
+def parse(data: Any, path: Path | str, check: bool = True) -> ModelBlock:
     """Return the block in these bytes; ConfigError if they are damaged or not a model. `check`: read all of them."""
     again = "train the model again with: windrow lm train"
     if len(data) < _START.size or data[: len(MAGIC)] != MAGIC:
@@ -131,8 +131,8 @@ def parse(data: Any, path: Path | str, check: bool = True) -> Block:
     return _block(header, data)
 
 
-def _block(header: Header, data: Any) -> Block:
-    def rows(section: Section, kind: np.dtype[Any]) -> Rows:
+def _block(header: Header, data: Any) -> ModelBlock:
+    def rows(section: BlockSection, kind: np.dtype[Any]) -> Rows:
         return np.frombuffer(data, kind, section.length // kind.itemsize, section.offset)
 
     text, index, single, *longer = header.sections
@@ -140,7 +140,7 @@ def _block(header: Header, data: Any) -> Block:
     levels += [rows(section, MIDDLE) for section in longer[:-1]]
     levels += [rows(section, HIGHEST) for section in longer[-1:]]
     words = bytes(data[text.offset : text.offset + text.length])
-    return Block(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
+    return ModelBlock(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
 
 
 def _plan(header: Header) -> bytes:
@@ -149,7 +149,7 @@ def _plan(header: Header) -> bytes:
     return struct.pack(f"={len(numbers) + 1}Q", header.seed, *numbers)
 
 
-def unpacked(block: Block) -> NgramTables:
+def unpacked(block: ModelBlock) -> NgramTables:
     """Return the n-grams of a block."""
     words = block.text.decode("utf-8", "surrogatepass").split("\n")
     rows = [np.arange(len(words), dtype=np.int32)[:, None]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.judge.focus import hashing, tokens
-from windrow.judge.focus.layout import Block
+from windrow.judge.focus.layout import ModelBlock
 from windrow.judge.focus.tables import END, START, UNKNOWN
 
 try:
@@ -22,7 +22,7 @@ Found = tuple[NDArray[np.float64], NDArray[np.int64]]
 Sums = tuple[int, float, int, float, int, float, int, float]  # the fields of Scored, in their order
 
 
-def of_texts(block: Block, texts: Iterable[str]) -> Sums | None:
+def of_texts(block: ModelBlock, texts: Iterable[str]) -> Sums | None:
     """Return the `sums` of the sequences of some texts; None if the kernel is not built."""
     if not _query:
         return None
@@ -31,7 +31,7 @@ def of_texts(block: Block, texts: Iterable[str]) -> Sums | None:
     return _query.score(prepared, block.data, block.plan, tokens.classes(tokeniser.characters), tokeniser.least)
 
 
-def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:
+def probabilities(block: ModelBlock, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:
     """Return log10 of the probability of each word after those before it, and the length of the n-gram it is from.
 
     `numbers` are the words of sequences in a row, each with <s> and </s>; `place` is the position in the sequence.
@@ -65,7 +65,7 @@ def _spread(values: NDArray[Any], at: NDArray[np.int64], size: int) -> NDArray[n
     return whole
 
 
-def sums(block: Block, numbers: list[list[int]]) -> Sums:
+def sums(block: ModelBlock, numbers: list[list[int]]) -> Sums:
     """Return how many words the sequences have and the sum of their log10; the same for known words, windows, ends."""
     if not numbers:
         return 0, 0.0, 0, 0.0, 0, 0.0, 0, 0.0

@@ -32,7 +32,7 @@ class Level(msgspec.Struct):
         return len(self.last)
 
 
-class Origin(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class ModelOrigin(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a model was made from; stored in its file. An ARPA file says nothing of it."""
 
     sentences: int = 0  # sequences read
@@ -49,7 +49,7 @@ class NgramTables(msgspec.Struct):
     words: list[str]  # by number; the first three are SPECIAL
     levels: list[Level]  # of order 1, 2, …
     tokeniser: Tokeniser
-    origin: Origin
+    origin: ModelOrigin
 
     @property
     def order(self) -> int:
