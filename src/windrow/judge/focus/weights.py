@@ -22,7 +22,7 @@ from windrow import files
 from windrow.config import ConfigError
 from windrow.judge.focus import model
 from windrow.judge.focus.model import NgramModel
-from windrow.judge.focus.tables import SPECIAL, Floats, Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import SPECIAL, Floats, Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 SHARE = 0.5  # of general language in the mixture
@@ -131,7 +131,7 @@ def _model(words: TopicWords) -> NgramModel:
         first, last = (np.array([number[pair[side]] for pair in words.weights], np.int32) for side in (0, 1))
         values = (np.array(list(words.weights.values())) / math.log(10)).astype(np.float32)
         levels.append(_level(first, last, values))
-    return model.make(NgramTables(names, levels, _tokeniser(words.pairs), Origin()))
+    return model.make(NgramTables(names, levels, _tokeniser(words.pairs), ModelOrigin()))
 
 
 def _level(first: Numbers, last: Numbers, log10: Floats) -> Level:
