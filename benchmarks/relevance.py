@@ -176,7 +176,9 @@ def main() -> None:
                         for on_topic, values in ((1, own), (0, near), (0, mixed)):
                             share = 1 / len(values) / (1 if on_topic else 2)
                             reliability += [(relevance.probability(value), on_topic, share) for value in values]
-            print(f"{task.name} {task.language}: {len(task.own)} pages", file=sys.stderr)
+            last = {name: rows[-1][0] for (name, _), rows in results.items()}
+            shown = ", ".join(f"{name} {last[name]:.3f}" for name in ("perplexity", "odds, stoplist") if name in last)
+            print(f"{task.name} {task.language}: {len(task.own)} pages, near AUC: {shown}", file=sys.stderr)
     print(f"{'':24}{'words':>7}{'tasks':>7}{'near AUC':>10}{'worst':>7}{'AP':>7}{'mixed AUC':>11}{'worst':>7}{'AP':>7}")
     for (name, size), rows in results.items():
         auc, precision, mixed, mixed_precision = (list(column) for column in zip(*rows, strict=True))

@@ -39,6 +39,22 @@ def test_a_part_is_scored_by_the_other_four_fifths_of_the_sample_only() -> None:
     assert held.scores[0] == TopicScorer(ngrams, weigher).score([parts[0]])
 
 
+def test_of_a_large_sample_five_stretches_are_scored_by_all_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boundaries, "_LARGE", 20)
+    monkeypatch.setattr(boundaries, "_STRETCH", 2)
+    text = subjects.text("cats", 600)
+    parts = boundaries.parts(text)
+    assert len(parts) > 20
+    held = boundaries.held_out(text, BACKGROUND, 5, pairs=False)
+    assert len(held.scores) == 10
+    starts = [-(-fold * len(parts) // 5) for fold in range(5)]
+    own = {place for start in starts for place in (start, start + 1)}
+    rest = [part for place, part in enumerate(parts) if place not in own]
+    weigher = Weigher(weights.make(weights.count(rest), BACKGROUND))
+    scorer = TopicScorer(model.make(training.train(Tokeniser().sequences(rest))), weigher)
+    assert held.scores == [scorer.score([parts[place]]) for place in sorted(own)]
+
+
 def test_the_boundaries_rise_and_text_without_a_known_word_is_beyond_the_last() -> None:
     sample = subjects.text("cats", 500)
     held = boundaries.held_out(sample, BACKGROUND, 5, pairs=False)

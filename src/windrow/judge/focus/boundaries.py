@@ -1,13 +1,14 @@
 """Measure the scores that are typical of a topic, on parts of its sample, and derive the boundaries from them.
 
 The sample is cut into parts of the length of a page. Each fifth of them, in their order, is scored by a model and
-weights of the other four fifths: neighbours come from one text and would make each other look too good. Pages of other
-sites score worse than these parts, which `relevance` allows for.
+weights of the other four fifths; of a large sample, some stretches are scored by all the rest. Neighbours are left out
+together: they come from one text and would make each other look too good. Pages of other sites score worse than these
+parts, which `relevance` allows for.
 """
 
 import random
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -21,6 +22,8 @@ PART = 250  # words of a part; pages of text have as many
 FOLDS = 5
 _FEWEST = 20  # parts of a small sample, which are shorter instead
 _SHORTEST = 40  # words
+_LARGE = 2000  # parts, 500,000 words; of a larger sample one model is trained, not five, and
+_STRETCH = 60  # parts in a row are left out of it at five places
 _RESAMPLED = 400  # bootstrap samples
 _HIGH = 0.9  # quantile of the parts that lies within the high bucket
 _EVEN = 1.0  # odds up to which a page is rather on the topic than not
@@ -58,12 +61,12 @@ class HeldOut(msgspec.Struct, frozen=True):
 
 def parts(texts: Sequence[str]) -> list[str]:
     """Cut text into parts of about the length of a page, at the ends of sequences."""
-    sequences = list(Tokeniser(least=1).sequences(texts))
-    size = max(_SHORTEST, min(PART, sum(map(len, sequences)) // _FEWEST))
-    return list(_parts(sequences, size))
+    cut = Tokeniser(least=1)
+    total = sum(map(len, cut.sequences(texts)))
+    return list(_parts(cut.sequences(texts), max(_SHORTEST, min(PART, total // _FEWEST))))
 
 
-def _parts(sequences: list[list[str]], size: int) -> Iterator[str]:
+def _parts(sequences: Iterable[list[str]], size: int) -> Iterator[str]:
     lines: list[str] = []
     length = 0
     for words in sequences:
@@ -78,17 +81,27 @@ def held_out(texts: Sequence[str], background: Background, order: int, pairs: bo
     """Score each part of a sample by a model and weights of the parts that are not near it."""
     cut = parts(texts)
     scores = []
-    for fold in range(FOLDS):
-        chosen = [place * FOLDS // len(cut) == fold for place in range(len(cut))]
-        own = [part for part, here in zip(cut, chosen, strict=True) if here]
-        rest = [part for part, here in zip(cut, chosen, strict=True) if not here]
-        if own and rest:
-            ngrams = model.make(training.train(Tokeniser().sequences(rest), order))
-            weigher = Weigher(weights.make(weights.count(rest, pairs), background, pairs))
-            scorer = TopicScorer(ngrams, weigher)
-            scores += [scorer.score([part]) for part in own]
+    for own, rest in _splits(cut):
+        ngrams = model.make(training.train(Tokeniser().sequences(rest), order))
+        weigher = Weigher(weights.make(weights.count(rest, pairs), background, pairs))
+        scorer = TopicScorer(ngrams, weigher)
+        scores += [scorer.score([part]) for part in own]
     words = sum(len(part.split()) for part in cut) // max(1, len(cut))
     return HeldOut(words, scores)
+
+
+def _splits(cut: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield some parts in a row with all others: each fifth, or of a large sample five stretches at once."""
+    folds = [place * FOLDS // len(cut) for place in range(len(cut))]
+    if len(cut) > _LARGE:
+        starts = [folds.index(fold) for fold in range(FOLDS)]
+        taken = {start + place for start in starts for place in range(_STRETCH)}
+        folds = [0 if place in taken else 1 for place in range(len(cut))]
+    for fold in (0,) if len(cut) > _LARGE else range(FOLDS):
+        own = [part for part, here in zip(cut, folds, strict=True) if here == fold]
+        rest = [part for part, here in zip(cut, folds, strict=True) if here != fold]
+        if own and rest:
+            yield own, rest
 
 
 def propose(odds: Sequence[float], scorer: TopicScorer, typical: Typical) -> Boundaries:
