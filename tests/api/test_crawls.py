@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import windrow
+from tests.judge.focus import subjects
+from windrow import config
 from windrow.demo import directory as demos
 from windrow.demo import web
 from windrow.demo.web import Web
@@ -134,3 +136,15 @@ def test_init_keeps_an_existing_crawl(tmp_path: Path) -> None:
     windrow.init(tmp_path / "a", ["http://a.example/"])
     with pytest.raises(windrow.Error, match=r"already has a crawl\.toml"):
         windrow.init(tmp_path / "a", ["http://b.example/"])
+
+
+def test_a_new_crawl_gets_a_topic_from_files_of_text(tmp_path: Path) -> None:
+    text = tmp_path / "cats.txt"
+    text.write_text("\n".join(subjects.text("cats", 300)))
+    made = windrow.init(tmp_path / "a", ["http://a.example/"], language="eng", topic=text)
+    focus = config.load(made / "crawl.toml").focus
+    assert (focus.model, focus.by) == (str(made.absolute() / "topic.bin"), "odds")
+    assert (made / "topic.words").is_file()
+    with pytest.raises(windrow.Error, match=r"cats\.txt is English"):
+        windrow.init(tmp_path / "b", ["http://a.example/"], language="deu", topic=[text])
+    assert not (tmp_path / "b").exists()

@@ -7,6 +7,7 @@ notebook, ends the crawl cleanly, as on the command line.
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import threading
 import time
@@ -18,7 +19,8 @@ import msgspec
 from windrow import config, seeds
 from windrow import log as logs
 from windrow.api.settings import Settings, overrides
-from windrow.config import Config, ConfigError
+from windrow.batch import topic as topics
+from windrow.config import Config, ConfigError, FocusOptions
 from windrow.crawl import loop, recover
 from windrow.crawl import status as states
 from windrow.crawl.loop import Crawl
@@ -46,12 +48,14 @@ def init(
     contact: str = "",
     language: str | Sequence[str] = (),
     tld: str | Sequence[str] = (),
+    topic: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     settings: Settings | None = None,
 ) -> Path:
     """Make a crawl directory with crawl.toml and seeds.txt, and return its path.
 
     `seeds`: URLs, or the path of a file with one URL per line. `contact`: a URL or an e-mail address for the webmasters
     whose sites are visited. `language`: keep only text in these languages. `tld`: stay within these top-level domains.
+    `topic`: files of text on the wanted topic, or a model of it; pages like it go first.
     """
     path = Path(directory)
     if (path / "crawl.toml").exists():
@@ -63,10 +67,15 @@ def init(
     chosen |= {"language.accepted": languages} if languages else {}
     chosen |= {"scope.tlds": tlds} if tlds else {}
     options = config.make(overrides(chosen, settings), path)
-    loop.check_language(options)
+    names = [os.fspath(one) for one in ([topic] if isinstance(topic, str | os.PathLike) else topic)]
+    loop.check_judges(dataclasses.replace(options, focus=FocusOptions()) if names else options)
+    made = topics.make(names, "", options.language.accepted) if names else None
     path.mkdir(parents=True, exist_ok=True)
+    if made is not None:
+        topics.write(made, path)
+        options = topics.applied(options, made)
     (path / "seeds.txt").write_text("".join(f"{url}\n" for url in found))
-    (path / "crawl.toml").write_text(config.new_file(options), "utf-8")
+    (path / "crawl.toml").write_text(config.new_file(options, made.reasons if made else {}), "utf-8")
     return path
 
 

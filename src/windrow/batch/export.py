@@ -15,7 +15,7 @@ import msgspec
 
 import windrow
 from windrow import urls
-from windrow.batch import companions, sources
+from windrow.batch import companions, ordering, sources
 from windrow.batch.companions import Exported
 from windrow.batch.filters import Filter, Wanted
 from windrow.batch.selection import Selected, Selection, Watch, listed
@@ -51,6 +51,7 @@ class ExportOptions:
     wanted: Wanted = dataclasses.field(default_factory=Wanted)
     style: str = "both"  # jsonl: one of jsonl.STYLES
     by: str = ""  # one of PARTS: one file per part
+    sort: str = ""  # name of a score: the best documents first
     places: bool = False  # prevertical and vertical: add attributes that say where a document's bytes are
     words: str = "builtin"  # vertical: one of WORDS
     langdiff: str = "paragraph"  # prevertical and vertical: one of LANGDIFFS
@@ -111,7 +112,8 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], watch: Watch) -> 
     work = _Export(options, Sink(format, format_options(options), target.standard_output), target.directory)
     with outputs.opened(target) as output:
         try:
-            for selected in selection.read(watch):
+            chosen = selection.read(watch)
+            for selected in ordering.ordered(chosen, options.sort) if options.sort else chosen:
                 work.write(selected, output)
             if not output.files and not options.by:
                 work.sink.touch(output.path(""))
@@ -243,5 +245,6 @@ def _made(options: ExportOptions) -> dict[str, Any]:
     made: dict[str, Any] = {"windrow": windrow.__version__, "format": options.format}
     made |= {"style": options.style} if options.format == "jsonl" else {}
     made |= {"by": options.by} if options.by else {}
+    made |= {"sort": options.sort} if options.sort else {}
     made |= {"words": options.words} if options.format == "vertical" else {}
     return made | {"wanted": {name: value for name, value in dataclasses.asdict(options.wanted).items() if value}}

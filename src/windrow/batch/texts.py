@@ -15,6 +15,7 @@ from windrow import config
 from windrow.batch import pages
 from windrow.batch.pages import PageFile, Watch
 from windrow.config import ConfigError
+from windrow.data import KEPT_KINDS
 from windrow.extract import Extractor, sniff
 from windrow.streams import ByteStream
 
@@ -27,6 +28,7 @@ class TextSource(msgspec.Struct, frozen=True):
 
     name: str  # of the file; of a page in an archive, its URL
     lines: Iterable[str]
+    page: bool = False  # the main text of a page, not plain text
 
 
 def size(names: Iterable[str]) -> int:
@@ -42,7 +44,8 @@ def sources(names: Iterable[str], watch: Watch) -> Iterator[TextSource]:
                 for capture in pages.captures(file, None, watch):
                     page = _extractor()(capture)
                     shown = capture.task.url.text if file.archive else file.name
-                    yield TextSource(shown, [paragraph.text for paragraph in page.paragraphs])
+                    main = [paragraph.text for paragraph in page.paragraphs if paragraph.kind in KEPT_KINDS]
+                    yield TextSource(shown, main, page=True)
             else:
                 yield TextSource(file.name, _decoded(file, watch))
 

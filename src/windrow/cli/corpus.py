@@ -47,6 +47,12 @@ def export(
     max_score: Annotated[
         list[str] | None, typer.Option(help="Only with at most this score. Repeatable.", metavar="NAME=VALUE")
     ] = None,
+    max_perplexity: Annotated[
+        float, typer.Option(help="Only with at most this perplexity under the topic's model.", show_default=False)
+    ] = 0.0,
+    sort: Annotated[
+        str, typer.Option(help="Best documents first, by a score: relevance, perplexity, …", metavar="NAME")
+    ] = "",
     signal_: Annotated[
         list[str] | None, typer.Option("--signal", help="Only with this signal: license, train-ai=n. Repeatable.")
     ] = None,
@@ -79,6 +85,7 @@ def export(
 
     several = (language, tld, domain, min_score, max_score, signal_, without_signal)
     languages, tlds, domains, least, most, signals, without = (tuple(given or ()) for given in several)
+    most += (f"perplexity={max_perplexity}",) if max_perplexity else ()
     wanted = Wanted(
         languages=languages,
         tlds=tlds,
@@ -100,6 +107,7 @@ def export(
         wanted=wanted,
         style=style,
         by=by,
+        sort=sort,
         places=places,
         words=words,
         langdiff=langdiff,

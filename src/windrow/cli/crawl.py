@@ -1,5 +1,6 @@
 """`windrow init` and `crawl`."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +8,10 @@ from typing import Annotated
 import typer
 
 from windrow import config, seeds
+from windrow.batch import topic as topics
 from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
-from windrow.config import ConfigError
+from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
 from windrow.frontier.policy.scope import Scope
@@ -47,9 +49,25 @@ def init(
     preset: Annotated[
         str, typer.Option(help="Options for a purpose: archive (whole sites for replay).", metavar="PRESET")
     ] = "",
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Text of the wanted topic, or a language model of it (ARPA, or of windrow lm train): pages like it "
+            "go first. Repeatable.",
+            metavar="TEXT-OR-MODEL",
+        ),
+    ] = None,
+    background: Annotated[
+        str,
+        typer.Option(
+            help="General language for the words of the topic: wordfreq, stoplist, sample, or a file of text; default: "
+            "the first of these that is there for the language.",
+            metavar="BACKGROUND",
+        ),
+    ] = "",
     settings: Settings = None,
 ) -> None:
-    """Make a crawl directory with crawl.toml and seeds.txt."""
+    """Make a crawl directory with crawl.toml and seeds.txt, and with --topic the files of the topic."""
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
@@ -59,11 +77,21 @@ def init(
         given, comments = _preset(preset, found, chosen)
         chosen = given + chosen
     options = config.make(chosen, directory, Path())
-    loop.check_language(options)
+    loop.check_judges(dataclasses.replace(options, focus=FocusOptions()) if topic else options)
+    if topic:
+        made = topics.make(topic, background, options.language.accepted)
+        options = topics.applied(options, made)
+        comments |= made.reasons
+    elif background:
+        raise ConfigError("--background says what a topic is compared with; give the topic with --topic TEXT")
     directory.mkdir(parents=True, exist_ok=True)
+    if topic:
+        topics.write(made, directory)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     (directory / "crawl.toml").write_text(config.new_file(options, comments), "utf-8")
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
+    if topic:
+        out.print("\n".join(made.notes))
     refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
     if refused:
         out.print(seedlist.describe(refused, len(found), options))

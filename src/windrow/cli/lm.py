@@ -10,6 +10,7 @@ import typer
 from windrow import units
 from windrow.batch import lm as job
 from windrow.batch import texts
+from windrow.cli.lm_calibrate import calibrate
 from windrow.cli.terminal import Json, note, out, print_json, print_json_line, progress
 
 app = typer.Typer(no_args_is_help=True, help="Train language models of a topic and score text with them.")
@@ -147,3 +148,6 @@ def _sentence(found: job.ModelInfo) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "inf"
+
+
+app.command("calibrate")(calibrate)

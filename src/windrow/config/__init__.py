@@ -8,6 +8,7 @@ the schema. So a new option is one field in schema.py. A stage receives its own 
 
 from windrow.config.dump import dump as dump
 from windrow.config.dump import toml as toml
+from windrow.config.edit import edited as edited
 from windrow.config.kinds import ConfigError as ConfigError
 from windrow.config.kinds import Name as Name
 from windrow.config.load import change as change

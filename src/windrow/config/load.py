@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import functools
+import itertools
 import math
 import re
 import tomllib
@@ -51,7 +52,19 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     Paths in the file are relative to its directory, paths in overrides to the current directory, as a shell completes
     them.
     """
-    return _config(_read(path), overrides, path.parent, Path())
+    options = _config(_read(path), overrides, path.parent, Path())
+    _check_boundaries(options, path)
+    return options
+
+
+def _check_boundaries(options: Config, path: Path) -> None:
+    """Refuse boundaries of the topic that do not rise. An order may pass through such a state, so `change` does not."""
+    focus = options.focus
+    given = [(name, value) for name in ("high", "medium", "cutoff") if (value := getattr(focus, name))]
+    for (lower, least), (name, value) in itertools.pairwise(given):
+        if value < least:
+            what = f"option 'focus.{name}' ({value:g}) is below 'focus.{lower}' ({least:g})"
+            raise ConfigError(f"{what} in {path}; a score is better the lower it is, so high ≤ medium ≤ cutoff")
 
 
 def make(overrides: Sequence[str], directory: Path, base: Path | None = None) -> Config:

@@ -324,19 +324,24 @@ class QualityOptions:
 class FocusOptions:
     """The topic of the crawl: which pages are on it, and which links go first because of it."""
 
-    # Model of the topic, made by `windrow init --topic` or `windrow lm train`; empty: no topic.
+    # Model of the topic, made by `windrow init --topic` or `windrow lm train`, or an ARPA file; empty: no topic.
     model: File = ""
-    # Model of general language. With it a page is compared with both models, so that fluent text on another topic is
-    # not taken for the topic; empty: none.
-    background: File = ""
-    # Score that decides the bucket of a link: the "perplexity" of the page that holds it under the topic's model, or
-    # its "ratio" to the perplexity under the background model. Lower is better.
-    by: Literal["perplexity", "ratio"] = "perplexity"
+    # File of the topic's words with their weights against general language, made by `windrow init --topic`: they find
+    # fluent text on another topic, which the model takes for the topic. Empty: none.
+    words: File = ""
+    # Score that decides the bucket of a link, always that of the page that holds it, lower is better: "perplexity"
+    # under the model, "ratio" of the words, or the "odds" against the topic by both.
+    by: Literal["perplexity", "ratio", "odds"] = "perplexity"
     high: Annotated[float, LIVE] = 0.0  # Links of pages with a score up to this go first; 0: no buckets.
     medium: Annotated[float, LIVE] = 0.0  # Links of pages with a score up to this come second.
     cutoff: Annotated[float, LIVE] = 0.0  # Links of pages with a higher score are dropped; 0: none.
     # Pages with a higher perplexity are kept out of the corpus, whichever links are followed; 0: none.
     max_perplexity: float = 0.0
+    # Perplexity of text that is surely on the topic: `windrow init --topic` measures it on parts of the sample that it
+    # leaves out of the model. Relevance and odds are computed from it; 0: pages get none.
+    typical_perplexity: float = 0.0
+    typical_ratio: float = 0.0  # Ratio of text that is surely on the topic, measured in the same way.
+    worst_ratio: float = 0.0  # Ratio of text in the same language without any word of the topic.
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ USUAL = (  # what users change most; every other option that was set is written 
     "language.recognised",
     "language.min_share",
     "quality.min_characters",
+    "focus.model",
+    "focus.max_perplexity",
     "signals.profile",
     "judge.judges",
     "dedup.near_duplicates",

@@ -1,4 +1,4 @@
-"""Checks before the first request: who answers for the crawl, whether its languages are known, and the free space."""
+"""Checks before the first request: who answers for the crawl, its languages, its topic, and the free space."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from windrow.config import Config, ConfigError
 from windrow.crawl.disk import free_bytes
 from windrow.data import Task
 from windrow.fetch.resolve import listed_hosts, stays_home
+from windrow.judge.focus import topic
 from windrow.judge.language import settings as language
 
 
@@ -22,10 +23,14 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
         )
 
 
-def check_language(options: Config) -> None:
-    """Refuse a language that nothing can detect, and a model that cannot be read, before anything is written."""
-    if options.extract.extractor != "none":  # without text, no language is detected
+def check_judges(options: Config) -> None:
+    """Refuse what the judges could not work with, before anything is written: a language that nothing can detect, and
+    models of languages or of the topic that cannot be read."""
+    if options.extract.extractor != "none":
         language.prepare(options.language)
+        topic.check(options.focus)
+    elif options.focus.model:
+        raise ConfigError('[focus] needs text, and extract.extractor is "none"; choose an extractor, or no topic')
 
 
 def check_space(options: Config, directory: Path) -> None:

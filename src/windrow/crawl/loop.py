@@ -19,7 +19,7 @@ from windrow import log, origin, seeds, takedown
 from windrow.config import Config
 from windrow.crawl import control, lives, network, recover, seedlist
 from windrow.crawl.checks import check_contact as check_contact
-from windrow.crawl.checks import check_language as check_language
+from windrow.crawl.checks import check_judges as check_judges
 from windrow.crawl.checks import check_space
 from windrow.crawl.clock import Clock
 from windrow.crawl.control import Orders, Parts
@@ -330,7 +330,7 @@ async def run(
     """
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
-    check_language(options)
+    check_judges(options)
     with recover.lock(directory):
         takedown.check_purged(directory)
         check_space(options, directory)

@@ -12,6 +12,7 @@ from windrow.data import Access, Capture, Failure, Kind, Link, Origin, Place, Re
 from windrow.dedup.decide import Candidate, Decision
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
+from windrow.judge.focus.relevance import RELEVANCE
 from windrow.origin import needed_by, robots
 
 _DAY = 86400.0
@@ -77,6 +78,7 @@ def report(outcome: Outcome, reading: Reading | None, decision: Decision | None,
         clean=judged.clean,
         primary=judged.primary,
         kept=judged.kept,
+        relevant=round(judged.kept * judged.scores.get(RELEVANCE, 0.0)) if judged.kept else 0,
         language=judged.language,
         page_language=judged.page_language,
         scores=judged.scores,

@@ -28,6 +28,7 @@ from windrow.data import Capture, Order, Receipt, Report, Task
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
+from windrow.judge.focus.relevance import PERPLEXITY, RELEVANCE
 from windrow.log.writer import Log
 
 _T = TypeVar("_T")
@@ -107,7 +108,7 @@ class Recorder:
     async def _record(self, outcome: Outcome, members: Members | None, reading: Reading | None) -> None:
         candidate = reading.candidate if reading is not None else None
         decision = await self._decide(candidate) if candidate is not None else None
-        archived = self._archive(outcome, members) if members is not None else None
+        archived = self._archive(outcome, members, decision) if members is not None else None
         report = outcomes.report(outcome, reading, decision, archived)
         receipt = await self._ack(report)
         if decision is not None and decision.draft is not None and self._shards is not None:
@@ -131,11 +132,11 @@ class Recorder:
         assert verdict is not None, "a page without a verdict is no candidate"
         return await self._until_room(lambda: self._decider.decide(candidate, verdict))
 
-    def _archive(self, outcome: Outcome, members: Members) -> Archived:
+    def _archive(self, outcome: Outcome, members: Members, decision: Decision | None) -> Archived:
         if not outcome.final and members.subset == "warc":
             members = msgspec.structs.replace(members, subset="diagnostics")  # the page will be requested again
         self._seq += 1
-        place = self._writer.append(members, self._seq)
+        place = self._writer.append(members, self._seq, _noted(decision) if decision is not None else None)
         if self._revisits is not None:
             self._revisits.note(members.digest, archive.Earlier(outcome.task.url.text, members.time, place))
         return Archived(self._seq, place, members.digest)
@@ -172,3 +173,11 @@ def warcinfo(directory: Path, options: Config) -> dict[str, str]:
         "robots": "checked by RFC 9309",
         "options": config.dump(options),
     }
+
+
+def _noted(decision: Decision) -> dict[str, str] | None:
+    """Return the fields of the metadata record that say how well a page fits the topic of the crawl, if it has one."""
+    scores = decision.scores
+    if PERPLEXITY not in scores:
+        return None
+    return {name: f"{scores[name]:g}" for name in (PERPLEXITY, RELEVANCE) if name in scores}

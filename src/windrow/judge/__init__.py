@@ -17,6 +17,7 @@ names, whether the page is rejected or not.
   languages are two lists, so that a paragraph in a similar language is identified and dropped.
 - `quality`: running text or not.
 - `translation`: pages that say a machine translated them.
+- `focus`: how well the page fits the topic of the crawl. It rejects a page only if a limit is set.
 
 The order is that of the reasons, so a soft-404 page is reported as one whatever its language is. `quality` needs the
 paragraphs that `language` keeps. Which pages are duplicates depends on other pages and is decided later, see
@@ -27,6 +28,7 @@ from collections.abc import Callable
 
 from windrow.config import Config
 from windrow.judge import quality, signals, soft404, text, translation
+from windrow.judge.focus import topic
 from windrow.judge.language import accept
 from windrow.judge.ruling import Facts, Judge, Ruling
 
@@ -39,4 +41,5 @@ JUDGES: dict[str, Callable[[Config], Judge]] = {
     "language": accept.build,
     "quality": quality.build,
     "translation": translation.build,
+    "focus": topic.build,
 }

@@ -1,0 +1,92 @@
+"""The judge of the topic: scores each page, and rejects one only where [focus] max_perplexity asks for it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow.config import Config, ConfigError, FocusOptions
+from windrow.data import Page, Reason
+from windrow.judge.focus import model, relevance, weights
+from windrow.judge.focus.model import NgramModel
+from windrow.judge.focus.relevance import Typical
+from windrow.judge.focus.weights import Weigher
+from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+
+
+class TopicScores(msgspec.Struct, frozen=True):
+    """The scores of a text by name."""
+
+    perplexity: float
+    perplexity_windows: float  # as Remus and Biemann's program computes it
+    ratio: float | None = None
+    odds: float | None = None
+    relevance: float | None = None
+
+    def named(self) -> dict[str, float]:
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+
+
+class TopicScorer:
+    """A topic: its model, its words, and what is typical of it."""
+
+    def __init__(self, ngrams: NgramModel, weigher: Weigher | None = None, typical: Typical | None = None) -> None:
+        self._model = ngrams
+        self._weigher = weigher
+        self._typical = typical
+        self.worst = float(10 ** min(-ngrams.unknown_log10, 308.0))  # perplexity of text without a known word
+
+    def score(self, texts: Sequence[str]) -> TopicScores:
+        """Score a text. One without any sequence of words is as bad as one without a known word."""
+        scored = self._model.score_texts(texts)
+        perplexity = scored.perplexity if scored.words else self.worst
+        windows = scored.perplexity_windows if scored.windows else self.worst
+        ratio = self._weigher.ratio(texts) if self._weigher is not None else None
+        if self._typical is None:
+            return TopicScores(perplexity, windows, ratio)
+        against = relevance.odds(min(perplexity, self.worst), ratio, self._typical)
+        return TopicScores(perplexity, windows, ratio, against, relevance.probability(against))
+
+
+def build(config: Config) -> Judge:
+    options = config.focus
+    if not options.model:
+        return lambda page, facts: KEPT
+    scorer = read(options)
+    limit = options.max_perplexity
+
+    def judge(page: Page, facts: Facts) -> Ruling:
+        # A page whose language is not accepted has no text left, and still a topic: its links are followed or not.
+        found = scorer.score(facts.kept or facts.texts)
+        if limit and found.perplexity > limit:
+            detail = f"perplexity {found.perplexity:,.0f}, focus.max_perplexity is {limit:,.0f}"
+            return Ruling(scores=found.named(), reason=Reason.TOPIC, detail=detail)
+        return Ruling(scores=found.named())
+
+    return judge
+
+
+def read(options: FocusOptions, check: bool = False) -> TopicScorer:
+    """Return the topic of a crawl. `check`: read the whole model once, to see that it is not damaged."""
+    weigher = Weigher(weights.read(Path(options.words))) if options.words else None
+    return TopicScorer(model.read(Path(options.model), check), weigher, typical(options))
+
+
+def typical(options: FocusOptions) -> Typical | None:
+    if not options.typical_perplexity:
+        return None
+    return Typical(options.typical_perplexity, options.typical_ratio, options.worst_ratio)
+
+
+def check(options: FocusOptions) -> None:
+    """Refuse a topic that cannot be used: files that are missing or damaged, scores that no page would get."""
+    needed = {"ratio": (options.words, "words"), "odds": (options.typical_perplexity, "typical_perplexity")}
+    if not options.model:
+        if options.high or options.medium or options.cutoff or options.max_perplexity or options.words:
+            raise ConfigError("[focus] has options and no model; name one: windrow init --topic TEXT makes it")
+        return
+    read(options, check=True)
+    value, name = needed.get(options.by, (True, ""))
+    if not value:
+        fix = "set it, or choose another score; windrow lm calibrate DIR --held-out TEXT proposes one"
+        raise ConfigError(f'focus.by is "{options.by}", and no page has this score without focus.{name}; {fix}')
