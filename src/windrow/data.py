@@ -357,6 +357,7 @@ class Report(msgspec.Struct, frozen=True):
     clean: int = 0  # bytes of main text in any language, duplicates included
     primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that reached the corpus
+    tokens: int = 0  # words of this text, see dedup/ngrams.py
     language: str = ""  # of the document, or of the page if there is none; "": not detected
     page_language: str = ""  # of the page, if it differs from `language`
     scores: dict[str, float] = {}
@@ -425,6 +426,8 @@ class Counts(msgspec.Struct, frozen=True):
     hosts_ready: int = 0  # open and due
     hosts_waiting: int = 0  # open, not yet due
     hosts_backlog: int = 0  # with work, not open
+    documents: int = 0  # pages with text in the corpus, over all runs
+    tokens: int = 0  # words of these
 
 
 class Order(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from windrow.log import Tally
 def tally() -> Tally:
     made = Tally()
     for each in (
-        page("a", kept=500, clean=700),
+        page("a", kept=500, tokens=80, clean=700),
         page("b", reason=Reason.QUALITY),
         entry(task("c"), Reason.TIMEOUT, seconds=1.0, final=False),
         entry(task("c"), Reason.TIMEOUT, seconds=1.0),
@@ -25,7 +25,7 @@ def tally() -> Tally:
 def test_a_line_has_the_counts_under_their_names() -> None:
     text = progress.line(tally(), Counts(waiting=1), (75.0, 2.25))
     assert text == (
-        "1 min 15 s: 4 requests (2.2 per second), 2 pages, 1 document (500 bytes of text kept), "
+        "1 min 15 s: 4 requests (2.2 per second), 2 pages, 1 document (500 bytes of text kept, 80 tokens), "
         "1 URL waiting, 2 failed attempts"
     )
 

@@ -8,7 +8,7 @@ import typer
 
 from windrow import config, seeds
 from windrow.cli.run import Voice, run
-from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
@@ -22,6 +22,8 @@ _ENDINGS = {
     "stopped": "stopped",
     "pages": "the page limit is reached",
     "seconds": "the time limit is reached",
+    "tokens": "the corpus has as many tokens as crawl.max_tokens wants",
+    "documents": "the corpus has as many documents as crawl.max_documents wants",
     "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
 
@@ -103,6 +105,12 @@ def crawl(
     max_seconds: Annotated[
         float, typer.Option(help="Stop after this many seconds.", metavar="SECONDS", show_default=False)
     ] = 0.0,
+    max_tokens: Annotated[
+        str, typer.Option(help="End when the corpus has this many tokens, over all runs: 300K, 10M.", metavar="N")
+    ] = "",
+    max_documents: Annotated[
+        str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
+    ] = "",
     settings: Settings = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
@@ -113,6 +121,8 @@ def crawl(
         raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
+    limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
+    limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     ending = run(directory, load(directory, given), given, voice)
@@ -136,5 +146,8 @@ def show_ending(directory: Path, ending: loop.Ending) -> None:
     if tally.clean:
         kept = f"{size(tally.kept)} of text kept, a yield of {share(tally.kept, tally.downloaded)}"
         out.print(f"{count(tally.documents, 'document')} with {kept}.")
+    if ending.counts.tokens:
+        corpus = f"{count(ending.counts.documents, 'document')} with {count(ending.counts.tokens, 'token')}"
+        out.print(f"The corpus has {corpus}.")
     out.print(f"Finished in this run: {display.reasons(tally.finished)}")
     out.print(f"More: {command('status', directory)}")

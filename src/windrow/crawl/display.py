@@ -50,6 +50,7 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str
     if tally.kept:
         rate_of_text = f"{share(tally.kept, tally.downloaded)} yield"
         table.add_row("text", f"{size(tally.kept)} kept", rate_of_text, f"{size(tally.clean)} found")
+        table.add_row("corpus", count(counts.tokens, "token"), count(counts.documents, "document"), "over all runs")
     table.add_row("URLs", f"{counts.waiting:,} waiting", f"{counts.in_flight:,} in flight", f"{counts.seen:,} admitted")
     table.add_row(
         "hosts",

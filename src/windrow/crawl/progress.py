@@ -35,7 +35,7 @@ def line(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str = 
     parts = [
         f"{count(tally.requests, 'request')} ({rate:,.1f} per second)",
         count(tally.pages, "page"),
-        f"{count(tally.documents, 'document')} ({size(tally.kept)} of text kept)",
+        f"{count(tally.documents, 'document')} ({size(tally.kept)} of text kept, {count(tally.tokens, 'token')})",
         f"{count(counts.waiting, 'URL')} waiting",
         count(failures(tally), "failed attempt"),
     ]

@@ -25,7 +25,7 @@ class Share(msgspec.Struct, frozen=True):
     name: str
     urls: int  # pages with text, pages answered, or URLs finished
     documents: int
-    words: int
+    tokens: int
     downloaded: int  # bytes
     clean: int  # bytes
     kept: int  # bytes
@@ -87,7 +87,7 @@ class Numbers(msgspec.Struct, frozen=True):
     responses: int  # answers to requests for URLs of the crawl, whatever the status; the yield counts these
     pages: int  # of these, with a 2xx status
     documents: int
-    words: int
+    tokens: int
     downloaded: int  # bytes of pages
     clean: int
     kept: int
@@ -145,7 +145,7 @@ def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables)
         responses=total.urls,
         pages=tally.pages,
         documents=total.documents,
-        words=total.words,
+        tokens=total.tokens,
         downloaded=total.downloaded,
         clean=total.clean,
         kept=total.kept,
@@ -186,7 +186,7 @@ def _total(accounts: Iterable[SiteAccount], name: str = "") -> Share:
         name=name,
         urls=sum(account.pages for account in found),
         documents=sum(account.documents for account in found),
-        words=round(sum(account.words for account in found)),
+        tokens=sum(account.tokens for account in found),
         downloaded=downloaded,
         clean=sum(account.clean for account in found),
         kept=kept,
@@ -204,7 +204,7 @@ def _shares(parts: dict[str, Part], order: Callable[[Share], tuple[object, ...]]
                 name,
                 part.urls,
                 documents=part.documents,
-                words=round(part.words),
+                tokens=part.tokens,
                 downloaded=part.downloaded,
                 clean=part.clean,
                 kept=part.kept,

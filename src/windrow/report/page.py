@@ -105,7 +105,7 @@ def _facts(crawl: Numbers) -> list[tuple[str, str, str]]:
     if crawl.clean or crawl.kept:
         facts += [
             ("documents", f"{crawl.documents:,}", f"{share(crawl.documents, crawl.pages)} of the pages"),
-            ("text kept", size(crawl.kept), count(crawl.words, "word") if crawl.words else ""),
+            ("text kept", size(crawl.kept), count(crawl.tokens, "token") if crawl.tokens else ""),
             ("yield", share(crawl.kept, crawl.downloaded), "kept / downloaded"),
             ("retired", f"{crawl.retired:,}", f"{unit}s of low yield"),
         ]
