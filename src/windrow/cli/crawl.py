@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from windrow import config, seeds
+from windrow import config, files, seeds
 from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
 from windrow.config import ConfigError
@@ -55,7 +55,7 @@ def init(
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
-    chosen = [*_overrides(contact, _words(language), _words(tld)), *(settings or [])]
+    chosen = [*_overrides(contact, words(language), words(tld)), *(settings or [])]
     comments: dict[str, str] = {}
     if preset:
         given, comments = _preset(preset, found, chosen)
@@ -64,7 +64,7 @@ def init(
     loop.check_language(options)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
-    (directory / "crawl.toml").write_text(config.new_file(options, comments), "utf-8")
+    files.write(directory / "crawl.toml", config.new_file(options, comments).encode())  # last, and whole or not at all
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
     refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
     if refused:
@@ -74,7 +74,7 @@ def init(
     out.print(f"Now: {command('crawl', directory)}")
 
 
-def _words(given: list[str] | None) -> list[str]:
+def words(given: list[str] | None) -> list[str]:
     """Return the values of a repeatable option; "cs,de" is two of them."""
     return [word.strip() for value in given or () for word in value.split(",") if word.strip()]
 

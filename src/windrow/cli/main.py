@@ -18,6 +18,7 @@ from windrow.cli import (
     help,
     language,
     listing,
+    ondemand,
     options,
     publish,
     purge,
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
+    "corpus": ondemand.corpus,
     "init": crawl.init,
     "crawl": crawl.crawl,
     "status": status.status,

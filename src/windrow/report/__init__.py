@@ -59,9 +59,9 @@ def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written
             pictures[file.with_name(f"{before}{scene.name}.png")] = svg.png(drawn)
     file.parent.mkdir(parents=True, exist_ok=True)
     _check_place(file, list(pictures))
+    files.write(file, page.render(crawls, scenes).encode())  # first: pictures without a page would be refused
     for path, content in pictures.items():
         files.write(path, content)
-    files.write(file, page.render(crawls, scenes).encode())
     return Written(file, list(pictures))
 
 
