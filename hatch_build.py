@@ -25,6 +25,7 @@ SOURCES = (
     Path("src/windrow/extract/blocks/_blocks.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
+    Path("src/windrow/judge/focus/_query.c"),
 )
 
 

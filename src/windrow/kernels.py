@@ -8,6 +8,7 @@ KERNELS = {  # name -> module
     "blocks": "windrow.extract.blocks._blocks",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
+    "query": "windrow.judge.focus._query",
 }
 
 

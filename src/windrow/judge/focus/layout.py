@@ -1,0 +1,221 @@
+"""A model as one block of bytes: hash tables that are used where they lie, so that processes share one mapped file.
+
+An n-gram is found from its end: the slot of "b c" with the word "a" gives the key of "a b c". So a probability takes at
+most one look-up per order, and no two n-grams have the same key. Rows are sorted by their keys and each lies at the
+first free slot after the place that its key names: such a table is made by a few operations on arrays.
+
+    magic, version, length of the header   16 bytes
+    header (JSON), its CRC-32
+    sections, each at a multiple of 64     words, index of words, order 1, order 2, …
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.config import ConfigError
+from windrow.judge.focus.tables import Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tokens import Tokeniser
+
+MAGIC = b"windrlm\n"
+VERSION = 1
+_START = struct.Struct("<8sII")
+_CHECK = struct.Struct("<I")
+_ALIGN = 64
+_ROOM = 4 / 3  # slots per row; with fewer, look-ups take more steps
+_HIGH = np.uint64(32)
+
+WORD = np.dtype([("key", "<u8"), ("number", "<u4")])  # a row of the index of words: its hash, its number
+SINGLE = np.dtype([("log10", "<f4"), ("backoff", "<f4")])  # a word, at its number
+MIDDLE = np.dtype([("key", "<u8"), ("log10", "<f4"), ("backoff", "<f4")])
+HIGHEST = np.dtype([("key", "<u8"), ("log10", "<f4")])  # an n-gram of the highest order is no context
+
+Keys = NDArray[np.uint64]
+Rows = NDArray[Any]
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A part of the block."""
+
+    offset: int
+    length: int  # bytes
+    slots: int = 0  # of a hash table: keys name one of these; rows that find it taken lie behind it
+    check: int = 0  # CRC-32
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What the block holds."""
+
+    counts: list[int]  # n-grams of each order
+    tokeniser: Tokeniser
+    origin: Origin
+    seed: int  # of the hash of words
+    sections: list[Section]
+
+
+class Block(msgspec.Struct):
+    """A model in memory or mapped from a file, ready for look-ups."""
+
+    header: Header
+    data: Any  # the bytes
+    plan: bytes  # where the C kernel finds the tables
+    text: bytes  # the words, one per line
+    index: Rows
+    levels: list[Rows]
+
+
+def build(tables: NgramTables) -> Iterator[bytes | memoryview]:
+    """Yield the block in parts."""
+    sections: list[tuple[Any, int]] = [("\n".join(tables.words).encode("utf-8", "surrogatepass"), 0)]
+    seed, index, slots = _words(tables.words)
+    sections.append((index, slots))
+    singles = tables.levels[0]
+    sections.append((_filled(SINGLE, len(singles), singles), 0))
+    place: Numbers | NDArray[np.int64] = singles.last
+    for order, level in enumerate(tables.levels[1:], 2):
+        kind = HIGHEST if order == tables.order else MIDDLE
+        table, slots, place = _table(kind, level, mixed(place[level.suffix], level.first))
+        sections.append((table, slots))
+    yield from _written(tables, seed, [(memoryview(data).cast("B"), slots) for data, slots in sections])
+
+
+def _written(tables: NgramTables, seed: int, parts: list[tuple[memoryview, int]]) -> Iterator[bytes | memoryview]:
+    def header(start: int) -> bytes:
+        sections, at = [], start
+        for data, slots in parts:
+            sections.append(Section(at, len(data), slots, zlib.crc32(data)))
+            at += -(-len(data) // _ALIGN) * _ALIGN
+        counts = [len(level) for level in tables.levels]
+        whole = Header(counts=counts, tokeniser=tables.tokeniser, origin=tables.origin, seed=seed, sections=sections)
+        return msgspec.json.encode(whole)
+
+    start = -(-(len(header(1 << 40)) + _START.size + _CHECK.size) // _ALIGN) * _ALIGN
+    written = header(start)
+    first = _START.pack(MAGIC, VERSION, len(written)) + written + _CHECK.pack(zlib.crc32(written))
+    yield first.ljust(start, b"\0")
+    for data, _ in parts:
+        yield data
+        yield bytes(-len(data) % _ALIGN)
+
+
+def parse(data: Any, path: Path | str, check: bool = True) -> Block:
+    """Return the block in these bytes; ConfigError if they are damaged or not a model. `check`: read all of them."""
+    again = "train the model again with: windrow lm train"
+    if len(data) < _START.size or data[: len(MAGIC)] != MAGIC:
+        raise ConfigError(f"{path} is not a language model; train one with: windrow lm train TEXT -o {path}")
+    _, version, length = _START.unpack_from(data)
+    if version != VERSION:
+        raise ConfigError(f"{path} is a model of version {version}, and this program reads version {VERSION}; {again}")
+    written = bytes(data[_START.size : _START.size + length])
+    end = _START.size + length + _CHECK.size
+    if len(data) < end or _CHECK.unpack_from(data, end - _CHECK.size)[0] != zlib.crc32(written):
+        raise ConfigError(f"{path} is damaged: its header is cut or changed; {again}")
+    header = msgspec.json.decode(written, type=Header)
+    view = memoryview(data)
+    for section in header.sections:
+        if section.offset + section.length > len(data):
+            missing = section.offset + section.length - len(data)
+            raise ConfigError(f"{path} is cut: at least {missing:,} bytes at its end are missing; copy it again")
+        if check and zlib.crc32(view[section.offset : section.offset + section.length]) != section.check:
+            raise ConfigError(f"{path} is damaged: bytes after {section.offset:,} have changed; copy it again")
+    return _block(header, data)
+
+
+def _block(header: Header, data: Any) -> Block:
+    def rows(section: Section, kind: np.dtype[Any]) -> Rows:
+        return np.frombuffer(data, kind, section.length // kind.itemsize, section.offset)
+
+    text, index, single, *longer = header.sections
+    levels = [rows(single, SINGLE)]
+    levels += [rows(section, MIDDLE) for section in longer[:-1]]
+    levels += [rows(section, HIGHEST) for section in longer[-1:]]
+    words = bytes(data[text.offset : text.offset + text.length])
+    return Block(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
+
+
+def _plan(header: Header) -> bytes:
+    """Return the seed, then offset, length and slots of the index and of each order, for the kernel."""
+    numbers = [number for one in header.sections[1:] for number in (one.offset, one.length, one.slots)]
+    return struct.pack(f"={len(numbers) + 1}Q", header.seed, *numbers)
+
+
+def mixed(slots: NDArray[Any], words: NDArray[Any]) -> Keys:
+    """Return the keys of n-grams from the slots of their suffixes and their first words: different for each pair."""
+    return scramble(~(slots.astype(np.uint64) << _HIGH | words.astype(np.uint64)))
+
+
+def scramble(keys: Keys) -> Keys:
+    """Spread keys over all 64 bits (the finaliser of MurmurHash3: no two numbers give the same)."""
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        keys = (keys ^ keys >> np.uint64(33)) * np.uint64(factor)
+    return keys ^ keys >> np.uint64(33)
+
+
+def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, NDArray[np.int64]]:
+    """Return the hash table of an order, its slots without those added at the end, and the slot of each row."""
+    order = np.argsort(keys)
+    slots = int(len(keys) * _ROOM) + 1
+    at = places(keys[order], slots)
+    table = np.zeros(max(slots, int(at[-1]) + 1) + 1 if len(at) else 1, kind)
+    table["key"][at] = keys[order]
+    table["log10"][at] = level.log10[order]
+    if "backoff" in (kind.names or ()):
+        table["backoff"][at] = level.backoff[order]
+    place = np.empty(len(keys), np.int64)
+    place[order] = at
+    return table, slots, place
+
+
+def places(ordered: Keys, slots: int) -> NDArray[np.int64]:
+    """Return where sorted keys lie: each at its own slot or the first free one behind it."""
+    rows = np.arange(len(ordered))
+    found: NDArray[np.int64] = np.maximum.accumulate(wanted(ordered, slots) - rows) + rows
+    return found
+
+
+def wanted(keys: Keys, slots: int) -> NDArray[np.int64]:
+    """Return the slot that each key names."""
+    return ((keys >> _HIGH) * np.uint64(slots) >> _HIGH).astype(np.int64)
+
+
+def _filled(kind: np.dtype[Any], size: int, level: Level) -> Rows:
+    table = np.zeros(size, kind)
+    table["log10"], table["backoff"] = level.log10, level.backoff
+    return table
+
+
+def _words(words: list[str]) -> tuple[int, Rows, int]:
+    """Return the seed with which no two words have the same hash, the index of the words, and its slots."""
+    for seed in range(1, 1000):
+        hashes = word_hashes(words, seed)
+        order = np.argsort(hashes)
+        keys = hashes[order]
+        if keys[0] and (np.diff(keys) != 0).all():
+            break
+    slots = 2 * len(keys)
+    at = places(keys, slots)
+    index = np.zeros(max(slots, int(at[-1]) + 1) + 1, WORD)
+    index["key"][at], index["number"][at] = keys, order
+    return seed, index, slots
+
+
+def word_hashes(words: list[str], seed: int) -> Keys:
+    """Return the hash of each word, over its characters."""
+    lengths = np.array([len(word) for word in words])
+    hashes = np.full(len(words), np.uint64(seed), np.uint64)
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():
+        at = np.flatnonzero(lengths == length)
+        if not length:
+            continue
+        letters = np.array([words[place] for place in at.tolist()], f"<U{length}").view("<u4").reshape(-1, length)
+        found = hashes[at]
+        for column in range(length):
+            found = (found ^ letters[:, column].astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+        hashes[at] = found
+    return scramble(hashes)

@@ -1,0 +1,145 @@
+"""Sequences of words -> the tables of a model, all n-grams counted by sorting, without a dictionary of them."""
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.config import ConfigError
+from windrow.judge.focus import smoothing
+from windrow.judge.focus.smoothing import Counts
+from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tokens import Tokeniser
+
+ORDER = 5  # Remus and Biemann 2016
+_EMPTY: Numbers = np.zeros(0, np.int32)
+_NOTHING = np.zeros(0, np.float32)
+_DIGEST = 12  # bytes by which a sequence that occurs again is recognised
+
+
+def train(
+    sequences: Iterable[Sequence[str]],
+    order: int = ORDER,
+    deduplicate: bool = True,
+    tokeniser: Tokeniser | None = None,
+    unknown: float | None = None,
+) -> NgramTables:
+    """Return a model of the sequences. `deduplicate`: a sequence counts once, however often it occurs."""
+    if order not in ORDERS:
+        raise ConfigError(f"a model of order {order} is not possible; give an order from {ORDERS[0]} to {ORDERS[-1]}")
+    sample = Sample(deduplicate)
+    for words in sequences:
+        sample.add(words)
+    if not sample.kept:
+        raise ConfigError("there is no sequence of words to train a model on; give running text")
+    levels, counts = count(np.frombuffer(sample.numbers, np.int32), np.array(sample.lengths), len(sample.index), order)
+    return finish(list(sample.index), levels, counts, tokeniser or Tokeniser(), sample.origin(unknown))
+
+
+class Sample:
+    """A text as numbers of its words, put together sequence by sequence."""
+
+    def __init__(self, deduplicate: bool) -> None:
+        self.index: dict[str, int] = _Index(zip(SPECIAL, range(len(SPECIAL)), strict=True))
+        self.numbers = array("i")
+        self.lengths = array("i")
+        self.read = 0
+        self._seen: set[bytes] | None = set() if deduplicate else None
+
+    @property
+    def kept(self) -> int:
+        return len(self.lengths)
+
+    def add(self, words: Sequence[str]) -> None:
+        if not words:
+            return
+        self.read += 1
+        if self._seen is not None:
+            digest = hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+            if digest in self._seen:
+                return
+            self._seen.add(digest)
+        self.numbers.append(START)
+        self.numbers.extend([self.index[word] for word in words])
+        self.numbers.append(END)
+        self.lengths.append(len(words) + 2)
+
+    def origin(self, unknown: float | None) -> Origin:
+        words = len(self.numbers) - 2 * self.kept
+        return Origin(sentences=self.read, duplicates=self.read - self.kept, words=words, unknown=unknown)
+
+
+class _Index(dict[str, int]):
+    """Word -> number; a new word gets the next one."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[list[Level], list[Counts]]:
+    """Return the n-grams of each order and how often each occurs.
+
+    Each n-gram gets the number of its row; a longer one is the row of all but its last word, and that word. So the
+    positions of the text, sorted by word once, are sorted for each order by the row before them.
+    """
+    starts = np.cumsum(lengths) - lengths
+    place = np.arange(len(numbers), dtype=np.int32) - np.repeat(starts, lengths).astype(np.int32)
+    every = np.arange(words, dtype=np.int32)
+    levels = [_level(_EMPTY, _EMPTY, every, every)]
+    counts: list[Counts] = [np.bincount(numbers, minlength=words)]
+    rows, at = numbers, _sorted(numbers)
+    for size in range(2, order + 1):
+        at = at[place[at] >= size - 1]
+        if not len(at):
+            break
+        ordered = at[_sorted(rows[at - 1])]
+        fresh = np.ones(len(ordered), bool)
+        fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
+        found = ordered[fresh]
+        levels.append(_level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
+        counts.append(np.diff(np.flatnonzero(fresh), append=len(ordered)))
+        longer = np.full(len(numbers), -1, np.int32)
+        longer[ordered] = np.cumsum(fresh, dtype=np.int32) - 1
+        rows = longer
+    return levels, counts
+
+
+def _sorted(values: Numbers) -> NDArray[np.int64]:
+    """Return the positions of values in increasing order; those of equal values in their own.
+
+    Values and positions are sorted as one number each: eight times as fast as np.argsort.
+    """
+    packed = values.astype(np.int64) << 32
+    packed |= np.arange(len(values))
+    packed.sort()
+    packed &= 0xFFFFFFFF
+    return packed
+
+
+def _changes(values: Numbers) -> NDArray[np.bool_]:
+    return values[1:] != values[:-1]
+
+
+def _level(context: Numbers, suffix: Numbers, first: Numbers, last: Numbers) -> Level:
+    return Level(context=context, suffix=suffix, first=first, last=last, log10=_NOTHING, backoff=_NOTHING)
+
+
+def finish(
+    words: list[str], levels: list[Level], counts: list[Counts], tokeniser: Tokeniser, origin: Origin
+) -> NgramTables:
+    """Return the model of n-grams with their counts."""
+    counted = smoothing.adjusted(levels, counts)
+    taken = smoothing.estimate(levels, counted, origin.unknown)
+    small = [place for place, one in enumerate(counted, 1) if smoothing.discounts(one)[1]]
+    found = Origin(
+        sentences=origin.sentences,
+        duplicates=origin.duplicates,
+        words=origin.words,
+        discounts=[list(one) for one in taken],
+        fallback=small,
+        unknown=origin.unknown,
+    )
+    return NgramTables(words=words, levels=levels, tokeniser=tokeniser, origin=found)
