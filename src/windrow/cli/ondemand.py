@@ -29,7 +29,7 @@ class CorpusMade(msgspec.Struct):
 
     directory: str
     why: str  # how the crawl ended, see Ending
-    complete: bool  # the corpus has the tokens that were asked for
+    complete: bool  # the corpus has as many tokens as wanted
     tokens: int
     wanted: int  # tokens
     documents: int
