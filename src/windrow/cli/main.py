@@ -18,6 +18,7 @@ from windrow.cli import (
     help,
     language,
     listing,
+    lm,
     ondemand,
     options,
     publish,
@@ -57,7 +58,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "reasons": options.reasons,
     "completion": completion.completion,
 }
-_APPS: dict[str, typer.Typer] = {"extract": extract.app, "language": language.app}
+_APPS: dict[str, typer.Typer] = {"extract": extract.app, "language": language.app, "lm": lm.app}
 for name, command in _COMMANDS.items():
     app.command(name, rich_help_panel=help.panel(name))(command)
 for name, inner in _APPS.items():

@@ -8,10 +8,11 @@ import msgspec
 
 import windrow
 from windrow import config, log, takedown
+from windrow.data import Evaluation
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
-from windrow.report import samples
+from windrow.report import heldout, samples
 from windrow.report.samples import TextSample
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
@@ -110,6 +111,7 @@ class Numbers(msgspec.Struct, frozen=True):
     version: str = ""  # of Windrow, that made the report
     settings: str = ""  # the options of the crawl that differ from their defaults, as TOML
     samples: list[TextSample] = []
+    evaluations: list[Evaluation] = []  # made by `windrow lm evaluate`: of this crawl, and of one compared with it
 
 
 def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
@@ -126,6 +128,7 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
         samples=samples.read(directory, totals.lengths, listed.covers, totals.frames),
+        evaluations=heldout.read(directory),
     )
 
 
