@@ -22,7 +22,7 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "takedown"),
+    ("plugins", "rules", "streams", "takedown"),
     ("orders",),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),
@@ -41,7 +41,7 @@ ADDRESSES = {
     "icu4py": ("corpus/segment/icu.py",),
     "jieba": ("extract/evaluation/peers.py",),
     "justext": ("extract/evaluation/peers.py",),
-    "isal": ("archive/", "coding.py", "corpus/", "log/"),
+    "isal": ("archive/", "coding.py", "corpus/", "log/", "streams.py"),
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
     "newspaper": ("extract/evaluation/peers.py",),
@@ -68,7 +68,7 @@ ADDRESSES = {
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
     "xxhash": ("urls/", "extract/html.py", "dedup/"),
-    "zstandard": ("archive/", "coding.py", "corpus/stream.py"),
+    "zstandard": ("archive/", "coding.py", "streams.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.

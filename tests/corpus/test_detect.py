@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from windrow import streams
 from windrow.config import ConfigError
-from windrow.corpus import detect, stream
+from windrow.corpus import detect
 from windrow.corpus.formats import text as plain_text
 
 VERTICAL = (
@@ -37,7 +38,7 @@ def frames(raw: bytes) -> bytes:
 def test_documents_and_paragraphs_do_not_depend_on_how_a_file_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, chunk: int, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(stream, "CHUNK", chunk)
+    monkeypatch.setattr(streams, "CHUNK", chunk)
     raw = SAMPLES[format].encode()
     (tmp_path / "file").write_bytes(pack(raw))
     assert detect.detect(tmp_path / "file") == format
@@ -89,7 +90,7 @@ def test_the_suffix_of_a_compression_does_not_hide_the_format(name: str) -> None
 def test_a_zstd_file_that_ends_early_is_read_to_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(stream, "CHUNK", chunk)
+    monkeypatch.setattr(streams, "CHUNK", chunk)
     whole = zstandard.compress(b'{"text": "one"}\n')
     for rest in (zstandard.compress(b'{"text": "two"}\n')[:-5], b"\0\1\2\3\4\5"):
         (tmp_path / "cut.jsonl.zst").write_bytes(whole + rest)
@@ -101,18 +102,18 @@ def test_a_zstd_file_that_ends_early_is_read_to_there(
 
 
 def test_zstd_that_unpacks_to_much_is_read_in_parts(tmp_path: Path) -> None:
-    with stream.create(tmp_path / "a.txt.zst") as file:
+    with streams.create(tmp_path / "a.txt.zst") as file:
         for _ in range(256):
             file.write(b"\n" * (1 << 20))
     assert (tmp_path / "a.txt.zst").stat().st_size < 1 << 16
-    with contextlib.closing(stream.ByteStream(tmp_path / "a.txt.zst")) as unpacked:
+    with contextlib.closing(streams.ByteStream(tmp_path / "a.txt.zst")) as unpacked:
         sizes = [len(data) for data in iter(unpacked.read, b"")]
     assert sum(sizes) == 256 << 20 and max(sizes) <= 65 << 20
 
 
 def test_a_document_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "MOST", 1000)
-    monkeypatch.setattr(stream, "CHUNK", 100)
+    monkeypatch.setattr(streams, "MOST", 1000)
+    monkeypatch.setattr(streams, "CHUNK", 100)
     (tmp_path / "a.vert").write_text("<doc>\n" + "word\n" * 1000)
     with pytest.raises(ConfigError, match=r"a\.vert, line 1: the document does not end within"):
         list(detect.read(tmp_path / "a.vert"))

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from windrow import config, takedown, urls
+from windrow import config, streams, takedown, urls
 from windrow.batch import sources
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
-from windrow.corpus import detect, reader, stream
+from windrow.corpus import detect, reader
 from windrow.corpus import document as documents
 from windrow.corpus.formats.format import DocumentRecord
 from windrow.dedup import ngrams, onion
@@ -118,7 +118,7 @@ class _Deduplicator:
         self._length = Lengths()
 
     def write(self, plan: FilePlan) -> None:
-        with stream.create(plan.temporary) as file:
+        with streams.create(plan.temporary) as file:
             for number, path in enumerate(plan.inputs):
                 format = self.options.format or detect.detect(path)
                 if format == "text" and self.options.takedown:
@@ -272,7 +272,7 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
     a directory in which each file keeps its name; if several directories are read, below the name of its directory.
     """
     if not output.is_dir():
-        stream.check_suffix(output)
+        streams.check_suffix(output)
     folders = [path.resolve() for path in inputs if path.is_dir()]
     names = sources.names(folders) if len(folders) > 1 else {}
     found = [(file, names.get(path.resolve(), "") / name) for path in inputs for file, name in _files(path)]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import config, files, units
+from windrow import config, files, streams, units
 from windrow.batch import extract as choice
 from windrow.batch import pages
 from windrow.batch.pages import PageFile, Watch
 from windrow.config import Config, ConfigError
-from windrow.corpus import document, sink, stream
+from windrow.corpus import document, sink
 from windrow.data import Capture, Mark
 from windrow.extract import Extractor
 from windrow.render import html, markdown, subject, tei
@@ -117,7 +117,7 @@ def check(options: DrawOptions) -> None:
     output = options.output
     if output is None:
         return
-    stream.check_suffix(output)
+    streams.check_suffix(output)
     if output.is_dir():
         raise ConfigError(f"{output} is a directory; name a file with -o")
     if not output.absolute().parent.is_dir():
@@ -137,7 +137,7 @@ def run(options: DrawOptions, read: Extractor, watch: Watch, note: Note) -> Draw
         done = _Drawing(options, read, sink.write_out).run(watch, note)
         sink.flush_out()
         return done
-    pack = stream.packer(options.output)
+    pack = streams.packer(options.output)
     with files.replacing(options.output) as plain:
         target = pack(plain) if pack else plain
         done = _Drawing(options, read, target.write).run(watch, note)

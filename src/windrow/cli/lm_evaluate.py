@@ -14,9 +14,14 @@ from windrow.config import ConfigError
 def evaluate(
     directory: Directory,
     held_out: Annotated[
-        str, typer.Option(help="UTF-8 text of the topic that no model has seen, to test on.", metavar="TEXT")
+        str,
+        typer.Option(
+            help="Text of the topic that no model has seen, to test on: a file as for `train`.", metavar="TEXT"
+        ),
     ],
-    train: Annotated[str, typer.Option(help="UTF-8 text of the topic, the start of each model.", metavar="TEXT")] = "",
+    train: Annotated[
+        str, typer.Option(help="Text of the topic, the start of each model: a file as for `train`.", metavar="TEXT")
+    ] = "",
     against: Annotated[
         Path | None, typer.Option(help="Another crawl, such as one without the topic, to compare.", metavar="DIR")
     ] = None,

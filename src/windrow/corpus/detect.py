@@ -7,7 +7,7 @@ from pathlib import Path
 
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import DocumentRecord
-from windrow.corpus.stream import PACKERS, ByteStream
+from windrow.streams import PACKERS, ByteStream
 
 SNIFF = 1 << 18  # bytes looked at to detect a format
 READERS = {name: format.read for name, format in FORMATS.items() if format.read}

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files
+from windrow import files, streams
 from windrow.config import ConfigError
-from windrow.corpus import stream
 from windrow.corpus.formats.format import Format
 
 NOTE = ".export.json"
@@ -119,9 +118,9 @@ def check(target: Target) -> None:
             raise ConfigError("standard output takes one file of text; name a file or directory with -o")
         return
     if not output.is_dir():
-        stream.check_suffix(output)
+        streams.check_suffix(output)
     if target.directory:
-        stream.check_suffix(Path(f"FILE{target.format.suffix}"))
+        streams.check_suffix(Path(f"FILE{target.format.suffix}"))
     if not target.directory:
         if output.exists() and not target.force:
             raise ConfigError(f"{output} already exists; name another file, or replace it with --force")

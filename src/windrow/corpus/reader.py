@@ -11,8 +11,8 @@ import msgspec
 
 from windrow.config import ConfigError
 from windrow.corpus import document, shards
-from windrow.corpus.stream import ByteStream
 from windrow.data import Document
+from windrow.streams import ByteStream
 
 _SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
 

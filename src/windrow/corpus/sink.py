@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from windrow import streams
 from windrow.config import ConfigError
-from windrow.corpus import stream
 from windrow.corpus.formats.format import Encoder, Format, FormatOptions, Item
 
 OPEN = 64  # files kept open
@@ -96,7 +96,7 @@ class _OpenFiles:
             if len(self._open) >= OPEN:
                 self._open.pop(next(iter(self._open))).close()
             plain = typing.cast(BinaryIO, path.open(mode))
-            pack = stream.packer(path)
+            pack = streams.packer(path)
             file = typing.cast(BinaryIO, _PackedEnd(plain, pack(plain))) if pack else plain
         self._open[path] = file
         return file

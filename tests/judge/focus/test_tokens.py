@@ -15,7 +15,8 @@ def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 
 def joined(text: str, **settings: object) -> list[str]:
-    return [" ".join(one) for one in Tokeniser(**{"least": 1, **settings}).sequences([text])]  # type: ignore[arg-type]
+    given = {"least": 1, "lower": False, **settings}
+    return [" ".join(one) for one in Tokeniser(**given).sequences([text])]  # type: ignore[arg-type]
 
 
 def test_numbers_and_punctuation_are_left_out() -> None:
@@ -45,7 +46,7 @@ def test_sentences_are_divided_at_their_ends(text: str, expected: list[str]) -> 
 
 def test_sequences_of_fewer_than_five_words_are_left_out() -> None:
     assert tokens.sequences(["Home News Sport Contact", "This one has five words."]) == [
-        ["This", "one", "has", "five", "words"]
+        ["this", "one", "has", "five", "words"]
     ]
 
 
@@ -67,6 +68,6 @@ def test_soft_hyphens_and_joiners_do_not_divide_words() -> None:
     assert joined("Donau\u00addampf\u00adschiff می\u200cخواهم") == ["Donaudampfschiff میخواهم"]
 
 
-def test_case_is_kept_unless_lower_case_is_wanted() -> None:
-    assert joined("The Cat") == ["The Cat"]
-    assert joined("The Cat", lower=True) == ["the cat"]
+def test_words_are_in_lower_case_unless_case_is_kept() -> None:
+    assert tokens.sequences(["The Cat sat on ΠΑΝΤΕΣ mats"]) == ["the cat sat on παντες mats".split()]
+    assert joined("The Cat", lower=False) == ["The Cat"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from windrow import config
-from windrow.batch import inputs
+from windrow.batch import texts
 from windrow.batch.heldout import crawled
 from windrow.batch.heldout.crawled import CrawledText
 from windrow.config import ConfigError
@@ -162,7 +162,7 @@ def _ladder() -> Iterator[int]:
 
 
 def _lines(name: str) -> list[str]:
-    return [line for line in inputs.text(name).splitlines() if line.strip()]
+    return [line for line in texts.lines([name], lambda count: None) if line.strip()]
 
 
 def _languages(lines: Sequence[str]) -> dict[str, float]:

@@ -14,8 +14,8 @@ import msgspec
 
 from windrow import urls
 from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, Share
-from windrow.corpus.stream import ByteStream
 from windrow.data import Document
+from windrow.streams import ByteStream
 
 TITLE = 300  # characters
 SNIFF = 1 << 18  # bytes among which the first line ends

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.config import ConfigError
+from windrow.judge.focus import sorting, tables
 from windrow.judge.focus.tables import Level, NgramTables, Numbers, Origin
 from windrow.judge.focus.tokens import Tokeniser
 
@@ -30,6 +31,7 @@ _CHECK = struct.Struct("<I")
 _ALIGN = 64
 _ROOM = 4 / 3  # slots per row; with fewer, look-ups take more steps
 _HIGH = np.uint64(32)
+_FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 
 WORD = np.dtype([("key", "<u8"), ("number", "<u4")])  # a row of the index of words: its hash, its number
 SINGLE = np.dtype([("log10", "<f4"), ("backoff", "<f4")])  # a word, at its number
@@ -70,38 +72,43 @@ class Block(msgspec.Struct):
     levels: list[Rows]
 
 
-def build(tables: NgramTables) -> Iterator[bytes | memoryview]:
+def build(model: NgramTables) -> Iterator[bytes | memoryview]:
     """Yield the block in parts."""
-    sections: list[tuple[Any, int]] = [("\n".join(tables.words).encode("utf-8", "surrogatepass"), 0)]
-    seed, index, slots = _words(tables.words)
+    sections: list[tuple[Any, int]] = [("\n".join(model.words).encode("utf-8", "surrogatepass"), 0)]
+    seed, index, slots = _words(model.words)
     sections.append((index, slots))
-    singles = tables.levels[0]
+    singles = model.levels[0]
     sections.append((_filled(SINGLE, len(singles), singles), 0))
     place: Numbers | NDArray[np.int64] = singles.last
-    for order, level in enumerate(tables.levels[1:], 2):
-        kind = HIGHEST if order == tables.order else MIDDLE
+    for order, level in enumerate(model.levels[1:], 2):
+        kind = HIGHEST if order == model.order else MIDDLE
         table, slots, place = _table(kind, level, mixed(place[level.suffix], level.first))
         sections.append((table, slots))
-    yield from _written(tables, seed, [(memoryview(data).cast("B"), slots) for data, slots in sections])
+    yield from _written(model, seed, [(memoryview(data).cast("B"), slots) for data, slots in sections])
 
 
-def _written(tables: NgramTables, seed: int, parts: list[tuple[memoryview, int]]) -> Iterator[bytes | memoryview]:
+def _written(model: NgramTables, seed: int, parts: list[tuple[memoryview, int]]) -> Iterator[bytes | memoryview]:
     def header(start: int) -> bytes:
         sections, at = [], start
         for data, slots in parts:
             sections.append(Section(at, len(data), slots, zlib.crc32(data)))
-            at += -(-len(data) // _ALIGN) * _ALIGN
-        counts = [len(level) for level in tables.levels]
-        whole = Header(counts=counts, tokeniser=tables.tokeniser, origin=tables.origin, seed=seed, sections=sections)
+            at += _padded(len(data))
+        counts = [len(level) for level in model.levels]
+        whole = Header(counts=counts, tokeniser=model.tokeniser, origin=model.origin, seed=seed, sections=sections)
         return msgspec.json.encode(whole)
 
-    start = -(-(len(header(1 << 40)) + _START.size + _CHECK.size) // _ALIGN) * _ALIGN
+    start = _padded(len(header(1 << 40)) + _START.size + _CHECK.size)
     written = header(start)
     first = _START.pack(MAGIC, VERSION, len(written)) + written + _CHECK.pack(zlib.crc32(written))
     yield first.ljust(start, b"\0")
     for data, _ in parts:
         yield data
-        yield bytes(-len(data) % _ALIGN)
+        yield bytes(_padded(len(data)) - len(data))
+
+
+def _padded(length: int) -> int:
+    """Return the length up to the next section."""
+    return -(-length // _ALIGN) * _ALIGN
 
 
 def parse(data: Any, path: Path | str, check: bool = True) -> Block:
@@ -119,8 +126,7 @@ def parse(data: Any, path: Path | str, check: bool = True) -> Block:
     header = msgspec.json.decode(written, type=Header)
     view = memoryview(data)
     for section in header.sections:
-        if section.offset + section.length > len(data):
-            missing = section.offset + section.length - len(data)
+        if (missing := section.offset + _padded(section.length) - len(data)) > 0:
             raise ConfigError(f"{path} is cut: at least {missing:,} bytes at its end are missing; copy it again")
         if check and zlib.crc32(view[section.offset : section.offset + section.length]) != section.check:
             raise ConfigError(f"{path} is damaged: bytes after {section.offset:,} have changed; copy it again")
@@ -145,6 +151,27 @@ def _plan(header: Header) -> bytes:
     return struct.pack(f"={len(numbers) + 1}Q", header.seed, *numbers)
 
 
+def unpacked(block: Block) -> NgramTables:
+    """Return the n-grams of a block."""
+    words = block.text.decode("utf-8", "surrogatepass").split("\n")
+    rows = [np.arange(len(words), dtype=np.int32)[:, None]]
+    used = [np.arange(len(words))]  # the slots that hold a row
+    for table in block.levels[1:]:
+        at = np.flatnonzero(table["key"])
+        pairs = ~_unscramble(table["key"][at])
+        suffix = np.searchsorted(used[-1], (pairs >> _HIGH).astype(np.int64))
+        first = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int32)
+        rows.append(np.hstack([first[:, None], rows[-1][suffix]]))
+        used.append(at)
+    levels = tables.indexed(rows)
+    for level, table, at in zip(levels, block.levels, used, strict=True):
+        level.log10 = table["log10"][at]
+        level.backoff = (
+            table["backoff"][at] if "backoff" in (table.dtype.names or ()) else np.zeros(len(at), np.float32)
+        )
+    return NgramTables(words=words, levels=levels, tokeniser=block.header.tokeniser, origin=block.header.origin)
+
+
 def mixed(slots: NDArray[Any], words: NDArray[Any]) -> Keys:
     """Return the keys of n-grams from the slots of their suffixes and their first words: different for each pair."""
     return scramble(~(slots.astype(np.uint64) << _HIGH | words.astype(np.uint64)))
@@ -152,14 +179,20 @@ def mixed(slots: NDArray[Any], words: NDArray[Any]) -> Keys:
 
 def scramble(keys: Keys) -> Keys:
     """Spread keys over all 64 bits (the finaliser of MurmurHash3: no two numbers give the same)."""
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+    for factor in _FACTORS:
         keys = (keys ^ keys >> np.uint64(33)) * np.uint64(factor)
+    return keys ^ keys >> np.uint64(33)
+
+
+def _unscramble(keys: Keys) -> Keys:
+    for factor in reversed(_FACTORS):
+        keys = (keys ^ keys >> np.uint64(33)) * np.uint64(pow(factor, -1, 1 << 64))
     return keys ^ keys >> np.uint64(33)
 
 
 def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, NDArray[np.int64]]:
     """Return the hash table of an order, its slots without those added at the end, and the slot of each row."""
-    order = np.argsort(keys)
+    order = sorting.of_keys(keys)
     slots = int(len(keys) * _ROOM) + 1
     at = places(keys[order], slots)
     table = np.zeros(max(slots, int(at[-1]) + 1) + 1 if len(at) else 1, kind)
@@ -194,7 +227,7 @@ def _words(words: list[str]) -> tuple[int, Rows, int]:
     """Return the seed with which no two words have the same hash, the index of the words, and its slots."""
     for seed in range(1, 1000):
         hashes = word_hashes(words, seed)
-        order = np.argsort(hashes)
+        order = sorting.of_keys(hashes)
         keys = hashes[order]
         if keys[0] and (np.diff(keys) != 0).all():
             break

@@ -1,5 +1,6 @@
 """Read and write language models, and score text with them."""
 
+import contextlib
 import functools
 import math
 import mmap
@@ -8,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
-from windrow import files
+from windrow import files, streams
 from windrow.config import ConfigError
-from windrow.judge.focus import layout, query
+from windrow.judge.focus import arpa, layout, query
 from windrow.judge.focus.layout import Block
 from windrow.judge.focus.tables import UNKNOWN, NgramTables, Origin
 from windrow.judge.focus.tokens import Tokeniser
+from windrow.streams import ByteStream
+
+_HEAD = 1000  # bytes in which an ARPA file begins
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -28,6 +33,10 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     windows_log10: float = 0.0
     ends: int = 0  # sequences; the probability of each one's end
     ends_log10: float = 0.0
+
+    def __add__(self, other: "Scored") -> "Scored":
+        """Return the score of both texts together."""
+        return Scored(*[one + two for one, two in zip(astuple(self), astuple(other), strict=True)])
 
     @property
     def perplexity(self) -> float:
@@ -107,21 +116,48 @@ class NgramModel:
         return list(zip(values.tolist()[1:], lengths.tolist()[1:], [*unknown, False], strict=True))
 
 
-def make(tables: NgramTables) -> NgramModel:
+def make(found: NgramTables) -> NgramModel:
     """Return the model of these tables, in memory."""
-    return NgramModel(layout.parse(b"".join(layout.build(tables)), "the model", check=False))
+    return NgramModel(layout.parse(b"".join(layout.build(found)), "the model", check=False))
 
 
-def write(tables: NgramTables, path: Path) -> None:
-    """Write a model durably, complete or not at all."""
+def write(found: NgramTables, path: Path) -> None:
+    """Write a model durably, complete or not at all: as ARPA text by the name of the file, else as a block."""
+    pack = streams.packer(path)
     with files.replacing(path) as file:
-        for part in layout.build(tables):
-            file.write(part)
+        if is_arpa(path) and pack:
+            with pack(file) as packed:
+                arpa.write(found, packed)
+        elif is_arpa(path):
+            arpa.write(found, file)
+        else:
+            file.writelines(layout.build(found))
+
+
+def is_arpa(path: Path) -> bool:
+    """Return whether a file of this name is written as ARPA text."""
+    return (path.with_suffix("") if streams.packer(path) else path).suffix.lower() == ".arpa"
 
 
 def read(path: Path, check: bool = True) -> NgramModel:
-    """Open a model. `check`: read the whole file once, to see that it is not damaged."""
-    return NgramModel(layout.parse(_mapped(path), path, check))
+    """Open a model. A block is mapped; `check`: read all of it once, to see that it is not damaged. ARPA is read."""
+    data = _mapped(path)
+    return make(_from_arpa(path)) if _is_text(path, data) else NgramModel(layout.parse(data, path, check))
+
+
+def tables(path: Path) -> NgramTables:
+    """Return the n-grams of a model."""
+    data = _mapped(path)
+    return _from_arpa(path) if _is_text(path, data) else layout.unpacked(layout.parse(data, path))
+
+
+def _from_arpa(path: Path) -> NgramTables:
+    with contextlib.closing(ByteStream(path)) as stream:
+        return arpa.read(stream.parts(b""), str(path))
+
+
+def _is_text(path: Path, data: Any) -> bool:
+    return data[: len(layout.MAGIC)] != layout.MAGIC and (is_arpa(path) or b"\\data\\" in data[:_HEAD])
 
 
 def _mapped(path: Path) -> Any:

@@ -20,7 +20,7 @@ Shares = NDArray[np.float64]
 def adjusted(levels: list[Level], counts: list[Counts]) -> list[Counts]:
     """Return for each order how many different words come before each n-gram; for the highest, how often it occurs.
 
-    An n-gram without any word before it begins a sentence and keeps its count.
+    Nothing comes before a sentence, so an n-gram that begins one keeps its count.
     """
     found = []
     for place, level in enumerate(levels):
@@ -28,7 +28,7 @@ def adjusted(levels: list[Level], counts: list[Counts]) -> list[Counts]:
             found.append(counts[place])
             continue
         before = np.bincount(levels[place + 1].suffix, minlength=len(level))
-        found.append(np.where(before == 0, counts[place], before))
+        found.append(np.where(level.first == START, counts[place], np.maximum(before, level.first > START)))
     found[0][[UNKNOWN, START]] = 0
     return found
 

@@ -1,7 +1,5 @@
 """The n-grams of a model as arrays, order by order."""
 
-from typing import Any
-
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +13,8 @@ ORDERS = range(1, 7)  # kenlm reads orders up to 6
 
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float32]
+EMPTY: Numbers = np.zeros(0, np.int32)
+NONE: Floats = np.zeros(0, np.float32)
 
 
 class Level(msgspec.Struct):
@@ -62,18 +62,68 @@ class NgramTables(msgspec.Struct):
         return np.hstack([self.rows(order - 1)[level.context], level.last[:, None]])
 
 
-def grouped(keys: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return a position of each different key, the group of each key, and how many there are of each; sorted by key.
+def level(context: Numbers, suffix: Numbers, first: Numbers, last: Numbers) -> Level:
+    """Return n-grams whose probabilities are not known yet."""
+    return Level(context=context, suffix=suffix, first=first, last=last, log10=NONE, backoff=NONE)
 
-    Like np.unique, which is slower on numbers of this size.
+
+def closed(rows: list[Numbers]) -> list[Numbers]:
+    """Return the n-grams of each order, with those that are missing although a longer one begins or ends with them.
+
+    They are added behind the others. Order 1 is complete: each word is a row, at its number.
     """
-    order = np.argsort(keys)
-    ordered = keys[order]
-    fresh = np.empty(len(keys), bool)
-    fresh[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
-    del ordered
-    starts = np.flatnonzero(fresh)
-    group = np.empty(len(keys), np.int32)
-    group[order] = np.cumsum(fresh, dtype=np.int32) - 1
-    return order[starts], group, np.diff(starts, append=len(keys))
+    found = list(rows)
+    for place in range(len(rows) - 1, 1, -1):
+        parts = np.vstack([found[place][:, :-1], found[place][:, 1:]])
+        own = np.sort(hashes(found[place - 1]))
+        theirs = hashes(parts)
+        at = np.minimum(np.searchsorted(own, theirs), max(0, len(own) - 1))
+        missing = own[at] != theirs if len(own) else np.ones(len(theirs), bool)
+        _, fresh = np.unique(theirs[missing], return_index=True)
+        found[place - 1] = np.vstack([found[place - 1], parts[missing][np.sort(fresh)]])
+    return found
+
+
+def indexed(rows: list[Numbers]) -> list[Level]:
+    """Return the levels of n-grams given by their words, each order closed. ValueError: one occurs twice; its order
+    and row."""
+    every = rows[0][:, 0]
+    levels, sorters = [level(EMPTY, EMPTY, every, every)], [_Rows(EMPTY, EMPTY)]
+    for words in rows[1:]:
+        context, suffix = words[:, 0], words[:, 1]
+        for place, known in enumerate(sorters[1:], 1):
+            context, suffix = known.find(context, words[:, place]), known.find(suffix, words[:, place + 1])
+        first, last = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, -1])
+        sorters.append(_Rows(context, last))
+        if (twice := sorters[-1].twice()) is not None:
+            raise ValueError(len(levels) + 1, twice)
+        levels.append(level(context, suffix, first, last))
+    return levels
+
+
+class _Rows:
+    """The rows of one order by context and last word."""
+
+    def __init__(self, context: Numbers, last: Numbers) -> None:
+        keys = context.astype(np.int64) << 32 | last
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+
+    def find(self, context: Numbers, last: Numbers) -> Numbers:
+        """Return the row of each context with its last word; it must be there."""
+        at = np.searchsorted(self._keys, context.astype(np.int64) << 32 | last)
+        return self._order[at].astype(np.int32)
+
+    def twice(self) -> int | None:
+        """Return a row that occurs again."""
+        same = np.flatnonzero(self._keys[1:] == self._keys[:-1])
+        return int(self._order[same[0] + 1]) if len(same) else None
+
+
+def hashes(rows: Numbers) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for the words of each n-gram."""
+    found = np.zeros(len(rows), np.uint64)
+    for column in range(rows.shape[1]):
+        found = (found ^ rows[:, column].astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
+    return found

@@ -34,7 +34,7 @@ _UNSPACED = re.compile(f"[{scripts.UNSPACED}]")
 class Tokeniser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How text becomes words. A model records it, so that text is scored as the sample was read."""
 
-    lower: bool = False  # letters in lower case
+    lower: bool = True  # letters in lower case: a word that begins a sentence is the same word
     characters: bool | None = None  # each letter is a word; None: only in scripts without spaces between words
     least: int = LEAST  # words of a sequence; shorter ones are left out
 

@@ -1,0 +1,219 @@
+"""ARPA files: models as text, which lmplz, SRILM, kenlm and others read and write.
+
+An ARPA file does not say how text was divided into words. What its words show is assumed: lower case if there is no
+capital letter, characters if every word is a single one.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Iterable
+from typing import BinaryIO
+
+import msgspec
+import numpy as np
+
+from windrow.config import ConfigError
+from windrow.judge.focus import tables
+from windrow.judge.focus.tables import ORDERS, SPECIAL, START, Floats, NgramTables, Numbers, Origin
+from windrow.judge.focus.tokens import LEAST, Tokeniser
+
+NEVER = -99.0  # log10 of what is never predicted; SRILM writes it for <s>
+MISSING = -100.0  # log10 of unknown words in a model that has none; as kenlm has it
+_LINES = 1 << 17  # lines that are handled at a time
+_COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)\s*")
+_SECTION = re.compile(rb"\\(\d+)-grams:\s*")
+_SAME = {name.upper().encode(): name for name in SPECIAL}  # SRILM and Google write some in capitals
+
+
+class Lines:
+    """The lines of a file, counted, so that an error can name one."""
+
+    def __init__(self, file: Iterable[bytes], name: str) -> None:
+        self._lines = iter(file)
+        self.name = name
+        self.number = 0
+
+    def filled(self) -> bytes:
+        """Return the next line that is not empty; b"" at the end."""
+        for line in self._lines:
+            self.number += 1
+            if line.strip():
+                return line.strip()
+        return b""
+
+    def take(self, most: int) -> list[bytes]:
+        """Return the next lines, as many as there are."""
+        found = list(itertools.islice(self._lines, most))
+        self.number += len(found)
+        return found
+
+    def error(self, said: str, number: int | None = None) -> ConfigError:
+        fix = "write the ARPA file again, or train a model with: windrow lm train"
+        return ConfigError(f"{self.name}, line {number or self.number:,}: {said}; {fix}")
+
+
+class _Read(msgspec.Struct):
+    """The n-grams of one order, as they are in the file."""
+
+    rows: Numbers
+    log10: Floats
+    backoff: Floats
+
+
+def write(model: NgramTables, file: BinaryIO) -> None:
+    """Write a model. Probabilities have seven digits, as those of lmplz."""
+    words = model.words
+    counts = "".join(f"ngram {order}={len(one)}\n" for order, one in enumerate(model.levels, 1))
+    file.write(f"\\data\\\n{counts}".encode())
+    for order, level in enumerate(model.levels, 1):
+        file.write(f"\n\\{order}-grams:\n".encode())
+        line = "%.7g\t%s\n" if order == model.order else "%.7g\t%s\t%.7g\n"
+        rows = model.rows(order)
+        for start in range(0, len(level), _LINES):
+            part = slice(start, start + _LINES)
+            names = [" ".join([words[number] for number in row]) for row in rows[part].tolist()]
+            columns: list[Iterable[object]] = [level.log10[part].tolist(), names]
+            columns += [level.backoff[part].tolist()] if order < model.order else []
+            text = "".join([line % row for row in zip(*columns, strict=True)])
+            file.write(text.encode("utf-8", "surrogatepass"))
+    file.write(b"\n\\end\\\n")
+
+
+def read(file: Iterable[bytes], name: str) -> NgramTables:
+    """Read a model of any maker. ConfigError, which names the line: the file is not one or is damaged."""
+    lines = Lines(file, name)
+    sizes, line = _sizes(lines)
+    index: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
+    found = []
+    for order, size in enumerate(sizes, 1):
+        section = _SECTION.fullmatch(line)
+        if section is None or int(section[1]) != order:
+            raise lines.error(f"\\{order}-grams: is expected, not {_shown(line)}")
+        found.append(_section(lines, order, size, index))
+        line = lines.filled()
+    if line != b"\\end\\":
+        raise lines.error(f"\\end\\ is expected, not {_shown(line)}")
+    try:
+        words = [word.decode() for word in index]
+    except UnicodeDecodeError:
+        raise ConfigError(
+            f"{name}: a word is not UTF-8 text; convert the file first, for instance with iconv"
+        ) from None
+    return _tables(words, found, name)
+
+
+def _sizes(lines: Lines) -> tuple[list[int], bytes]:
+    """Return how many n-grams of each order the head announces, and the line after it."""
+    line = lines.filled()
+    while line and line != b"\\data\\":  # SRILM allows text before it
+        line = lines.filled()
+    if not line:
+        raise ConfigError(f"{lines.name} is not an ARPA file: it has no line \\data\\; name a model")
+    sizes: list[int] = []
+    while count := _COUNT.fullmatch(line := lines.filled()):
+        if int(count[1]) != len(sizes) + 1:
+            raise lines.error(f"ngram {len(sizes) + 1}= is expected, not {_shown(line)}")
+        sizes.append(int(count[2]))
+    if len(sizes) not in ORDERS:
+        raise lines.error(f"the model is of order {len(sizes)}, and only orders from 1 to {ORDERS[-1]} can be read")
+    return sizes, line
+
+
+def _section(lines: Lines, order: int, size: int, index: dict[bytes, int]) -> _Read:
+    """Read the n-grams of an order. Those of order 1 make the index of words."""
+    parts = []
+    left = size
+    while left:
+        start = lines.number
+        taken = lines.take(min(left, _LINES))
+        if not taken:
+            raise lines.error(f"the file ends where {left:,} more {order}-grams are announced")
+        parts.append(_rows(lines, taken, start, order, index))
+        left -= len(taken)
+    rows = [np.zeros((0, order), np.int32), *(part.rows for part in parts)]
+    log10, backoff = [part.log10 for part in parts], [part.backoff for part in parts]
+    return _Read(np.concatenate(rows), np.concatenate([tables.NONE, *log10]), np.concatenate([tables.NONE, *backoff]))
+
+
+def _rows(lines: Lines, taken: list[bytes], start: int, order: int, index: dict[bytes, int]) -> _Read:
+    fields = [line.split() for line in taken]
+    for number, one in enumerate(fields, start + 1):
+        if len(one) not in (order + 1, order + 2):
+            raise lines.error(
+                f"a {order}-gram with its probability is expected, not {_shown(taken[number - start - 1])}", number
+            )
+    try:
+        log10 = np.array([float(one[0]) for one in fields])
+        backoff = np.array([float(one[-1]) if len(one) == order + 2 else 0.0 for one in fields])
+        if order == 1:
+            for one in fields:
+                index.setdefault(_word(one[1]), len(index))
+        rows = np.array([[index[_word(word)] for word in one[1 : order + 1]] for one in fields], np.int32)
+    except (ValueError, KeyError):
+        raise _first(lines, fields, start, order, index) from None
+    wrong = ~((log10 <= 1e-4) & (backoff < math.inf))
+    if wrong.any():
+        raise lines.error("a probability must be a logarithm of at most 0", start + 1 + int(np.argmax(wrong)))
+    return _Read(rows, _floats(log10), _floats(backoff))
+
+
+def _floats(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Floats:
+    """Return probabilities without minus infinity, with which sums would have no value."""
+    return np.clip(values, MISSING, None).astype(np.float32)
+
+
+def _word(word: bytes) -> bytes:
+    return _SAME[word.upper()].encode() if word[:1] == b"<" and word.upper() in _SAME else word
+
+
+def _first(lines: Lines, fields: list[list[bytes]], start: int, order: int, index: dict[bytes, int]) -> ConfigError:
+    """Return the error of the first line that has one."""
+    for number, one in enumerate(fields, start + 1):
+        for text in (one[0], *one[order + 1 :]):
+            if not _is_number(text):
+                return lines.error(f"{_shown(text)} is not a number", number)
+        for word in one[1 : order + 1]:
+            if order > 1 and _word(word) not in index:
+                return lines.error(f"the word {_shown(word)} is not among the 1-grams", number)
+    raise AssertionError("no line has an error")
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def _shown(text: bytes) -> str:
+    return f"'{text[:60].decode('utf-8', 'replace').strip()}'" if text else "the end of the file"
+
+
+def _tables(words: list[str], found: list[_Read], name: str) -> NgramTables:
+    singles = found[0]
+    log10, backoff = np.full(len(words), MISSING, np.float32), np.zeros(len(words), np.float32)
+    log10[START] = log10[START + 1] = NEVER
+    log10[singles.rows[:, 0]], backoff[singles.rows[:, 0]] = singles.log10, singles.backoff
+    every = np.arange(len(words), dtype=np.int32)[:, None]
+    rows = tables.closed([every, *(one.rows for one in found[1:])])
+    try:
+        levels = tables.indexed(rows)
+    except ValueError as error:
+        order, row = error.args
+        twice = " ".join(words[number] for number in rows[order - 1][row])
+        raise ConfigError(f"{name}: the {order}-gram '{twice}' is there twice; write the ARPA file again") from None
+    levels[0].log10, levels[0].backoff = log10, backoff
+    for below, level, one in zip(levels, levels[1:], found[1:], strict=False):
+        added = len(level) - len(one.log10)
+        more = slice(len(one.log10), None)
+        given = below.backoff[level.context[more]] + below.log10[level.suffix[more]]
+        level.log10 = np.concatenate([one.log10, given])
+        level.backoff = np.concatenate([one.backoff, np.zeros(added, np.float32)])
+    return NgramTables(words=words, levels=levels, tokeniser=_tokeniser(words), origin=Origin())
+
+
+def _tokeniser(words: list[str]) -> Tokeniser:
+    own = words[len(SPECIAL) :]
+    lower = all(word == word.lower() for word in own)
+    return Tokeniser(lower=lower, characters=True if own and all(len(word) == 1 for word in own) else None, least=LEAST)
