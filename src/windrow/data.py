@@ -485,7 +485,7 @@ class HeldOutFit(msgspec.Struct, frozen=True):
     """How well a model predicts held-out text."""
 
     perplexity: float  # over all words
-    perplexity_known: float  # over the words that the train text has; without a train text, that the model has
+    perplexity_known: float  # over the words that the train text has, or without one the model; 0: it has none
     unknown: float  # share of the words that the model does not have
     words: int  # that the model was trained on, each sentence once
     sentences: int
