@@ -5,7 +5,7 @@ Sentence ends are words, <s> and </s>. Lines with words that the tokeniser does 
 punctuation, are left out: no text would be read so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import numpy as np
@@ -47,6 +47,17 @@ def train(
     levels, counts = _levels(given, len(words), highest)
     origin = Origin(words=sum(given[1].counts), unknown=unknown)
     return training.finish(words, levels, counts, reader.tokeniser, origin)
+
+
+def of_characters(counted: Mapping[str, int], order: int, discount: float, unknown: float) -> NgramTables:
+    """Return a model of characters, from counts of strings that are as long as its order."""
+    index = {word: number for number, word in enumerate(SPECIAL)}
+    given = {size: Given([], []) for size in ORDERS}
+    given[order].words = [index.setdefault(letter, len(index)) for text in counted for letter in text]
+    given[order].counts = list(counted.values())
+    levels, counts = _levels(given, len(index), order)
+    tokeniser = Tokeniser(characters=True)
+    return training.finish(list(index), levels, counts, tokeniser, Origin(unknown=unknown), discount)
 
 
 class Reader:

@@ -48,13 +48,14 @@ def discounts(counts: Counts) -> tuple[tuple[float, ...], bool]:
     return found, False
 
 
-def estimate(levels: list[Level], counts: list[Counts], unknown: float | None = None) -> list[tuple[float, ...]]:
-    """Fill in the probabilities of the levels, and return the discounts of each order.
+def estimate(
+    levels: list[Level], counts: list[Counts], taken: list[tuple[float, ...]], unknown: float | None = None
+) -> None:
+    """Fill in the probabilities of the levels.
 
-    `counts`: as `adjusted` returns them. `unknown`: log10 for unknown words instead of what the counts leave for them;
-    the probabilities then no longer sum to one.
+    `counts`: as `adjusted` returns them. `taken`: the discounts of each order. `unknown`: log10 for unknown words
+    instead of what the counts leave for them; the probabilities then no longer sum to one.
     """
-    taken = [discounts(count)[0] for count in counts]
     below: Shares = np.zeros(0)
     for place, (level, count) in enumerate(zip(levels, counts, strict=True)):
         steps = np.array((0.0, *taken[place]))[np.minimum(count, 3)]
@@ -75,7 +76,6 @@ def estimate(levels: list[Level], counts: list[Counts], unknown: float | None = 
     levels[0].log10[START] = START_LOG10
     if unknown is not None:
         levels[0].log10[UNKNOWN] = unknown
-    return taken
 
 
 def _log10(share: Shares) -> Floats:

@@ -4,6 +4,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -118,18 +119,20 @@ def _changes(values: Numbers) -> NDArray[np.bool_]:
 
 
 def finish(
-    words: list[str], levels: list[Level], counts: list[Counts], tokeniser: Tokeniser, origin: Origin
+    words: list[str],
+    levels: list[Level],
+    counts: list[Counts],
+    tokeniser: Tokeniser,
+    origin: Origin,
+    discount: float | None = None,
 ) -> NgramTables:
-    """Return the model of n-grams with their counts."""
+    """Return the model of n-grams with their counts. `discount`: the same for all counts; None: estimated."""
     counted = smoothing.adjusted(levels, counts)
-    taken = smoothing.estimate(levels, counted, origin.unknown)
-    small = [place for place, one in enumerate(counted, 1) if smoothing.discounts(one)[1]]
-    found = Origin(
-        sentences=origin.sentences,
-        duplicates=origin.duplicates,
-        words=origin.words,
-        discounts=[list(one) for one in taken],
-        fallback=small,
-        unknown=origin.unknown,
+    found = [smoothing.discounts(one) if discount is None else ((discount,) * 3, False) for one in counted]
+    smoothing.estimate(levels, counted, [taken for taken, _ in found], origin.unknown)
+    known = msgspec.structs.replace(
+        origin,
+        discounts=[list(taken) for taken, _ in found],
+        fallback=[order for order, (_, small) in enumerate(found, 1) if small],
     )
-    return NgramTables(words=words, levels=levels, tokeniser=tokeniser, origin=found)
+    return NgramTables(words=words, levels=levels, tokeniser=tokeniser, origin=known)

@@ -1,8 +1,9 @@
 """Language models of character trigrams, trained from a sample of text: for languages that no tool distinguishes.
 
 A model gives each character its probability after the two before it, as counted in the sample. For a trigram that the
-sample does not have, it uses the bigram and the single character (Kneser and Ney 1995: of five smoothings tried, this
-one distinguished similar languages best and did not favour the smaller sample). A model file holds the counts alone.
+sample does not have, it uses the bigram and the single character (`focus.smoothing`, with one discount for all counts:
+as good as discounts estimated from the sample, and for lines of 30 characters slightly better). A model file holds the
+counts alone.
 """
 
 import collections
@@ -16,6 +17,8 @@ from pathlib import Path
 import msgspec
 
 from windrow.config import ConfigError
+from windrow.judge.focus import counts
+from windrow.judge.focus.tables import NgramTables
 from windrow.judge.language import codes, tools
 
 VERSION = 2
@@ -23,8 +26,10 @@ FORMAT = "windrow trigrams"
 LEAST = 2000  # letters of a sample; with fewer, models do not distinguish similar languages
 _CHUNK = 100  # characters of a piece on which training tests the model
 _FOLDS = 5
-_ALPHABET = 2000  # possible characters: a letter not in the sample gets this share of the remaining probability
 _DISCOUNT = 0.75  # taken from every count in the sample, for trigrams that are not in it
+_UNKNOWN = -4.0  # log10 of the probability of a letter that the sample does not have
+_OTHER_LETTER = "<unk>"
+_BIT = math.log10(2)
 _PIECES = (60, 150)  # characters of the pieces of a sample that the built-in tools are shown
 _SHOWN = 500  # pieces of each length
 _LIMIT = 1 << 17  # probabilities that are cached
@@ -214,42 +219,35 @@ def _probabilities(key: _Key) -> "_Probabilities":
 
 
 class _Probabilities(dict[str, float]):
-    """Trigram -> logarithm of the probability of its last character, computed when first used."""
+    """Trigram -> log2 of the probability of its last character. Those of the sample are computed at the start, others
+    when they are first used, from shorter n-grams."""
 
     def __init__(self, trigrams: Counts) -> None:
-        super().__init__()
-        self._trigrams = trigrams
-        self._bigrams = collections.Counter(trigram[1:] for trigram in trigrams)  # in how many trigrams, not how often
-        self._singles = collections.Counter(bigram[1] for bigram in self._bigrams)
-        self._after_two = _contexts(trigrams, 2)
-        self._after_one = _contexts(self._bigrams, 1)
-        self._kinds = len(self._bigrams)
+        tables = counts.of_characters(trigrams, 3, _DISCOUNT, _UNKNOWN)
+        found = [_by_text(tables, order) for order in (1, 2, 3)]
+        super().__init__({text: value for text, (value, _) in found[2].items()})
+        self._singles, self._bigrams, _ = found
+        self._other = self._singles[_OTHER_LETTER][0]
 
     def __missing__(self, trigram: str) -> float:
-        found = math.log2(self._probability(trigram))
+        found = self._backoff(self._bigrams, trigram[:2]) + self._bigram(trigram[1:])
         if len(self) < _LIMIT:
             self[trigram] = found
         return found
 
-    def _probability(self, trigram: str) -> float:
-        letters = len(self._singles)
-        one = (self._singles[trigram[2]] + letters / _ALPHABET) / (self._kinds + letters)
-        two = _discounted(self._bigrams[trigram[1:]], self._after_one.get(trigram[1]), one)
-        return _discounted(self._trigrams.get(trigram, 0), self._after_two.get(trigram[:2]), two)
+    def _bigram(self, text: str) -> float:
+        if text in self._bigrams:
+            return self._bigrams[text][0]
+        return self._backoff(self._singles, text[0]) + self._singles.get(text[1], (self._other, 0.0))[0]
+
+    @staticmethod
+    def _backoff(known: Mapping[str, tuple[float, float]], context: str) -> float:
+        return known[context][1] if context in known else 0.0
 
 
-def _discounted(number: int, context: tuple[int, int] | None, shorter: float) -> float:
-    """Return the share of a discounted count; the discounts are given to the shorter context's probability."""
-    if context is None:
-        return shorter
-    total, kinds = context
-    return (max(number - _DISCOUNT, 0.0) + _DISCOUNT * kinds * shorter) / total
-
-
-def _contexts(counts: Mapping[str, int], length: int) -> dict[str, tuple[int, int]]:
-    """Return how often each context occurs, and how many different characters follow it."""
-    found: dict[str, tuple[int, int]] = {}
-    for text, number in counts.items():
-        total, kinds = found.get(text[:length], (0, 0))
-        found[text[:length]] = (total + number, kinds + 1)
-    return found
+def _by_text(tables: NgramTables, order: int) -> dict[str, tuple[float, float]]:
+    """Return log2 of the probability and of the backoff of each n-gram of an order."""
+    level = tables.levels[order - 1]
+    texts = ["".join([tables.words[number] for number in row]) for row in tables.rows(order).tolist()]
+    values = zip((level.log10 / _BIT).tolist(), (level.backoff / _BIT).tolist(), strict=True)
+    return dict(zip(texts, values, strict=True))
