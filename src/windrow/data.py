@@ -504,7 +504,7 @@ class EvaluationRow(msgspec.Struct, frozen=True):
     fit_wanted: HeldOutFit | None  # the same with the text in the wanted language only
 
 
-class Evaluation(msgspec.Struct, frozen=True):
+class CrawlEvaluation(msgspec.Struct, frozen=True):
     """A crawl measured by how well its text predicts held-out text, step by step (Remus and Biemann 2016)."""
 
     crawl: str  # name of its directory

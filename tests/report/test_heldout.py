@@ -10,7 +10,7 @@ from tests.report import crawls
 from tests.report.test_report import read
 from windrow import report
 from windrow.config import ConfigError
-from windrow.data import Evaluation, EvaluationRow, HeldOutFit
+from windrow.data import CrawlEvaluation, EvaluationRow, HeldOutFit
 from windrow.report import heldout, heldout_plots
 from windrow.report.scene import Polyline
 
@@ -34,8 +34,8 @@ def row(size: int, wanted: int, perplexity: float) -> EvaluationRow:
     )
 
 
-def evaluation(crawl: str = "focused", factor: float = 1.0) -> Evaluation:
-    return Evaluation(
+def evaluation(crawl: str = "focused", factor: float = 1.0) -> CrawlEvaluation:
+    return CrawlEvaluation(
         crawl=crawl,
         held_out="test <b>.txt",
         held_out_words=5000,
@@ -50,7 +50,7 @@ def evaluation(crawl: str = "focused", factor: float = 1.0) -> Evaluation:
     )
 
 
-def crawl(path: Path, *found: Evaluation) -> Path:
+def crawl(path: Path, *found: CrawlEvaluation) -> Path:
     directory = crawls.german(path)
     (directory / heldout.EVALUATION).write_bytes(msgspec.json.encode(found))
     return directory

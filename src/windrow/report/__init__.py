@@ -15,7 +15,7 @@ import msgspec
 
 from windrow import files
 from windrow.config import ConfigError
-from windrow.data import Evaluation
+from windrow.data import CrawlEvaluation
 from windrow.log import Watch
 from windrow.report import data, heldout_plots, page, plots, svg
 from windrow.report.data import Numbers
@@ -71,7 +71,7 @@ def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written
     return Written(file, list(pictures))
 
 
-def _evaluations(crawls: Sequence[Numbers]) -> list[Evaluation]:
+def _evaluations(crawls: Sequence[Numbers]) -> list[CrawlEvaluation]:
     """Return those to show: of a single crawl, also of the crawl that it was compared with; of several, each one's
     own."""
     if len(crawls) == 1:

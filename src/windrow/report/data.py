@@ -8,7 +8,7 @@ import msgspec
 
 import windrow
 from windrow import config, log, takedown
-from windrow.data import Evaluation
+from windrow.data import CrawlEvaluation
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
@@ -111,7 +111,7 @@ class Numbers(msgspec.Struct, frozen=True):
     version: str = ""  # of Windrow, that made the report
     settings: str = ""  # the options of the crawl that differ from their defaults, as TOML
     samples: list[TextSample] = []
-    evaluations: list[Evaluation] = []  # made by `windrow lm evaluate`: of this crawl, and of one compared with it
+    evaluations: list[CrawlEvaluation] = []  # made by `windrow lm evaluate`: of this crawl, and of one compared with it
 
 
 def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:

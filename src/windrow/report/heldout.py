@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.data import Evaluation, EvaluationRow, HeldOutFit
+from windrow.data import CrawlEvaluation, EvaluationRow, HeldOutFit
 from windrow.judge.language import codes
 from windrow.report.scene import series
 from windrow.units import share
@@ -22,19 +22,19 @@ _LANGUAGES = 8  # shown
 _TEXTS = ("held-out", "train")
 
 
-def read(directory: Path) -> list[Evaluation]:
+def read(directory: Path) -> list[CrawlEvaluation]:
     """Return the evaluations of a crawl: its own, and that of a crawl compared with it; none if there is no file."""
     path = directory / EVALUATION
     if not path.exists():
         return []
     try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
+        return msgspec.json.decode(path.read_bytes(), type=list[CrawlEvaluation])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         again = f"make it again with `windrow lm evaluate {directory}`, or remove it"
         raise ConfigError(f"{path} is not an evaluation ({error}); {again}") from None
 
 
-def lead(found: Sequence[Evaluation]) -> str:
+def lead(found: Sequence[CrawlEvaluation]) -> str:
     first = found[0]
     return LEAD.format(
         trained=f"`{first.train}` and " if first.train else "",
@@ -44,7 +44,7 @@ def lead(found: Sequence[Evaluation]) -> str:
     )
 
 
-def sizes(found: Sequence[Evaluation]) -> tuple[list[str], list[list[str]]]:
+def sizes(found: Sequence[CrawlEvaluation]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of a table of the sizes, one crawl after another."""
     name = escape(codes.name(found[0].language))
     columns = ["tokens", "pages", name, "", "in the corpus", "perplexity", "known words"]
@@ -52,7 +52,7 @@ def sizes(found: Sequence[Evaluation]) -> tuple[list[str], list[list[str]]]:
     return head, [_size(number, one, row) for number, one in enumerate(found) for row in one.rows]
 
 
-def _size(number: int, evaluation: Evaluation, row: EvaluationRow) -> list[str]:
+def _size(number: int, evaluation: CrawlEvaluation, row: EvaluationRow) -> list[str]:
     cells = [
         f'<span style="color:var(--{series(number)})">{escape(evaluation.crawl)}</span>',
         f"{row.tokens:,}" if row.tokens else "<i>train text</i>",
@@ -69,7 +69,7 @@ def _fit(fit: HeldOutFit | None) -> list[str]:
     return [f"{fit.perplexity:,.0f}", f"{fit.perplexity_known:,.0f}"] if fit else ["", ""]
 
 
-def languages(found: Sequence[Evaluation]) -> tuple[list[str], list[list[str]]]:
+def languages(found: Sequence[CrawlEvaluation]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of a table of the languages: of the texts, and of what each crawl downloaded."""
     texts = {f"{name} text": found[0].shares[name] for name in _TEXTS if name in found[0].shares}
     crawls = {escape(one.crawl): _shares(one.rows[-1].languages) for one in found if one.rows}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from windrow.data import Evaluation, EvaluationRow, HeldOutFit
+from windrow.data import CrawlEvaluation, EvaluationRow, HeldOutFit
 from windrow.judge.language import codes
 from windrow.report import axes
 from windrow.report.axes import Axis
@@ -13,24 +13,24 @@ from windrow.units import count
 Fit = Callable[[EvaluationRow], HeldOutFit | None]
 
 
-def all_of(found: Sequence[Evaluation]) -> list[Scene]:
+def all_of(found: Sequence[CrawlEvaluation]) -> list[Scene]:
     """Return the pictures of evaluations with at least one size."""
     shown = [one for one in found if any(row.tokens for row in one.rows)]
     if not shown:
         return []
     name = codes.name(shown[0].language)
     return [
-        perplexity(shown, Scene("perplexity", "Perplexity of held-out text", _ALL), lambda row: row.fit),
+        perplexity(shown, Scene("perplexity", "Perplexity of held-out text", caption=_ALL), lambda row: row.fit),
         perplexity(
             shown,
-            Scene("perplexity-language", f"Perplexity with {name} text only", _WANTED.format(name=name)),
+            Scene("perplexity-language", f"Perplexity with {name} text only", caption=_WANTED.format(name=name)),
             lambda row: row.fit_wanted,
         ),
         wanted(shown),
     ]
 
 
-def perplexity(found: Sequence[Evaluation], scene: Scene, fit: Fit) -> Scene:
+def perplexity(found: Sequence[CrawlEvaluation], scene: Scene, fit: Fit) -> Scene:
     """Plot the perplexity of the held-out text by the text downloaded."""
     curves = [[(row.tokens, one) for row in crawl.rows if row.tokens and (one := fit(row))] for crawl in found]
     start = next((row.fit for row in found[0].rows if not row.tokens), None)
@@ -57,10 +57,10 @@ def perplexity(found: Sequence[Evaluation], scene: Scene, fit: Fit) -> Scene:
     return scene
 
 
-def wanted(found: Sequence[Evaluation]) -> Scene:
+def wanted(found: Sequence[CrawlEvaluation]) -> Scene:
     """Plot the tokens in the wanted language by the text downloaded."""
     name = codes.name(found[0].language)
-    scene = Scene("wanted", f"{name} text by the text downloaded", _HARVEST.format(name=name))
+    scene = Scene("wanted", f"{name} text by the text downloaded", caption=_HARVEST.format(name=name))
     curves = [[(row.tokens, row.wanted) for row in crawl.rows if row.tokens and row.wanted] for crawl in found]
     x = _tokens(scene, [float(tokens) for curve in curves for tokens, _ in curve])
     low, high = axes.decades([float(amount) for curve in curves for _, amount in curve])

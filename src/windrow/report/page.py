@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from html import escape
 
-from windrow.data import Evaluation
+from windrow.data import CrawlEvaluation
 from windrow.frontier.policy.whatif import LadderRow, RuleRow
 from windrow.judge.language import codes
 from windrow.report import heldout, style, svg, tables
@@ -17,7 +17,7 @@ NOTES = 5  # shown
 MARK = b'<meta name="generator" content="windrow report">'  # identifies an earlier report
 
 
-def render(crawls: Sequence[Numbers], scenes: Sequence[Scene], evaluations: Sequence[Evaluation] = ()) -> str:
+def render(crawls: Sequence[Numbers], scenes: Sequence[Scene], evaluations: Sequence[CrawlEvaluation] = ()) -> str:
     names = " and ".join(escape(crawl.name) for crawl in crawls)
     several = len(crawls) > 1
     figures = {scene.name: _figure(scene) for scene in scenes}
@@ -57,7 +57,7 @@ def _languages(crawls: Sequence[Numbers]) -> str:
     return _section("Languages", _LANGUAGES, found)
 
 
-def _heldout(figures: dict[str, str], found: Sequence[Evaluation]) -> str:
+def _heldout(figures: dict[str, str], found: Sequence[CrawlEvaluation]) -> str:
     """Return the section about held-out text: pictures, sizes, languages."""
     notes = "".join(f"<p>{escape(one.crawl)}: {escape(one.note)}</p>" for one in found if one.note)
     inner = f"{tables.table(*heldout.sizes(found))}{notes}<h3>Languages</h3>{tables.table(*heldout.languages(found))}"

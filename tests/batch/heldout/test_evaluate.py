@@ -11,7 +11,7 @@ from windrow.batch.heldout import crawled, evaluate, table
 from windrow.batch.heldout.evaluate import EvaluateOptions
 from windrow.config import ConfigError
 from windrow.crawl import loop
-from windrow.data import Evaluation
+from windrow.data import CrawlEvaluation
 from windrow.demo import web
 from windrow.judge.focus import model, training
 from windrow.judge.focus.tokens import Tokeniser
@@ -53,7 +53,7 @@ def texts(crawl: Path, tmp_path: Path) -> tuple[str, str]:
     return str(train), str(held_out)
 
 
-def run(crawl: Path, texts: tuple[str, str], **options: object) -> Evaluation:
+def run(crawl: Path, texts: tuple[str, str], **options: object) -> CrawlEvaluation:
     given: dict[str, object] = {"train": texts[0], "held_out": texts[1], **options}
     return evaluate.run(crawl, EvaluateOptions(**given), lambda pages: None)  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ from windrow.batch import texts
 from windrow.batch.heldout import crawled
 from windrow.batch.heldout.crawled import CrawledText
 from windrow.config import ConfigError
-from windrow.data import Evaluation, EvaluationRow, HeldOutFit
+from windrow.data import CrawlEvaluation, EvaluationRow, HeldOutFit
 from windrow.judge.focus import training
 from windrow.judge.focus.heldout import BYTES_PER_WORD, GrowingSample, HeldOut
 from windrow.judge.focus.tokens import Tokeniser
@@ -38,7 +38,7 @@ class EvaluateOptions:
     memory: int = 0  # bytes; 0: half of this machine's
 
 
-def run(directory: Path, options: EvaluateOptions, watch: Watch) -> Evaluation:
+def run(directory: Path, options: EvaluateOptions, watch: Watch) -> CrawlEvaluation:
     """Evaluate a crawl."""
     file = directory / "crawl.toml"
     chosen = config.load(file) if file.exists() else config.make((), directory)
@@ -57,7 +57,7 @@ def run(directory: Path, options: EvaluateOptions, watch: Watch) -> Evaluation:
         if note:
             break
     growing.measure(growing.tokens)
-    return Evaluation(
+    return CrawlEvaluation(
         crawl=directory.resolve().name,
         held_out=Path(options.held_out).name,
         held_out_words=len(growing.held_out),

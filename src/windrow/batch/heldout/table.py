@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from windrow.data import Evaluation, EvaluationRow, HeldOutFit
+from windrow.data import CrawlEvaluation, EvaluationRow, HeldOutFit
 from windrow.judge.language import codes
 from windrow.units import share
 
@@ -14,7 +14,7 @@ _NOTES = (
 )
 
 
-def text(found: Sequence[Evaluation]) -> str:
+def text(found: Sequence[CrawlEvaluation]) -> str:
     """Return the tables of one crawl, or of two with the ratio between them."""
     first = found[0]
     trained = f"{first.train} and " if first.train else ""
@@ -28,7 +28,7 @@ def text(found: Sequence[Evaluation]) -> str:
     return "\n".join(parts)
 
 
-def _crawl(evaluation: Evaluation) -> list[str]:
+def _crawl(evaluation: CrawlEvaluation) -> list[str]:
     name = codes.name(evaluation.language)
     head = ["tokens", "pages", name, "", "kept", "perplexity", "", f"{name} only", "", "unknown"]
     rows = [_row(row) for row in evaluation.rows]
@@ -68,7 +68,7 @@ def _languages(amounts: dict[str, int] | dict[str, float]) -> str:
     return ", ".join([*shown, "others"] if len(amounts) > _SHOWN else shown)
 
 
-def _ratios(first: Evaluation, second: Evaluation) -> list[str]:
+def _ratios(first: CrawlEvaluation, second: CrawlEvaluation) -> list[str]:
     """Return the two crawls at the sizes that both have."""
     name = codes.name(first.language)
     groups = (f"tokens in {name}", "perplexity", f"with {name} only")
@@ -89,7 +89,7 @@ def _both(one: HeldOutFit | None, other: HeldOutFit | None) -> list[str]:
     return [number(one.perplexity), number(other.perplexity), _ratio(one.perplexity, other.perplexity)]
 
 
-def pairs(first: Evaluation, second: Evaluation) -> list[tuple[EvaluationRow, EvaluationRow]]:
+def pairs(first: CrawlEvaluation, second: CrawlEvaluation) -> list[tuple[EvaluationRow, EvaluationRow]]:
     """Return the rows of the sizes that both have, after the start of the crawl."""
     others = {row.size: row for row in second.rows if row.size}
     return [(row, others[row.size]) for row in first.rows if row.size in others]
