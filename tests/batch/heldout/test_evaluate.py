@@ -66,9 +66,9 @@ def perplexity(sample: list[list[str]], held_out: str) -> float:
 
 def test_the_rows_are_those_of_models_trained_on_the_text_so_far(crawl: Path, texts: tuple[str, str]) -> None:
     pages = list(crawled.read(crawl, config.load(crawl / "crawl.toml")))
-    found = run(crawl, texts, sizes=(500, 1000, 10**9))
+    found = run(crawl, texts, sizes=(3000, 8000, 10**9))
     assert found.language == "ces" and found.note == "" and found.held_out_words > 50
-    assert [row.size for row in found.rows] == [0, 500, 1000, found.rows[-1].tokens]
+    assert [row.size for row in found.rows] == [0, 3000, 8000, found.rows[-1].tokens]
     train = list(Tokeniser().sequences(Path(texts[0]).read_text().splitlines()))
     for row in found.rows:
         so_far = pages[: row.pages]
@@ -151,10 +151,10 @@ def test_the_language_is_that_of_the_held_out_text_if_the_crawl_accepts_all(
 
 
 def test_two_crawls_are_compared_at_the_sizes_that_both_have(crawl: Path, texts: tuple[str, str]) -> None:
-    one, other = run(crawl, texts, sizes=(300, 600)), run(crawl, texts, sizes=(600, 900))
-    assert [first.size for first, _ in table.pairs(one, other)] == [600, one.rows[-1].size]
+    one, other = run(crawl, texts, sizes=(3000, 8000)), run(crawl, texts, sizes=(8000, 11000))
+    assert [first.size for first, _ in table.pairs(one, other)] == [8000, one.rows[-1].size]
     shown = table.text([one, other]).splitlines()
-    ratios = next(line for line in shown if line.strip().startswith("600 "))
+    ratios = next(line for line in shown if line.strip().startswith("8,000 "))
     assert ratios.split()[-1] == "1.00"
 
 
