@@ -46,7 +46,10 @@ def corpus(
         Path, typer.Option("--output", "-o", help="Directory for the crawl and everything made of it.", metavar="DIR")
     ],
     topic: Annotated[
-        Path | None, typer.Option(help="Text on the topic, or a model of it; without it: any topic.", metavar="FILE")
+        list[Path] | None,
+        typer.Option(
+            help="Text on the topic, or a model of it; without it: any topic. Repeatable.", metavar="TEXT-OR-MODEL"
+        ),
     ] = None,
     language: Annotated[
         list[str] | None,
@@ -66,7 +69,7 @@ def corpus(
     wanted = terminal.number(tokens, "--tokens")
     given = [*([f"identity.contact={contact}"] if contact else []), *(settings or [])]
     job = _export(output, format)
-    _prepare(output, (seed_file, topic, crawl.words(language)), given)
+    _prepare(output, (seed_file, topic or [], crawl.words(language)), given)
     limits = [*given, f"crawl.max_tokens={wanted}"]
     voice: Voice = "quiet" if quiet or as_json else "normal"
     ending = run(output, terminal.load(output, limits), limits, voice)
@@ -89,7 +92,7 @@ def corpus(
         raise typer.Exit(1)
 
 
-def _prepare(directory: Path, wanted: tuple[str, Path | None, list[str]], given: list[str]) -> None:
+def _prepare(directory: Path, wanted: tuple[str, list[Path], list[str]], given: list[str]) -> None:
     """Make the crawl directory, unless an earlier run of the same command has made it."""
     seed_file, topic, languages = wanted
     found = seeds.read(seed_file)
@@ -99,7 +102,7 @@ def _prepare(directory: Path, wanted: tuple[str, Path | None, list[str]], given:
         return
     # Standard input is read by now: init reads the seeds from a file of the directory, which it then writes itself.
     (directory / "seeds.txt").write_text("".join(f"{url.text}\n" for url in found))
-    of_topic: dict[str, Any] = {"topic": str(topic)} if topic else {}
+    of_topic: dict[str, Any] = {"topic": [str(path) for path in topic]} if topic else {}
     with out.capture() as said:
         crawl.init(directory, str(directory / "seeds.txt"), language=accepted, settings=given, **of_topic)
     for line in said.get().splitlines()[:-1]:  # the last one names the next command

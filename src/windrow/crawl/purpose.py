@@ -22,15 +22,19 @@ class Purpose(msgspec.Struct, frozen=True):
 
     seeds: str  # SHA-256 of the seed URLs
     languages: tuple[str, ...] = ()  # ISO 639-3, the primary one first
-    topic: str = ""  # SHA-256 of the topic's file; "": no topic
-    topic_name: str = ""  # of this file, for people
+    topic: str = ""  # SHA-256 of the topic's files; "": no topic
+    topic_names: tuple[str, ...] = ()  # of these files, for people
 
 
-def of(seeds: Sequence[Url], languages: Sequence[str], topic: Path | None) -> Purpose:
+def of(seeds: Sequence[Url], languages: Sequence[str], topic: Sequence[Path]) -> Purpose:
     digest = _digest("\n".join(sorted(url.text for url in seeds)).encode())
-    if topic is None:
-        return Purpose(digest, tuple(languages))
-    return Purpose(digest, tuple(languages), _digest(topic.read_bytes()), topic.name)
+    texts = [_digest(path.read_bytes()) for path in topic]
+    return Purpose(
+        seeds=digest,
+        languages=tuple(languages),
+        topic=_digest("".join(texts).encode()) if texts else "",
+        topic_names=tuple(path.name for path in topic),
+    )
 
 
 def claim(directory: Path, purpose: Purpose) -> None:
@@ -57,7 +61,7 @@ def _read(path: Path) -> Purpose:
 def _difference(earlier: Purpose, purpose: Purpose) -> str:
     """Return what is different in the earlier purpose; "" if they are the same."""
     if earlier.topic != purpose.topic:
-        return f"another topic (the text of {earlier.topic_name})" if earlier.topic else "no topic"
+        return f"another topic (of {', '.join(earlier.topic_names)})" if earlier.topic else "no topic"
     if earlier.languages != purpose.languages:
         return f"other languages ({', '.join(earlier.languages)})" if earlier.languages else "all languages"
     return "other seeds" if earlier.seeds != purpose.seeds else ""
