@@ -5,6 +5,15 @@ import msgspec
 from windrow.config import CrawlOptions
 from windrow.data import Counts
 from windrow.log import Tally
+from windrow.units import count
+
+
+class RunState(msgspec.Struct, frozen=True):
+    """How far a running crawl is."""
+
+    counts: Counts
+    paused: str = ""  # why the crawl pauses; "": it does not
+    goal: str = ""  # how much of its target the corpus has; "": there is no target
 
 
 class Ending(msgspec.Struct):
@@ -28,3 +37,9 @@ def reached(limits: CrawlOptions, seconds: float, before: Counts, tally: Tally) 
     if 0 < limits.max_tokens <= before.tokens + tally.tokens:
         return "tokens"
     return "documents" if 0 < limits.max_documents <= before.documents + tally.documents else ""
+
+
+def goal(limits: CrawlOptions, counts: Counts) -> str:
+    """Return how much of its target the corpus has; "" without a target."""
+    parts = [(counts.tokens, limits.max_tokens, "token"), (counts.documents, limits.max_documents, "document")]
+    return ", ".join(f"{have:,} of {count(wanted, thing)}" for have, wanted, thing in parts if wanted)

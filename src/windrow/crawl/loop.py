@@ -24,6 +24,7 @@ from windrow.crawl.clock import Clock
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
+from windrow.crawl.ending import RunState
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
@@ -309,10 +310,12 @@ class Crawl:
             await self._frontier.close()
         return Ending(self._stopping, self._clock.now() - self._started, self.tally, counts)
 
-    async def progress(self) -> tuple[Counts, str]:
-        """Return the counts for the display, and why the crawl pauses; "" if it does not."""
+    async def progress(self) -> RunState:
+        """Return what the display shows besides the tally."""
+        counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
-        return await self._frontier.counts(), self.orders.pause() or full or network.describe(self._network.offline)
+        paused = self.orders.pause() or full or network.describe(self._network.offline)
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
 
 
 async def run(

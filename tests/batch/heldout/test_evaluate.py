@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import truth
+from tests import crashing, truth
 from windrow import config, demo
 from windrow.batch.heldout import crawled, evaluate, table
 from windrow.batch.heldout.evaluate import EvaluateOptions
@@ -167,3 +167,13 @@ def test_wrong_input_gets_one_sentence(crawl: Path, texts: tuple[str, str], tmp_
     options = config.load(crawl / "crawl.toml", ["extract.extractor=none"])
     with pytest.raises(ConfigError, match="extracts no text"):
         next(crawled.read(crawl, options))
+
+
+def test_pages_that_were_purged_are_left_out(crawl: Path) -> None:
+    options = config.load(crawl / "crawl.toml")
+    before = list(crawled.read(crawl, options))
+    url = next(line["url"] for frame in truth.frames(crawl) for line in frame[1:] if line.get("kept"))
+    (crawl / "takedown.txt").write_text(f"{url}\n")
+    assert crashing.run(["purge", str(crawl)]).code == 0
+    (crawl / "takedown.txt").write_text("")
+    assert len(list(crawled.read(crawl, options))) == len(before) - 1

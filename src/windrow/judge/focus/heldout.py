@@ -18,7 +18,7 @@ from windrow.judge.focus.tables import END, SPECIAL, START, UNKNOWN, NgramTables
 from windrow.judge.focus.tokens import Tokeniser
 from windrow.judge.focus.training import Sample
 
-BYTES_PER_WORD = 350  # of memory while a model of order 5 is trained: 270 measured, with 2.5 n-grams per word
+BYTES_PER_WORD = 300  # of memory, at most, while a model of order 5 is trained: 180 to 270 measured
 _CHUNK = 1 << 19  # words looked up at once
 _DIGEST = 12  # bytes by which a sentence is recognised
 
