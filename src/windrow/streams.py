@@ -89,7 +89,11 @@ class ByteStream:
         while chunk := self.read():
             start, searched = 0, max(0, len(kept) - len(mark))
             kept += chunk
-            while (end := kept.find(mark, searched)) >= 0:
+            if not border:
+                *lines, kept = kept.split(b"\n")
+                self._returned += len(lines)
+                yield from [line + b"\n" for line in lines]
+            while border and (end := kept.find(mark, searched)) >= 0:
                 part, start = kept[start : end + 1], end + 1
                 searched = start
                 self._returned += part.count(b"\n")

@@ -50,7 +50,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     fallback: list[int]  # orders with discounts of the fallback
 
 
-class ScoreRow(msgspec.Struct, frozen=True, kw_only=True):
+class TextScore(msgspec.Struct, frozen=True, kw_only=True):
     """How well one text fits a model. A perplexity is infinite, in JSON null, for a text without any sequence."""
 
     path: str
@@ -135,20 +135,20 @@ def info(path: Path) -> ModelInfo:
     )
 
 
-def scores(path: Path, files: Sequence[str], watch: Watch) -> Iterator[ScoreRow]:
+def scores(path: Path, files: Sequence[str], watch: Watch) -> Iterator[TextScore]:
     """Yield how well each text of some files fits a model: each file of text, each page."""
     scorer = model.read(path)
     for source in texts.sources(files, watch):
         yield row(source.name, _sum(scorer, source.lines))
 
 
-def perplexity(path: Path, files: Sequence[str], watch: Watch) -> ScoreRow:
+def perplexity(path: Path, files: Sequence[str], watch: Watch) -> TextScore:
     """Return how well the text of all files together fits a model."""
     return row(", ".join(files), _sum(model.read(path), texts.lines(files, watch)))
 
 
-def row(name: str, found: Scored) -> ScoreRow:
-    return ScoreRow(
+def row(name: str, found: Scored) -> TextScore:
+    return TextScore(
         path=name,
         words=found.words,
         sequences=found.ends,

@@ -19,6 +19,7 @@ from windrow.extract import Extractor, sniff
 from windrow.streams import ByteStream
 
 _HEAD = 1024  # bytes that show whether a file is HTML
+_WATCHED = 1000  # lines between two looks at how far a file is read
 
 
 class TextSource(msgspec.Struct, frozen=True):
@@ -61,11 +62,12 @@ def raw_lines(name: str, watch: Watch) -> Iterator[bytes]:
 def _lines(file: PageFile, watch: Watch) -> Iterator[bytes]:
     with contextlib.closing(ByteStream(file.path)) as stream:
         reached = 0
-        for line in stream.parts(b""):
-            if stream.position != reached:
+        for number, line in enumerate(stream.parts(b"")):
+            if number % _WATCHED == 0:
                 watch(stream.position - reached)
                 reached = stream.position
             yield line
+        watch(stream.position - reached)
 
 
 def _decoded(file: PageFile, watch: Watch) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`windrow lm`: train language models of words, score text with them, and show what they are."""
 
 import math
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -88,7 +89,8 @@ def convert(model: Model, output: Output) -> None:
 @app.command("score")
 def score(model: Model, files: Files, as_json: Json = False) -> None:
     """Print how well each file, and each page of a WARC file, fits a model: the lower the perplexity, the better."""
-    with progress("score", texts.size(files), hidden=True) as watch:
+    # On a screen that shows the rows, a bar would be between them.
+    with progress("score", texts.size(files), hidden=sys.stdout.isatty()) as watch:
         if not as_json:
             typer.echo("perplexity\twords\tunknown\tpath")
         for row in job.scores(model, files, watch):

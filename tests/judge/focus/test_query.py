@@ -61,6 +61,15 @@ def test_kernel_and_reference_are_equal_for_long_sequences() -> None:
     assert kernel.words > 5000
 
 
+@needs_kernel
+def test_without_the_kernel_a_text_has_the_same_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer, texts = model.make(training.train(sample(), 5)), [" ".join(one) + "." for one in sample(2)]
+    found = scorer.score_texts(texts)
+    for module in (query, tokens):
+        monkeypatch.setattr(module, "_query", None)
+    assert scorer.score_texts(texts) == found
+
+
 def test_sums_are_of_words_known_words_windows_and_ends() -> None:
     scorer = model.make(training.train(sample(), 5))
     words = ["a", "ab", "new", "b", "bb", "cd"]

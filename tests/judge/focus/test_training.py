@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.judge.focus.plain import UNKNOWN, PlainModel, sizes
+from tests.judge.focus.plain import PlainModel, sizes
 from windrow.config import ConfigError
-from windrow.judge.focus import model, training
+from windrow.judge.focus import model, query, training
 from windrow.judge.focus.tables import NgramTables
 
 WORDS = st.sampled_from("a b c d e f g".split())
@@ -54,15 +54,12 @@ def test_scores_are_those_of_the_formulas_also_for_unseen_text(
 def test_the_probabilities_after_each_context_sum_to_one(text: list[list[str]], order: int) -> None:
     tables = training.train(text, order)
     scorer = model.make(tables)
-    vocabulary = [word for word in tables.words if word not in ("<s>", UNKNOWN, "</s>")]
-    plain = PlainModel(text, tables.order)
-    for context in plain.contexts():
-        if "</s>" in context or (context and context[0] != "<s>"):
-            continue
-        before = list(context[1:]) if context else []
-        end = scorer.log10(before)[-1][0]
-        shares = [10 ** scorer.log10([*before, word])[len(before)][0] for word in [*vocabulary, "unseen"]]
-        assert np.sum(shares) + 10**end == pytest.approx(1.0, abs=1e-5)
+    words = [number for number, word in enumerate(tables.words) if word != "<s>"]  # <unk> and </s> are among them
+    for context in PlainModel(text, tables.order).contexts():
+        before = [tables.words.index(word) for word in context]
+        place = np.arange(len(before) + 1)
+        rows = [query.probabilities(scorer._block, np.array([*before, word]), place)[0][-1] for word in words]
+        assert np.sum(10.0 ** np.array(rows)) == pytest.approx(1.0, abs=1e-5), context
 
 
 def test_a_sequence_that_occurs_again_counts_once_unless_told_otherwise() -> None:

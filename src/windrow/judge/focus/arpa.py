@@ -4,6 +4,7 @@ An ARPA file does not say how text was divided into words. What its words show i
 capital letter, characters if every word is a single one.
 """
 
+import contextlib
 import itertools
 import math
 import re
@@ -15,7 +16,7 @@ import numpy as np
 
 from windrow.config import ConfigError
 from windrow.judge.focus import tables
-from windrow.judge.focus.tables import ORDERS, SPECIAL, START, Floats, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import ORDERS, SPECIAL, START, Floats, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import LEAST, Tokeniser
 
 NEVER = -99.0  # log10 of what is never predicted; SRILM writes it for <s>
@@ -23,7 +24,7 @@ MISSING = -100.0  # log10 of unknown words in a model that has none; as kenlm ha
 _LINES = 1 << 17  # lines that are handled at a time
 _COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)\s*")
 _SECTION = re.compile(rb"\\(\d+)-grams:\s*")
-_SAME = {name.upper().encode(): name for name in SPECIAL}  # SRILM and Google write some in capitals
+_ROUNDED = 1e-4  # log10 of a probability of 1 that is rounded up
 
 
 class Lines:
@@ -84,23 +85,35 @@ def read(file: Iterable[bytes], name: str) -> NgramTables:
     """Read a model of any maker. ConfigError, which names the line: the file is not one or is damaged."""
     lines = Lines(file, name)
     sizes, line = _sizes(lines)
-    index: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
+    vocabulary = _Vocabulary()
     found = []
     for order, size in enumerate(sizes, 1):
         section = _SECTION.fullmatch(line)
         if section is None or int(section[1]) != order:
             raise lines.error(f"\\{order}-grams: is expected, not {_shown(line)}")
-        found.append(_section(lines, order, size, index))
+        found.append(_section(lines, order, size, vocabulary))
         line = lines.filled()
     if line != b"\\end\\":
         raise lines.error(f"\\end\\ is expected, not {_shown(line)}")
     try:
-        words = [word.decode() for word in index]
+        words = [word.decode() for word in vocabulary.words]
     except UnicodeDecodeError:
-        raise ConfigError(
-            f"{name}: a word is not UTF-8 text; convert the file first, for instance with iconv"
-        ) from None
+        fix = "convert the file first, for instance with iconv"
+        raise ConfigError(f"{name}: a word is not UTF-8 text; {fix}") from None
     return _tables(words, found, name)
+
+
+class _Vocabulary:
+    """The words of order 1, by number. SRILM and Google write <unk>, <s> and </s> in capitals."""
+
+    def __init__(self) -> None:
+        self.words = [name.encode() for name in SPECIAL]
+        self.numbers = {written: number for number, name in enumerate(self.words) for written in (name, name.upper())}
+
+    def add(self, word: bytes) -> None:
+        if word not in self.numbers:
+            self.numbers[word] = len(self.words)
+            self.words.append(word)
 
 
 def _sizes(lines: Lines) -> tuple[list[int], bytes]:
@@ -120,8 +133,8 @@ def _sizes(lines: Lines) -> tuple[list[int], bytes]:
     return sizes, line
 
 
-def _section(lines: Lines, order: int, size: int, index: dict[bytes, int]) -> _Read:
-    """Read the n-grams of an order. Those of order 1 make the index of words."""
+def _section(lines: Lines, order: int, size: int, vocabulary: _Vocabulary) -> _Read:
+    """Read the n-grams of an order. Those of order 1 make the vocabulary."""
     parts = []
     left = size
     while left:
@@ -129,33 +142,57 @@ def _section(lines: Lines, order: int, size: int, index: dict[bytes, int]) -> _R
         taken = lines.take(min(left, _LINES))
         if not taken:
             raise lines.error(f"the file ends where {left:,} more {order}-grams are announced")
-        parts.append(_rows(lines, taken, start, order, index))
+        parts.append(_rows(lines, taken, start, order, vocabulary))
         left -= len(taken)
     rows = [np.zeros((0, order), np.int32), *(part.rows for part in parts)]
     log10, backoff = [part.log10 for part in parts], [part.backoff for part in parts]
     return _Read(np.concatenate(rows), np.concatenate([tables.NONE, *log10]), np.concatenate([tables.NONE, *backoff]))
 
 
-def _rows(lines: Lines, taken: list[bytes], start: int, order: int, index: dict[bytes, int]) -> _Read:
-    fields = [line.split() for line in taken]
-    for number, one in enumerate(fields, start + 1):
+def _rows(lines: Lines, taken: list[bytes], start: int, order: int, vocabulary: _Vocabulary) -> _Read:
+    """Read some lines. All have the same fields in most files: then they are read together."""
+    whole = b"\n".join(taken).split()
+    width = len(whole) // len(taken)
+    if len(whole) == width * len(taken) and width in (order + 1, order + 2):
+        with contextlib.suppress(ValueError, KeyError):
+            return _parsed(whole, width, order, vocabulary)
+    return _one_by_one(lines, taken, start, order, vocabulary)
+
+
+def _parsed(fields: list[bytes], width: int, order: int, vocabulary: _Vocabulary) -> _Read:
+    """Return lines of the same width. ValueError, KeyError: one of them is wrong."""
+    size = len(fields) // width
+    log10 = np.fromiter(map(float, fields[::width]), np.float64, size)
+    backoff = np.zeros(size)
+    if width == order + 2:
+        backoff = np.fromiter(map(float, fields[order + 1 :: width]), np.float64, size)
+    if not ((log10 <= _ROUNDED) & (backoff < math.inf)).all():
+        raise ValueError
+    if order == 1:
+        for word in fields[1::width]:
+            vocabulary.add(word)
+    number = vocabulary.numbers.__getitem__
+    columns = [np.fromiter(map(number, fields[place::width]), np.int32, size) for place in range(1, order + 1)]
+    return _Read(np.stack(columns, 1), _floats(log10), _floats(backoff))
+
+
+def _one_by_one(lines: Lines, taken: list[bytes], start: int, order: int, vocabulary: _Vocabulary) -> _Read:
+    """Return lines of which some have no backoff; ConfigError, if one is wrong."""
+    fields = []
+    for number, line in enumerate(taken, start + 1):
+        one = line.split()
         if len(one) not in (order + 1, order + 2):
-            raise lines.error(
-                f"a {order}-gram with its probability is expected, not {_shown(taken[number - start - 1])}", number
-            )
-    try:
-        log10 = np.array([float(one[0]) for one in fields])
-        backoff = np.array([float(one[-1]) if len(one) == order + 2 else 0.0 for one in fields])
-        if order == 1:
-            for one in fields:
-                index.setdefault(_word(one[1]), len(index))
-        rows = np.array([[index[_word(word)] for word in one[1 : order + 1]] for one in fields], np.int32)
-    except (ValueError, KeyError):
-        raise _first(lines, fields, start, order, index) from None
-    wrong = ~((log10 <= 1e-4) & (backoff < math.inf))
-    if wrong.any():
-        raise lines.error("a probability must be a logarithm of at most 0", start + 1 + int(np.argmax(wrong)))
-    return _Read(rows, _floats(log10), _floats(backoff))
+            raise lines.error(f"a {order}-gram with its probability is expected, not {_shown(line)}", number)
+        for text in (one[0], *one[order + 1 :]):
+            if not _is_number(text):
+                raise lines.error(f"{_shown(text)} is not a number", number)
+        if not float(one[0]) <= _ROUNDED:
+            raise lines.error("a probability must be a logarithm of at most 0", number)
+        for word in one[1 : order + 1]:
+            if order > 1 and word not in vocabulary.numbers:
+                raise lines.error(f"the word {_shown(word)} is not among the 1-grams", number)
+        fields += one if len(one) == order + 2 else [*one, b"0"]
+    return _parsed(fields, order + 2, order, vocabulary)
 
 
 def _floats(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Floats:
@@ -163,25 +200,9 @@ def _floats(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Floats:
     return np.clip(values, MISSING, None).astype(np.float32)
 
 
-def _word(word: bytes) -> bytes:
-    return _SAME[word.upper()].encode() if word[:1] == b"<" and word.upper() in _SAME else word
-
-
-def _first(lines: Lines, fields: list[list[bytes]], start: int, order: int, index: dict[bytes, int]) -> ConfigError:
-    """Return the error of the first line that has one."""
-    for number, one in enumerate(fields, start + 1):
-        for text in (one[0], *one[order + 1 :]):
-            if not _is_number(text):
-                return lines.error(f"{_shown(text)} is not a number", number)
-        for word in one[1 : order + 1]:
-            if order > 1 and _word(word) not in index:
-                return lines.error(f"the word {_shown(word)} is not among the 1-grams", number)
-    raise AssertionError("no line has an error")
-
-
 def _is_number(text: bytes) -> bool:
     try:
-        return not math.isnan(float(text))
+        return float(text) < math.inf
     except ValueError:
         return False
 
@@ -210,7 +231,7 @@ def _tables(words: list[str], found: list[_Read], name: str) -> NgramTables:
         given = below.backoff[level.context[more]] + below.log10[level.suffix[more]]
         level.log10 = np.concatenate([one.log10, given])
         level.backoff = np.concatenate([one.backoff, np.zeros(added, np.float32)])
-    return NgramTables(words=words, levels=levels, tokeniser=_tokeniser(words), origin=Origin())
+    return NgramTables(words=words, levels=levels, tokeniser=_tokeniser(words), origin=ModelOrigin())
 
 
 def _tokeniser(words: list[str]) -> Tokeniser:

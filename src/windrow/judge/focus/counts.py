@@ -13,13 +13,13 @@ import numpy as np
 from windrow.config import ConfigError
 from windrow.judge.focus import sorting, tables, training
 from windrow.judge.focus.smoothing import Counts
-from windrow.judge.focus.tables import ORDERS, SPECIAL, Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import ORDERS, SPECIAL, Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 _MOST = 1 << 53  # of a count: larger ones are no whole numbers in what is computed
 
 
-class Given(msgspec.Struct):
+class CountedNgrams(msgspec.Struct):
     """The n-grams of one order, in a row, with their counts."""
 
     words: list[int]
@@ -45,19 +45,19 @@ def train(
         raise ConfigError(f"{name} has n-grams of at most {highest} words; give --order {highest}, or longer n-grams")
     words = list(reader.index)
     levels, counts = _levels(given, len(words), highest)
-    origin = Origin(words=sum(given[1].counts), unknown=unknown)
+    origin = ModelOrigin(words=sum(given[1].counts), unknown=unknown)
     return training.finish(words, levels, counts, reader.tokeniser, origin)
 
 
 def of_characters(counted: Mapping[str, int], order: int, discount: float, unknown: float) -> NgramTables:
     """Return a model of characters, from counts of strings that are as long as its order."""
     index = {word: number for number, word in enumerate(SPECIAL)}
-    given = {size: Given([], []) for size in ORDERS}
+    given = {size: CountedNgrams([], []) for size in ORDERS}
     given[order].words = [index.setdefault(letter, len(index)) for text in counted for letter in text]
     given[order].counts = list(counted.values())
     levels, counts = _levels(given, len(index), order)
     tokeniser = Tokeniser(characters=True)
-    return training.finish(list(index), levels, counts, tokeniser, Origin(unknown=unknown), discount)
+    return training.finish(list(index), levels, counts, tokeniser, ModelOrigin(unknown=unknown), discount)
 
 
 class Reader:
@@ -66,7 +66,7 @@ class Reader:
     def __init__(self, name: str, tokeniser: Tokeniser, order: int) -> None:
         self.tokeniser = tokeniser
         self.index: dict[str, int] = {word: number for number, word in enumerate(SPECIAL)}
-        self.given = {size: Given([], []) for size in ORDERS}
+        self.given = {size: CountedNgrams([], []) for size in ORDERS}
         self.left = 0  # lines that were left out
         self._name, self._order, self._number = name, order, 0
         self._known: dict[str, str] = {}
@@ -105,7 +105,7 @@ class Reader:
         return ConfigError(f"{self._name}, line {self._number:,}: {problem}")
 
 
-def _levels(given: dict[int, Given], words: int, highest: int) -> tuple[list[Level], list[Counts]]:
+def _levels(given: dict[int, CountedNgrams], words: int, highest: int) -> tuple[list[Level], list[Counts]]:
     """Return the n-grams of each order with their counts, those given and those that these begin and end with."""
     rows = [np.arange(words, dtype=np.int32)[:, None]]
     counts: list[Counts] = [np.bincount(given[1].words, weights=given[1].counts, minlength=words).astype(np.int64)]

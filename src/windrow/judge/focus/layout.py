@@ -1,14 +1,14 @@
 """A model as one block of bytes: hash tables that are used where they lie, so that processes share one mapped file.
 
 An n-gram is found from its end: the slot of "b c" with the word "a" gives the key of "a b c". So a probability takes at
-most one look-up per order, and no two n-grams have the same key. Rows are sorted by their keys and each lies at the
-first free slot after the place that its key names: such a table is made by a few operations on arrays.
+most one look-up per order, no two n-grams have the same key, and the n-grams can be read again from their keys.
 
     magic, version, length of the header   16 bytes
     header (JSON), its CRC-32
     sections, each at a multiple of 64     words, index of words, order 1, order 2, …
 """
 
+import itertools
 import struct
 import zlib
 from collections.abc import Iterator
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.config import ConfigError
-from windrow.judge.focus import sorting, tables
-from windrow.judge.focus.tables import Level, NgramTables, Numbers, Origin
+from windrow.judge.focus import hashing, tables
+from windrow.judge.focus.hashing import Keys, Slots
+from windrow.judge.focus.tables import Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 MAGIC = b"windrlm\n"
@@ -29,20 +30,17 @@ VERSION = 1
 _START = struct.Struct("<8sII")
 _CHECK = struct.Struct("<I")
 _ALIGN = 64
-_ROOM = 4 / 3  # slots per row; with fewer, look-ups take more steps
-_HIGH = np.uint64(32)
-_FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
+_WORD_ROOM = 2.0  # slots per word: every word of a text is looked up here
 
 WORD = np.dtype([("key", "<u8"), ("number", "<u4")])  # a row of the index of words: its hash, its number
 SINGLE = np.dtype([("log10", "<f4"), ("backoff", "<f4")])  # a word, at its number
 MIDDLE = np.dtype([("key", "<u8"), ("log10", "<f4"), ("backoff", "<f4")])
 HIGHEST = np.dtype([("key", "<u8"), ("log10", "<f4")])  # an n-gram of the highest order is no context
 
-Keys = NDArray[np.uint64]
 Rows = NDArray[Any]
 
 
-class Section(msgspec.Struct, frozen=True):
+class BlockSection(msgspec.Struct, frozen=True):
     """A part of the block."""
 
     offset: int
@@ -56,12 +54,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     counts: list[int]  # n-grams of each order
     tokeniser: Tokeniser
-    origin: Origin
+    origin: ModelOrigin
     seed: int  # of the hash of words
-    sections: list[Section]
+    sections: list[BlockSection]
 
 
-class Block(msgspec.Struct):
+class ModelBlock(msgspec.Struct):
     """A model in memory or mapped from a file, ready for look-ups."""
 
     header: Header
@@ -79,10 +77,10 @@ def build(model: NgramTables) -> Iterator[bytes | memoryview]:
     sections.append((index, slots))
     singles = model.levels[0]
     sections.append((_filled(SINGLE, len(singles), singles), 0))
-    place: Numbers | NDArray[np.int64] = singles.last
+    place: Numbers | Slots = singles.last
     for order, level in enumerate(model.levels[1:], 2):
         kind = HIGHEST if order == model.order else MIDDLE
-        table, slots, place = _table(kind, level, mixed(place[level.suffix], level.first))
+        table, slots, place = _table(kind, level, hashing.pairs(place[level.suffix], level.first))
         sections.append((table, slots))
     yield from _written(model, seed, [(memoryview(data).cast("B"), slots) for data, slots in sections])
 
@@ -91,7 +89,7 @@ def _written(model: NgramTables, seed: int, parts: list[tuple[memoryview, int]])
     def header(start: int) -> bytes:
         sections, at = [], start
         for data, slots in parts:
-            sections.append(Section(at, len(data), slots, zlib.crc32(data)))
+            sections.append(BlockSection(at, len(data), slots, zlib.crc32(data)))
             at += _padded(len(data))
         counts = [len(level) for level in model.levels]
         whole = Header(counts=counts, tokeniser=model.tokeniser, origin=model.origin, seed=seed, sections=sections)
@@ -111,7 +109,7 @@ def _padded(length: int) -> int:
     return -(-length // _ALIGN) * _ALIGN
 
 
-def parse(data: Any, path: Path | str, check: bool = True) -> Block:
+def parse(data: Any, path: Path | str, check: bool = True) -> ModelBlock:
     """Return the block in these bytes; ConfigError if they are damaged or not a model. `check`: read all of them."""
     again = "train the model again with: windrow lm train"
     if len(data) < _START.size or data[: len(MAGIC)] != MAGIC:
@@ -133,8 +131,8 @@ def parse(data: Any, path: Path | str, check: bool = True) -> Block:
     return _block(header, data)
 
 
-def _block(header: Header, data: Any) -> Block:
-    def rows(section: Section, kind: np.dtype[Any]) -> Rows:
+def _block(header: Header, data: Any) -> ModelBlock:
+    def rows(section: BlockSection, kind: np.dtype[Any]) -> Rows:
         return np.frombuffer(data, kind, section.length // kind.itemsize, section.offset)
 
     text, index, single, *longer = header.sections
@@ -142,7 +140,7 @@ def _block(header: Header, data: Any) -> Block:
     levels += [rows(section, MIDDLE) for section in longer[:-1]]
     levels += [rows(section, HIGHEST) for section in longer[-1:]]
     words = bytes(data[text.offset : text.offset + text.length])
-    return Block(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
+    return ModelBlock(header=header, data=data, plan=_plan(header), text=words, index=rows(index, WORD), levels=levels)
 
 
 def _plan(header: Header) -> bytes:
@@ -151,17 +149,17 @@ def _plan(header: Header) -> bytes:
     return struct.pack(f"={len(numbers) + 1}Q", header.seed, *numbers)
 
 
-def unpacked(block: Block) -> NgramTables:
+def unpacked(block: ModelBlock) -> NgramTables:
     """Return the n-grams of a block."""
     words = block.text.decode("utf-8", "surrogatepass").split("\n")
     rows = [np.arange(len(words), dtype=np.int32)[:, None]]
     used = [np.arange(len(words))]  # the slots that hold a row
     for table in block.levels[1:]:
         at = np.flatnonzero(table["key"])
-        pairs = ~_unscramble(table["key"][at])
-        suffix = np.searchsorted(used[-1], (pairs >> _HIGH).astype(np.int64))
-        first = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int32)
-        rows.append(np.hstack([first[:, None], rows[-1][suffix]]))
+        slot, first = hashing.unpaired(table["key"][at])
+        row = np.zeros(int(used[-1][-1]) + 1, np.int64)
+        row[used[-1]] = np.arange(len(used[-1]))
+        rows.append(np.hstack([first.astype(np.int32)[:, None], rows[-1][row[slot]]]))
         used.append(at)
     levels = tables.indexed(rows)
     for level, table, at in zip(levels, block.levels, used, strict=True):
@@ -172,30 +170,10 @@ def unpacked(block: Block) -> NgramTables:
     return NgramTables(words=words, levels=levels, tokeniser=block.header.tokeniser, origin=block.header.origin)
 
 
-def mixed(slots: NDArray[Any], words: NDArray[Any]) -> Keys:
-    """Return the keys of n-grams from the slots of their suffixes and their first words: different for each pair."""
-    return scramble(~(slots.astype(np.uint64) << _HIGH | words.astype(np.uint64)))
-
-
-def scramble(keys: Keys) -> Keys:
-    """Spread keys over all 64 bits (the finaliser of MurmurHash3: no two numbers give the same)."""
-    for factor in _FACTORS:
-        keys = (keys ^ keys >> np.uint64(33)) * np.uint64(factor)
-    return keys ^ keys >> np.uint64(33)
-
-
-def _unscramble(keys: Keys) -> Keys:
-    for factor in reversed(_FACTORS):
-        keys = (keys ^ keys >> np.uint64(33)) * np.uint64(pow(factor, -1, 1 << 64))
-    return keys ^ keys >> np.uint64(33)
-
-
-def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, NDArray[np.int64]]:
-    """Return the hash table of an order, its slots without those added at the end, and the slot of each row."""
-    order = sorting.of_keys(keys)
-    slots = int(len(keys) * _ROOM) + 1
-    at = places(keys[order], slots)
-    table = np.zeros(max(slots, int(at[-1]) + 1) + 1 if len(at) else 1, kind)
+def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, Slots]:
+    """Return the hash table of an order, the slots that its keys name, and the slot of each row."""
+    order, at, slots, size = hashing.placed(keys)
+    table = np.zeros(size, kind)
     table["key"][at] = keys[order]
     table["log10"][at] = level.log10[order]
     if "backoff" in (kind.names or ()):
@@ -203,18 +181,6 @@ def _table(kind: np.dtype[Any], level: Level, keys: Keys) -> tuple[Rows, int, ND
     place = np.empty(len(keys), np.int64)
     place[order] = at
     return table, slots, place
-
-
-def places(ordered: Keys, slots: int) -> NDArray[np.int64]:
-    """Return where sorted keys lie: each at its own slot or the first free one behind it."""
-    rows = np.arange(len(ordered))
-    found: NDArray[np.int64] = np.maximum.accumulate(wanted(ordered, slots) - rows) + rows
-    return found
-
-
-def wanted(keys: Keys, slots: int) -> NDArray[np.int64]:
-    """Return the slot that each key names."""
-    return ((keys >> _HIGH) * np.uint64(slots) >> _HIGH).astype(np.int64)
 
 
 def _filled(kind: np.dtype[Any], size: int, level: Level) -> Rows:
@@ -225,16 +191,13 @@ def _filled(kind: np.dtype[Any], size: int, level: Level) -> Rows:
 
 def _words(words: list[str]) -> tuple[int, Rows, int]:
     """Return the seed with which no two words have the same hash, the index of the words, and its slots."""
-    for seed in range(1, 1000):
-        hashes = word_hashes(words, seed)
-        order = sorting.of_keys(hashes)
-        keys = hashes[order]
-        if keys[0] and (np.diff(keys) != 0).all():
+    for seed in itertools.count(1):
+        keys = word_hashes(words, seed)
+        order, at, slots, size = hashing.placed(keys, _WORD_ROOM)
+        if keys.all() and np.diff(keys[order]).all():
             break
-    slots = 2 * len(keys)
-    at = places(keys, slots)
-    index = np.zeros(max(slots, int(at[-1]) + 1) + 1, WORD)
-    index["key"][at], index["number"][at] = keys, order
+    index = np.zeros(size, WORD)
+    index["key"][at], index["number"][at] = keys[order], order
     return seed, index, slots
 
 
@@ -251,4 +214,4 @@ def word_hashes(words: list[str], seed: int) -> Keys:
         for column in range(length):
             found = (found ^ letters[:, column].astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
         hashes[at] = found
-    return scramble(hashes)
+    return hashing.scramble(hashes)

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
 
 from windrow import files, streams
 from windrow.config import ConfigError
 from windrow.judge.focus import arpa, layout, query
-from windrow.judge.focus.layout import Block
-from windrow.judge.focus.tables import UNKNOWN, NgramTables, Origin
+from windrow.judge.focus.layout import ModelBlock
+from windrow.judge.focus.tables import UNKNOWN, ModelOrigin, NgramTables
 from windrow.judge.focus.tokens import Tokeniser
 from windrow.streams import ByteStream
 
@@ -36,7 +35,7 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
 
     def __add__(self, other: "Scored") -> "Scored":
         """Return the score of both texts together."""
-        return Scored(*[one + two for one, two in zip(astuple(self), astuple(other), strict=True)])
+        return Scored(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
     @property
     def perplexity(self) -> float:
@@ -64,6 +63,20 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
         return 1 - self.known_words / self.words if self.words else 0.0
 
 
+def _scored(sums: query.Sums) -> Scored:
+    words, log10, known_words, known_log10, windows, windows_log10, ends, ends_log10 = sums
+    return Scored(
+        words=words,
+        log10=log10,
+        known_words=known_words,
+        known_log10=known_log10,
+        windows=windows,
+        windows_log10=windows_log10,
+        ends=ends,
+        ends_log10=ends_log10,
+    )
+
+
 def _perplexity(number: int, log10: float) -> float:
     return float(10 ** min(-log10 / number, 308.0)) if number else math.inf
 
@@ -71,12 +84,12 @@ def _perplexity(number: int, log10: float) -> float:
 class NgramModel:
     """A model that is ready to score text. Its block may be a mapped file, which all processes share."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: ModelBlock) -> None:
         self._block = block
         self.counts: list[int] = block.header.counts  # n-grams of each order
         self.order = len(self.counts)
         self.tokeniser: Tokeniser = block.header.tokeniser
-        self.origin: Origin = block.header.origin
+        self.origin: ModelOrigin = block.header.origin
         self.unknown_log10 = float(block.levels[0]["log10"][UNKNOWN])
 
     @property
@@ -98,12 +111,12 @@ class NgramModel:
         """Score some texts, such as the paragraphs of a page."""
         texts = list(texts)
         found = query.of_texts(self._block, texts)
-        return Scored(*found) if found else self.score(self.tokeniser.sequences(texts))
+        return _scored(found) if found else self.score(self.tokeniser.sequences(texts))
 
     def score(self, sequences: Iterable[Sequence[str]]) -> Scored:
         """Score sequences of words."""
         number = self.vocabulary.get
-        return Scored(*query.sums(self._block, [[number(word, UNKNOWN) for word in one] for one in sequences]))
+        return _scored(query.sums(self._block, [[number(word, UNKNOWN) for word in one] for one in sequences]))
 
     def log10(self, words: Sequence[str]) -> list[tuple[float, int, bool]]:
         """Return for each word and for the end: log10 of its probability, the n-gram's length, whether it is unknown.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.judge.focus import layout, tokens
-from windrow.judge.focus.layout import Block
+from windrow.judge.focus import hashing, tokens
+from windrow.judge.focus.layout import ModelBlock
 from windrow.judge.focus.tables import END, START, UNKNOWN
 
 try:
@@ -22,7 +22,7 @@ Found = tuple[NDArray[np.float64], NDArray[np.int64]]
 Sums = tuple[int, float, int, float, int, float, int, float]  # the fields of Scored, in their order
 
 
-def of_texts(block: Block, texts: Iterable[str]) -> Sums | None:
+def of_texts(block: ModelBlock, texts: Iterable[str]) -> Sums | None:
     """Return the `sums` of the sequences of some texts; None if the kernel is not built."""
     if not _query:
         return None
@@ -31,7 +31,7 @@ def of_texts(block: Block, texts: Iterable[str]) -> Sums | None:
     return _query.score(prepared, block.data, block.plan, tokens.classes(tokeniser.characters), tokeniser.least)
 
 
-def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:
+def probabilities(block: ModelBlock, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:
     """Return log10 of the probability of each word after those before it, and the length of the n-gram it is from.
 
     `numbers` are the words of sequences in a row, each with <s> and </s>; `place` is the position in the sequence.
@@ -44,9 +44,9 @@ def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.in
     for order, table in enumerate(block.levels[1:], 2):
         inside = place[at] >= order - 1
         at, slots = at[inside], slots[inside]
-        found, slots = lookup(
-            table, block.header.sections[order + 1].slots, layout.mixed(slots, numbers[at - order + 1])
-        )
+        keys = hashing.pairs(slots, numbers[at - order + 1])
+        found, slots = hashing.find(table["key"], block.header.sections[order + 1].slots, keys)
+        slots = slots[found]
         at = at[found]
         length[at] = order
         values.append(_spread(table["log10"][slots], at, len(numbers)))
@@ -59,27 +59,13 @@ def probabilities(block: Block, numbers: NDArray[np.int64], place: NDArray[np.in
     return result, length
 
 
-def lookup(table: NDArray[Any], slots: int, keys: layout.Keys) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which of the keys are in a hash table, and the slots of those."""
-    at = layout.wanted(keys, slots)
-    stored = table["key"]
-    active = np.arange(len(keys))
-    found = np.zeros(len(keys), bool)
-    while len(active):
-        seen = stored[at[active]]
-        found[active[seen == keys[active]]] = True
-        active = active[(seen != 0) & (seen < keys[active])]
-        at[active] += 1
-    return found, at[found]
-
-
 def _spread(values: NDArray[Any], at: NDArray[np.int64], size: int) -> NDArray[np.float64]:
     whole = np.zeros(size)
     whole[at] = values
     return whole
 
 
-def sums(block: Block, numbers: list[list[int]]) -> Sums:
+def sums(block: ModelBlock, numbers: list[list[int]]) -> Sums:
     """Return how many words the sequences have and the sum of their log10; the same for known words, windows, ends."""
     if not numbers:
         return 0, 0.0, 0, 0.0, 0, 0.0, 0, 0.0

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.judge.focus.hashing import Index, Keys, scramble
 from windrow.judge.focus.tokens import Tokeniser
 
 UNKNOWN, START, END = 0, 1, 2  # numbers of the words that are not of the text
@@ -31,7 +32,7 @@ class Level(msgspec.Struct):
         return len(self.last)
 
 
-class Origin(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class ModelOrigin(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a model was made from; stored in its file. An ARPA file says nothing of it."""
 
     sentences: int = 0  # sequences read
@@ -48,7 +49,7 @@ class NgramTables(msgspec.Struct):
     words: list[str]  # by number; the first three are SPECIAL
     levels: list[Level]  # of order 1, 2, …
     tokeniser: Tokeniser
-    origin: Origin
+    origin: ModelOrigin
 
     @property
     def order(self) -> int:
@@ -75,55 +76,31 @@ def closed(rows: list[Numbers]) -> list[Numbers]:
     found = list(rows)
     for place in range(len(rows) - 1, 1, -1):
         parts = np.vstack([found[place][:, :-1], found[place][:, 1:]])
-        own = np.sort(hashes(found[place - 1]))
-        theirs = hashes(parts)
-        at = np.minimum(np.searchsorted(own, theirs), max(0, len(own) - 1))
-        missing = own[at] != theirs if len(own) else np.ones(len(theirs), bool)
-        _, fresh = np.unique(theirs[missing], return_index=True)
-        found[place - 1] = np.vstack([found[place - 1], parts[missing][np.sort(fresh)]])
+        keys = hashes(parts)
+        missing = np.flatnonzero(~Index(hashes(found[place - 1])).find(keys)[0])
+        _, fresh = np.unique(keys[missing], return_index=True)
+        found[place - 1] = np.vstack([found[place - 1], parts[missing[np.sort(fresh)]]])
     return found
 
 
 def indexed(rows: list[Numbers]) -> list[Level]:
-    """Return the levels of n-grams given by their words, each order closed. ValueError: one occurs twice; its order
-    and row."""
+    """Return the levels of n-grams given by their words, each order closed. ValueError, with its order and row: one
+    occurs twice."""
     every = rows[0][:, 0]
-    levels, sorters = [level(EMPTY, EMPTY, every, every)], [_Rows(EMPTY, EMPTY)]
-    for words in rows[1:]:
-        context, suffix = words[:, 0], words[:, 1]
-        for place, known in enumerate(sorters[1:], 1):
-            context, suffix = known.find(context, words[:, place]), known.find(suffix, words[:, place + 1])
+    levels, below = [level(EMPTY, EMPTY, every, every)], Index(hashes(rows[0]))
+    for order, words in enumerate(rows[1:], 2):
+        context, suffix = (below.find(hashes(part))[1] for part in (words[:, :-1], words[:, 1:]))
+        below = Index(hashes(words))
+        if below.twice is not None:
+            raise ValueError(order, below.twice)
         first, last = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, -1])
-        sorters.append(_Rows(context, last))
-        if (twice := sorters[-1].twice()) is not None:
-            raise ValueError(len(levels) + 1, twice)
         levels.append(level(context, suffix, first, last))
     return levels
 
 
-class _Rows:
-    """The rows of one order by context and last word."""
-
-    def __init__(self, context: Numbers, last: Numbers) -> None:
-        keys = context.astype(np.int64) << 32 | last
-        self._order = np.argsort(keys)
-        self._keys = keys[self._order]
-
-    def find(self, context: Numbers, last: Numbers) -> Numbers:
-        """Return the row of each context with its last word; it must be there."""
-        at = np.searchsorted(self._keys, context.astype(np.int64) << 32 | last)
-        return self._order[at].astype(np.int32)
-
-    def twice(self) -> int | None:
-        """Return a row that occurs again."""
-        same = np.flatnonzero(self._keys[1:] == self._keys[:-1])
-        return int(self._order[same[0] + 1]) if len(same) else None
-
-
-def hashes(rows: Numbers) -> NDArray[np.uint64]:
+def hashes(rows: Numbers) -> Keys:
     """Return a number of 64 bits for the words of each n-gram."""
     found = np.zeros(len(rows), np.uint64)
     for column in range(rows.shape[1]):
-        found = (found ^ rows[:, column].astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        found ^= found >> np.uint64(29)
+        found = scramble(found + rows[:, column].astype(np.uint64) + np.uint64(1))
     return found

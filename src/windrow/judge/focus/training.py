@@ -1,6 +1,5 @@
 """Sequences of words -> the tables of a model, all n-grams counted by sorting, without a dictionary of them."""
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 from windrow.config import ConfigError
 from windrow.judge.focus import smoothing, sorting, tables
 from windrow.judge.focus.smoothing import Counts
-from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, NgramTables, Numbers, Origin
+from windrow.judge.focus.tables import END, ORDERS, SPECIAL, START, Level, ModelOrigin, NgramTables, Numbers
 from windrow.judge.focus.tokens import Tokeniser
 
 ORDER = 5  # Remus and Biemann 2016
-_DIGEST = 12  # bytes by which a sequence that occurs again is recognised
 
 
 class NoTextError(ConfigError):
@@ -36,7 +34,7 @@ def train(
 ) -> NgramTables:
     """Return a model of the sequences. `deduplicate`: a sequence counts once, however often it occurs."""
     check_order(order)
-    sample = Sample(deduplicate)
+    sample = NumberedText(deduplicate)
     for words in sequences:
         sample.add(words)
     if not sample.kept:
@@ -45,7 +43,7 @@ def train(
     return finish(list(sample.index), levels, counts, tokeniser or Tokeniser(), sample.origin(unknown))
 
 
-class Sample:
+class NumberedText:
     """A text as numbers of its words, put together sequence by sequence."""
 
     def __init__(self, deduplicate: bool) -> None:
@@ -53,7 +51,7 @@ class Sample:
         self.numbers = array("i")
         self.lengths = array("i")
         self.read = 0
-        self._seen: set[bytes] | None = set() if deduplicate else None
+        self._seen: set[int] | None = set() if deduplicate else None
 
     @property
     def kept(self) -> int:
@@ -64,18 +62,16 @@ class Sample:
             return
         self.read += 1
         if self._seen is not None:
-            digest = hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
-            if digest in self._seen:
+            key = hash(" ".join(words))  # 64 bits: of a billion sequences, two are confused once in forty texts
+            if key in self._seen:
                 return
-            self._seen.add(digest)
-        self.numbers.append(START)
-        self.numbers.extend([self.index[word] for word in words])
-        self.numbers.append(END)
+            self._seen.add(key)
+        self.numbers.fromlist([START, *map(self.index.__getitem__, words), END])
         self.lengths.append(len(words) + 2)
 
-    def origin(self, unknown: float | None) -> Origin:
+    def origin(self, unknown: float | None) -> ModelOrigin:
         words = len(self.numbers) - 2 * self.kept
-        return Origin(sentences=self.read, duplicates=self.read - self.kept, words=words, unknown=unknown)
+        return ModelOrigin(sentences=self.read, duplicates=self.read - self.kept, words=words, unknown=unknown)
 
 
 class _Index(dict[str, int]):
@@ -104,7 +100,8 @@ def count(numbers: Numbers, lengths: Numbers, words: int, order: int) -> tuple[l
             break
         ordered = at[sorting.stable(rows[at - 1])]
         fresh = np.ones(len(ordered), bool)
-        fresh[1:] = _changes(rows[ordered - 1]) | _changes(numbers[ordered])
+        fresh[1:] = _changes(numbers[ordered])
+        fresh[1:] |= _changes(rows[ordered - 1])
         found = ordered[fresh]
         levels.append(tables.level(rows[found - 1], rows[found], numbers[found - size + 1], numbers[found]))
         counts.append(np.diff(np.flatnonzero(fresh), append=len(ordered)))
@@ -123,7 +120,7 @@ def finish(
     levels: list[Level],
     counts: list[Counts],
     tokeniser: Tokeniser,
-    origin: Origin,
+    origin: ModelOrigin,
     discount: float | None = None,
 ) -> NgramTables:
     """Return the model of n-grams with their counts. `discount`: the same for all counts; None: estimated."""
