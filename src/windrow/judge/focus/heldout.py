@@ -4,7 +4,6 @@ A sample is kept as numbers of words and grows sentence by sentence, so that a m
 sample, needs no text to be read again.
 """
 
-import hashlib
 from array import array
 from collections.abc import Container, Iterable, Sequence
 
@@ -13,21 +12,20 @@ from numpy.typing import NDArray
 
 from windrow.data import HeldOutFit
 from windrow.judge.focus import layout, query, training
-from windrow.judge.focus.layout import Block
-from windrow.judge.focus.tables import END, SPECIAL, START, UNKNOWN, NgramTables, Origin
+from windrow.judge.focus.layout import ModelBlock
+from windrow.judge.focus.tables import END, SPECIAL, START, UNKNOWN, ModelOrigin, NgramTables
 from windrow.judge.focus.tokens import Tokeniser
-from windrow.judge.focus.training import Sample
+from windrow.judge.focus.training import NumberedText
 
 BYTES_PER_WORD = 300  # of memory, at most, while a model of order 5 is trained: 180 to 270 measured
 _CHUNK = 1 << 19  # words looked up at once
-_DIGEST = 12  # bytes by which a sentence is recognised
 
 
 class GrowingSample:
     """Sentences, each once, with a flag for those in the wanted language."""
 
     def __init__(self) -> None:
-        self._sample = Sample(deduplicate=True)
+        self._sample = NumberedText(deduplicate=True)
         self._wanted = array("b")
 
     def __len__(self) -> int:
@@ -57,7 +55,7 @@ class GrowingSample:
         numbers = (np.cumsum(used, dtype=np.int32) - 1)[numbers]
         left = [word for word, there in zip(words, used.tolist(), strict=True) if there]
         lengths = lengths[chosen]
-        origin = Origin(sentences=len(lengths), words=len(numbers) - 2 * len(lengths), unknown=unknown)
+        origin = ModelOrigin(sentences=len(lengths), words=len(numbers) - 2 * len(lengths), unknown=unknown)
         levels, counts = training.count(numbers, lengths, len(left), order)
         return training.finish(left, levels, counts, Tokeniser(), origin)
 
@@ -66,11 +64,11 @@ class HeldOut:
     """The text on which models are tested. `basis`: its words in here count as known; None: those of each model do."""
 
     def __init__(self, sentences: Iterable[Sequence[str]], basis: Container[str] | None) -> None:
-        sample = Sample(deduplicate=False)
-        self._digests = set()
+        sample = NumberedText(deduplicate=False)
+        self._keys = set()
         for words in sentences:
             sample.add(words)
-            self._digests.add(_digest(words))
+            self._keys.add(_key(words))
         self._words = list(sample.index)
         self._basis = None if basis is None else np.array([word in basis for word in self._words])
         self._numbers = np.array(sample.numbers, np.int32)
@@ -81,7 +79,7 @@ class HeldOut:
         return len(self._numbers) - 2 * len(self._lengths)
 
     def __contains__(self, words: Sequence[str]) -> bool:
-        return _digest(words) in self._digests
+        return _key(words) in self._keys
 
     def fit(self, tables: NgramTables) -> HeldOutFit:
         """Test a model."""
@@ -117,7 +115,7 @@ class HeldOut:
             start, first = end, last
 
 
-def _log10(block: Block, numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+def _log10(block: ModelBlock, numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     starts = np.cumsum(lengths) - lengths
     return query.probabilities(block, numbers, np.arange(len(numbers)) - np.repeat(starts, lengths))[0]
 
@@ -126,5 +124,5 @@ def _perplexity(log10: float, words: int) -> float:
     return float(10 ** min(-log10 / words, 308.0)) if words else 0.0
 
 
-def _digest(words: Sequence[str]) -> bytes:
-    return hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+def _key(words: Sequence[str]) -> int:
+    return hash(" ".join(words))
