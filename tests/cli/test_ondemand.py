@@ -132,6 +132,18 @@ def test_a_command_that_dies_at_any_step_is_continued_by_the_same_command(
     assert_made(tmp_path / "made")
 
 
+def test_a_crawl_that_stops_before_its_target_is_not_exported_yet(world: World, tmp_path: Path) -> None:
+    stopped = run(tmp_path, world, "--set", "crawl.max_pages=2")
+    assert stopped.code == 1
+    assert f"of {WANTED} wanted. Run the same command again to continue." in stopped.out
+    assert not (tmp_path / "made" / "export").exists()
+    (tmp_path / "made" / "crawl.toml").write_text(
+        (tmp_path / "made" / "crawl.toml").read_text().replace("max_pages = 2", "max_pages = 0")
+    )
+    assert run(tmp_path, world).code == 0
+    assert_made(tmp_path / "made")
+
+
 def test_a_directory_of_another_corpus_is_refused(world: World, tmp_path: Path) -> None:
     assert run(tmp_path, world).code == 0
     before = sorted(path.name for path in (tmp_path / "made").iterdir())
