@@ -56,6 +56,7 @@ class Plan:
     after: float = 0.0  # seconds from the start until the clock moves
     longest: int = 0  # bytes after which the log begins a new file; 0: the default
     small_parts: bool = False  # an order about many URLs is carried out in the smallest parts
+    directory: str = ""  # whose files are watched, if it is not the second argument
     suspend: bool = False  # the frontier suspends at every call, as one on another machine would
 
 
@@ -368,7 +369,7 @@ def _child(order: dict[str, Any]) -> None:
     from windrow.log import writer
 
     plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
-    disk = Disk(plan, Path(*order["arguments"][1:2]))
+    disk = Disk(plan, Path(plan.directory or Path(*order["arguments"][1:2])))
     writer.LONGEST = plan.longest or writer.LONGEST
     if plan.small_parts:
         from windrow.frontier.local import control

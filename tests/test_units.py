@@ -67,3 +67,17 @@ def test_a_moment_is_local_time_and_zero_is_never() -> None:
 )
 def test_a_count_has_the_right_plural(number: int, words: tuple[str, ...], text: str) -> None:
     assert units.count(number, *words) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1", 1), ("300K", 300_000), ("10M", 10_000_000), ("10m", 10_000_000), ("1.5G", 1_500_000_000), ("1_000", 1000)],
+)
+def test_a_number_may_have_a_unit(text: str, number: int) -> None:
+    assert units.number(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "M", "ten", "10X", "0", "-1", "0.5", "1.0001K", "nan", "10 M 5"])
+def test_a_number_is_whole_and_at_least_one(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        units.number(text)

@@ -40,6 +40,7 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     draft: Draft | None = None  # of the document, if the verdict is OK
     embeds: tuple[Url, ...] = ()  # its requisites that may be requested
     ngrams: Ngrams | None = None  # of its paragraphs, if near-duplicates are to be found
+    words: int = 0  # of its paragraphs, if `ngrams` does not say it
 
 
 class Refiner:
@@ -81,6 +82,7 @@ class Refiner:
             draft=_draft(page, judged),
             embeds=embeds,
             ngrams=ngrams.of(texts, self._dedup.ngram) if self._dedup.near_duplicates else None,
+            words=0 if self._dedup.near_duplicates else ngrams.words(texts),
         )
 
     def sketch(self, capture: Capture) -> str:

@@ -3,6 +3,7 @@
 import time
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+_FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
 
 
 def size(count: float) -> str:
@@ -19,6 +20,15 @@ def size(count: float) -> str:
 def count(number: int, thing: str, things: str = "") -> str:
     """Return a number with its noun: 1 page, 1,234 pages. things: the plural, if it is not thing + s."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def number(text: str) -> int:
+    """Return a number that is written with or without a unit: 300K, 10M, 1.5G, 1_000_000. ValueError if it is none."""
+    digits, factor = (text[:-1], _FACTORS[text[-1].lower()]) if text[-1:].lower() in _FACTORS else (text, 1)
+    found = float(digits) * factor
+    if not (found >= 1 and found == int(found)):  # NaN is not; infinity raises OverflowError
+        raise ValueError(f"{text!r} is not a whole number from 1 upwards")
+    return int(found)
 
 
 def share(part: float, whole: float) -> str:

@@ -43,6 +43,12 @@ def test_a_crawl_runs_and_continues(crawl: Path) -> None:
     assert sum(1 for _ in windrow.captures(crawl)) >= found.finished["ok"]
 
 
+def test_a_crawl_ends_when_its_corpus_is_large_enough(crawl: Path) -> None:
+    ending = windrow.crawl(crawl, max_tokens=400, settings={"crawl.in_flight": 2})
+    assert ending.why == "tokens" and ending.counts.tokens == windrow.status(crawl).tokens >= 400
+    assert windrow.crawl(crawl, max_documents=1).why == "documents"
+
+
 def test_a_crawl_runs_where_an_event_loop_runs_already(crawl: Path) -> None:
     async def cell() -> windrow.Ending:
         return windrow.crawl(str(crawl), max_pages=5)

@@ -132,7 +132,7 @@ def test_a_paused_crawl_sends_no_request_until_it_is_resumed_also_after_a_restar
         await asyncio.sleep(0.4)
         assert len(site.pages()) == requested[0]
         assert site.status().controls.paused > 0
-        assert (await running.progress())[1].startswith("paused since ")
+        assert (await running.progress()).paused.startswith("paused since ")
         await ordered(give.stop, site.directory)
 
     assert site.crawl(pause_and_stop).why == "stopped"

@@ -4,7 +4,9 @@ import asyncio
 from typing import Any
 
 from tests.logs import entry, page, task
-from windrow.crawl import progress
+from windrow.config import CrawlOptions
+from windrow.crawl import ending, progress
+from windrow.crawl.ending import RunState
 from windrow.data import Counts, Reason
 from windrow.log import Tally
 
@@ -12,7 +14,7 @@ from windrow.log import Tally
 def tally() -> Tally:
     made = Tally()
     for each in (
-        page("a", kept=500, clean=700),
+        page("a", kept=500, tokens=80, clean=700),
         page("b", reason=Reason.QUALITY),
         entry(task("c"), Reason.TIMEOUT, seconds=1.0, final=False),
         entry(task("c"), Reason.TIMEOUT, seconds=1.0),
@@ -23,15 +25,24 @@ def tally() -> Tally:
 
 
 def test_a_line_has_the_counts_under_their_names() -> None:
-    text = progress.line(tally(), Counts(waiting=1), (75.0, 2.25))
+    text = progress.line(tally(), RunState(Counts(waiting=1)), (75.0, 2.25))
     assert text == (
-        "1 min 15 s: 4 requests (2.2 per second), 2 pages, 1 document (500 bytes of text kept), "
+        "1 min 15 s: 4 requests (2.2 per second), 2 pages, 1 document (500 bytes of text kept, 80 tokens), "
         "1 URL waiting, 2 failed attempts"
     )
 
 
 def test_the_cause_of_a_pause_is_in_the_line() -> None:
-    assert progress.line(Tally(), Counts(), (1.0, 0.0), paused="the disk is full").endswith("; the disk is full")
+    paused = RunState(Counts(), paused="the disk is full")
+    assert progress.line(Tally(), paused, (1.0, 0.0)).endswith("; the disk is full")
+
+
+def test_a_line_says_how_much_of_its_target_the_corpus_has() -> None:
+    counts = Counts(tokens=1387, documents=24)
+    goal = ending.goal(CrawlOptions(max_tokens=5000, max_documents=1), counts)
+    assert goal == "1,387 of 5,000 tokens, 24 of 1 document"
+    assert progress.line(Tally(), RunState(counts, goal=goal), (1.0, 0.0)).endswith(f"; the corpus has {goal}")
+    assert ending.goal(CrawlOptions(), counts) == ""
 
 
 def test_failed_attempts_are_those_repeated_and_those_given_up() -> None:
@@ -52,8 +63,8 @@ class Running:
     def __init__(self) -> None:
         self.tally = tally()
 
-    async def progress(self) -> tuple[Counts, bool]:
-        return Counts(waiting=3), False
+    async def progress(self) -> RunState:
+        return RunState(Counts(waiting=3))
 
 
 def lines(every: float, wanted: int) -> list[str]:

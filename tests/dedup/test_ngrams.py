@@ -178,3 +178,9 @@ def test_a_paragraph_of_eight_megabytes_is_marked() -> None:
     for text in ("a b c d " * (1 << 20), "日本" * (1 << 20), "x" * (8 << 20), " ".join(map(str, range(1 << 20)))):
         marked = onion.mark(NgramTable(1 << 28), ngrams.of([text]), DuplicateRule())
         assert marked.words == sum(marked.lengths) > 0
+
+
+def test_the_words_of_a_document_are_those_of_its_paragraphs() -> None:
+    assert ngrams.words([]) == 0
+    assert ngrams.words(["Die Katze, die schläft.", "", "COVID-19 ist  da"]) == 7
+    assert ngrams.words(["猫が寝る"]) == 4, "each letter, where no space separates words"

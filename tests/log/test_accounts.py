@@ -92,21 +92,21 @@ def test_hosts_of_a_domain_share_an_account_unless_the_unit_is_the_host(tmp_path
     assert sorted(by_host) == ["127.0.0.1", "a.example.org", "b.example.org"]
 
 
-def test_languages_and_reasons_have_their_bytes_and_words(tmp_path: Path) -> None:
+def test_languages_and_reasons_have_their_bytes_and_tokens(tmp_path: Path) -> None:
     ended = [
-        page("a", clean=300, kept=200, language="deu", scores={"words": 40.0, "near_duplicates": 0.25}),
+        page("a", clean=300, kept=200, tokens=30, language="deu", scores={"words": 40.0}),
         page("b", clean=100, language="ces", reason=Reason.LANGUAGE, scores={"words": 15.0}),
         page("c", reason=Reason.NO_TEXT),
     ]
     found = folded(tmp_path, *ended)
-    assert found.languages == {"deu": Part(1, 1, 1000, 300, 200, 30.0), "ces": Part(1, 0, 1000, 100)}
+    assert found.languages == {"deu": Part(1, 1, 1000, 300, 200, 30), "ces": Part(1, 0, 1000, 100)}
     assert found.reasons == {
-        "ok": Part(1, 1, 1000, 300, 200, 30.0),
+        "ok": Part(1, 1, 1000, 300, 200, 30),
         "language": Part(1, 0, 1000, 100),
         "no-text": Part(1, 0, 1000),
     }
     account = found.sites["example.org"]
-    assert (account.documents, account.words, account.clean, account.kept) == (1, 30.0, 400, 200)
+    assert (account.documents, account.tokens, account.clean, account.kept) == (1, 30, 400, 200)
 
 
 def test_urls_dropped_for_low_yield_belong_to_their_domain_and_are_no_pages(tmp_path: Path) -> None:

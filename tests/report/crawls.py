@@ -18,6 +18,7 @@ def german(directory: Path, scale: int = 1) -> Path:
         "primary": 4000,
         "kept": 3000 * scale,
         "language": "deu",
+        "tokens": 400,
         "scores": {"words": 500.0, "near_duplicates": 0.2},
     }
     first = [

@@ -50,9 +50,9 @@ def test_a_log_that_finishes_more_urls_than_it_admits_does_not_add_up(tmp_path: 
 
 def test_totals_languages_and_top_level_domains(tmp_path: Path) -> None:
     found = read(crawls.german(tmp_path))
-    assert (found.pages, found.documents, found.words, found.downloaded) == (5, 3, 1200, 50_000)
+    assert (found.pages, found.documents, found.tokens, found.downloaded) == (5, 3, 1200, 50_000)
     assert (found.clean, found.kept, found.rate) == (14_000, 6100, 0.122)
-    assert [(share.name, share.urls, share.documents, share.words, share.kept) for share in found.languages] == [
+    assert [(share.name, share.urls, share.documents, share.tokens, share.kept) for share in found.languages] == [
         ("deu", 3, 3, 1200, 6100),
         ("eng", 1, 0, 0, 0),
     ]
@@ -123,7 +123,7 @@ def test_pages_on_the_takedown_list_count_without_their_text_and_their_hosts_are
     (listed / "takedown.txt").write_text("rich.de\nhttp://some.at/1\n")
     found = read(listed)
     assert (found.seen, found.pages, found.downloaded) == (whole.seen, whole.pages, whole.downloaded)
-    assert (whole.documents, found.documents, found.kept, found.words) == (3, 0, 0, 0)
+    assert (whole.documents, found.documents, found.kept, found.tokens) == (3, 0, 0, 0)
     assert all(entry.holds for entry in found.sums)
     assert found.richest == [] and [site.name for site in whole.richest] == ["rich.de", "some.at"]
     assert "rich.de" not in str(found) and "(takedown)" in [site.name for site in found.costliest]

@@ -84,16 +84,24 @@ def crawl(
     *,
     max_pages: int = 0,
     max_seconds: float = 0.0,
+    max_tokens: int = 0,
+    max_documents: int = 0,
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Ending:
     """Run a crawl, or continue one that was stopped or killed, until it ends; return how it ended.
 
-    `progress` is called about once per second, and once at the end. An exception that it raises stops the crawl cleanly
-    and is raised again.
+    `max_pages` and `max_seconds` limit this run; `max_tokens` and `max_documents` are the size of the corpus, over all
+    runs, with which the crawl ends. `progress` is called about once per second, and once at the end. An exception that
+    it raises stops the crawl cleanly and is raised again.
     """
-    limits: dict[str, object] = {"crawl.max_pages": max_pages} if max_pages else {}
-    limits |= {"crawl.max_seconds": float(max_seconds)} if max_seconds else {}
+    given: dict[str, int | float] = {
+        "crawl.max_pages": max_pages,
+        "crawl.max_seconds": float(max_seconds),
+        "crawl.max_tokens": max_tokens,
+        "crawl.max_documents": max_documents,
+    }
+    limits = {name: value for name, value in given.items() if value}
     path = Path(directory)
     options = _load(path, overrides(settings, limits))
     running = _Running(path, options)

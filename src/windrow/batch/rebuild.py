@@ -14,12 +14,11 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import archive, files, fingerprints, log, origin, takedown, urls
-from windrow.archive import ArchiveError, StoredCapture
-from windrow.batch import committed
+from windrow import files, fingerprints, log, origin, takedown, urls
+from windrow.batch import captured, committed
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
-from windrow.data import Kind, Origin, Place, Reason, Report
+from windrow.data import Origin, Place, Report
 from windrow.dedup import decide, onion
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.onion import DuplicateRule
@@ -27,7 +26,6 @@ from windrow.dedup.table import NgramTable
 from windrow.refine import Refiner
 
 _FLUSH = 256  # documents between two writes
-_UNREAD = (Reason.PARSE_TIMEOUT, Reason.PARSE_MEMORY, Reason.PARSE_CRASH)  # pages that broke a worker would break us
 
 
 class Rebuilt(msgspec.Struct):
@@ -76,22 +74,18 @@ class Rebuild:
             for report in [entry.report for entry in frame.entries]:
                 if report.origin is not None:
                     self._origins[report.origin.name, report.origin.stamp] = report.origin
-                elif report.place is None or not _is_page(report):
+                elif report.place is None or not captured.is_page(report):
                     continue
-                elif self._gone(report, frame.number):
+                elif captured.is_purged(report, frame.number, self._purged):
+                    # Copies of it stay duplicates: the log has its fingerprints.
                     self.purged += 1
                     await self._first_seen([(found, report.task.url.key) for found in fingerprints.of_report(report)])
                 else:
                     yield await self._decide(report, report.place)
 
-    def _gone(self, report: Report, frame: int) -> bool:
-        """Return whether a page was purged. Copies of it stay duplicates: the log has its fingerprints."""
-        note = self._purged.get(report.task.url.text)
-        return note is not None and frame < note.frame
-
     async def _decide(self, report: Report, place: Place) -> tuple[Decision, bytes]:
         """Decide on a page by the rules it was requested under."""
-        entry = self._entry(place)
+        entry = captured.read(self._directory, place)
         known = self._origins.get((urls.origin(report.task.url.text), report.rules))
         probed = known.files.get(origin.SOFT_404) if known is not None else None
         refined = self._refiner(entry.capture, probed.text if probed is not None else "")
@@ -112,17 +106,6 @@ class Rebuild:
             self.listed += 1
             return decision, b""  # judged all the same: copies of it stay duplicates, as they were in the crawl
         return decision, decide.line(decision, candidate, place, entry.id)
-
-    def _entry(self, place: Place) -> StoredCapture:
-        try:
-            return archive.open_entry(self._directory, place)
-        except ArchiveError as error:
-            raise ConfigError(f"{error}; restore the file from a copy") from None
-
-
-def _is_page(report: Report) -> bool:
-    ended = report.final and report.reason not in _UNREAD
-    return report.task.kind is Kind.PAGE and not report.task.embed and ended and 200 <= report.status < 300
 
 
 def corpus(

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from windrow import config, seeds
+from windrow import config, files, seeds
 from windrow.batch import topic as topics
 from windrow.cli.run import Voice, run
-from windrow.cli.terminal import Directory, Json, Settings, command, load, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
 from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
@@ -24,6 +24,8 @@ _ENDINGS = {
     "stopped": "stopped",
     "pages": "the page limit is reached",
     "seconds": "the time limit is reached",
+    "tokens": "the corpus has as many tokens as crawl.max_tokens wants",
+    "documents": "the corpus has as many documents as crawl.max_documents wants",
     "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
 
@@ -71,7 +73,7 @@ def init(
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)
-    chosen = [*_overrides(contact, _words(language), _words(tld)), *(settings or [])]
+    chosen = [*_overrides(contact, words(language), words(tld)), *(settings or [])]
     comments: dict[str, str] = {}
     if preset:
         given, comments = _preset(preset, found, chosen)
@@ -88,7 +90,7 @@ def init(
     if topic:
         topics.write(made, directory)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
-    (directory / "crawl.toml").write_text(config.new_file(options, comments), "utf-8")
+    files.write(directory / "crawl.toml", config.new_file(options, comments).encode())  # last, and whole or not at all
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
     if topic:
         out.print("\n".join(made.notes))
@@ -100,7 +102,7 @@ def init(
     out.print(f"Now: {command('crawl', directory)}")
 
 
-def _words(given: list[str] | None) -> list[str]:
+def words(given: list[str] | None) -> list[str]:
     """Return the values of a repeatable option; "cs,de" is two of them."""
     return [word.strip() for value in given or () for word in value.split(",") if word.strip()]
 
@@ -131,6 +133,12 @@ def crawl(
     max_seconds: Annotated[
         float, typer.Option(help="Stop after this many seconds.", metavar="SECONDS", show_default=False)
     ] = 0.0,
+    max_tokens: Annotated[
+        str, typer.Option(help="End when the corpus has this many tokens, over all runs: 300K, 10M.", metavar="N")
+    ] = "",
+    max_documents: Annotated[
+        str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
+    ] = "",
     settings: Settings = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
@@ -141,6 +149,8 @@ def crawl(
         raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
+    limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
+    limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     ending = run(directory, load(directory, given), given, voice)
@@ -164,5 +174,8 @@ def show_ending(directory: Path, ending: loop.Ending) -> None:
     if tally.clean:
         kept = f"{size(tally.kept)} of text kept, a yield of {share(tally.kept, tally.downloaded)}"
         out.print(f"{count(tally.documents, 'document')} with {kept}.")
+    if ending.counts.tokens:
+        corpus = f"{count(ending.counts.documents, 'document')} with {count(ending.counts.tokens, 'token')}"
+        out.print(f"The corpus has {corpus}.")
     out.print(f"Finished in this run: {display.reasons(tally.finished)}")
     out.print(f"More: {command('status', directory)}")

@@ -10,10 +10,12 @@ import typer
 from windrow import units
 from windrow.batch import lm as job
 from windrow.batch import texts
+from windrow.cli import lm_evaluate
 from windrow.cli.lm_calibrate import calibrate
 from windrow.cli.terminal import Json, note, out, print_json, print_json_line, progress
 
 app = typer.Typer(no_args_is_help=True, help="Train language models of a topic and score text with them.")
+app.command("evaluate")(lm_evaluate.evaluate)
 
 Model = Annotated[Path, typer.Argument(help="A model made by `train` or `convert`, or an ARPA file.", metavar="MODEL")]
 Files = Annotated[

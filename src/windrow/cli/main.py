@@ -19,6 +19,7 @@ from windrow.cli import (
     language,
     listing,
     lm,
+    ondemand,
     options,
     publish,
     purge,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
+    "corpus": ondemand.corpus,
     "init": crawl.init,
     "crawl": crawl.crawl,
     "status": status.status,

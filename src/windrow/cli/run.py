@@ -11,6 +11,7 @@ from windrow import kernels
 from windrow.cli import terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, progress, recover
+from windrow.crawl.ending import RunState
 from windrow.crawl.notes import Notes
 from windrow.units import count
 
@@ -60,7 +61,7 @@ class _Run:
             for task in self._beside:
                 task.cancel()
         pace = ending.seconds, ending.tally.requests / max(ending.seconds, 1e-9)
-        self._notes.record(f"ended ({ending.why}) after {progress.line(ending.tally, ending.counts, pace)}")
+        self._notes.record(f"ended ({ending.why}) after {progress.line(ending.tally, RunState(ending.counts), pace)}")
         return ending
 
     def _stop(self) -> None:

@@ -73,6 +73,7 @@ def sections(found: Status) -> list[Section]:
                 ("captures", f"{found.captures:,}", "requests with an answer, which is archived"),
                 ("pages", f"{found.pages:,}", "URLs answered with a 2xx status"),
                 ("documents", f"{found.documents:,}", "pages with text in the corpus"),
+                ("tokens", f"{found.tokens:,}", "words of the text in the corpus"),
             ],
         ),
         ("Bytes", [("downloaded", size(found.downloaded), ""), *text]),

@@ -21,7 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from windrow import config
+from windrow import config, units
 from windrow.cli import completion
 from windrow.config import Config, ConfigError
 
@@ -65,6 +65,16 @@ def load(directory: Path, overrides: list[str] | None = None) -> Config:
 def load_or_default(directory: Path) -> Config:
     """Return the options of a crawl; the defaults if only its log is left."""
     return load(directory) if (directory / "crawl.toml").exists() else config.make((), directory)
+
+
+def number(text: str, option: str) -> int:
+    """Return the number that an option has, such as 10M; 0 if it is not given."""
+    if not text:
+        return 0
+    try:
+        return units.number(text)
+    except (ValueError, OverflowError):
+        raise ConfigError(f"{option} {text!r} is not a number; write 300K, 10M or 1500000") from None
 
 
 def command(*words: object) -> str:

@@ -407,6 +407,9 @@ class CrawlOptions:
     commit_pages: Count = 256  # Pages per group commit.
     max_pages: Annotated[int, LIVE] = 0  # Pages (URLs answered with a 2xx status) after which a run stops; 0: no limit.
     max_seconds: Annotated[float, LIVE] = 0.0  # Seconds after which a run stops; 0: no limit.
+    # Tokens (words of the text kept, over all runs) with which the corpus is complete and the crawl ends; 0: no limit.
+    max_tokens: Annotated[int, LIVE] = 0
+    max_documents: Annotated[int, LIVE] = 0  # Documents, over all runs, after which the crawl ends; 0: no limit.
     # Seconds between two lines of progress, in crawl.log and, without a terminal, on standard error; 0: none.
     progress_seconds: float = 60.0
     # Seconds without network for which the crawl waits; then failures count against hosts again; 0: no limit.

@@ -50,6 +50,8 @@ USUAL = (  # what users change most; every other option that was set is written 
     "crawl.seeds",
     "crawl.max_pages",
     "crawl.max_seconds",
+    "crawl.max_tokens",
+    "crawl.max_documents",
     "crawl.min_free_bytes",
 )
 _WIDTH = 110

@@ -7,8 +7,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from windrow.crawl.ending import RunState
 from windrow.crawl.loop import Crawl
-from windrow.data import Counts
 from windrow.log import Tally
 from windrow.units import count, share, size, span
 
@@ -23,20 +23,21 @@ async def show(crawl: Crawl, console: Console) -> None:
     before, then, rate = 0, start, 0.0
     with Live(console=console, refresh_per_second=4, transient=True) as live:
         while True:
-            counts, paused = await crawl.progress()
+            state = await crawl.progress()
             now = clock()
             requests = crawl.tally.requests
             if now > then:
                 recent = (requests - before) / (now - then)
                 rate = 0.7 * rate + 0.3 * recent if before else requests / max(now - start, 1e-9)
             before, then = requests, now
-            live.update(picture(crawl.tally, counts, (now - start, rate), paused))
+            live.update(picture(crawl.tally, state, (now - start, rate)))
             await asyncio.sleep(_REFRESH)
 
 
-def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str) -> Group:
+def picture(tally: Tally, state: RunState, pace: tuple[float, float]) -> Group:
     """Return the lines of the display. pace: seconds since the start, requests per second."""
     seconds, rate = pace
+    counts = state.counts
     table = Table.grid(padding=(0, 2))
     table.add_row(
         "requests", f"{tally.requests:,} sent", f"{rate:,.0f} per second", f"{size(tally.downloaded)} downloaded"
@@ -50,6 +51,9 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str
     if tally.kept:
         rate_of_text = f"{share(tally.kept, tally.downloaded)} yield"
         table.add_row("text", f"{size(tally.kept)} kept", rate_of_text, f"{size(tally.clean)} found")
+        table.add_row(
+            "corpus", count(counts.tokens, "token"), count(counts.documents, "document"), state.goal or "over all runs"
+        )
     table.add_row("URLs", f"{counts.waiting:,} waiting", f"{counts.in_flight:,} in flight", f"{counts.seen:,} admitted")
     table.add_row(
         "hosts",
@@ -62,7 +66,7 @@ def picture(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str
     if tally.retried:
         ends.add_row("retried", reasons(tally.retried))
     last = Text(
-        paused or f"{span(seconds)}; Ctrl-C stops cleanly",
+        state.paused or f"{span(seconds)}; Ctrl-C stops cleanly",
         style="dim",
     )
     return Group(table, ends, last)

@@ -12,18 +12,19 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
 import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config
-from windrow.crawl import control, lives, network, recover, seedlist
+from windrow.crawl import control, ending, lives, network, recover, seedlist
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
 from windrow.crawl.checks import check_space
 from windrow.crawl.clock import Clock
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
+from windrow.crawl.ending import Ending as Ending
+from windrow.crawl.ending import RunState
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
@@ -41,15 +42,6 @@ _T = TypeVar("_T")
 
 _LAST_CALL = 20.0  # seconds that requests in flight get to finish when the crawl is stopped
 _HURRY = 0.2  # seconds after which a commit makes room for visits that wait
-
-
-class Ending(msgspec.Struct):
-    """How a run of the crawl ended."""
-
-    why: str  # "done", "stopped", "pages", "seconds", "offline"
-    seconds: float
-    tally: log.Tally
-    counts: Counts
 
 
 class Crawl:
@@ -93,7 +85,8 @@ class Crawl:
         self._stopping = ""
         self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
-        self.tally = log.Tally()
+        self._before = Counts()  # what earlier runs have made
+        self.tally = log.Tally()  # of this run
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
         self.watch: Callable[[Report], None] | None = None  # called with every outcome
 
@@ -104,6 +97,7 @@ class Crawl:
         try:
             await self._stations.pool.start()
             await self._frontier.configure(self._options)  # it was opened before the orders in the log were known
+            self._before = await self._frontier.counts()
             await self._add_seeds(tasks)
             await self.orders.begin()
             await self._work()
@@ -114,10 +108,10 @@ class Crawl:
             self._over = True
             self._full.set()
             await committer  # not cancelled: a frame that was cut has to be written
-            ending = await self._end()
+            end = await self._end()
         if self._broken is not None:
             raise self._broken
-        return ending
+        return end
 
     @property
     def stopping(self) -> bool:
@@ -205,8 +199,9 @@ class Crawl:
         self._wake.set()
 
     def _check_limits(self, now: float) -> None:
-        if 0 < self._options.crawl.max_seconds <= now - self._started:
-            self._stopping = "seconds"
+        limit = ending.reached(self._options.crawl, now - self._started, self._before, self.tally)
+        if limit:
+            self.stop(limit)
         elif self._in_flight.enough() and not self._visits:
             self._stopping = "pages"
 
@@ -315,10 +310,12 @@ class Crawl:
             await self._frontier.close()
         return Ending(self._stopping, self._clock.now() - self._started, self.tally, counts)
 
-    async def progress(self) -> tuple[Counts, str]:
-        """Return the counts for the display, and why the crawl pauses; "" if it does not."""
+    async def progress(self) -> RunState:
+        """Return what the display shows besides the tally."""
+        counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
-        return await self._frontier.counts(), self.orders.pause() or full or network.describe(self._network.offline)
+        paused = self.orders.pause() or full or network.describe(self._network.offline)
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
 
 
 async def run(

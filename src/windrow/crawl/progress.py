@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from windrow.crawl.ending import RunState
 from windrow.crawl.loop import Crawl
-from windrow.data import Counts, Report
+from windrow.data import Report
 from windrow.frontier.policy import retry
 from windrow.log import Tally
 from windrow.units import count, moment, printable, size, span
@@ -22,25 +23,26 @@ async def report(crawl: Crawl, every: float, say: Callable[[str], None]) -> None
     wait = min(FIRST, every)
     while every:
         await asyncio.sleep(wait)
-        counts, paused = await crawl.progress()
+        state = await crawl.progress()
         now, requests = clock(), crawl.tally.requests
         rate = (requests - before) / max(now - then, 1e-9)
-        say(line(crawl.tally, counts, (now - start, rate), paused))
+        say(line(crawl.tally, state, (now - start, rate)))
         before, then, wait = requests, now, every
 
 
-def line(tally: Tally, counts: Counts, pace: tuple[float, float], paused: str = "") -> str:
-    """Return the progress as one line. pace: seconds since the start, requests per second of late; paused: why."""
+def line(tally: Tally, state: RunState, pace: tuple[float, float]) -> str:
+    """Return the progress as one line. pace: seconds since the start, requests per second of late."""
     seconds, rate = pace
     parts = [
         f"{count(tally.requests, 'request')} ({rate:,.1f} per second)",
         count(tally.pages, "page"),
-        f"{count(tally.documents, 'document')} ({size(tally.kept)} of text kept)",
-        f"{count(counts.waiting, 'URL')} waiting",
+        f"{count(tally.documents, 'document')} ({size(tally.kept)} of text kept, {count(tally.tokens, 'token')})",
+        f"{count(state.counts.waiting, 'URL')} waiting",
         count(failures(tally), "failed attempt"),
     ]
-    state = f"; {paused}" if paused else ""
-    return f"{span(seconds)}: {', '.join(parts)}{state}"
+    goal = f"; the corpus has {state.goal}" if state.goal else ""
+    paused = f"; {state.paused}" if state.paused else ""
+    return f"{span(seconds)}: {', '.join(parts)}{goal}{paused}"
 
 
 def failures(tally: Tally) -> int:

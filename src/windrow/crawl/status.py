@@ -31,6 +31,7 @@ class Status(msgspec.Struct):
     downloaded: int  # bytes
     clean: int  # bytes of main text found
     kept: int  # bytes of text in the corpus
+    tokens: int  # words of text in the corpus
     truncated: dict[str, int]  # captures that are not complete, by what ended them
     listed: int  # documents on the takedown list that are not purged
     purged: int  # pages removed by `windrow purge`
@@ -72,6 +73,7 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         downloaded=tally.downloaded,
         clean=tally.clean,
         kept=tally.kept,
+        tokens=tally.tokens,
         truncated=_by_size(tally.truncated),
         listed=len(removals.listed),
         purged=len(removals.purged),

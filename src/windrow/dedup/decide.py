@@ -54,6 +54,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     clean: int = 0  # bytes of main text
     primary: int = 0  # of these, bytes in the first accepted language
     kept: int = 0  # bytes of text that go into the corpus
+    tokens: int = 0  # words of this text
     text: int = 0  # fingerprint of the clean text; 0: the page has none, because a judge rejected it
     draft: Draft | None = None  # of the document, if the page goes into the corpus
     stays: Sequence[bool] | None = None  # which of its paragraphs go into the corpus; None: all
@@ -87,14 +88,15 @@ class Decider:
             return replace(decision, reason=Reason.DUPLICATE, detail=copy, text=verdict.digest)
         document_of = {"draft": draft, "signals": said, "text": verdict.digest}
         if self._mark is None or candidate.refined.ngrams is None:
-            return replace(decision, kept=sum(draft.sizes), **document_of)
+            return replace(decision, kept=sum(draft.sizes), tokens=candidate.refined.words, **document_of)
         marks = self._mark(candidate.refined.ngrams)
         decision = replace(decision, scores={**verdict.scores, NEAR: round(marks.share, 4)})
         if not marks.left:
             detail = f"{marks.share:.0%} of its words are in near-duplicate paragraphs"
             return replace(decision, reason=Reason.NEAR_DUPLICATE, detail=detail, text=verdict.digest)
         stays = [not duplicate for duplicate in marks.duplicate]
-        return replace(decision, kept=sum(itertools.compress(draft.sizes, stays)), stays=stays, **document_of)
+        kept = sum(itertools.compress(draft.sizes, stays))
+        return replace(decision, kept=kept, tokens=marks.left, stays=stays, **document_of)
 
     async def _copy(self, candidate: Candidate, text: int) -> str:
         """Return which fingerprint an earlier page has too; "" if none."""

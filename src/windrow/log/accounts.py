@@ -25,7 +25,18 @@ _PAGE = Kind.PAGE
 class SiteAccount:
     """The requests to a domain, or to a host, and the text they gave. It has the fields that `budget` decides by."""
 
-    __slots__ = ("clean", "closed", "documents", "downloaded", "kept", "pages", "primary", "retired", "words", "yields")
+    __slots__ = (
+        "clean",
+        "closed",
+        "documents",
+        "downloaded",
+        "kept",
+        "pages",
+        "primary",
+        "retired",
+        "tokens",
+        "yields",
+    )
 
     def __init__(self) -> None:
         self.pages = 0  # requests for pages that were answered
@@ -35,7 +46,7 @@ class SiteAccount:
         self.kept = 0  # bytes
         self.yields = 0  # of its pages, summed, in millionths
         self.documents = 0  # pages with text in the corpus
-        self.words = 0.0  # of these
+        self.tokens = 0  # words of these
         self.closed = 0  # URLs that were never requested, because it was retired
         self.retired = 0  # bit n: rule n of a what-if has retired it
 
@@ -48,16 +59,16 @@ class Part(msgspec.Struct):
     downloaded: int = 0  # bytes
     clean: int = 0  # bytes
     kept: int = 0  # bytes
-    words: float = 0.0
+    tokens: int = 0
 
-    def add(self, line: Line, words: float) -> None:
+    def add(self, line: Line) -> None:
         self.urls += 1
         self.downloaded += line.downloaded
         self.clean += line.clean
         if line.kept:
             self.documents += 1
             self.kept += line.kept
-            self.words += words
+            self.tokens += line.tokens
 
 
 class Point(msgspec.Struct):
@@ -118,15 +129,14 @@ class Accounts:
             self.other += line.downloaded
             return
         if self._listed and self._listed.covers(line.url):
-            line = msgspec.structs.replace(line, clean=0, primary=0, kept=0, language="", scores={})
+            line = msgspec.structs.replace(line, clean=0, primary=0, kept=0, tokens=0, language="", scores={})
         scores = line.scores
-        words = scores.get("words", 0.0) * (1 - scores.get("near_duplicates", 0.0)) if line.kept else 0.0
         if scores:
             self._score(scores, bool(line.kept))
         if line.final:
-            _part(self.reasons, line.reason).add(line, words)
+            _part(self.reasons, line.reason).add(line)
         if line.status:
-            self._answered(line, words)
+            self._answered(line)
             return
         self.broken += line.downloaded
         if line.reason == _LOW_YIELD:
@@ -143,14 +153,14 @@ class Accounts:
                 sums.documents += 1
                 sums.kept += score
 
-    def _answered(self, line: Line, words: float) -> None:
+    def _answered(self, line: Line) -> None:
         site = self._site(line.url)
         self._book(site, line)
         if line.kept:
             site.documents += 1
-            site.words += words
+            site.tokens += line.tokens
         if line.clean or line.kept:
-            _part(self.languages, line.language).add(line, words)
+            _part(self.languages, line.language).add(line)
         self._timeline.add(line, self._seconds)
 
     def _site(self, url: str) -> SiteAccount:

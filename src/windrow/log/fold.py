@@ -37,6 +37,7 @@ class Tally(msgspec.Struct):
     downloaded: int = 0  # bytes
     clean: int = 0  # bytes of main text
     kept: int = 0  # bytes of text that reached the corpus
+    tokens: int = 0  # words of this text: what --max-tokens counts
     truncated: dict[str, int] = {}  # captures that are not complete, by what ended them: "length", "time", "disconnect"
 
     def add(self, entry: Entry) -> None:
@@ -61,6 +62,7 @@ class Tally(msgspec.Struct):
         self.downloaded += report.downloaded
         self.clean += report.clean
         self.kept += report.kept
+        self.tokens += report.tokens
         if report.truncated:
             self.truncated[report.truncated] = self.truncated.get(report.truncated, 0) + 1
 
@@ -129,6 +131,7 @@ _FIELDS = (
     "clean",
     "primary",
     "kept",
+    "tokens",
     "language",
     "place",
     "kind",

@@ -4,7 +4,8 @@
 shapes, with `axes` around them. `svg` draws a scene, and `page` puts everything into one HTML file, with `tables` and
 `style`. Each takes several crawls as well as one: that is how crawls are compared. The numbers come from
 the log alone, so a report works for a running crawl, for one that was killed, and for one whose other files are gone.
-`samples` shows a few documents if the corpus is there.
+`samples` shows a few documents if the corpus is there, `heldout` and `heldout_plots` the result of `windrow lm
+evaluate`, if the directory has one.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ import msgspec
 
 from windrow import files
 from windrow.config import ConfigError
+from windrow.data import CrawlEvaluation
 from windrow.log import Watch
-from windrow.report import data, page, plots, svg
+from windrow.report import data, heldout_plots, page, plots, svg
 from windrow.report.data import Numbers
+from windrow.report.heldout import EVALUATION as EVALUATION
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -50,7 +53,8 @@ def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written
     """
     file = output if output.suffix in (".html", ".htm") else output / "index.html"
     before = "" if file.stem == "index" else f"{file.stem}-"
-    scenes = plots.all_of(crawls)
+    evaluations = _evaluations(crawls)
+    scenes = [*plots.all_of(crawls), *heldout_plots.all_of(evaluations)]
     pictures = {}
     for scene in scenes:
         drawn = svg.file(scene)
@@ -59,10 +63,20 @@ def write(crawls: Sequence[Numbers], output: Path, png: bool = False) -> Written
             pictures[file.with_name(f"{before}{scene.name}.png")] = svg.png(drawn)
     file.parent.mkdir(parents=True, exist_ok=True)
     _check_place(file, list(pictures))
+    files.write(
+        file, page.render(crawls, scenes, evaluations).encode()
+    )  # first: pictures without a page would be refused
     for path, content in pictures.items():
         files.write(path, content)
-    files.write(file, page.render(crawls, scenes).encode())
     return Written(file, list(pictures))
+
+
+def _evaluations(crawls: Sequence[Numbers]) -> list[CrawlEvaluation]:
+    """Return those to show: of a single crawl, also of the crawl that it was compared with; of several, each one's
+    own."""
+    if len(crawls) == 1:
+        return crawls[0].evaluations
+    return [crawl.evaluations[0] for crawl in crawls if crawl.evaluations]
 
 
 def _check_place(file: Path, pictures: Sequence[Path]) -> None:

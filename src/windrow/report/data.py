@@ -8,10 +8,11 @@ import msgspec
 
 import windrow
 from windrow import config, log, takedown
+from windrow.data import CrawlEvaluation
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
 from windrow.log.accounts import Part, Point, ScoreSum, joined
-from windrow.report import samples
+from windrow.report import heldout, samples
 from windrow.report.samples import TextSample
 
 TOP = 25  # domains in the list of those with most text, and of those that cost most
@@ -25,7 +26,7 @@ class Share(msgspec.Struct, frozen=True):
     name: str
     urls: int  # pages with text, pages answered, or URLs finished
     documents: int
-    words: int
+    tokens: int
     downloaded: int  # bytes
     clean: int  # bytes
     kept: int  # bytes
@@ -87,7 +88,7 @@ class Numbers(msgspec.Struct, frozen=True):
     responses: int  # answers to requests for URLs of the crawl, whatever the status; the yield counts these
     pages: int  # of these, with a 2xx status
     documents: int
-    words: int
+    tokens: int
     downloaded: int  # bytes of pages
     clean: int
     kept: int
@@ -110,6 +111,7 @@ class Numbers(msgspec.Struct, frozen=True):
     version: str = ""  # of Windrow, that made the report
     settings: str = ""  # the options of the crawl that differ from their defaults, as TOML
     samples: list[TextSample] = []
+    evaluations: list[CrawlEvaluation] = []  # made by `windrow lm evaluate`: of this crawl, and of one compared with it
 
 
 def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
@@ -126,6 +128,7 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
         samples=samples.read(directory, totals.lengths, listed.covers, totals.frames),
+        evaluations=heldout.read(directory),
     )
 
 
@@ -145,7 +148,7 @@ def numbers(name: str, totals: Totals, accounts: Accounts, tables: WhatIfTables)
         responses=total.urls,
         pages=tally.pages,
         documents=total.documents,
-        words=total.words,
+        tokens=total.tokens,
         downloaded=total.downloaded,
         clean=total.clean,
         kept=total.kept,
@@ -186,7 +189,7 @@ def _total(accounts: Iterable[SiteAccount], name: str = "") -> Share:
         name=name,
         urls=sum(account.pages for account in found),
         documents=sum(account.documents for account in found),
-        words=round(sum(account.words for account in found)),
+        tokens=sum(account.tokens for account in found),
         downloaded=downloaded,
         clean=sum(account.clean for account in found),
         kept=kept,
@@ -204,7 +207,7 @@ def _shares(parts: dict[str, Part], order: Callable[[Share], tuple[object, ...]]
                 name,
                 part.urls,
                 documents=part.documents,
-                words=round(part.words),
+                tokens=part.tokens,
                 downloaded=part.downloaded,
                 clean=part.clean,
                 kept=part.kept,

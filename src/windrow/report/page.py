@@ -5,9 +5,10 @@ import time
 from collections.abc import Sequence
 from html import escape
 
+from windrow.data import CrawlEvaluation
 from windrow.frontier.policy.whatif import LadderRow, RuleRow
 from windrow.judge.language import codes
-from windrow.report import style, svg, tables
+from windrow.report import heldout, style, svg, tables
 from windrow.report.data import Numbers, Sum
 from windrow.report.scene import DARK, LIGHT, Scene
 from windrow.units import count, share, size, span
@@ -16,7 +17,7 @@ NOTES = 5  # shown
 MARK = b'<meta name="generator" content="windrow report">'  # identifies an earlier report
 
 
-def render(crawls: Sequence[Numbers], scenes: Sequence[Scene]) -> str:
+def render(crawls: Sequence[Numbers], scenes: Sequence[Scene], evaluations: Sequence[CrawlEvaluation] = ()) -> str:
     names = " and ".join(escape(crawl.name) for crawl in crawls)
     several = len(crawls) > 1
     figures = {scene.name: _figure(scene) for scene in scenes}
@@ -28,6 +29,7 @@ def render(crawls: Sequence[Numbers], scenes: Sequence[Scene]) -> str:
         _section("Reasons", _REASONS, tables.shares(crawls, "reason", [crawl.reasons for crawl in crawls], "urls")),
         _languages(crawls) if textual else _NO_TEXT,
         _pictures(figures, "scatter", "yield", "harvest", "what-if"),
+        _heldout(figures, evaluations) if evaluations else "",
         *[_samples(crawl, several) for crawl in crawls if crawl.samples],
         _section(
             "Top-level domains",
@@ -53,6 +55,14 @@ def _pictures(figures: dict[str, str], *names: str) -> str:
 def _languages(crawls: Sequence[Numbers]) -> str:
     found = tables.shares(crawls, "language", [crawl.languages for crawl in crawls], "kept")
     return _section("Languages", _LANGUAGES, found)
+
+
+def _heldout(figures: dict[str, str], found: Sequence[CrawlEvaluation]) -> str:
+    """Return the section about held-out text: pictures, sizes, languages."""
+    notes = "".join(f"<p>{escape(one.crawl)}: {escape(one.note)}</p>" for one in found if one.note)
+    inner = f"{tables.table(*heldout.sizes(found))}{notes}<h3>Languages</h3>{tables.table(*heldout.languages(found))}"
+    pictures = _pictures(figures, "perplexity", "perplexity-language", "wanted")
+    return pictures + _section("Held-out text", heldout.lead(found), inner)
 
 
 def _samples(crawl: Numbers, named: bool) -> str:
@@ -105,7 +115,7 @@ def _facts(crawl: Numbers) -> list[tuple[str, str, str]]:
     if crawl.clean or crawl.kept:
         facts += [
             ("documents", f"{crawl.documents:,}", f"{share(crawl.documents, crawl.pages)} of the pages"),
-            ("text kept", size(crawl.kept), count(crawl.words, "word") if crawl.words else ""),
+            ("text kept", size(crawl.kept), count(crawl.tokens, "token") if crawl.tokens else ""),
             ("yield", share(crawl.kept, crawl.downloaded), "kept / downloaded"),
             ("retired", f"{crawl.retired:,}", f"{unit}s of low yield"),
         ]

@@ -16,7 +16,7 @@ from windrow.report.scene import FONT, Box, Dot, Labels, Polyline, Scene, Text, 
 from windrow.units import share, size
 
 LINES = (1.0, 0.1, 0.01, 0.001, 0.0001, 0.00001)  # of constant yield
-_LEFT, _TOP, _RIGHT, _BOTTOM = 72.0, 30.0, 26.0, 52.0  # pixels around the plot
+LEFT, TOP, RIGHT, BOTTOM = 72.0, 30.0, 26.0, 52.0  # pixels around the plot
 _STRIP = 26.0  # pixels for domains of which nothing was kept: a logarithm cannot show them
 _MANY = 1500  # more dots than this are drawn smaller
 _BARS = 16
@@ -49,13 +49,13 @@ def scatter(crawls: Sequence[Numbers]) -> Scene:
     cells = [cell for crawl in crawls for cell in crawl.cells]
     x_low, x_high = axes.decades([cell.downloaded for cell in cells])
     y_low, y_high = axes.decades([cell.kept for cell in cells])
-    floor = scene.height - _BOTTOM - _STRIP
+    floor = scene.height - BOTTOM - _STRIP
     x = Axis(
-        "downloaded", x_low, high=x_high, start=_LEFT, end=scene.width - 58, logarithmic=True, show=axes.bytes_shown
+        "downloaded", x_low, high=x_high, start=LEFT, end=scene.width - 58, logarithmic=True, show=axes.bytes_shown
     )
-    y = Axis("kept in the corpus", y_low, high=y_high, start=floor, end=_TOP, logarithmic=True, show=axes.bytes_shown)
+    y = Axis("kept in the corpus", y_low, high=y_high, start=floor, end=TOP, logarithmic=True, show=axes.bytes_shown)
     axes.frame(scene, x, y, _STRIP)
-    scene.items.append(Text(_LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, text="0", anchor="end"))
+    scene.items.append(Text(LEFT - 7, floor + _STRIP / 2 + FONT * 0.35, text="0", anchor="end"))
     _constant_yields(scene, x, y)
     single = len(crawls) == 1
     split = single and crawls[0].retired > 0
@@ -97,11 +97,11 @@ def _names(crawls: Sequence[Numbers]) -> list[tuple[str, str]]:
     return [(crawl.name, series(number)) for number, crawl in enumerate(crawls)] if len(crawls) > 1 else []
 
 
-def _legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
+def legend(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     """Draw a legend in a row above the plot."""
-    at = _LEFT
+    at = LEFT
     for name, role in entries:
-        scene.items += [Dot(at + 5, _TOP - 18, radius=4.5, role=role), Text(at + 15, _TOP - 14, text=name, role="ink")]
+        scene.items += [Dot(at + 5, TOP - 18, radius=4.5, role=role), Text(at + 15, TOP - 14, text=name, role="ink")]
         at += 36 + len(name) * FONT * 0.58
 
 
@@ -112,8 +112,8 @@ def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
     longest = max(len(name) for name, _ in entries)
     scene.items.append(
         Box(
-            _LEFT + 6,
-            _TOP + 4,
+            LEFT + 6,
+            TOP + 4,
             width=longest * FONT * 0.56 + 30,
             height=len(entries) * 18 + 8,
             role="paper",
@@ -121,10 +121,10 @@ def _corner(scene: Scene, entries: Sequence[tuple[str, str]]) -> None:
         )
     )
     for number, (name, role) in enumerate(entries):
-        height = _TOP + 18 + 18 * number
+        height = TOP + 18 + 18 * number
         scene.items += [
-            Dot(_LEFT + 18, height - 4, radius=4.5, role=role),
-            Text(_LEFT + 30, height, text=name, role="ink"),
+            Dot(LEFT + 18, height - 4, radius=4.5, role=role),
+            Text(LEFT + 30, height, text=name, role="ink"),
         ]
 
 
@@ -135,14 +135,14 @@ def over_time(crawls: Sequence[Numbers]) -> Scene:
     curves = [_rates(crawl, seconds) for crawl in crawls]
     longest = max((points[-1][0] for points, _ in curves if points), default=1.0) or 1.0
     highest = max(_ceiling(points, totals) for points, totals in curves) or 0.01
-    x = Axis(f"{unit} of crawling", 0.0, high=longest, start=_LEFT, end=scene.width - _RIGHT, show=_plain)
-    y = Axis("kept / downloaded", 0.0, high=highest * 1.08, start=scene.height - _BOTTOM, end=_TOP, show=axes.percent)
+    x = Axis(f"{unit} of crawling", 0.0, high=longest, start=LEFT, end=scene.width - RIGHT, show=_plain)
+    y = Axis("kept / downloaded", 0.0, high=highest * 1.08, start=scene.height - BOTTOM, end=TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, (points, totals) in enumerate(curves):
         for line, width, strength in ((points, 1.2, 0.5 if len(crawls) == 1 else 0.3), (totals, 2.4, 1.0)):
             places = [(x.at(place), y.at(rate)) for place, rate in line]
-            scene.items.append(Polyline(clipped(places, _TOP, y.start), series(number), width, opacity=strength))
-    _legend(scene, _names(crawls))
+            scene.items.append(Polyline(clipped(places, TOP, y.start), series(number), width, opacity=strength))
+    legend(scene, _names(crawls))
     return scene
 
 
@@ -177,14 +177,14 @@ def harvest(crawls: Sequence[Numbers]) -> Scene:
     curves = [_sums(crawl) for crawl in crawls]
     widest = max(points[-1][0] for points in curves) or 1.0
     highest = max(points[-1][1] for points in curves) or 1.0
-    x = Axis("downloaded", 0.0, high=widest, start=_LEFT, end=scene.width - _RIGHT, show=axes.bytes_shown)
+    x = Axis("downloaded", 0.0, high=widest, start=LEFT, end=scene.width - RIGHT, show=axes.bytes_shown)
     y = Axis(
-        "kept in the corpus", 0.0, high=highest * 1.05, start=scene.height - _BOTTOM, end=_TOP, show=axes.bytes_shown
+        "kept in the corpus", 0.0, high=highest * 1.05, start=scene.height - BOTTOM, end=TOP, show=axes.bytes_shown
     )
     axes.frame(scene, x, y)
     for number, points in enumerate(curves):
         scene.items.append(Polyline(tuple((x.at(bytes_), y.at(kept)) for bytes_, kept in points), series(number), 2.4))
-    _legend(scene, _names(crawls))
+    legend(scene, _names(crawls))
     return scene
 
 
@@ -199,8 +199,8 @@ def trade(crawls: Sequence[Numbers]) -> Scene:
     """Plot which share of the text which share of the bytes would have given: the ladder, and the rules."""
     unit = _unit(crawls)
     scene = Scene("what-if", f"What fewer {unit}s would have given", caption=_TRADE.format(unit=unit))
-    x = Axis("share of the bytes", 0.0, high=1.0, start=_LEFT, end=scene.width - _RIGHT, show=axes.percent)
-    y = Axis("share of the text", 0.0, high=1.0, start=scene.height - _BOTTOM, end=_TOP, show=axes.percent)
+    x = Axis("share of the bytes", 0.0, high=1.0, start=LEFT, end=scene.width - RIGHT, show=axes.percent)
+    y = Axis("share of the text", 0.0, high=1.0, start=scene.height - BOTTOM, end=TOP, show=axes.percent)
     axes.frame(scene, x, y)
     for number, crawl in enumerate(crawls):
         if crawl.what_if is None or not crawl.kept:
@@ -221,7 +221,7 @@ def trade(crawls: Sequence[Numbers]) -> Scene:
         ]
         if len(crawls) == 1:
             scene.items += _marked(scene, steps, rules)
-    _legend(scene, _names(crawls))
+    legend(scene, _names(crawls))
     return scene
 
 

@@ -73,8 +73,8 @@ def _single(title: str, shares: Sequence[Share], field: str) -> str:
     textual = any(entry.clean or entry.kept for entry in shares)
     what = _COUNTED.get(title, "responses")
     head = [title, *(["domains"] if domains else []), what, "downloaded"]
-    worded = any(entry.words for entry in shares)
-    head += ["text", "documents", *(["words"] if worded else []), "kept", "yield"] if textual else []
+    counted = any(entry.tokens for entry in shares)
+    head += ["text", "documents", *(["tokens"] if counted else []), "kept", "yield"] if textual else []
     total = sum(getattr(entry, field) for entry in shares)
     rows = []
     for entry in [*shares[:ROWS], *_rest(shares[ROWS:])]:
@@ -85,7 +85,7 @@ def _single(title: str, shares: Sequence[Share], field: str) -> str:
             size_or_zero(entry.downloaded),
         ]
         if textual:
-            cells += [size_or_zero(entry.clean), count(entry.documents), *([count(entry.words)] if worded else [])]
+            cells += [size_or_zero(entry.clean), count(entry.documents), *([count(entry.tokens)] if counted else [])]
             cells += [size_or_zero(entry.kept), share_or_zero(entry.kept, entry.downloaded)]
         value = getattr(entry, field)
         rows.append([*cells, share_or_zero(value, total), _bar(ratio(value, total), 0)])
@@ -101,7 +101,7 @@ def _rest(shares: Sequence[Share]) -> list[Share]:
             name=f"({len(shares):,} more)",
             urls=sum(entry.urls for entry in shares),
             documents=sum(entry.documents for entry in shares),
-            words=sum(entry.words for entry in shares),
+            tokens=sum(entry.tokens for entry in shares),
             downloaded=downloaded,
             clean=sum(entry.clean for entry in shares),
             kept=kept,

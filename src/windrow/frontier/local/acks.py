@@ -103,6 +103,9 @@ class Acks:
         health.judge(row, report, self._fetch)
         host = self._backlog.hosts.get(row.name)
         entry = logged or Entry(report, (), report.refused)
+        if report.kept:
+            self._meta.documents += 1
+            self._meta.tokens += report.tokens
         if task.kind is Kind.PAGE:
             entry = self._take_page(row, host, entry, logged is None)
         elif task.kind is Kind.FILE:

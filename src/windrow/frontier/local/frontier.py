@@ -254,6 +254,8 @@ class LocalFrontier:
             hosts_ready=ready,
             hosts_waiting=self._dispatcher.scheduled() - ready,
             hosts_backlog=max(0, meta.hosts_waiting - len(self._backlog.hosts)),
+            documents=meta.documents,
+            tokens=meta.tokens,
         )
 
 

@@ -155,6 +155,8 @@ class Meta(msgspec.Struct):
     hosts_waiting: int = 0  # with URLs that wait
     waiting: int = 0  # URLs
     finished: dict[str, int] = {}
+    documents: int = 0  # pages with text in the corpus
+    tokens: int = 0  # words of these
     refused: dict[str, int] = {}
     account: CrawlYield = msgspec.field(default_factory=CrawlYield)
     values: ValueSums = msgspec.field(default_factory=ValueSums)

@@ -12,6 +12,7 @@ four words before it, and the perplexity of a page is low if the page is written
 - `hashing`, `sorting`: hash tables and sorting of millions of numbers, by operations on whole arrays.
 - `query`: the probabilities of sequences, from that block. The reference is numpy; `_query.c` is the kernel.
 - `model`: read and write a model whatever its form, and score text with it.
+- `heldout`: a sample that grows, models of it or of a part, and their perplexity on text that they have not seen.
 
 The n-grams here are those of a language model. Near-duplicates have n-grams of their own, see `dedup`.
 """
