@@ -128,13 +128,14 @@ class Dispatcher:
             return False
         bucket = values.bucket(host.rank)
         soon = self._now + LONG_REST
-        return bucket > 0 and any(
-            values.bucket(other.rank) < bucket
-            and (other.has_more or other.in_flight)
-            and not other.ending
-            and self._due(other) <= soon
-            for other in self._backlog.hosts.values()
-        )
+        if not bucket:
+            return False
+        for other in self._backlog.hosts.values():
+            if other.in_flight and values.bucket(other.taken) < bucket:
+                return True  # its links may be better
+            if other.has_more and values.bucket(other.rank) < bucket and not other.ending and self._due(other) <= soon:
+                return True
+        return False
 
     # The end of a crawl
 

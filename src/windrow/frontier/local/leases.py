@@ -212,6 +212,7 @@ def _take(host: OpenHost, tasks: Sequence[Task], queue: Sequence[tuple[int, int]
     """Put pages in flight. The rank of the host becomes that of the first page that stays."""
     for task, (_, ref) in zip(tasks, queue, strict=False):
         host.in_flight[task.url.key] = ref
+    host.taken = min(host.taken, queue[0][0]) if len(host.in_flight) > len(tasks) else queue[0][0]
     host.rank = queue[len(tasks)][0] if len(tasks) < len(queue) else 255
 
 

@@ -21,7 +21,7 @@ from zlib import crc32
 
 import msgspec
 
-from windrow.data import Report, Task, Url
+from windrow.data import Reason, Report, Task, Url
 from windrow.frontier.policy import features
 from windrow.frontier.policy.features import SIZE
 
@@ -35,6 +35,7 @@ LEVELS = 8  # of relevance
 SCORES = 8.0  # steps per doubling of a score, in the byte that keeps it
 
 _NONE = Url("", "", "", 0)
+_WITHOUT_TEXT = frozenset({Reason.QUALITY, Reason.NO_TEXT, Reason.SOFT_404})
 _HEAD = struct.Struct(">BBB")  # score of the page with the link, hops, and a byte that makes the length odd
 _OWN = 112  # seed of the hashes of what the page with the link is like
 
@@ -82,11 +83,11 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 def parent(report: Report, by: str) -> Parent:
-    """Return what a page says of its links. `by`: the score of a topic crawl. A page without a score has its own
-    parent's."""
+    """Return what a page says of its links. `by`: the score of a topic crawl. A page without running text, such
+    as a list of links, has the score of its own parent."""
     share = wanted(report)
     score, hops = head(report.task.hints)
-    own = report.scores.get(by)
+    own = report.scores.get(by) if report.reason not in _WITHOUT_TEXT else None
     return Parent(
         url=report.task.url,
         language=report.page_language or report.language,
