@@ -79,10 +79,10 @@ class Web:
 
 
 @contextmanager
-def web(directory: Path, port: int) -> Iterator[Web]:
+def web(directory: Path, port: int, profile: str = "medium") -> Iterator[Web]:
     if not SERVE.exists():
-        sys.exit(f"cannot serve the medium web: {SERVE} is missing")
-    subprocess.run([SERVE, "start", "medium", directory, str(port)], check=True, stdout=sys.stderr)
+        sys.exit(f"cannot serve the {profile} web: {SERVE} is missing")
+    subprocess.run([SERVE, "start", profile, directory, str(port)], check=True, stdout=sys.stderr)
     try:
         yield Web(directory)
     finally:

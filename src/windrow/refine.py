@@ -20,6 +20,7 @@ from windrow.dedup.ngrams import Ngrams
 from windrow.extract import requisites
 from windrow.frontier.policy import hints, scope
 from windrow.judge import soft404
+from windrow.judge.focus import topic
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import Headers
 
@@ -53,7 +54,7 @@ class Refiner:
     def __init__(self, config: Config, score: Callable[[str], float] | None = None) -> None:
         """`score`: how probably some words are on the topic, 0 to 1; for the hints."""
         self._hinting = hinting(config)
-        self._score = score
+        self._score = score or (topic.words_scorer(config.focus) if self._hinting else None)
         self._extract = extract.extractor(config, self._hinting)
         self._judge = Panel(config) if config.extract.extractor != "none" else None
         self._all_headers = bool(config.judge.judges)  # a user's judge may read any of them

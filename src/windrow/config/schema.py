@@ -127,6 +127,16 @@ class FrontierOptions:
     # Order of links and hosts: "value" learns while crawling what each link is worth, "yield" takes the hosts first
     # that have given the most text per byte, "breadth" each in turn.
     order: Literal["value", "yield", "breadth"] = "value"
+    # With order "value", what it learns from: "hosts" (what a host and a domain have given), "links" (the words of a
+    # link, around it and in its language), "hops" (how far the last wanted page is), "new-hosts" (where unknown hosts
+    # are named), "yield" (the text and the size of the pages of a host).
+    learn: tuple[Literal["hosts", "links", "hops", "new-hosts", "yield"], ...] = (
+        "hosts",
+        "links",
+        "hops",
+        "new-hosts",
+        "yield",
+    )
     # With order "value": links that are hardly worth a request end as "low-value" when the wanted text expected behind
     # all that wait is at most this share of what was found; 0: they are all requested.
     give_up: Share = 0.004

@@ -263,7 +263,7 @@ def _values(store: Store, meta: Meta, options: config.Config, languages: Sequenc
     """Return the values of links, if the crawl is ordered by them. Without text all of them would be 0."""
     if options.frontier.order != "value" or options.extract.extractor == "none":
         return None
-    return Values(meta, store.blob(VALUES), options.focus, tuple(languages))
+    return Values(meta, store.blob(VALUES), options, tuple(languages))
 
 
 def _writes(report: Report) -> int:

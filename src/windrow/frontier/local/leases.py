@@ -136,7 +136,8 @@ class Leases:
         if not queue:
             host.ends_pages = False
             return None
-        tasks = [self._store.read(ref, row) for rank, ref in queue[:room] if rank < queue[0][0] + steer.DOUBLE]
+        width = self._values.similar if self._values is not None else steer.DOUBLE
+        tasks = [self._store.read(ref, row) for rank, ref in queue[:room] if rank < queue[0][0] + width]
         if row.closed_parts and any(budget.in_closed_part(row.parts, task.url.text) for task in tasks):
             return self._end_parts(host, tasks, queue)
         origins = self._complete(host, tasks, now)

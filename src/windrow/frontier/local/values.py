@@ -54,7 +54,8 @@ class Prediction(msgspec.Struct, frozen=True):
 class Values:
     """The models and the sums. `topic`: the options of a topic crawl; its buckets are used if `topic.high` is set."""
 
-    def __init__(self, meta: Meta, state: bytes, topic: config.FocusOptions, codes: tuple[str, ...] = ()) -> None:
+    def __init__(self, meta: Meta, state: bytes, options: config.Config, codes: tuple[str, ...] = ()) -> None:
+        topic, self._learned = options.focus, frozenset(options.frontier.learn)
         self._meta = meta
         self._given: tuple[object, ...] = (topic.model, topic.by, topic.high, topic.medium)
         self.bounds = meta.bounds  # changes with the boundaries of the buckets
@@ -74,6 +75,7 @@ class Values:
             self.bounds = self._meta.bounds = self._meta.bounds + 1
         self._by = topic.by
         self.banded = bool(topic.model and topic.high)
+        self.similar = round(BAND_STEPS if self.banded else STEPS)  # ranks: links so near may be in one lease
         self._bounds = [value.pressed(bound) if bound else 255 for bound in (topic.high, topic.medium)]
         self._cutoff = value.pressed(topic.cutoff) if topic.model and topic.cutoff else 255
 
@@ -92,7 +94,10 @@ class Values:
 
     def described(self, task: Task, above: Parent | None) -> Task:
         """Return a link with its hints and its rank. above: the page that holds it; None: a seed, or known hints."""
-        link = msgspec.structs.replace(task, hints=value.hints(task, above)) if above is not None else task
+        link = task
+        if above is not None:
+            said = task if "links" in self._learned else msgspec.structs.replace(task, hints=b"")
+            link = msgspec.structs.replace(task, hints=value.hints(said, above, "hops" in self._learned))
         return msgspec.structs.replace(link, priority=self.rank(link))
 
     def seed(self, task: Task) -> Task:
@@ -120,13 +125,19 @@ class Values:
 
     def predict(self, task: Task) -> Prediction:
         url = task.url
-        shared, own = features.of_host(url.host, url.domain), features.of_page(url.text, url.host, task.hints)
+        shared, own = self._shared(url.host, url.domain), features.of_page(url.text, url.host, task.hints)
         host = value.START + self._wanted.logit(shared)
         names = value.START + self._names.logit(shared) + self._names.logit(own)
         return Prediction(value.chance(host + self._wanted.logit(own)), value.chance(names), host, shared + own)
 
+    def _shared(self, host: str, domain: str) -> bytes:
+        """Return the features that all links to a host share."""
+        return features.of_host(host, domain) if "hosts" in self._learned else features.BIAS
+
     def _leads(self, names: float) -> float:
         """Return what a link to new hosts counts for, in wanted pages."""
+        if "new-hosts" not in self._learned:
+            return 0.0
         sums = self.sums
         lead = names * SHARE * self._per_host()
         return min(lead, LIMIT * sums.documents / sums.pages) if sums.documents >= SURE else lead
@@ -147,17 +158,21 @@ class Values:
         return _came(self.sums.ranked, self._chance(row, rank)) * self._text(row) / self._bytes(row)
 
     def _chance(self, row: HostRow, rank: int) -> float:
-        shared = value.START + self._wanted.logit(features.of_host(row.name, row.domain))
+        shared = value.START + self._wanted.logit(self._shared(row.name, row.domain))
         if not self.banded:
             return value.chance(shared + (RANK - rank) / STEPS)
         return value.chance(shared + (BAND / 2 - min(rank - self.bucket(rank) * BAND, BAND)) / BAND_STEPS)
 
     def _text(self, row: HostRow) -> float:
         mean = (self.sums.text + WEIGHT * TEXT) / (self.sums.documents + WEIGHT)
+        if "yield" not in self._learned:
+            return mean
         return (row.text + WEIGHT * mean) / (row.documents + WEIGHT)
 
     def _bytes(self, row: HostRow) -> float:
         mean = (self.sums.downloaded + WEIGHT * BYTES) / (self.sums.pages + WEIGHT)
+        if "yield" not in self._learned:
+            return mean
         return (row.downloaded + WEIGHT * mean) / (row.pages + WEIGHT)
 
     # Learning
@@ -172,7 +187,9 @@ class Values:
         _enter(sums.wanted, found.wanted, target)
         _enter(sums.behind, found.wanted, sum([_came(sums.wanted, chance) for chance in links]))
         _enter(sums.naming, found.names, hosts)
-        self._wanted.learn(found.features, max(target, value.THROUGH * max(links, default=0.0)))
+        self._wanted.learn(
+            found.features, max(target, value.THROUGH * max(links, default=0.0) if "hops" in self._learned else 0.0)
+        )
         self._names.learn(found.features, 1.0 if hosts else 0.0)
         sums.pages += 1
         sums.downloaded += report.downloaded

@@ -26,6 +26,9 @@ _BIAS = 7
 (_HOST, _DOMAIN, _SUFFIX, _LABEL, _PREFIX, _FOLDER, _ENDING, _WORD, _FORM, _NAME, _VALUE) = range(101, 112)
 
 
+BIAS = array("I", [_BIAS]).tobytes()  # the feature of every link
+
+
 @functools.lru_cache(8192)
 def of_host(host: str, domain: str) -> bytes:
     """Return the features that all links to a host share."""

@@ -105,13 +105,15 @@ def wanted(report: Report) -> float:
     return report.relevant / report.kept if "relevance" in report.scores else 1.0
 
 
-def hints(task: Task, above: Parent) -> bytes:
+def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:
     """Return the hints of a link: what it says of its target, and what the page that holds it is like."""
     url, there = task.url, above.url
     same = "=" if url.host == there.host else "/"
     near = same + ("=" if url.text.rpartition("/")[0] == there.text.rpartition("/")[0] else "/")
     kept = "+" if above.wanted >= 0.5 else "-"
-    said = [f"p{above.language}{same}", f"k{kept}{near}", f"d{kept}{url.host}", f"o{above.hops}{same}"]
+    said = [f"p{above.language}{same}", f"k{kept}{near}", f"d{kept}{url.host}"]
+    if with_hops:
+        said.append(f"o{above.hops}{same}")
     if above.relevance is not None:
         said.append(f"v{min(int(above.relevance * LEVELS), LEVELS - 1)}{same}")
     numbers = [crc32(text.encode(), _OWN) & 0xFFFF for text in said]

@@ -1,6 +1,7 @@
 """The judge of the topic: scores each page, and rejects one only where [focus] max_perplexity asks for it."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,6 +65,21 @@ def build(config: Config) -> Judge:
         return Ruling(scores=found.named())
 
     return judge
+
+
+def words_scorer(options: FocusOptions) -> Callable[[str], float] | None:
+    """Return a function that says how well a few words fit the topic, from 0 to 1; None if the topic has no words."""
+    known = typical(options)
+    if not options.model or not options.words or known is None or not 0 < known.ratio < known.worst_ratio:
+        return None
+    weigher = Weigher(weights.read(Path(options.words)))
+    width = math.log(known.worst_ratio / known.ratio)
+
+    def score(text: str) -> float:
+        ratio = weigher.ratio([text])
+        return 0.0 if ratio is None else min(1.0, max(0.0, math.log(known.worst_ratio / max(ratio, 1e-9)) / width))
+
+    return score
 
 
 def read(options: FocusOptions, check: bool = False) -> TopicScorer:

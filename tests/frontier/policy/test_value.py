@@ -1,0 +1,87 @@
+"""The models of the value of links: what they learn, and what is known of a link before it is fetched."""
+
+import msgspec
+import pytest
+
+from tests.frontier.simulation import task
+from windrow.data import Reason, Report, Task
+from windrow.frontier.policy import features, value
+from windrow.frontier.policy.value import Learner, Parent
+
+
+def found(text: str, hints: bytes = b"") -> bytes:
+    url = task(text).url
+    return features.of_host(url.host, url.domain) + features.of_page(url.text, url.host, hints)
+
+
+def page(text: str = "http://a.org/", **fields: object) -> Report:
+    return msgspec.structs.replace(Report(seq=1, task=task(text), reason=Reason.OK, detail="", time=1.0), **fields)
+
+
+def test_a_learner_tells_links_apart_after_a_few_pages() -> None:
+    learner = Learner()
+    for number in range(20):
+        learner.learn(found(f"http://a.org/de/{number}.html"), 1.0)
+        learner.learn(found(f"http://a.org/en/{number}.html"), 0.0)
+    assert learner.logit(found("http://a.org/de/new.html")) > 1 + learner.logit(found("http://a.org/en/new.html"))
+    assert learner.logit(found("http://b.org/de/new.html")) > 1 + learner.logit(found("http://b.org/en/new.html"))
+
+
+def test_a_learner_comes_back_from_its_state_as_it_was() -> None:
+    learner = Learner()
+    for number in range(9):
+        learner.learn(found(f"http://a.org/{number}"), number % 2)
+    again = Learner(learner.state())
+    assert (again.weights, again.squares) == (learner.weights, learner.squares)
+
+
+def test_the_code_of_a_wanted_language_counts_from_the_start() -> None:
+    learner = Learner()
+    value.prime(learner, ["de"], [])
+    plain = learner.logit(found("http://a.org/x/index.html"))
+    for text in ("http://a.org/de/index.html", "http://a.org/x/index.de.html", "http://a.org/x/?lang=de", "http://a.de/"):
+        assert learner.logit(found(text)) == pytest.approx(plain + value.NAMED), text
+
+
+def test_hints_hold_what_the_link_says_and_what_its_page_is_like() -> None:
+    link = task("http://a.org/x", hints=b"\1\2")
+    german = Parent(task("http://a.org/").url, language="deu", wanted=1.0, score=77, hops=2)
+    packed = value.hints(link, german)
+    assert value.head(packed) == (77, 2)
+    assert packed[3:5] == b"\1\2"
+    assert packed != value.hints(link, msgspec.structs.replace(german, language="fra"))
+    assert value.hints(msgspec.structs.replace(link, hints=packed), german)[3:] == packed[3:] + packed[5:]
+
+
+def test_a_page_without_running_text_passes_the_score_of_its_own_parent_on() -> None:
+    own = value.hints(task("http://a.org/"), Parent(task("http://b.org/").url, score=90))
+    scores = {"odds": 500.0}
+    index = page(reason=Reason.QUALITY, task=task("http://a.org/", hints=own), scores=scores)
+    article = page(reason=Reason.OK, task=task("http://a.org/", hints=own), scores=scores)
+    assert value.parent(index, "odds").score == 90
+    assert value.parent(article, "odds").score == value.pressed(500.0)
+
+
+def test_hops_count_pages_in_a_row_without_wanted_text() -> None:
+    links = task("http://a.org/", hints=value.hints(task("http://a.org/"), Parent(hops=3)))
+    assert value.parent(page(task=links), "odds").hops == 4
+    assert value.parent(page(task=links, kept=100), "odds").hops == 0
+    far = task("http://a.org/", hints=value.hints(task("http://a.org/"), Parent(hops=value.MOST_HOPS)))
+    assert value.parent(page(task=far), "odds").hops == value.MOST_HOPS
+
+
+def test_with_a_topic_a_page_is_wanted_as_far_as_it_is_relevant() -> None:
+    assert value.wanted(page(kept=100)) == 1.0
+    assert value.wanted(page(kept=100, relevant=25, scores={"relevance": 0.25})) == 0.25
+    assert value.wanted(page(relevant=0, scores={"relevance": 0.9})) == 0.0
+
+
+@pytest.mark.parametrize("score", [0.001, 0.4, 1.0, 3.9, 360.0, 1e5, 1e7])
+def test_a_score_fits_into_a_byte_in_order(score: float) -> None:
+    assert 1 <= value.pressed(score) <= value.pressed(score * 1.2) <= 255
+    assert value.pressed(score) < value.pressed(score * 2) or value.pressed(score) == 255 or score < 2.0**-8
+
+
+def test_old_hints_without_a_head_have_no_score() -> None:
+    assert value.head(b"\1\2\3\4") == (0, 0)
+    assert Task(task("http://a.org/").url).hints == b""

@@ -1,0 +1,173 @@
+"""Order by the value of links: what is leased first, what ends as low-value, and buckets of a topic crawl."""
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.frontier.conftest import Opener
+from tests.frontier.hand import Hand, do
+from tests.frontier.simulation import START, options, task
+from windrow import frontier
+from windrow.config import Config, FocusOptions
+from windrow.data import Frame, Lease, Reason
+from windrow.frontier.local.values import BAND
+
+TEXT = {"downloaded": 5000, "kept": 2500}
+NONE = {"downloaded": 5000, "kept": 0}
+VALUED = {"order": "value", "delay": 0.0}
+
+
+def ends(crawl: Hand, leases: list[Lease]) -> None:
+    """Serve pages below /de/ with text and all others without; closed ones end."""
+    for lease in leases:
+        for each in lease.tasks:
+            if lease.closed is not None:
+                crawl.ack(each, lease.closed)
+            elif "/de/" in each.url.text:
+                crawl.ack(each, **TEXT)
+            else:
+                crawl.ack(each, Reason.LANGUAGE, status=200, **NONE)
+        crawl.release(lease, last=crawl.now)
+
+
+def test_within_a_host_links_like_those_that_gave_text_come_first(hand: Opener) -> None:
+    crawl = hand(**VALUED)
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(80) for part in ("de", "en", "fr")])
+    for _ in range(6):
+        ends(crawl, crawl.pages(1))
+    [lease] = crawl.pages(1)
+    assert [each.url.text.split("/")[3] for each in lease.tasks] == ["de"] * len(lease.tasks)
+
+
+def test_a_part_of_one_host_predicts_the_same_part_of_another(hand: Opener) -> None:
+    crawl = hand(**VALUED)
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(20) for part in ("de", "en")])
+    for _ in range(12):
+        ends(crawl, crawl.pages(1))
+    crawl.add("http://b.org/en/x.html", "http://c.org/de/x.html")
+    assert [lease.host for lease in crawl.pages()][:1] == ["c.org"]
+
+
+def test_links_end_as_low_value_when_little_text_is_left(hand: Opener) -> None:
+    crawl = hand(**VALUED, give_up=0.2)
+    crawl.add(*[f"http://a.org/de/{page}.html" for page in range(60)])
+    crawl.add(*[f"http://b.org/en/{page}.html" for page in range(2000)])
+    reasons: dict[str, int] = {}
+    for _ in range(2000):
+        leases = crawl.pages()
+        if not leases:
+            break
+        for lease in leases:
+            name = lease.closed.value if lease.closed else "requested"
+            reasons[name] = reasons.get(name, 0) + len(lease.tasks)
+        ends(crawl, leases)
+    assert reasons["low-value"] > 1000
+    assert reasons["requested"] + reasons["low-value"] == 2060
+    counts = do(crawl.store.counts())
+    assert counts.waiting == 0
+    assert counts.finished[Reason.OK] == 60
+
+
+def test_nothing_ends_as_low_value_if_that_is_turned_off(hand: Opener) -> None:
+    crawl = hand(**VALUED, give_up=0.0)
+    crawl.add(*[f"http://a.org/de/{page}.html" for page in range(30)])
+    crawl.add(*[f"http://b.org/en/{page}.html" for page in range(300)])
+    for _ in range(1000):
+        leases = crawl.pages()
+        if not leases:
+            break
+        assert all(lease.closed is None for lease in leases)
+        ends(crawl, leases)
+    assert do(crawl.store.counts()).finished == {Reason.OK: 30, Reason.LANGUAGE: 300}
+
+
+def topical(**fields: object) -> Config:
+    focus = FocusOptions(model="topic.bin", by="odds", high=1.0, medium=4.0, cutoff=30.0)
+    return dataclasses.replace(options(**VALUED, **fields), focus=dataclasses.replace(focus))
+
+
+def opened(store: str, directory: Path, config: Config) -> Hand:
+    own = dataclasses.replace(config, frontier=dataclasses.replace(config.frontier, store=store))
+    return Hand(frontier.open(directory, own, START))
+
+
+@pytest.fixture(params=["memory", "lmdb"])
+def topic_crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Hand:
+    return opened(request.param, tmp_path, topical())
+
+
+def scored(crawl: Hand, lease: Lease, odds: float, *links: str) -> list[int]:
+    """Serve the page of a lease with this score; return the ranks of its links."""
+    entry = crawl.ack(
+        lease.tasks[0],
+        links=[task(link) for link in links],
+        scores={"odds": odds, "relevance": 1 / (1 + odds)},
+        relevant=round(2500 / (1 + odds)),
+        **TEXT,
+    )
+    crawl.release(lease, last=crawl.now)
+    return [each.priority // BAND for each in entry.admitted]
+
+
+def test_links_have_the_bucket_of_the_page_that_holds_them(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/", "http://b.org/", "http://c.org/", "http://d.org/")
+    found = {}
+    for lease in crawl.pages():
+        odds = {"a.org": 0.5, "b.org": 2.0, "c.org": 9.0, "d.org": 99.0}[lease.host]
+        found[lease.host] = scored(crawl, lease, odds, f"http://{lease.host}/1", f"http://{lease.host}/2")
+    assert found == {"a.org": [0, 0], "b.org": [1, 1], "c.org": [2, 2], "d.org": []}
+
+
+def test_links_above_the_cutoff_are_counted_by_their_rule(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/")
+    entry = crawl.ack(crawl.page().tasks[0], links=[task("http://a.org/1")], scores={"odds": 99.0}, **TEXT)
+    assert (entry.admitted, entry.refused) == ((), {"cutoff": 1})
+
+
+def test_a_higher_bucket_goes_first_even_while_its_host_waits(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.delays["http://a.org"] = 20.0
+    crawl.add("http://a.org/", "http://b.org/")
+    for lease in crawl.pages():
+        odds = 0.5 if lease.host == "a.org" else 3.0
+        scored(crawl, lease, odds, f"http://{lease.host}/1", f"http://{lease.host}/2")
+    assert crawl.lease() == []
+    crawl.now += 21
+    assert [lease.host for lease in crawl.lease()] == ["a.org"]
+
+
+def test_boundaries_that_change_move_links_that_wait(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/", "http://b.org/")
+    for lease in crawl.pages():
+        scored(crawl, lease, 0.5 if lease.host == "a.org" else 3.0, f"http://{lease.host}/1", f"http://{lease.host}/2")
+    changed = dataclasses.replace(topical(), focus=dataclasses.replace(topical().focus, high=3.5))
+    do(crawl.store.configure(changed))
+    crawl.now += 1
+    ranks = [each.priority // BAND for lease in crawl.pages() for each in lease.tasks]
+    assert ranks == [0] * len(ranks) != []
+
+
+def test_a_replay_of_the_log_gives_the_same_models(tmp_path: Path) -> None:
+    crawl = opened("lmdb", tmp_path / "one", options(**VALUED))
+    crawl.add("http://a.org/de/", "http://b.org/en/")
+    entries = []
+    for _ in range(8):
+        for lease in crawl.pages():
+            for each in lease.tasks:
+                host = each.url.host
+                links = [task(f"http://{host}/{part}/{each.url.key % 99}{n}") for part in ("de", "en") for n in (1, 2)]
+                kept = TEXT if "/de/" in each.url.text else NONE
+                entries.append(crawl.ack(each, links=links, **kept))
+            crawl.release(lease, last=crawl.now)
+    seeds = tuple(msgspec.structs.replace(task(text), priority=128) for text in ("http://a.org/de/", "http://b.org/en/"))
+    frame = Frame(number=1, time=1.0, entries=tuple(entries), lengths={}, seeds=seeds)
+    again = frontier.open(tmp_path / "two", options(**VALUED), START)
+    do(again.replay(frame, ("log", 1)))
+    live, replayed = crawl.store, again
+    assert live._values.state() == replayed._values.state()  # type: ignore[attr-defined]
+    assert live.meta.values == replayed.meta.values  # type: ignore[attr-defined]
