@@ -102,8 +102,8 @@ def _check(options: TrainOptions) -> None:
 def _trained(options: TrainOptions, watch: Watch) -> NgramTables:
     tokeniser = Tokeniser(lower=options.lower, characters=options.characters)
     if options.counts:
-        lines = (line for name in options.texts for line in texts.raw_lines(name, watch))
-        return counts.train(lines, ", ".join(options.texts), options.order, tokeniser, options.unknown)
+        files = ((name, texts.raw_lines(name, watch)) for name in options.texts)
+        return counts.train(files, options.order, tokeniser, options.unknown)
     sequences = tokeniser.sequences(texts.lines(options.texts, watch))
     try:
         order = options.order or training.ORDER

@@ -1,7 +1,7 @@
 """ARPA files: ours and those of other makers, and what other programs make of ours."""
 
 import io
-import random
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -68,13 +68,10 @@ def test_a_model_read_from_its_arpa_file_gives_the_same_scores(
 def test_kenlm_reads_our_file_and_gives_the_same_scores(text: list[list[str]], order: int, words: list[str]) -> None:
     kenlm = pytest.importorskip("kenlm", reason="needs kenlm: pip install 'windrow-corpus[lm]'")
     tables = training.train(text, order)
-    path = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path()
-    path = path / f"windrow-{random.randrange(1 << 60)}.arpa"
-    try:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "model.arpa"
         model.write(tables, path)
         theirs = list(kenlm.Model(str(path)).full_scores(" ".join(words), bos=True, eos=True))
-    finally:
-        path.unlink(missing_ok=True)
     ours = model.make(tables).log10(words)
     assert [row[2] for row in ours] == [row[2] for row in theirs]
     assert [row[0] for row in ours] == pytest.approx([row[0] for row in theirs], abs=1e-4)

@@ -9,6 +9,7 @@ four words before it, and the perplexity of a page is low if the page is written
 - `tables`: the n-grams of a model, as arrays. What training, ARPA files and model files have in common.
 - `arpa`: tables as text that other programs read and write.
 - `layout`: tables as one block of bytes with hash tables, which is mapped into memory and shared by all processes.
+- `hashing`, `sorting`: hash tables and sorting of millions of numbers, by operations on whole arrays.
 - `query`: the probabilities of sequences, from that block. The reference is numpy; `_query.c` is the kernel.
 - `model`: read and write a model whatever its form, and score text with it.
 

@@ -27,26 +27,28 @@ class CountedNgrams(msgspec.Struct):
 
 
 def train(
-    lines: Iterable[bytes],
-    name: str,
+    files: Iterable[tuple[str, Iterable[bytes]]],
     order: int | None = None,
     tokeniser: Tokeniser | None = None,
     unknown: float | None = None,
 ) -> NgramTables:
-    """Return a model of counted n-grams. `order`: longer ones are left out; None: that of the longest."""
-    reader = Reader(name, tokeniser or Tokeniser(), order or ORDERS[-1])
-    for line in lines:
-        reader.add(line)
+    """Return a model of counted n-grams, given as files with their names and lines.
+
+    `order`: longer n-grams are left out; None: the longest decide.
+    """
+    reader = CountReader(tokeniser or Tokeniser(), order or ORDERS[-1])
+    for name, lines in files:
+        reader.read(name, lines)
     given = reader.given
-    if not any(one.counts for one in given.values()):
-        raise ConfigError(f"{name} has no n-grams of words; each line must be “word word word<TAB>count”")
-    highest = max(size for size, one in given.items() if one.counts)
+    highest = max((size for size, one in given.items() if one.counts), default=0)
+    if not highest:
+        raise ConfigError(f"{reader.names} has no n-grams of words; each line must be “word word word<TAB>count”")
     if order and highest < order:
-        raise ConfigError(f"{name} has n-grams of at most {highest} words; give --order {highest}, or longer n-grams")
-    words = list(reader.index)
-    levels, counts = _levels(given, len(words), highest)
+        fix = f"give --order {highest}, or longer n-grams"
+        raise ConfigError(f"{reader.names} has n-grams of at most {highest} words; {fix}")
+    levels, counts = _levels(given, len(reader.index), highest)
     origin = ModelOrigin(words=sum(given[1].counts), unknown=unknown)
-    return training.finish(words, levels, counts, reader.tokeniser, origin)
+    return training.finish(list(reader.index), levels, counts, reader.tokeniser, origin)
 
 
 def of_characters(counted: Mapping[str, int], order: int, discount: float, unknown: float) -> NgramTables:
@@ -60,20 +62,26 @@ def of_characters(counted: Mapping[str, int], order: int, discount: float, unkno
     return training.finish(list(index), levels, counts, tokeniser, ModelOrigin(unknown=unknown), discount)
 
 
-class Reader:
+class CountReader:
     """Lines -> numbers of words and counts, by order."""
 
-    def __init__(self, name: str, tokeniser: Tokeniser, order: int) -> None:
+    def __init__(self, tokeniser: Tokeniser, order: int) -> None:
         self.tokeniser = tokeniser
         self.index: dict[str, int] = {word: number for number, word in enumerate(SPECIAL)}
         self.given = {size: CountedNgrams([], []) for size in ORDERS}
-        self.left = 0  # lines that were left out
-        self._name, self._order, self._number = name, order, 0
+        self.names = ""  # of the files
+        self._order, self._name, self._number = order, "", 0
         self._known: dict[str, str] = {}
         self._single = msgspec.structs.replace(tokeniser, least=1)
 
-    def add(self, line: bytes) -> None:
-        self._number += 1
+    def read(self, name: str, lines: Iterable[bytes]) -> None:
+        """Add the lines of a file."""
+        self.names += f", {name}" if self.names else name
+        self._name = name
+        for self._number, line in enumerate(lines, 1):
+            self._add(line)
+
+    def _add(self, line: bytes) -> None:
         if not line.strip():
             return
         text, tab, count = line.rstrip(b"\r\n").rpartition(b"\t")
@@ -83,15 +91,14 @@ class Reader:
             words = text.decode("utf-8-sig" if self._number == 1 else "utf-8").split(" ")
         except UnicodeDecodeError:
             raise self._error("not UTF-8 text; convert it first, for instance with iconv") from None
-        found = [self._known[word] if word in self._known else self._read(word) for word in words]
+        found = [self._known[word] if word in self._known else self._written(word) for word in words]
         if not 1 <= len(words) <= self._order or "" in found:
-            self.left += 1
             return
         given = self.given[len(words)]
         given.words += [self.index.setdefault(word, len(self.index)) for word in found]
         given.counts.append(int(count))
 
-    def _read(self, word: str) -> str:
+    def _written(self, word: str) -> str:
         """Return a word seen first as the tokeniser writes it; "" if the tokeniser makes no such word."""
         if word.lower() in SPECIAL:
             found = word.lower()

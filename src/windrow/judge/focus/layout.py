@@ -72,7 +72,10 @@ class ModelBlock(msgspec.Struct):
 
 def build(model: NgramTables) -> Iterator[bytes | memoryview]:
     """Yield the block in parts."""
-    sections: list[tuple[Any, int]] = [("\n".join(model.words).encode("utf-8", "surrogatepass"), 0)]
+    text = "\n".join(model.words).encode("utf-8", "surrogatepass")
+    if text.count(b"\n") >= len(model.words):
+        raise ValueError("a word holds a line end")
+    sections: list[tuple[Any, int]] = [(text, 0)]
     seed, index, slots = _words(model.words)
     sections.append((index, slots))
     singles = model.levels[0]
@@ -121,7 +124,10 @@ def parse(data: Any, path: Path | str, check: bool = True) -> ModelBlock:
     end = _START.size + length + _CHECK.size
     if len(data) < end or _CHECK.unpack_from(data, end - _CHECK.size)[0] != zlib.crc32(written):
         raise ConfigError(f"{path} is damaged: its header is cut or changed; {again}")
-    header = msgspec.json.decode(written, type=Header)
+    try:
+        header = msgspec.json.decode(written, type=Header)
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path} is damaged: its header cannot be read ({error}); {again}") from None
     view = memoryview(data)
     for section in header.sections:
         if (missing := section.offset + _padded(section.length) - len(data)) > 0:
