@@ -70,10 +70,10 @@ def init(
     names = [os.fspath(one) for one in ([topic] if isinstance(topic, str | os.PathLike) else topic)]
     loop.check_judges(dataclasses.replace(options, focus=FocusOptions()) if names else options)
     made = topics.make(names, "", options.language.accepted) if names else None
+    options = topics.applied(options, made) if made is not None else options
     path.mkdir(parents=True, exist_ok=True)
     if made is not None:
         topics.write(made, path)
-        options = topics.applied(options, made)
     (path / "seeds.txt").write_text("".join(f"{url}\n" for url in found))
     (path / "crawl.toml").write_text(config.new_file(options, made.reasons if made else {}), "utf-8")
     return path

@@ -176,10 +176,10 @@ def write(topic: Topic, directory: Path) -> None:
 
 def applied(options: Config, topic: Topic) -> Config:
     """Return the options of the crawl with those of its topic; what the user has set stays."""
-    default = FocusOptions()
-    chosen = {
-        name: value for name, value in dataclasses.asdict(options.focus).items() if value != getattr(default, name)
-    }
+    if options.extract.extractor == "none":
+        raise ConfigError('a topic needs text, and extract.extractor is "none"; choose an extractor, or no topic')
+    given, default = dataclasses.asdict(options.focus), dataclasses.asdict(FocusOptions())
+    chosen = {name: value for name, value in given.items() if value != default[name]}
     return dataclasses.replace(options, focus=dataclasses.replace(topic.options, **chosen))
 
 

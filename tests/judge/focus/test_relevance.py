@@ -16,9 +16,9 @@ RATIOS = st.floats(0.01, 2.0)
 
 
 def test_text_like_the_held_out_sample_is_on_the_topic_and_text_without_its_words_is_not() -> None:
-    assert relevance.odds(400.0, 0.4, BOTH) == pytest.approx(math.exp(-2))
-    assert relevance.odds(400.0, 1.4, BOTH) == pytest.approx(math.exp(0.2))
-    assert relevance.odds(4000.0, 1.4, BOTH) == pytest.approx(math.exp(0.2) * 10**0.8)
+    assert relevance.odds(400.0, 0.4, BOTH) == pytest.approx(math.exp(-2.4))
+    assert relevance.odds(400.0, 1.4, BOTH) == pytest.approx(math.exp(0.6))
+    assert relevance.odds(4000.0, 1.4, BOTH) == pytest.approx(math.exp(0.6) * 10**0.8)
     assert relevance.probability(1.0) == 0.5
 
 

@@ -95,6 +95,16 @@ def test_text_without_a_sequence_of_words_is_as_bad_as_unknown_words(options: Fo
     assert scorer.score(["Home", "News", "1 2 3"]).perplexity == scorer.worst
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_both_scores_are_those_of_the_text_as_it_is_written(lower: bool, options: FocusOptions) -> None:
+    tokeniser = Tokeniser(lower=lower)
+    ngrams = model.make(training.train(tokeniser.sequences(subjects.text("cats", 100)), tokeniser=tokeniser))
+    weigher = weights.Weigher(weights.read(Path(options.words)))
+    texts = [text.upper() for text in subjects.text("cats", 20, seed=5)] + ["Das Cafe\u0301 der FURRY Cat ist heute zu"]
+    found = topic.TopicScorer(ngrams, weigher).score(texts)
+    assert (found.perplexity, found.ratio) == (ngrams.score_texts(texts).perplexity, weigher.ratio(texts))
+
+
 def test_without_words_and_typical_scores_there_is_only_the_perplexity(options: FocusOptions) -> None:
     found = judged(Config(focus=FocusOptions(model=options.model)), subjects.text("cats", 20)).verdict.scores
     assert found.keys() & NAMES == {"perplexity", "perplexity_windows"}

@@ -107,10 +107,10 @@ class NgramModel:
         words = self._block.text.decode("utf-8", "surrogatepass").split("\n")
         return dict(zip(words, range(len(words)), strict=True))
 
-    def score_texts(self, texts: Iterable[str]) -> Scored:
-        """Score some texts, such as the paragraphs of a page."""
+    def score_texts(self, texts: Iterable[str], prepared: bool = False) -> Scored:
+        """Score some texts, such as the paragraphs of a page. `prepared`: the tokeniser has prepared them already."""
         texts = list(texts)
-        found = query.of_texts(self._block, texts)
+        found = query.of_texts(self._block, texts, prepared)
         return _scored(found) if found else self.score(self.tokeniser.sequences(texts))
 
     def score(self, sequences: Iterable[Sequence[str]]) -> Scored:

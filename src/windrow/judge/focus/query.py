@@ -3,7 +3,7 @@
 Text is scored by the C kernel `_query`, or by the reference here, which is vectorised.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,13 @@ Found = tuple[NDArray[np.float64], NDArray[np.int64]]
 Sums = tuple[int, float, int, float, int, float, int, float]  # the fields of Scored, in their order
 
 
-def of_texts(block: ModelBlock, texts: Iterable[str]) -> Sums | None:
+def of_texts(block: ModelBlock, texts: Sequence[str], prepared: bool = False) -> Sums | None:
     """Return the `sums` of the sequences of some texts; None if the kernel is not built."""
     if not _query:
         return None
     tokeniser = block.header.tokeniser
-    prepared = [tokeniser.prepare(text) for text in texts]
-    return _query.score(prepared, block.data, block.plan, tokens.classes(tokeniser.characters), tokeniser.least)
+    texts = texts if prepared else [tokeniser.prepare(text) for text in texts]
+    return _query.score(texts, block.data, block.plan, tokens.classes(tokeniser.characters), tokeniser.least)
 
 
 def probabilities(block: ModelBlock, numbers: NDArray[np.int64], place: NDArray[np.int64]) -> Found:

@@ -4,7 +4,7 @@ Neither score is enough. The perplexity recognises another language and text tha
 another topic is hardly worse than text on the topic. The words separate topics, but know nothing of fluency. Both are
 measured from text that is surely on the topic: parts of the sample that were left out (see `boundaries`).
 
-    ln odds = 2.2 · d + 0.8 · ln(perplexity / typical perplexity) - 2
+    ln odds = 3 · d + 0.8 · ln(perplexity / typical perplexity) - 2.4
     d       = ln(ratio / typical ratio) / ln(worst ratio / typical ratio)
     relevance = 1 / (1 + odds)
 
@@ -17,7 +17,7 @@ import math
 import msgspec
 
 PERPLEXITY, RELEVANCE = "perplexity", "relevance"  # names of scores
-_BOTH = (2.2, 0.8, 2.0)  # weight of d, weight of ln perplexity, and what typical text gets
+_BOTH = (3.0, 0.8, 2.4)  # weight of d, weight of ln perplexity, and what typical text gets
 _MODEL_ONLY = (0.0, 1.2, 1.4)
 _LEAST, _MOST = 1e-4, 1e6  # scores are written with four decimals
 

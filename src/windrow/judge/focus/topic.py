@@ -39,10 +39,13 @@ class TopicScorer:
 
     def score(self, texts: Sequence[str]) -> TopicScores:
         """Score a text. One without any sequence of words is as bad as one without a known word."""
-        scored = self._model.score_texts(texts)
+        lower = self._model.tokeniser.lower
+        if lower:  # once for both: it takes a fifth of the time
+            texts = [self._model.tokeniser.prepare(text) for text in texts]
+        scored = self._model.score_texts(texts, lower)
         perplexity = scored.perplexity if scored.words else self.worst
         windows = scored.perplexity_windows if scored.windows else self.worst
-        ratio = self._weigher.ratio(texts) if self._weigher is not None else None
+        ratio = self._weigher.ratio(texts, lower) if self._weigher is not None else None
         if self._typical is None:
             return TopicScores(perplexity, windows, ratio)
         against = relevance.odds(min(perplexity, self.worst), ratio, self._typical)

@@ -110,9 +110,12 @@ class Weigher:
     def __init__(self, words: TopicWords) -> None:
         self._model = _model(words)
 
-    def ratio(self, texts: Iterable[str]) -> float | None:
-        """Return how much worse general language alone explains some texts; None if they have no words."""
-        scored = self._model.score_texts(texts)
+    def ratio(self, texts: Iterable[str], prepared: bool = False) -> float | None:
+        """Return how much worse general language alone explains some texts; None if they have no words.
+
+        `prepared`: the texts are in lower case already, as a tokeniser prepares them.
+        """
+        scored = self._model.score_texts(texts, prepared)
         return scored.perplexity if scored.words else None
 
 
