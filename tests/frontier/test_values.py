@@ -164,7 +164,9 @@ def test_a_replay_of_the_log_gives_the_same_models(tmp_path: Path) -> None:
                 kept = TEXT if "/de/" in each.url.text else NONE
                 entries.append(crawl.ack(each, links=links, **kept))
             crawl.release(lease, last=crawl.now)
-    seeds = tuple(msgspec.structs.replace(task(text), priority=128) for text in ("http://a.org/de/", "http://b.org/en/"))
+    seeds = tuple(
+        msgspec.structs.replace(task(text), priority=128) for text in ("http://a.org/de/", "http://b.org/en/")
+    )
     frame = Frame(number=1, time=1.0, entries=tuple(entries), lengths={}, seeds=seeds)
     again = frontier.open(tmp_path / "two", options(**VALUED), START)
     do(again.replay(frame, ("log", 1)))

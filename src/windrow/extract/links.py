@@ -162,7 +162,8 @@ def _link(url: Url, rel: str, about: Description | None) -> Link:
     anchor, context, language = about
     if not (anchor + context).isprintable():
         anchor, context = clean(anchor), clean(context)
-    return Link(url, anchor, rel, context, clean(language.lower()) if language else "")
+    language = clean(language.lower()) if language else ""
+    return Link(url, anchor=anchor, rel=rel, context=context, language=language)
 
 
 def _merged(known: Link, other: Link) -> Link:

@@ -27,7 +27,7 @@ def ranks(report: Report, names: tuple[str, ...] = ("yield", "language"), contex
     """Return the ranks of four links: to the own host and to another, without a language code and with one."""
     of = rank.ranker(rank.terms(names, context), report)
     assert of is not None
-    return [of(link) for link in (OWN, AWAY, NAMED_OWN, NAMED_AWAY)]
+    return [of(link).priority for link in (OWN, AWAY, NAMED_OWN, NAMED_AWAY)]
 
 
 def test_links_of_a_kept_page_come_first() -> None:
@@ -58,7 +58,7 @@ def test_the_target_of_a_redirect_keeps_the_rank_of_its_page() -> None:
 def test_a_rank_stays_between_0_and_255(added: int, result: int) -> None:
     of = rank.ranker([lambda report, link: added], PAGE)
     assert of is not None
-    assert of(OWN) == result
+    assert of(OWN).priority == result
 
 
 def deeper(report: Report, link: Task) -> int:

@@ -39,7 +39,12 @@ def test_the_code_of_a_wanted_language_counts_from_the_start() -> None:
     learner = Learner()
     value.prime(learner, ["de"], [])
     plain = learner.logit(found("http://a.org/x/index.html"))
-    for text in ("http://a.org/de/index.html", "http://a.org/x/index.de.html", "http://a.org/x/?lang=de", "http://a.de/"):
+    for text in (
+        "http://a.org/de/index.html",
+        "http://a.org/x/index.de.html",
+        "http://a.org/x/?lang=de",
+        "http://a.de/",
+    ):
         assert learner.logit(found(text)) == pytest.approx(plain + value.NAMED), text
 
 

@@ -43,7 +43,7 @@ _NOTHING = (0.0, 0.0)
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What is expected of a link."""
+    """The expectations of a link."""
 
     wanted: float  # chance that its page gives wanted text
     names: float  # chance that its page names a new host
@@ -198,7 +198,7 @@ class Values:
             row.number = sums.hosts
             sums.latest = [*sums.latest[1 - LATEST :], 0.0]
         if target:
-            gain = report.relevant if "relevance" in report.scores else report.kept
+            gain = round(target * report.kept)
             sums.documents += target
             sums.text += gain
             row.documents += target
@@ -234,7 +234,7 @@ def _group(chance: float) -> int:
 
 
 def _enter(groups: dict[int, list[float]], chance: float, came: float) -> None:
-    """Enter what became of a page into the group of its expectation. What was long ago counts less."""
+    """Enter what became of a page into the group of its expectation. Old entries count less."""
     group = groups.setdefault(_group(chance), [0.0, 0.0])
     if group[0] >= RECENT:
         group[0], group[1] = group[0] / 2, group[1] / 2

@@ -30,7 +30,7 @@ NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted l
 PARENT = 1.5  # logits that a link on a page in a wanted language begins with
 RATE, EASE = 0.1, 0.05  # step of learning, and the sum of squares that a feature begins with
 THROUGH = 0.5  # share of its best new link that a page without wanted text is worth
-MOST_HOPS = 7  # pages in a row without wanted text that are told apart
+MOST_HOPS = 7  # pages in a row without wanted text that are distinguished
 LEVELS = 8  # of relevance
 SCORES = 8.0  # steps per doubling of a score, in the byte that keeps it
 
@@ -102,7 +102,12 @@ def wanted(report: Report) -> float:
     """Return how much of a page is wanted text, 0 to 1: with a topic, its relevance to it."""
     if not report.kept:
         return 0.0
-    return report.relevant / report.kept if "relevance" in report.scores else 1.0
+    relevance = report.scores.get("relevance")
+    if relevance is None:
+        return 1.0
+    return relevance**2 / (
+        relevance**2 + (1.0 - relevance) ** 2
+    )  # sharper: much text hardly on the topic is not wanted
 
 
 def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:

@@ -52,7 +52,7 @@ class Interval(msgspec.Struct, frozen=True):
         return f"{self.value:.3g} (90 % interval {self.low:.3g} to {self.high:.3g}, {self.size} parts)"
 
 
-class HeldOut(msgspec.Struct, frozen=True):
+class HeldOutScores(msgspec.Struct, frozen=True):
     """The scores of the parts of a sample, each by the rest of it."""
 
     words: int  # of a part
@@ -77,7 +77,7 @@ def _parts(sequences: Iterable[list[str]], size: int) -> Iterator[str]:
             lines, length = [], 0
 
 
-def held_out(texts: Sequence[str], background: Background, order: int, pairs: bool) -> HeldOut:
+def held_out(texts: Sequence[str], background: Background, order: int, pairs: bool) -> HeldOutScores:
     """Score each part of a sample by a model and weights of the parts that are not near it."""
     cut = parts(texts)
     scores = []
@@ -87,7 +87,7 @@ def held_out(texts: Sequence[str], background: Background, order: int, pairs: bo
         scorer = TopicScorer(ngrams, weigher)
         scores += [scorer.score([part]) for part in own]
     words = sum(len(part.split()) for part in cut) // max(1, len(cut))
-    return HeldOut(words, scores)
+    return HeldOutScores(words, scores)
 
 
 def _splits(cut: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
