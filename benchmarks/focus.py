@@ -103,9 +103,10 @@ def chosen(known: dict[tuple[str, str], tuple[str, str]], count: int) -> list[tu
     return [(topic, several[topic].most_common(1)[0][0]) for topic in largest[:count]]
 
 
-def sample(site: Web, host: str, path: Path) -> None:
-    """Write the main text of a site's pages, up to some words."""
-    files = sorted(file for file in (site.directory / "www" / host).rglob("*.htm*") if file.is_file())[:400]
+def sample(site: Web, host: str, paths: Sequence[str], path: Path) -> None:
+    """Write the main text of these pages of a site, up to some words."""
+    www = site.directory / "www" / host
+    files = [file for file in (www / page.lstrip("/") for page in sorted(paths)) if file.is_file()][:400]
     done = subprocess.run(
         [sys.executable, "-m", "windrow.cli", "extract", *map(str, files)], check=True, stdout=subprocess.PIPE
     )
@@ -126,7 +127,8 @@ def topics(site: Web, work: Path, count: int, switches: bool) -> dict[str, dict[
     total = len(known)
     found: dict[str, dict[str, list[int]]] = {}
     for topic, host in chosen(known, count):
-        sample(site, host, work / "topic.txt")
+        own = [place[1] for place, facts in known.items() if facts == (topic, "en") and place[0] == host]
+        sample(site, host, own, work / "topic.txt")
         wanted = {place for place, facts in known.items() if facts == (topic, "en") and place[0] != host}
         seeds = work / "seeds.txt"
         seeds.write_text("".join(f"{url}\n" for url in site.seeds.read_text().split() if f"//{host}/" not in url))

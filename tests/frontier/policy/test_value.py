@@ -77,8 +77,10 @@ def test_hops_count_pages_in_a_row_without_wanted_text() -> None:
 
 def test_with_a_topic_a_page_is_wanted_as_far_as_it_is_relevant() -> None:
     assert value.wanted(page(kept=100)) == 1.0
-    assert value.wanted(page(kept=100, relevant=25, scores={"relevance": 0.25})) == 0.25
-    assert value.wanted(page(relevant=0, scores={"relevance": 0.9})) == 0.0
+    assert value.wanted(page(kept=100, scores={"relevance": 0.25})) == 0.25
+    assert value.wanted(page(scores={"relevance": 0.9})) == 0.0
+    at_bound, twice = (page(kept=100, scores={"relevance": 0.5, "odds": odds}) for odds in (0.4, 0.8))
+    assert (value.wanted(at_bound, "odds", 0.4), value.wanted(twice, "odds", 0.4)) == (0.5, 0.2)
 
 
 @pytest.mark.parametrize("score", [0.001, 0.4, 1.0, 3.9, 360.0, 1e5, 1e7])

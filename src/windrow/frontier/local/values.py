@@ -36,6 +36,8 @@ LIMIT = 0.2  # of the share of wanted pages: more is not expected from unknown h
 LATEST = 40  # hosts that say what the next new one will be like
 RECENT = 500  # pages of a group that count fully
 UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
+SHARES = (0.2, 0.5)  # of the pages that the first bucket, and the first two, are for
+FITTED, REFIT = 500, 100  # pages with a score that make a test crawl, and after which the buckets are fitted again
 SURE = 5  # wanted pages before which nothing ends
 POOR = 0.05  # share of the crawl's yield below which a link is not worth a request, if little is left
 MOST = 0.98
@@ -57,8 +59,8 @@ class Values:
     def __init__(self, meta: Meta, state: bytes, options: config.Config, codes: tuple[str, ...] = ()) -> None:
         topic, self._learned = options.focus, frozenset(options.frontier.learn)
         self._meta = meta
-        self._given: tuple[object, ...] = (topic.model, topic.by, topic.high, topic.medium)
         self.bounds = meta.bounds  # changes with the boundaries of the buckets
+        self._bounds: list[int] = []
         self.sums: ValueSums = meta.values
         half = len(state) // 2
         self._wanted = Learner(state[:half])
@@ -69,15 +71,32 @@ class Values:
 
     def configure(self, topic: config.FocusOptions) -> None:
         """Use these boundaries from now on."""
-        bounds = (topic.model, topic.by, topic.high, topic.medium)
-        if bounds != self._given:
-            self._given = bounds
-            self.bounds = self._meta.bounds = self._meta.bounds + 1
         self._by = topic.by
         self.banded = bool(topic.model and topic.high)
         self.similar = round(BAND_STEPS if self.banded else STEPS)  # ranks: links so near may be in one lease
-        self._bounds = [value.pressed(bound) if bound else 255 for bound in (topic.high, topic.medium)]
+        self._set = [value.pressed(bound) if bound else 255 for bound in (topic.high, topic.medium)]
+        self._fit()
         self._cutoff = value.pressed(topic.cutoff) if topic.model and topic.cutoff else 255
+
+    def _fit(self) -> None:
+        """Fit the buckets to the crawl: the first is for the best fifth of its pages, the second for the best half, and
+        neither is wider than its option says."""
+        bounds = list(self._set)
+        if self.sums.scored >= FITTED:
+            for number, share in enumerate(SHARES):
+                bounds[number] = min(bounds[number], self._quantile(share))
+        self._bound = value.widened(bounds[0]) if self.banded else 0.0
+        if bounds != self._bounds:
+            self._bounds = bounds
+            self.bounds = self._meta.bounds = self._meta.bounds + 1
+
+    def _quantile(self, share: float) -> int:
+        below, wanted = 0, share * self.sums.scored
+        for score in sorted(self.sums.scores):
+            below += self.sums.scores[score]
+            if below >= wanted:
+                return score
+        return 255
 
     def state(self) -> bytes:
         return self._wanted.state() + self._names.state()
@@ -86,7 +105,7 @@ class Values:
 
     def above(self, report: Report) -> Parent:
         """Return what a page says of its links."""
-        return value.parent(report, self._by)
+        return value.parent(report, self._by, self._bound)
 
     def dropped(self, above: Parent) -> bool:
         """Return whether the links of a page are dropped, because its score is above the cut-off."""
@@ -180,7 +199,7 @@ class Values:
     def learn(self, report: Report, row: HostRow, new: list[Task], hosts: int) -> None:
         """Learn from an answered page. new: its links that were admitted. hosts: how many of their hosts were new."""
         task, sums = report.task, self.sums
-        target = value.wanted(report)
+        target = value.wanted(report, self._by, self._bound)
         found = self.predict(task)
         links = [self.predict(link).wanted for link in new]
         _enter(sums.ranked, self._chance(row, task.priority), target)
@@ -191,6 +210,11 @@ class Values:
             found.features, max(target, value.THROUGH * max(links, default=0.0) if "hops" in self._learned else 0.0)
         )
         self._names.learn(found.features, 1.0 if hosts else 0.0)
+        if self.banded and (score := value.score_of(report, self._by)):
+            sums.scores[score] = sums.scores.get(score, 0) + 1
+            sums.scored += 1
+            if not sums.scored % REFIT:
+                self._fit()
         sums.pages += 1
         sums.downloaded += report.downloaded
         if not row.number:

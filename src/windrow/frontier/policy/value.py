@@ -82,32 +82,41 @@ class Parent(msgspec.Struct, frozen=True):
     hops: int = 0  # pages in a row without wanted text, up to this one
 
 
-def parent(report: Report, by: str) -> Parent:
-    """Return what a page says of its links. `by`: the score of a topic crawl. A page without running text, such
-    as a list of links, has the score of its own parent."""
-    share = wanted(report)
+def parent(report: Report, by: str, bound: float = 0.0) -> Parent:
+    """Return what a page says of its links. `by`: the score of a topic crawl. `bound`: see `wanted`.
+
+    A page without running text, such as a list of links, has the score of its own parent.
+    """
+    share = wanted(report, by, bound)
     score, hops = head(report.task.hints)
-    own = report.scores.get(by) if report.reason not in _WITHOUT_TEXT else None
     return Parent(
         url=report.task.url,
         language=report.page_language or report.language,
         wanted=share,
         relevance=report.scores.get("relevance"),
-        score=pressed(own) if own is not None else score,
+        score=score_of(report, by) or score,
         hops=0 if share >= 0.5 else min(hops + 1, MOST_HOPS),
     )
 
 
-def wanted(report: Report) -> float:
-    """Return how much of a page is wanted text, 0 to 1: with a topic, its relevance to it."""
+def wanted(report: Report, by: str = "", bound: float = 0.0) -> float:
+    """Return how much of a page is wanted text, 0 to 1.
+
+    With a topic it is one half if the score `by` of the page is at the bound of the first bucket. It falls quickly
+    above: much text that is hardly on the topic is not wanted.
+    """
     if not report.kept:
         return 0.0
-    relevance = report.scores.get("relevance")
-    if relevance is None:
-        return 1.0
-    return relevance**2 / (
-        relevance**2 + (1.0 - relevance) ** 2
-    )  # sharper: much text hardly on the topic is not wanted
+    score = report.scores.get(by)
+    if bound and score is not None:
+        return 1.0 / (1.0 + (score / bound) ** 2)
+    return report.scores.get("relevance", 1.0)
+
+
+def score_of(report: Report, by: str) -> int:
+    """Return the score of a page in a byte; 0 if it has none, or no running text."""
+    own = report.scores.get(by) if report.reason not in _WITHOUT_TEXT else None
+    return pressed(own) if own is not None else 0
 
 
 def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:
@@ -124,6 +133,11 @@ def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:
     numbers = [crc32(text.encode(), _OWN) & 0xFFFF for text in said]
     link = task.hints[_HEAD.size :] if len(task.hints) & 1 else task.hints
     return _HEAD.pack(above.score, above.hops, 0) + link + struct.pack(f">{len(numbers)}H", *numbers)
+
+
+def widened(byte: int) -> float:
+    """Return the score of a byte."""
+    return float(2.0 ** ((byte - 65) / SCORES))
 
 
 def head(hints: bytes) -> tuple[int, int]:

@@ -134,6 +134,8 @@ class ValueSums(msgspec.Struct):
     text: int = 0  # bytes of wanted text
     hosts: int = 0  # that have answered
     latest: list[float] = []  # wanted pages of the latest of these
+    scores: dict[int, int] = {}  # pages by their score in a topic crawl, see value.pressed
+    scored: int = 0  # all of these
     given_up: float = 0.0  # wanted pages expected behind links that ended as low-value
     # Pages by the size of an expectation, as a power of two: their number, and what became of them.
     ranked: dict[int, list[float]] = {}  # by the rank of the link: pages with wanted text
