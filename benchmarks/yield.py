@@ -1,6 +1,6 @@
 """Text kept per byte downloaded, for three policies that crawl the `medium` web for one language from the same seeds.
 
-    python benchmarks/yield.py [--language de] [--sets 5] [--web DIR] [--json]
+    python benchmarks/yield.py [--language de] [--sets 5] [--foreign] [--web DIR] [--json]
 
 - breadth: all hosts in rotation, nothing is retired;
 - spiderling: all hosts in rotation, a domain is retired when its yield falls below t(n) = 0.005·(log10 n - 1);
@@ -8,7 +8,8 @@
 
 Each policy crawls to the end, once per set of seeds: the web's own `seeds.txt`, then the front pages of random hosts.
 The log says how much a crawl had kept and downloaded after 10, 25, 50 and 100 % of the pages that breadth-first finds;
-a crawl that finished earlier counts as it finished. A page is an answer with status 200. Bytes are those of every
+a crawl that finished earlier counts as it finished. --foreign takes the random seeds from hosts without a page in the
+wanted language. A page is an answer with status 200. Bytes are those of every
 answer, including robots.txt, redirects and missing pages.
 """
 
@@ -33,17 +34,20 @@ POINTS = (0.10, 0.25, 0.50, 1.00)  # of the pages
 POLICIES: dict[str, dict[str, str]] = {
     "breadth": {"frontier.order": "breadth", "frontier.yield_threshold": "off", "frontier.segments": "false"},
     "spiderling": {"frontier.order": "breadth", "frontier.yield_threshold": "normal", "frontier.segments": "false"},
-    "windrow": {},
+    "windrow": {},  # the defaults
 }
 Step = tuple[int, int]  # bytes kept and downloaded so far
 
 
-def seed_sets(site: Web, count: int) -> list[list[str]]:
-    """Return the web's own seeds, then random ones."""
+def seed_sets(site: Web, count: int, foreign: str = "") -> list[list[str]]:
+    """Return the web's own seeds, then random ones. foreign: only random ones, of hosts without this language."""
     own = site.seeds.read_text().split()
     hosts = json.loads((site.directory / "expected.json").read_text())["hosts"]
     fronts = [f"http://{name}{hosts[name]['start']}" for name in sorted(hosts) if hosts[name].get("start")]
     rng = random.Random(1)
+    if foreign:
+        without = [url for url in fronts if foreign not in hosts[url.split("/")[2]].get("detected", {})]
+        return [rng.sample(without, len(own)) for _ in range(count)]
     return [own, *(rng.sample(fronts, len(own)) for _ in range(count - 1))]
 
 
@@ -147,6 +151,7 @@ def show(results: dict[str, object]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--language", default="de", help="the wanted one (default de)")
+    parser.add_argument("--foreign", action="store_true", help="begin at hosts without the wanted language")
     parser.add_argument("--sets", type=int, default=5, help="sets of seeds (default 5)")
     parser.add_argument(
         "--web",
@@ -161,7 +166,7 @@ def main() -> None:
         os.chmod(made, 0o755)  # nginx started by root reads as nobody
         runs = []
         with web((given.web or Path(made, "web")).absolute(), given.port) as site:
-            for number, seeds in enumerate(seed_sets(site, given.sets)):
+            for number, seeds in enumerate(seed_sets(site, given.sets, given.language if given.foreign else "")):
                 with tempfile.TemporaryDirectory(dir=made) as work:
                     print(f"seeds {number + 1}", file=sys.stderr, flush=True)
                     runs.append(measure(site, Path(work), seeds, given.language))

@@ -20,6 +20,8 @@ from windrow.frontier.policy import health, steer
 LOOK = 100  # pages, and a twentieth of all, after which what is left is estimated again
 SAMPLE = 4096  # links from which it is estimated
 _BUCKET = 1e6  # more than any yield
+SCOUTS = 0.25  # pages of lower buckets per page, while higher ones have links: they find other sites on the topic
+BEGIN = 200  # pages of a crawl before which there are none of these
 LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one that waits
 
 
@@ -38,6 +40,7 @@ class Dispatcher:
         self._trials = 0  # hosts on trial
         self._look = 0  # pages of the crawl at which what is left is estimated
         self._little = False  # little wanted text is left
+        self._scouted = 0  # pages of lower buckets that were leased before higher ones
         self._now = now
 
     def configure(self, fetch: config.FetchOptions) -> None:
@@ -132,9 +135,14 @@ class Dispatcher:
             return False
         for other in self._backlog.hosts.values():
             if other.in_flight and values.bucket(other.taken) < bucket:
-                return True  # its links may be better
+                break  # its links may be better
             if other.has_more and values.bucket(other.rank) < bucket and not other.ending and self._due(other) <= soon:
-                return True
+                break
+        else:
+            return False
+        if self._scouted >= SCOUTS * (values.sums.pages - BEGIN):
+            return True
+        self._scouted += steer.TRIAL_PAGES  # a few pages of lower buckets show what else there is
         return False
 
     # The end of a crawl
