@@ -25,7 +25,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (directory / "crawl.toml").write_text(demo.OPTIONS)
         loop.execute(
             loop.run(
-                directory, config.load(directory / "crawl.toml", ["crawl.max_pages=150"]), lambda running, resumed: None
+                directory,
+                config.load(directory / "crawl.toml", ["crawl.max_pages=150", "frontier.order=breadth"]),
+                lambda running, resumed: None,
             )
         )
     return directory

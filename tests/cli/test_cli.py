@@ -250,13 +250,20 @@ def test_init_takes_a_language_that_a_tool_or_a_model_knows(tmp_path: Path) -> N
 def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "missing", lambda: [])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    assert shown == f"windrow {windrow.__version__} (kernels: walk, structure, blocks, ngrams, shape, query)\n"
+    assert (
+        shown
+        == f"windrow {windrow.__version__} (kernels: walk, structure, anchors, blocks, ngrams, shape, features, query)\n"
+    )
     monkeypatch.setattr(kernels, "missing", lambda: ["walk", "ngrams"])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    assert shown.endswith("(kernels: structure, blocks, shape, query; kernels that are not built: walk, ngrams)\n")
+    assert shown.endswith(
+        "(kernels: structure, anchors, blocks, shape, features, query; kernels that are not built: walk, ngrams)\n"
+    )
     monkeypatch.setattr(kernels, "missing", lambda: [*kernels.KERNELS])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    assert shown.endswith(" (kernels that are not built: walk, structure, blocks, ngrams, shape, query)\n")
+    assert shown.endswith(
+        " (kernels that are not built: walk, structure, anchors, blocks, ngrams, shape, features, query)\n"
+    )
 
 
 def test_a_crawl_without_kernels_says_so_in_its_first_line(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

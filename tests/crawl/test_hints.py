@@ -48,7 +48,7 @@ SAID = {
 
 def test_hints_are_in_the_log_and_in_the_store_and_survive_a_rebuild(tmp_path: Path) -> None:
     with web.serve() as site:
-        prepare(tmp_path, site)
+        prepare(tmp_path, site, "frontier.order=yield")
         run("crawl", str(tmp_path), "--max-pages", "1")
         admitted, _ = logged(tmp_path)
         run("rebuild", str(tmp_path))

@@ -165,6 +165,7 @@ def test_a_header_of_a_server_cannot_send_control_codes_to_the_terminal(hand_mad
 
 
 def test_a_retired_domain_is_shown_with_its_yield_and_the_required_one(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text('[frontier]\nyield_threshold = "normal"\n')
     poor = [page(str(number), downloaded=10_000, clean=100, kept=10) for number in range(100)]
     other = page("x", host="example.com", downloaded=10_000, kept=9_000)
     end = entry(task("last"), Reason.LOW_YIELD, detail="its domain was retired", seq=0)

@@ -170,7 +170,7 @@ def _merged(known: Link, other: Link) -> Link:
     """Return one link for two to the same URL: consent to follow given once is enough, and so is one anchor."""
     rel = other.rel if "nofollow" in known.rel and "nofollow" not in other.rel else known.rel
     about = other if other.anchor and not known.anchor else known
-    return Link(known.url, about.anchor, rel, about.context, about.language)
+    return Link(known.url, anchor=about.anchor, rel=rel, context=about.context, language=about.language)
 
 
 def make_absolute(document: ElementTree, base: str, charset: str) -> None:

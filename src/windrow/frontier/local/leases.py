@@ -61,7 +61,7 @@ class Leases:
         """Compute the ranks of a host's next links again, because the crawl has learned since it found them; of many of
         its links if it has half as many pages again as at the last time, or if the boundaries have changed."""
         row, values = host.row, self._values
-        if values is None or host.ending or not host.has_more:
+        if values is None or not values.reranks or host.ending or not host.has_more:
             return
         most = NEXT
         if row.pages >= 1.5 * row.ranked + 2 or row.bounds != values.bounds:

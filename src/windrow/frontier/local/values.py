@@ -57,6 +57,8 @@ class Values:
     """The models and the sums. `topic`: the options of a topic crawl; its buckets are used if `topic.high` is set."""
 
     def __init__(self, meta: Meta, state: bytes, options: config.Config, codes: tuple[str, ...] = ()) -> None:
+        # The terms of the user need the page that holds a link: its rank with them is computed once.
+        self.reranks = not any(":" in name for name in options.frontier.terms)
         topic, self._learned = options.focus, frozenset(options.frontier.learn)
         self._meta = meta
         self.bounds = meta.bounds  # changes with the boundaries of the buckets
