@@ -144,7 +144,8 @@ def show(results: dict[str, object]) -> None:
         pages = statistics.mean(row["pages"] for row in rows)  # type: ignore[type-var]
         print(f"{name:11} {pages:8.0f}", *(f"{word:>16}" for word in spread), f"{shares[0]:13.0%} {shares[1]:11.0%}")
     for name, peer in (("spiderling", "breadth"), ("windrow", "spiderling")):
-        ratios = [f"{one / other:.2f}" for one, other in zip(means[name], means[peer], strict=True)]
+        pairs = zip(means[name], means[peer], strict=True)
+        ratios = [f"{one / other:.2f}" if other else "no text to compare with" for one, other in pairs]
         print(f"{name} : {peer} = {', '.join(ratios)}")
 
 

@@ -177,7 +177,7 @@ class Acks:
         values, terms = self._values, self._terms
         if values is None:
             return rank.ranker(terms, report)
-        return None if report.reason is Reason.REDIRECT else _valued(values, terms, report)
+        return None if report.reason is Reason.REDIRECT else _valued(values, terms, report, self._rows)
 
     def _learn_value(self, row: HostRow, entry: Entry) -> None:
         """Let the models learn from a page. They know what the log says, and nothing else."""
@@ -246,7 +246,7 @@ class Acks:
             self._dispatcher.put_back(host)
 
 
-def _valued(values: Values, terms: tuple[Term, ...], report: Report) -> admission.Ranked:
+def _valued(values: Values, terms: tuple[Term, ...], report: Report, rows: RowCache) -> admission.Ranked:
     """Return the function that ranks the links of a page by their value, and by the terms of the user."""
     above = values.above(report)
     dropped = values.dropped(above)
@@ -256,7 +256,8 @@ def _valued(values: Values, terms: tuple[Term, ...], report: Report) -> admissio
             return task
         if dropped:
             return None
-        found = values.described(task, above)
+        row = rows.host(task.url.host) if values.banded else None
+        found = values.described(task, above, new=row is None or not row.pages)
         return rank.moved(found, terms, report) if terms else found
 
     return ranked

@@ -78,7 +78,7 @@ class Leases:
         moved = False
         for rank, ref in self._store.head(row.id, busy, most):
             task = self._store.read(ref, row)
-            new = rank if task.embed else values.rank(task)
+            new = rank if task.embed else values.rank(task, not row.pages)
             if abs(new - rank) >= NOTICED:
                 self._store.requeue(row.id, msgspec.structs.replace(task, priority=new), ref)
                 moved = True

@@ -113,27 +113,34 @@ class Values:
         """Return whether the links of a page are dropped, because its score is above the cut-off."""
         return above.score > self._cutoff
 
-    def described(self, task: Task, above: Parent | None) -> Task:
-        """Return a link with its hints and its rank. above: the page that holds it; None: a seed, or known hints."""
+    def described(self, task: Task, above: Parent | None, new: bool = False) -> Task:
+        """Return a link with its hints and its rank.
+
+        above: the page that holds it; None: a seed, or known hints. new: its host has not answered yet.
+        """
         link = task
         if above is not None:
             said = task if "links" in self._learned else msgspec.structs.replace(task, hints=b"")
             link = msgspec.structs.replace(task, hints=value.hints(said, above, "hops" in self._learned))
-        return msgspec.structs.replace(link, priority=self.rank(link))
+        return msgspec.structs.replace(link, priority=self.rank(link, new))
 
     def seed(self, task: Task) -> Task:
         """Return a seed with its rank. Seeds are in the first bucket."""
         return self.described(task, None) if task.kind is Kind.PAGE else task
 
-    def rank(self, task: Task) -> int:
-        """Return the rank of a link among those of its host."""
+    def rank(self, task: Task, new: bool = False) -> int:
+        """Return the rank of a link among those of its host.
+
+        In a topic crawl, a host that has not answered yet is worth a look: its links come first in the second bucket.
+        """
         found = self.predict(task)
         worth = found.wanted + self._leads(found.names)
         own = value.logit(min(worth, MOST)) - found.host
         if not self.banded:
             return max(0, min(LAST, round(RANK - STEPS * own)))
         place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
-        return self.bucket_of(task) * BAND + place
+        bucket = self.bucket_of(task)
+        return BAND + place // 4 if new and bucket else bucket * BAND + place
 
     def bucket_of(self, task: Task) -> int:
         """Return the bucket of a link, 0 (high) to 2 (normal), by the score of the page that holds it."""
