@@ -1,6 +1,6 @@
 """Topic crawls: how many pages of the wanted site a crawl takes, and how much relevant text it finds.
 
-    python benchmarks/focus.py sites --web DIR [--delay 0]           experiment 1 of Remus and Biemann (2016), on `2x2b`
+    python benchmarks/focus.py sites --web DIR [--delay 0.25]    experiment 1 of Remus and Biemann (2016), on `2x2b`
     python benchmarks/focus.py topics --web DIR [--topics 5] [--switches] [--json]    experiment 2 in small, on `medium`
 
 sites: one connection, 100 documents, four sites of two topics in two languages. A row per model, a column per site;
@@ -164,7 +164,9 @@ def main() -> None:
         "--web", type=Path, required=True, help="directory to unpack the web in, reused when it is there"
     )
     parser.add_argument("--port", type=int, default=8393)
-    parser.add_argument("--delay", default="0", help="seconds between two requests to a host, for sites (default 0)")
+    parser.add_argument(
+        "--delay", default="0.25", help="seconds between two requests to a host, for sites (default 0.25)"
+    )
     parser.add_argument("--topics", type=int, default=5, help="how many topics (default 5)")
     parser.add_argument("--switches", action="store_true", help="also turn off one part at a time")
     parser.add_argument("--json", action="store_true")
