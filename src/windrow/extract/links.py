@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from windrow import urls
 from windrow.data import Link, Url
 from windrow.extract import encode
@@ -162,14 +164,15 @@ def _link(url: Url, rel: str, about: Description | None) -> Link:
     anchor, context, language = about
     if not (anchor + context).isprintable():
         anchor, context = clean(anchor), clean(context)
-    return Link(url, anchor, rel, context, clean(language.lower()) if language else "")
+    language = clean(language.lower()) if language else ""
+    return Link(url=url, anchor=anchor, rel=rel, context=context, language=language)
 
 
 def _merged(known: Link, other: Link) -> Link:
     """Return one link for two to the same URL: consent to follow given once is enough, and so is one anchor."""
     rel = other.rel if "nofollow" in known.rel and "nofollow" not in other.rel else known.rel
     about = other if other.anchor and not known.anchor else known
-    return Link(known.url, about.anchor, rel, about.context, about.language)
+    return msgspec.structs.replace(about, url=known.url, rel=rel)
 
 
 def make_absolute(document: ElementTree, base: str, charset: str) -> None:

@@ -1,7 +1,7 @@
 """The descriptions of links in Python: oracle of the C kernel `_anchors` in the tests, and fallback without it.
 
 The text of the whole page is collected in one string with single blanks. Blocks and rows are spans of it; so are
-anchors. What belongs to a link is looked up when the page has ended, because a row may go on behind the link.
+anchors. What belongs to a link is looked up when the page has ended, because a row may continue behind the link.
 """
 
 import dataclasses
