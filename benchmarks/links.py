@@ -80,14 +80,14 @@ def refiner(context: bool) -> Refiner:
 
 def costs(pages: Sequence[Capture], runs: int) -> dict[str, float]:
     clock = Clock()
-    markups = [html.read(page, 10_000, context=True).markup for page in pages]
-    known = [html.extract(page, 10_000, context=True) for page in pages]
+    markups = [html.read(page, 10_000, known=()).markup for page in pages]
+    known = [html.extract(page, 10_000, known=()) for page in pages]
     fresh = list(new_links(known))
     answers = {name: [wire.encode([refined]) for refined in map(refiner(context), pages)] for name, context in SIDES}
     kernel = anchors._anchors
     for run in range(runs):
         clock.measure("parse and links", lambda page: html.extract(page, 10_000), pages)
-        clock.measure("parse, links and what they say", lambda page: html.extract(page, 10_000, context=True), pages)
+        clock.measure("parse, links and what they say", lambda page: html.extract(page, 10_000, known=()), pages)
         clock.measure("  of which the tree is written out", walk.markup, [html.read(page, 0).tree for page in pages])
         clock.measure("  of which descriptions", lambda markup: anchors.describe(markup, 10_000), markups)
         if kernel is not None and not run:

@@ -55,7 +55,6 @@ class Refiner:
         """`score`: how probably some words are on the topic, 0 to 1; for the hints."""
         self._hinting = hinting(config)
         self._score = score or (topic.words_scorer(config.focus) if self._hinting else None)
-        self._extract = extract.extractor(config, self._hinting)
         self._judge = Panel(config) if config.extract.extractor != "none" else None
         self._all_headers = bool(config.judge.judges)  # a user's judge may read any of them
         self._dedup = config.dedup
@@ -63,6 +62,7 @@ class Refiner:
         self._scope = scope.Scope(config.scope)
         self._requisites = config.extract.max_links if config.scope.requisites else 0  # of a page, at most
         self._known: dict[int, Link | str] = {}  # key -> the link as it is sent, or the rule that refuses it
+        self._extract = extract.extractor(config, self._known if self._hinting else None)
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""

@@ -108,7 +108,7 @@ PARTS = {
 
 def extractors(part: str) -> Iterator[tuple[str, extract.Extractor]]:
     for setting in PARTS[part]:
-        yield " ".join(setting), extract.extractor(config.make(setting, Path()), context=True)
+        yield " ".join(setting), extract.extractor(config.make(setting, Path()), known=())
 
 
 def captured(body: bytes) -> Capture:

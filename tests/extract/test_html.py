@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.shared import shared
 from windrow import urls
 from windrow.data import Capture, Page, Task
-from windrow.extract import html, walk
+from windrow.extract import anchors, html, walk
 
 HOME = "http://site.test/dir/page.html"
 
@@ -140,7 +140,7 @@ def test_one_link_to_follow_overrides_others_with_nofollow() -> None:
 
 
 def described(page: str) -> list[tuple[str, str, str]]:
-    return [(link.anchor, link.context, link.language) for link in html.extract(capture(page), 10, context=True).links]
+    return [(link.anchor, link.context, link.language) for link in html.extract(capture(page), 10, known=()).links]
 
 
 def test_what_a_page_says_of_its_links_is_read_on_request() -> None:
@@ -157,7 +157,7 @@ def test_links_to_one_url_have_the_first_anchor_that_there_is() -> None:
     page = "<a href=a><img></a><p>one <a href=/dir/a#x>two</a></p><a href=//site.test/dir/a>three</a>"
     assert described(page) == [("two", "one", "")]
     refused = "<p>one <a href=a rel=nofollow>two</a><p><a href=/dir/a></a>"
-    assert [(link.anchor, link.rel) for link in html.extract(capture(refused), 9, context=True).links] == [("two", "")]
+    assert [(link.anchor, link.rel) for link in html.extract(capture(refused), 9, known=()).links] == [("two", "")]
 
 
 def test_a_link_that_is_no_anchor_has_the_title_and_the_language_that_its_element_names() -> None:
@@ -173,16 +173,25 @@ def test_a_link_that_is_no_anchor_has_the_title_and_the_language_that_its_elemen
     ]
 
 
+def test_links_that_are_known_are_not_described_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "<p>some <a href=a>first</a> words <a href=b>second</a>"
+    keys = [link.url.key for link in read(body).links]
+    found = html.extract(capture(body), 10, known={keys[0]}).links
+    assert [(link.anchor, link.context) for link in found] == [("", ""), ("second", "some first words")]
+    monkeypatch.setattr(anchors, "describe", None)  # to call it would fail
+    assert html.extract(capture(body), 10, known=keys).links == read(body).links
+
+
 def test_links_are_described_in_a_tree_whose_links_are_absolute_too() -> None:
     body = "<base href=/other/><p>one <a href='a?b=1&amp;c#x'>two</a><p>a <a href='http://b.test/ü'>three</a>"
     expected = [("two", "one"), ("three", "a")]
     for absolute in (False, True):
-        page = html.read(capture(body), 10, context=True, absolute=absolute).page
+        page = html.read(capture(body), 10, known=(), absolute=absolute).page
         assert [(link.anchor, link.context) for link in page.links] == expected
 
 
 def test_the_markup_is_written_once_for_links_and_walk() -> None:
-    page = html.read(capture("<title>t</title><p>text <a href=a>b</a>"), 10, context=True)
+    page = html.read(capture("<title>t</title><p>text <a href=a>b</a>"), 10, known=())
     assert page.tree is not None
     assert (page.markup, page.page.title) == (walk.markup(page.tree), "t")
     assert html.read(capture("<a href=a>b</a>"), 10).markup == ""

@@ -24,7 +24,7 @@ else.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import msgspec
 
@@ -35,14 +35,15 @@ from windrow.data import Capture, Page
 Extractor = Callable[[Capture], Page]
 
 
-def extractor(options: Config, context: bool = False) -> Extractor:
+def extractor(options: Config, known: Container[int] | None = None) -> Extractor:
     """Return the extractor that the options name, with its model loaded: errors appear before the first page.
 
-    `context` adds to each link what the page says of it: the anchor, the words around it, the language.
+    `known` adds to each link what the page says of it (the anchor, the words around it, the language), except to those
+    whose URLs have these keys.
     """
     name = options.extract.extractor
     if name in EXTRACTORS:
-        return functools.partial(_with_lines, EXTRACTORS[name](options, context))
+        return functools.partial(_with_lines, EXTRACTORS[name](options, known))
     return functools.partial(_with_lines, plugins.load(name, "extract.extractor", EXTRACTORS))
 
 
@@ -61,7 +62,7 @@ def _with_lines(extract: Extractor, capture: Capture) -> Page:
     return msgspec.structs.replace(page, author=author, date=date)
 
 
-def _blocks(options: Config, context: bool) -> Extractor:
+def _blocks(options: Config, known: Container[int] | None) -> Extractor:
     from windrow.extract import blocks
 
     return functools.partial(
@@ -72,11 +73,11 @@ def _blocks(options: Config, context: bool) -> Extractor:
         comments=options.extract.comments,
         title=options.extract.title,
         marks=options.extract.marks,
-        context=context,
+        known=known,
     )
 
 
-def _paragraphs(options: Config, context: bool) -> Extractor:
+def _paragraphs(options: Config, known: Container[int] | None) -> Extractor:
     from windrow.extract import justext
 
     justext.check(options.paragraphs)
@@ -85,11 +86,11 @@ def _paragraphs(options: Config, context: bool) -> Extractor:
         max_links=options.extract.max_links,
         agent=options.identity.name,
         options=options.paragraphs,
-        context=context,
+        known=known,
     )
 
 
-def _lines(options: Config, context: bool) -> Extractor:
+def _lines(options: Config, known: Container[int] | None) -> Extractor:
     from windrow.extract import lines  # imports numpy, which the others do not need
 
     return functools.partial(
@@ -97,20 +98,20 @@ def _lines(options: Config, context: bool) -> Extractor:
         max_links=options.extract.max_links,
         agent=options.identity.name,
         model=lines.load_model(options.extract.model),
-        context=context,
+        known=known,
     )
 
 
-def _none(options: Config, context: bool) -> Extractor:
+def _none(options: Config, known: Container[int] | None) -> Extractor:
     from windrow.extract import html
 
     links, agent = options.extract.max_links, options.identity.name
-    return functools.partial(html.extract, max_links=links, agent=agent, context=context)
+    return functools.partial(html.extract, max_links=links, agent=agent, known=known)
 
 
 # Each module is imported when it is chosen. A new extractor is a package here, a line below, and a floor in
 # tests/quality.
-EXTRACTORS: dict[str, Callable[[Config, bool], Extractor]] = {
+EXTRACTORS: dict[str, Callable[[Config, Container[int] | None], Extractor]] = {
     "blocks": _blocks,
     "paragraphs": _paragraphs,
     "lines": _lines,

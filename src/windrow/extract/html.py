@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -60,20 +60,19 @@ class ReadPage(NamedTuple):
     body: str = ""  # main text as the linked data give it, for a page that shows none; see `linked.lines`
 
 
-def extract(capture: Capture, max_links: int, agent: str = "", context: bool = False) -> Page:
+def extract(capture: Capture, max_links: int, agent: str = "", known: Container[int] | None = None) -> Page:
     """Return the page without text; an empty Page if it is not HTML.
 
-    `agent` is the name by which an author may address our robot alone. `context` adds to the links what the page says
-    of them.
+    `agent` is the name by which an author may address our robot alone. `known` is that of `read`.
     """
-    return read(capture, max_links, agent, context, details=False).page
+    return read(capture, max_links, agent, known, details=False).page
 
 
 def read(
     capture: Capture,
     max_links: int,
     agent: str = "",
-    context: bool = False,
+    known: Container[int] | None = None,
     stock: bool = False,
     articles: bool = False,
     absolute: bool = False,
@@ -82,8 +81,9 @@ def read(
 ) -> ReadPage:
     """Return the page without text, and its tree.
 
-    `context` adds to the links their anchors, the words around them and their languages (see `anchors`). `stock` and
-    `articles` strip the tree as walk.strip says. `absolute` makes the links in it absolute. `details` adds author, date
+    `known` adds to the links their anchors, the words around them and their languages (see `anchors`), except to those
+    whose URLs have these keys; on a page without others this costs nothing. None adds nothing. `stock` and `articles`
+    strip the tree as walk.strip says. `absolute` makes the links in it absolute. `details` adds author, date
     and licence. `shaped` adds the shape, which costs 27 µs: a caller that has the text anyway computes
     the shape from it.
     """
@@ -95,9 +95,9 @@ def read(
     text, charset = decode.decode(capture.body, content_type)
     document = parse(text[:_READ], sniff.media_type(content_type) != "text/html")
     metas = document.find_all("meta")
-    kept = _kept_metas(metas, agent)
+    declared = _kept_metas(metas, agent)
     directives.update(
-        word for name, content in kept if name in ("robots", agent) for word in _WORDS.split(content.lower())
+        word for name, content in declared if name in ("robots", agent) for word in _WORDS.split(content.lower())
     )
     base = links.base(document, capture.task.url.text, charset)
     found = links.of_anchors(document)
@@ -109,13 +109,16 @@ def read(
         about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
         about = _from_marks(document, text, about, (found, capture.time))
     title = _printable(about.title) if details else _title(document)  # before the tree is stripped of its head
-    described = links.labels(document, found) if context else {}
+    kept, targets = links.links(found, PageAddress(base, charset, capture.task.url.key), max_links)
+    new = known is not None and not all(map(known.__contains__, kept))
+    described = links.labels(document, found) if new else {}
     if absolute:
         links.make_absolute(document, base, charset)
     walk.strip(document, stock, articles)
-    markup = walk.markup(document) if context else ""
-    if context:
+    markup = walk.markup(document) if new else ""
+    if known is not None and new:
         described |= anchors.describe(markup, max_links)
+        links.describe(kept, zip(found, targets, strict=False), described, known)
     page = Page(
         title=title,
         author=about.author,
@@ -128,11 +131,11 @@ def read(
         language=_language(document, metas),
         charset=charset,
         canonical=links.joined(base, canonical, charset),
-        links=links.links(found, PageAddress(base, charset, capture.task.url.key), max_links, described),
+        links=tuple(kept.values()),
         nofollow=not directives.isdisjoint(_NOFOLLOW),
         noindex=not directives.isdisjoint(_NOINDEX),
         shape=shape(document.text) if shaped else 0,
-        metas=(*kept, *_translation_marks(document)),
+        metas=(*declared, *_translation_marks(document)),
         licences=licences,
     )
     return ReadPage(page, document, markup, about.body)

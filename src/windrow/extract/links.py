@@ -6,7 +6,7 @@ whole tree each time.
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from windrow import urls
@@ -136,41 +136,43 @@ class PageAddress(NamedTuple):
     own: int  # key of the page's own URL
 
 
-def links(found: Found, page: PageAddress, max_links: int, described: Descriptions) -> tuple[Link, ...]:
-    """Return the links, without one to the page itself. `described` has them by their hrefs or by their URLs."""
+def links(found: Found, page: PageAddress, max_links: int) -> tuple[dict[int, Link], list[Url | None]]:
+    """Return the links by the keys of their URLs, without one to the page itself, and the URL of each href."""
     hrefs = list(itertools.islice(found, max_links))
     if page.charset != "UTF-8":
         hrefs = [encode.href(href, page.charset) for href in hrefs]
+    targets = urls.join(page.base, hrefs)
     kept: dict[int, Link] = {}
-    for url, (href, rel) in zip(urls.join(page.base, hrefs), found.items(), strict=False):
+    for url, rel in zip(targets, found.values(), strict=False):
         if url is None:
             continue
-        about = (described.get(href) or described.get(url.text)) if described else None
         known = kept.get(url.key)
-        if known is None:
-            kept[url.key] = _link(url, rel, about)
-        elif about or "nofollow" in known.rel:
-            kept[url.key] = _merged(known, _link(url, rel, about))
+        if known is None or ("nofollow" in known.rel and "nofollow" not in rel):
+            kept[url.key] = Link(url, rel=clean(rel) if rel else "")
     kept.pop(page.own, None)
-    return tuple(kept.values())
+    return kept, targets
 
 
-def _link(url: Url, rel: str, about: Description | None) -> Link:
-    rel = clean(rel) if rel else ""
-    if about is None:
-        return Link(url, rel=rel)
+def describe(
+    links: dict[int, Link], hrefs: Iterable[tuple[str, Url | None]], described: Descriptions, known: Container[int]
+) -> None:
+    """Add to the links that are not known what the page says of them, by their hrefs or their URLs. Of several links to
+    one URL the first that has an anchor counts."""
+    for href, url in hrefs:
+        if url is None or url.key in known:
+            continue
+        link = links.get(url.key)
+        about = described.get(href) or described.get(url.text)
+        if link is not None and about and (about[0] or not link.context) and not link.anchor:
+            links[url.key] = _described(link, about)
+
+
+def _described(link: Link, about: Description) -> Link:
     anchor, context, language = about
     if not (anchor + context).isprintable():
         anchor, context = clean(anchor), clean(context)
     language = clean(language.lower()) if language else ""
-    return Link(url, anchor=anchor, rel=rel, context=context, language=language)
-
-
-def _merged(known: Link, other: Link) -> Link:
-    """Return one link for two to the same URL: consent to follow given once is enough, and so is one anchor."""
-    rel = other.rel if "nofollow" in known.rel and "nofollow" not in other.rel else known.rel
-    about = other if other.anchor and not known.anchor else known
-    return Link(known.url, anchor=about.anchor, rel=rel, context=about.context, language=about.language)
+    return Link(url=link.url, anchor=anchor, rel=link.rel, context=context, language=language)
 
 
 def make_absolute(document: ElementTree, base: str, charset: str) -> None:

@@ -148,7 +148,7 @@ def test_kernel_and_reference_agree_on_any_text(markup: str, most: int) -> None:
 @pytest.mark.parametrize("dataset", ["zh-web", "readability"])
 def test_kernel_and_reference_agree_on_real_pages(dataset: str) -> None:
     for sample in gold.samples(shared(f"extraction/{dataset}.tar.xz")):
-        markup = html.read(sample.capture(), 10_000, context=True).markup
+        markup = html.read(sample.capture(), 10_000, known=()).markup
         assert by_kernel(markup) == by_reference(markup), sample.name
 
 

@@ -16,7 +16,7 @@ docs/extraction-blocks.md describes how the model was trained and how good it is
 
 import array
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import msgspec
@@ -51,15 +51,15 @@ def extract(
     comments: bool = False,
     marks: bool = False,
     title: bool = True,
-    context: bool = False,
+    known: Container[int] | None = None,
 ) -> Page:
     """Return the page of `html.extract` with all its blocks as paragraphs, each good or bad.
 
     `own` of a paragraph is the decision of the first stage. Without `classify`, the shipped model decides. `comments`
     keeps the comments of readers as a class of their own, `title` keeps the headline, `marks` adds the links and
-    emphasis within paragraphs, `context` what the page says of its links.
+    emphasis within paragraphs, `known` what the page says of its links, see `html.read`.
     """
-    read = html.read(capture, max_links, agent, context, articles=True, absolute=marks, shaped=False)
+    read = html.read(capture, max_links, agent, known, articles=True, absolute=marks, shaped=False)
     page, tree, markup, body = read
     if tree is None:
         return page

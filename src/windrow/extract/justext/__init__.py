@@ -8,6 +8,7 @@ languages without blanks between words by character.
 """
 
 import functools
+from collections.abc import Container
 from pathlib import Path
 
 import msgspec
@@ -28,10 +29,10 @@ def extract(
     max_links: int,
     agent: str = "",
     options: config.ParagraphsOptions = _DEFAULT,
-    context: bool = False,
+    known: Container[int] | None = None,
 ) -> Page:
     """Return the page of `html.extract` with all its paragraphs, each good or bad."""
-    page, tree, markup, _ = html.read(capture, max_links, agent, context, stock=options.preset == "stock")
+    page, tree, markup, _ = html.read(capture, max_links, agent, known, stock=options.preset == "stock")
     if tree is None:
         return page
     return msgspec.structs.replace(page, paragraphs=paragraphs(markup or walk.markup(tree), page.language, options))

@@ -25,7 +25,7 @@ Where the paper leaves a choice, docs/extraction-lines.md gives ours and the rea
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,10 +54,14 @@ class LineBlock(NamedTuple):
 
 
 def extract(
-    capture: Capture, max_links: int, agent: str = "", model: LinesModel | None = None, context: bool = False
+    capture: Capture,
+    max_links: int,
+    agent: str = "",
+    model: LinesModel | None = None,
+    known: Container[int] | None = None,
 ) -> Page:
     """Return the page of `html.extract` with the paragraphs of its main text. The default model is the shipped one."""
-    page, tree, *_ = html.read(capture, max_links, agent, context)
+    page, tree, *_ = html.read(capture, max_links, agent, known)
     if tree is None:
         return page
     text, _ = decode.decode(capture.body, f"text/html; charset={page.charset}")
