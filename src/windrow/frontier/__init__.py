@@ -6,7 +6,9 @@ backlog. A limited number of registered domains is open at a time, and only thei
 queue is ordered by rank and then by discovery: breadth first. A domain that had its share of pages goes to the end of
 the backlog.
 
-Requests go where the text is. Each response is entered into the ledgers of its domain, its host and its part of the
+Requests go where the text is. With order `value`, models learn from every answered page what a link is worth
+(`local.values`, `policy.value`, `policy.features`); they decide the ranks of links, the order of hosts, and when what is
+left is given up. With order `yield`, each response is entered into the ledgers of its domain, its host and its part of the
 host. A domain, host or part that gives too little text for its bytes is retired (`budget`). Of the hosts that are due,
 those with the highest expected yield are leased first, while the others are tried a few at a time (`steer`).
 
