@@ -7,10 +7,10 @@ queue is ordered by rank and then by discovery: breadth first. A domain that had
 the backlog.
 
 Requests go where the text is. With order `value`, models learn from every answered page what a link is worth
-(`local.values`, `policy.value`, `policy.features`); they decide the ranks of links, the order of hosts, and when what is
-left is given up. With order `yield`, each response is entered into the ledgers of its domain, its host and its part of the
-host. A domain, host or part that gives too little text for its bytes is retired (`budget`). Of the hosts that are due,
-those with the highest expected yield are leased first, while the others are tried a few at a time (`steer`).
+(`local.values`, `policy.value`, `policy.features`). They decide the ranks of links, the order of hosts, and when the
+rest is given up. With order `yield`, each response is entered into the ledgers of its domain, its host and its part of
+the host. A domain, host or part that gives too little text for its bytes is retired (`budget`). Of the hosts that are
+due, those with the highest expected yield are leased first, while the others are tried a few at a time (`steer`).
 
 A host is leased when the host and its address are both due and not leased. A host without an address gets a RESOLVE
 task first. An origin gets FILE tasks before its first page: robots.txt, then the files that `open` was given. A file
