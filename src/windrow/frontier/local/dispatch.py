@@ -17,6 +17,7 @@ from windrow.frontier.local.schedule import Schedule, by_rank
 from windrow.frontier.local.values import Values
 from windrow.frontier.policy import health, steer
 
+LARGE = 1000  # pages of a crawl before which nothing is given up: a small one requests everything
 LOOK = 100  # pages, and a twentieth of all, after which what is left is estimated again
 SAMPLE = 4096  # links from which it is estimated
 _BUCKET = 1e6  # more than any yield
@@ -150,7 +151,9 @@ class Dispatcher:
     def _is_given_up(self, host: OpenHost) -> bool:
         """Return whether the links of a host end, because little wanted text is left behind all that wait."""
         values = self._ledgers.values
-        if values is None or not self._options.give_up or not values.is_poor(self._yield(host)):
+        if values is None or not self._options.give_up or values.sums.pages < LARGE:
+            return False
+        if not values.is_poor(self._yield(host)):
             return False
         if values.sums.pages >= self._look:
             self._look = values.sums.pages + max(LOOK, values.sums.pages // 20)
