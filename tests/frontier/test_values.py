@@ -65,7 +65,7 @@ def test_links_end_as_low_value_when_little_text_is_left(hand: Opener) -> None:
         ends(crawl, leases)
     assert reasons["low-value"] > 1000
     assert reasons["requested"] + reasons["low-value"] == 4060
-    assert reasons["requested"] > 1000  # a small crawl requests everything
+    assert reasons["requested"] >= 1000  # a small crawl requests everything
     counts = do(crawl.store.counts())
     assert counts.waiting == 0
     assert counts.finished[Reason.OK] == 60
