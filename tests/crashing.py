@@ -44,6 +44,10 @@ class Plan:
     """The planned failure. Operations are counted from 1."""
 
     at: int = 0  # the operation at which the process dies; 0: none
+    among: tuple[str, str] = (
+        "",
+        "",
+    )  # counts only operations of this verb whose path, from the directory, contains this
     how: str = "before"  # "before" the operation, "after" it, or, for a write, when it is "half" done
     power: int | None = None  # the power fails too: the seed decides which unsynced data are lost
     fail: str = ""  # an errno with which operations fail
@@ -133,6 +137,7 @@ class Disk:
         self._lock = threading.RLock()
         self._random = random.Random(plan.power)
         self._matched = 0
+        self._counted = 0
         self._real: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in (*COUNTED, *NAMED, "open")}
         self._synced = {str(path): path.stat().st_size for path in Path(self._directory).rglob("*") if path.is_file()}
         self._new: set[str] = set()  # names whose directory was not synced since they were made
@@ -152,8 +157,11 @@ class Disk:
     def step(self, verb: str, path: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
         """Do one operation, or fail as planned. `half` does one half of it."""
         with self._lock:
-            self.trace.append(f"{verb} {os.path.relpath(path, self._directory)}")
-            dies = len(self.trace) == self._plan.at
+            name = os.path.relpath(path, self._directory)
+            self.trace.append(f"{verb} {name}")
+            counts = not self._plan.among[0] or (verb == self._plan.among[0] and self._plan.among[1] in name)
+            self._counted += counts
+            dies = counts and self._counted == self._plan.at
             if dies and self._plan.how != "after":
                 if self._plan.how == "half" and half is not None:
                     half()
@@ -368,7 +376,7 @@ def _child(order: dict[str, Any]) -> None:
     from windrow import cli
     from windrow.log import writer
 
-    plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low")}})
+    plan = Plan(**{**order["plan"], **{name: tuple(order["plan"][name]) for name in ("verbs", "low", "among")}})
     disk = Disk(plan, Path(plan.directory or Path(*order["arguments"][1:2])))
     writer.LONGEST = plan.longest or writer.LONGEST
     if plan.small_parts:
