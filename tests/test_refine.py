@@ -195,7 +195,14 @@ def test_every_extractor_gives_the_same_hints(extractor: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", ["frontier.order=breadth", "extract.extractor=none", "extract.link_context=false", "extract.max_links=0"]
+    "setting",
+    [
+        "frontier.order=breadth",
+        "frontier.order=yield",
+        "extract.extractor=none",
+        "extract.link_context=false",
+        "extract.max_links=0",
+    ],
 )
 def test_a_crawl_that_does_not_use_hints_does_not_read_what_links_say(
     setting: str, monkeypatch: pytest.MonkeyPatch

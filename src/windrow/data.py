@@ -7,6 +7,7 @@ that made it.
 """
 
 import enum
+from typing import Annotated
 
 import msgspec
 
@@ -72,13 +73,16 @@ class Url(msgspec.Struct, frozen=True, gc=False, array_like=True):
     key: int  # 64-bit hash of the text
 
 
+MOST_HINTS = 24  # bytes; a worker that sends more is not believed
+
+
 class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     url: Url
     anchor: str = ""
     rel: str = ""  # lower case, as in the page
     context: str = ""  # text around the link, without its anchor
     language: str = ""  # of the target, as hreflang or a lang attribute at the link says; lower case
-    hints: bytes = b""  # see Task
+    hints: Annotated[bytes, msgspec.Meta(max_length=MOST_HINTS)] = b""  # see Task
 
 
 class Task(msgspec.Struct, frozen=True, gc=False):

@@ -145,10 +145,10 @@ class Refiner:
 
 
 def hinting(config: Config) -> bool:
-    """Return whether what pages say of their links is read: not if the order of the frontier does not depend on it, and
-    not without text, because nothing would be learned of the pages behind the links."""
+    """Return whether what pages say of their links is read: only if the frontier orders links by their value, and not
+    without text, because nothing would be learned of the pages behind the links."""
     wanted = config.extract.link_context and config.extract.max_links > 0
-    return wanted and config.extract.extractor != "none" and config.frontier.order != "breadth"
+    return wanted and config.extract.extractor != "none" and config.frontier.order == "value"
 
 
 def _draft(page: Page, judged: Judged) -> Draft:

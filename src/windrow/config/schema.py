@@ -250,7 +250,7 @@ class ExtractOptions:
     comments: bool = False  # Keep the comments of readers below a page, as a class of their own; for "blocks".
     marks: bool = False  # Keep links and emphasis within paragraphs; for "blocks".
     # Read what a page says of each link: its anchor, the words around it and its language, from which the frontier
-    # learns where the text is. Never done with frontier.order "breadth" or extractor "none".
+    # learns where the text is. Done only with frontier.order "value", and not with extractor "none".
     link_context: bool = True
 
 

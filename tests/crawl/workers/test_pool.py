@@ -1,6 +1,7 @@
 """The pool: every page gets its answer, and a page that kills its worker costs that page alone."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,14 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from windrow import urls
+from windrow import data, urls
 from windrow.config import Config, ConfigError, ExtractOptions, JudgeOptions, WorkersOptions
 from windrow.crawl.workers import pool as pools
 from windrow.crawl.workers import wire, worker
 from windrow.crawl.workers.pool import Pool
 from windrow.crawl.workers.wire import Lost, ReadRequest
 from windrow.crawl.workers.worker import Job
-from windrow.data import Capture, Reason, Task, Verdict
+from windrow.data import Capture, Link, Reason, Task, Verdict
 from windrow.refine import Refined, Refiner
 
 # The real program of a worker, except that some bodies make it misbehave. The kernel kills it, or the pool must.
@@ -414,6 +415,15 @@ def test_a_worker_that_answers_a_page_with_a_sketch_is_replaced() -> None:
     answers = refine([good(0), b"CONFUSED", good(2)])
     assert answers[1] == Lost(Reason.PARSE_CRASH, "the worker sent an invalid answer")
     assert [links(answer) for answer in (answers[0], answers[2])] == [["page-0"], ["page-2"]]
+
+
+def test_hints_that_no_worker_computes_are_refused() -> None:
+    url = urls.parse("http://a.test/")
+    assert url is not None
+    for size, valid in ((data.MOST_HINTS, True), (data.MOST_HINTS + 1, False)):
+        answer = Refined((Link(url, hints=b"x" * size),), 0, {})
+        with contextlib.nullcontext() if valid else pytest.raises(msgspec.ValidationError):
+            wire.answers(wire.encode([answer]))
 
 
 def test_a_judge_of_the_user_runs_in_a_worker(tmp_path: Path) -> None:
