@@ -1,9 +1,12 @@
-"""Set what holds for every test: the examples of Hypothesis, the marker `slow`, the check on the kernels."""
+"""Set what holds for every test: the examples of Hypothesis, the marker `slow`, the check on the kernels, and a web."""
+
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from tests import slow
+from tests.world import World
 from windrow import kernels
 
 # Examples are the same on every machine, and a slow machine is no failure: tests never judge by the clock.
@@ -33,3 +36,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if slow.name(item.nodeid) in names:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="module")
+def prose_world() -> Iterator[World]:
+    """A small web with running text."""
+    with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
+        yield world

@@ -4,7 +4,6 @@ import gzip
 import inspect
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,10 @@ from windrow.cli import crawl
 WANTED = 600  # tokens, of some 2,000
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[World]:
-    with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
-        yield world
-
-
 @pytest.fixture
-def world(shared: World) -> World:
-    shared.reset()
-    return shared
+def world(prose_world: World) -> World:
+    prose_world.reset()
+    return prose_world
 
 
 def arguments(tmp_path: Path, world: World, *more: str, tokens: str = str(WANTED)) -> list[str]:
@@ -107,11 +100,11 @@ LATE = ("report", "export")  # steps after a crawl
 
 
 @pytest.fixture(scope="module")
-def traces(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+def traces(prose_world: World, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     """Return the file operations of the command, and of the same command again."""
     place = tmp_path_factory.mktemp("trace")
     (place / "made").mkdir()
-    return [run(place, shared, plan=Plan(directory=str(place / "made"))).trace for _ in range(2)]
+    return [run(place, prose_world, plan=Plan(directory=str(place / "made"))).trace for _ in range(2)]
 
 
 @pytest.mark.parametrize(("verb", "file"), [*STEPS, *[pytest.param(*step, marks=pytest.mark.long) for step in FURTHER]])

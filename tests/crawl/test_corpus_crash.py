@@ -2,7 +2,6 @@
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,16 +22,10 @@ DEATHS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[World]:
-    with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
-        yield world
-
-
 @pytest.fixture
-def world(shared: World) -> World:
-    shared.reset()
-    return shared
+def world(prose_world: World) -> World:
+    prose_world.reset()
+    return prose_world
 
 
 def prepare(directory: Path, world: World, *options: str) -> Path:
@@ -44,9 +37,9 @@ def crawl(directory: Path, plan: Plan | None = None) -> crashing.Result:
 
 
 @pytest.fixture(scope="module")
-def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def trace(prose_world: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return the file operations of a crawl in order, nearly the same in each run."""
-    directory = prepare(tmp_path_factory.mktemp("trace") / "crawl", shared)
+    directory = prepare(tmp_path_factory.mktemp("trace") / "crawl", prose_world)
     whole = crawl(directory)
     assert whole.code == 0, whole.err
     truth.assert_corpus(directory)

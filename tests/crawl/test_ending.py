@@ -1,6 +1,5 @@
 """A crawl ends when its corpus is as large as wanted, over all runs, whatever dies meanwhile."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,10 @@ IN_FLIGHT = 2
 WANTED = 600  # tokens, of some 2,000
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[World]:
-    with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
-        yield world
-
-
 @pytest.fixture
-def world(shared: World) -> World:
-    shared.reset()
-    return shared
+def world(prose_world: World) -> World:
+    prose_world.reset()
+    return prose_world
 
 
 def prepare(directory: Path, world: World, *options: str) -> Path:
@@ -143,9 +136,9 @@ def test_a_crawl_that_dies_on_the_way_has_its_tokens_in_the_end(
 
 
 @pytest.fixture(scope="module")
-def trace(shared: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def trace(prose_world: World, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return the file operations of a crawl to its target."""
-    directory = prepare(tmp_path_factory.mktemp("trace") / "crawl", shared)
+    directory = prepare(tmp_path_factory.mktemp("trace") / "crawl", prose_world)
     whole = crawl(directory, "--max-tokens", str(WANTED))
     assert whole.json["why"] == "tokens"
     return whole.trace
