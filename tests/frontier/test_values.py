@@ -146,6 +146,17 @@ def test_a_higher_bucket_goes_first_even_while_its_host_waits(topic_crawl: Hand)
     assert [lease.host for lease in crawl.lease()] == ["a.org"]
 
 
+def test_a_host_that_falls_into_a_lower_bucket_does_not_hold_up_those_that_are_ready(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/", "http://c.org/", "http://d.org/")
+    leases = {lease.host: lease for lease in crawl.pages()}
+    scored(crawl, leases["d.org"], 9.0, "http://c.org/x")  # in the second bucket: its host has not answered yet
+    scored(crawl, leases["a.org"], 2.0, "http://a.org/1")
+    scored(crawl, leases["c.org"], 9.0)  # now it has, and the link belongs into the third
+    crawl.now += 1
+    assert [lease.host for lease in crawl.lease()] == ["a.org"]
+
+
 def test_boundaries_that_change_move_links_that_wait(topic_crawl: Hand) -> None:
     crawl = topic_crawl
     crawl.add("http://a.org/", "http://b.org/")

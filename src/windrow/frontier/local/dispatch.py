@@ -94,10 +94,10 @@ class Dispatcher:
             good = self._ledgers.is_good(self._yield(host, host.rank))
             if not good and self._is_given_up(host):
                 return self._give_up(host)
-            self._held = (not good and self._trials >= self._options.explore) or self._comes_later(host)
-            if self._held or key > host.key + 0.1 * abs(
-                host.key
-            ):  # its yield fell by a tenth since the host became ready
+            fell = key > host.key + 0.1 * abs(host.key)  # by a tenth since the host became ready
+            # Only the best host says whether all that are ready have to wait.
+            self._held = not fell and ((not good and self._trials >= self._options.explore) or self._comes_later(host))
+            if self._held or fell:
                 self._schedule.free(host, 0.0)
                 self._schedule.put(host, 0.0)
                 return None
@@ -135,6 +135,8 @@ class Dispatcher:
         if not bucket:
             return False
         for other in self._backlog.hosts.values():
+            if other.state == "ready" and not self._schedule.is_held_up(other):
+                continue  # it could have been first
             if other.in_flight and values.bucket(other.taken) < bucket:
                 break  # its links may be better
             if other.has_more and values.bucket(other.rank) < bucket and not other.ending and self._due(other) <= soon:
