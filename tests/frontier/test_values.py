@@ -14,7 +14,7 @@ from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import Config, FocusOptions
 from windrow.data import Entry, Frame, Lease, Reason
-from windrow.frontier.local.values import BAND
+from windrow.frontier.local.values import BAND, HIGH, MEDIUM, NORMAL, SCOUT
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
 
@@ -124,7 +124,46 @@ def test_links_have_the_bucket_of_the_page_that_holds_them(topic_crawl: Hand) ->
     for lease in crawl.pages():
         odds = {"a.org": 0.5, "b.org": 2.0, "c.org": 9.0, "d.org": 99.0}[lease.host]
         found[lease.host] = scored(crawl, lease, odds, f"http://{lease.host}/1", f"http://{lease.host}/2")
-    assert found == {"a.org": [0, 0], "b.org": [1, 1], "c.org": [2, 2], "d.org": []}
+    assert found == {"a.org": [HIGH] * 2, "b.org": [MEDIUM] * 2, "c.org": [NORMAL] * 2, "d.org": []}
+
+
+def test_links_to_hosts_that_have_not_answered_are_scouts(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/", "http://b.org/")
+    found = {lease.host: lease for lease in crawl.pages()}
+    assert scored(crawl, found["b.org"], 9.0, "http://b.org/1", "http://c.org/1", "http://a.org/1") == [3, 1, 1]
+    assert scored(crawl, found["a.org"], 0.5, "http://d.org/1") == [HIGH]
+
+
+def test_pages_that_name_new_hosts_are_scouts_once_that_was_learned(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add(*[f"http://a{number}.org/x/{page}.html" for number in range(30) for page in ("links", "one", "two")])
+    for _ in range(200):
+        crawl.now += 1.0
+        for lease in crawl.pages():
+            for each in lease.tasks:
+                host, good = each.url.host, ".net" in each.url.host
+                links = [f"http://{host}.net/"] if "links" in each.url.text else []
+                links += [f"http://{host}/{page}" for page in range(9)] if good else []
+                crawl.ack(each, links=[task(link) for link in links], scores={"odds": 0.5 if good else 9.0}, **TEXT)
+            crawl.release(lease, last=crawl.now)
+    crawl.add("http://b.org/")
+    [lease] = [lease for lease in crawl.pages() if lease.host == "b.org"]
+    assert scored(crawl, lease, 9.0, "http://b.org/x/links.html", "http://b.org/x/text.html") == [SCOUT, NORMAL]
+
+
+def test_the_score_of_a_page_in_another_language_drops_no_links(topic_crawl: Hand) -> None:
+    crawl = topic_crawl
+    crawl.add("http://a.org/")
+    entry = crawl.ack(
+        crawl.page().tasks[0],
+        Reason.LANGUAGE,
+        links=[task("http://a.org/1")],
+        status=200,
+        scores={"odds": 99.0},
+        **NONE,
+    )
+    assert [each.priority // BAND for each in entry.admitted] == [NORMAL]
 
 
 def test_links_above_the_cutoff_are_counted_by_their_rule(topic_crawl: Hand) -> None:
@@ -150,9 +189,9 @@ def test_a_host_that_falls_into_a_lower_bucket_does_not_hold_up_those_that_are_r
     crawl = topic_crawl
     crawl.add("http://a.org/", "http://c.org/", "http://d.org/")
     leases = {lease.host: lease for lease in crawl.pages()}
-    scored(crawl, leases["d.org"], 9.0, "http://c.org/x")  # in the second bucket: its host has not answered yet
+    scored(crawl, leases["d.org"], 9.0, "http://c.org/x")  # a scout: its host has not answered yet
     scored(crawl, leases["a.org"], 2.0, "http://a.org/1")
-    scored(crawl, leases["c.org"], 9.0)  # now it has, and the link belongs into the third
+    scored(crawl, leases["c.org"], 9.0)  # now it has
     crawl.now += 1
     assert [lease.host for lease in crawl.lease()] == ["a.org"]
 

@@ -249,7 +249,7 @@ class Acks:
 def _valued(values: Values, terms: tuple[Term, ...], report: Report, rows: RowCache) -> admission.Ranked:
     """Return the function that ranks the links of a page by their value, and by the terms of the user."""
     above = values.above(report)
-    dropped = values.dropped(above)
+    dropped = values.dropped(above, report.reason)
 
     def ranked(task: Task) -> Task | None:
         if task.embed:

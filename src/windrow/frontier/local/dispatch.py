@@ -14,14 +14,14 @@ from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.leases import MOST, Leases, next_errand
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.schedule import Schedule, by_rank
-from windrow.frontier.local.values import Values
+from windrow.frontier.local.values import SCOUT, Values
 from windrow.frontier.policy import health, steer
 
 LARGE = 1000  # pages of a crawl before which nothing is given up: a small one requests everything
 LOOK = 100  # pages, and a twentieth of all, after which what is left is estimated again
 SAMPLE = 4096  # links from which it is estimated
 _BUCKET = 1e6  # more than any yield
-SCOUTS = 0.25  # pages of lower buckets per page, while higher ones have links: they find other sites on the topic
+SCOUTS = 0.5  # pages of the bucket of scouts per page, while the first bucket has links: they find other sites
 BEGIN = 200  # pages of a crawl before which there are none of these
 LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one that waits
 
@@ -41,7 +41,7 @@ class Dispatcher:
         self._trials = 0  # hosts on trial
         self._look = 0  # pages of the crawl at which what is left is estimated
         self._little = False  # little wanted text is left
-        self._scouted = 0  # pages of lower buckets that were leased before higher ones
+        self._scouted = 0  # pages of the bucket of scouts that were leased before those of the first one
         self._now = now
 
     def configure(self, fetch: config.FetchOptions) -> None:
@@ -143,9 +143,9 @@ class Dispatcher:
                 break
         else:
             return False
-        if self._scouted >= SCOUTS * (values.sums.pages - BEGIN):
+        if bucket != SCOUT or self._scouted >= SCOUTS * (values.sums.pages - BEGIN):
             return True
-        self._scouted += steer.TRIAL_PAGES  # a few pages of lower buckets show what else there is
+        self._scouted += steer.TRIAL_PAGES
         return False
 
     # The end of a crawl

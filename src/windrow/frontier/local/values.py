@@ -8,7 +8,8 @@ pages again, and those of its next links before each lease.
 
 A link may also be worth a request because it leads to hosts that the crawl does not know yet: the chance that its page
 names a new host, times the wanted pages that a host has on average. This part is limited: links that are good in
-themselves come first.
+themselves come first. In a topic crawl such links, and those to hosts that have not answered yet, are scouts: they have
+a bucket of their own, the second one.
 
 The same sums say how much wanted text is left. Predictions are grouped by their size, and each group is compared with
 what became of it, so the estimate is corrected by what was found.
@@ -19,15 +20,15 @@ import math
 import msgspec
 
 from windrow import config
-from windrow.data import Kind, Report, Task, Url
+from windrow.data import Kind, Reason, Report, Task, Url
 from windrow.frontier.policy import features, hints, value
 from windrow.frontier.policy.rank import LAST, RANK
 from windrow.frontier.policy.value import Learner, Parent
 from windrow.frontier.store.rows import HostRow, Meta, ValueSums
 
 STEPS = 8.0  # ranks per logit
-BAND = 80  # ranks of a bucket, if the crawl has buckets
-BUCKETS = 3
+BAND = 64  # ranks of a bucket, if the crawl has buckets
+HIGH, SCOUT, MEDIUM, NORMAL = range(4)  # the buckets; one of them is for links to new hosts and those that lead there
 BAND_STEPS = 2.5  # ranks per logit within a bucket
 WEIGHT = 4.0  # pages for which the mean of all hosts counts with that of one host
 TEXT, BYTES = 5_000.0, 10_000.0  # of a page, before any is known
@@ -61,7 +62,7 @@ class Values:
         self.reranks = not any(":" in name for name in options.frontier.terms)
         topic, self._learned = options.focus, frozenset(options.frontier.learn)
         self._meta = meta
-        self.bounds = meta.bounds  # changes with the boundaries of the buckets
+        self.bounds = meta.bounds  # counts with the boundaries of the buckets
         self._bounds: list[int] = []
         self._chances: dict[int, float] = {}  # of the links of the present page, by key: `learn` needs them again
         self.sums: ValueSums = meta.values
@@ -107,9 +108,12 @@ class Values:
         self._chances.clear()
         return value.parent(report, self._by, self._bound)
 
-    def dropped(self, above: Parent) -> bool:
-        """Return whether the links of a page are dropped, because its score is above the cut-off."""
-        return above.score > self._cutoff
+    def dropped(self, above: Parent, reason: Reason) -> bool:
+        """Return whether the links of a page are dropped, because its score is above the cut-off.
+
+        The score of a page in another language says nothing of its topic.
+        """
+        return above.score > self._cutoff and reason is not Reason.LANGUAGE
 
     def described(self, task: Task, above: Parent, new: bool = False) -> Task:
         """Return a link with its hints and its rank. above: the page that holds it. new: its host has not answered."""
@@ -128,26 +132,27 @@ class Values:
         return self._rank(self.predict(task.url, task.hints), task.hints, new)
 
     def _rank(self, found: Prediction, hints: bytes, new: bool) -> int:
-        """Return the rank of a link among those of its host.
-
-        In a topic crawl, a host that has not answered yet is worth a look: its links come first in the second bucket.
-        """
+        """Return the rank of a link among those of its host. `new`: the host has not answered yet."""
         worth = found.wanted + self._leads(found.names)
         own = value.logit(min(worth, MOST)) - found.host
         if not self.banded:
             return max(0, min(LAST, round(RANK - STEPS * own)))
         place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
         bucket = self._bucket_of(hints)
-        return BAND + place // 4 if new and bucket else bucket * BAND + place
+        if bucket is not HIGH and new:
+            return SCOUT * BAND + place // 4
+        if bucket is not HIGH and self._is_lead(found.names):
+            return SCOUT * BAND + min(BAND - 1, BAND // 4 - round(4 * math.log2(found.names)))
+        return bucket * BAND + place
 
     def _bucket_of(self, hints: bytes) -> int:
-        """Return the bucket of a link, 0 (high) to 2 (normal), by the score of the page that holds it."""
+        """Return the bucket of a link by the score of the page that holds it."""
         score = value.head(hints)[0]
-        return 0 if score <= self._bounds[0] else 1 if score <= self._bounds[1] else 2
+        return HIGH if score <= self._bounds[0] else MEDIUM if score <= self._bounds[1] else NORMAL
 
     def bucket(self, rank: int) -> int:
         """Return the bucket of a rank."""
-        return min(rank // BAND, BUCKETS - 1) if self.banded else 0
+        return rank // BAND if self.banded else HIGH
 
     def predict(self, url: Url, hints: bytes) -> Prediction:
         shared, own = self._shared(url.host, url.domain), features.of_page(url.text, url.host, hints)
@@ -166,6 +171,12 @@ class Values:
         sums = self.sums
         lead = names * SHARE * self._per_host()
         return min(lead, LIMIT * sums.documents / sums.pages) if sums.documents >= SURE else lead
+
+    def _is_lead(self, names: float) -> bool:
+        """Return whether more wanted pages of new hosts are expected behind a link than a page has on average."""
+        sums = self.sums
+        expected = names * self._per_host()
+        return "new-hosts" in self._learned and expected >= (sums.documents + 1) / (sums.pages + 1)
 
     def _per_host(self) -> float:
         """Return the wanted pages of a host on average."""
