@@ -32,7 +32,8 @@ BAND_STEPS = 2.5  # ranks per logit within a bucket
 WEIGHT = 4.0  # pages for which the mean of all hosts counts with that of one host
 TEXT, BYTES = 5_000.0, 10_000.0  # of a page, before any is known
 SHARE = 0.5  # of the wanted pages of an unknown host, for the order of links
-LIMIT = 0.2  # of the share of wanted pages: more is not expected from unknown hosts, for the order of links
+NEW = 1.0  # wanted pages: more does not count for an unknown host, for the order of links
+UNTRIED = 10.0  # hosts that were named and not tried yet, with which another one counts half
 LATEST = 40  # hosts that say what the next new one will be like
 RECENT = 500  # pages of a group that count fully
 UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
@@ -166,9 +167,7 @@ class Values:
         """Return what a link to new hosts counts for, in wanted pages."""
         if "new-hosts" not in self._learned:
             return 0.0
-        sums = self.sums
-        lead = names * SHARE * self._per_host()
-        return min(lead, LIMIT * sums.documents / sums.pages) if sums.documents >= SURE else lead
+        return names * min(NEW, SHARE * self._per_host()) / (1.0 + self.sums.untried / UNTRIED)
 
     def _per_host(self) -> float:
         """Return the wanted pages of a host on average."""
@@ -226,8 +225,11 @@ class Values:
                 self._fit()
         sums.pages += 1
         sums.downloaded += report.downloaded
+        sums.untried += hosts
         if not row.number:
             sums.hosts += 1
+            if task.via:
+                sums.untried = max(0, sums.untried - 1)
             row.number = sums.hosts
             sums.latest = [*sums.latest[1 - LATEST :], 0.0]
         if target:
