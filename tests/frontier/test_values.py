@@ -1,6 +1,8 @@
 """Order by the value of links: what is leased first, what ends as low-value, and buckets of a topic crawl."""
 
 import dataclasses
+import errno
+import os
 from pathlib import Path
 
 import msgspec
@@ -11,11 +13,14 @@ from tests.frontier.hand import Hand, do
 from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import Config, FocusOptions
-from windrow.data import Frame, Lease, Reason
+from windrow.data import Entry, Frame, Lease, Reason
 from windrow.frontier.local.values import BAND
+from windrow.frontier.store.lmdb import LmdbStore
+from windrow.frontier.store.memory import MemoryStore
 
 TEXT = {"downloaded": 5000, "kept": 2500}
 NONE = {"downloaded": 5000, "kept": 0}
+SEEDS = [f"http://{name}.org/de/" for name in "abcdef"]
 VALUED = {"order": "value", "delay": 0.0}
 
 
@@ -153,24 +158,54 @@ def test_boundaries_that_change_move_links_that_wait(topic_crawl: Hand) -> None:
     assert ranks == [0] * len(ranks) != []
 
 
-def test_a_replay_of_the_log_gives_the_same_models(tmp_path: Path) -> None:
-    crawl = opened("lmdb", tmp_path / "one", options(**VALUED))
-    crawl.add("http://a.org/de/", "http://b.org/en/")
-    entries = []
-    for _ in range(8):
+def serve(crawl: Hand, rounds: int, entries: list[Entry]) -> None:
+    """Serve pages, each better than those before; only those below /de/ have text that is kept."""
+    for _ in range(rounds):
+        crawl.now += 1.0
         for lease in crawl.pages():
             for each in lease.tasks:
-                host = each.url.host
+                host, odds = each.url.host, (0.1 + each.url.key % 10 / 10) * 0.99 ** len(entries)
                 links = [task(f"http://{host}/{part}/{each.url.key % 99}{n}") for part in ("de", "en") for n in (1, 2)]
                 kept = TEXT if "/de/" in each.url.text else NONE
-                entries.append(crawl.ack(each, links=links, **kept))
+                entries.append(crawl.ack(each, links=links, scores={"odds": odds}, **kept))
             crawl.release(lease, last=crawl.now)
-    seeds = tuple(
-        msgspec.structs.replace(task(text), priority=128) for text in ("http://a.org/de/", "http://b.org/en/")
-    )
+
+
+@pytest.mark.parametrize("config", [options(**VALUED), topical()], ids=["language", "topic"])
+def test_a_replay_of_the_log_gives_the_models_of_a_crawl_that_was_restarted(config: Config, tmp_path: Path) -> None:
+    crawl = opened("lmdb", tmp_path / "one", config)
+    crawl.add(*SEEDS)
+    entries: list[Entry] = []
+    serve(crawl, 10, entries)
+    for _ in range(20):
+        do(crawl.store.checkpoint(crawl.now))
+        do(crawl.store.close())
+        crawl = opened("lmdb", tmp_path / "one", config)  # at any number of pages: between two fits of the buckets too
+        serve(crawl, 7, entries)
+    assert len(entries) > 260
+    seeds = tuple(msgspec.structs.replace(task(text), priority=128) for text in SEEDS)
     frame = Frame(number=1, time=1.0, entries=tuple(entries), lengths={}, seeds=seeds)
-    again = frontier.open(tmp_path / "two", options(**VALUED), START)
-    do(again.replay(frame, ("log", 1)))
-    live, replayed = crawl.store, again
+    again = opened("lmdb", tmp_path / "two", config)
+    do(again.store.replay(frame, ("log", 1)))
+    live, replayed = crawl.store, again.store
     assert live._values.state() == replayed._values.state()  # type: ignore[attr-defined]
     assert live.meta.values == replayed.meta.values  # type: ignore[attr-defined]
+    assert bool(live.meta.values.fitted) is bool(config.focus.model)  # type: ignore[attr-defined]
+
+
+def test_on_a_full_disk_links_keep_their_ranks(hand: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = hand(**VALUED)
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(80) for part in ("de", "en")])
+    for _ in range(3):
+        ends(crawl, crawl.pages(1))
+    enough = [True]  # for the lease itself, not for what moves
+
+    def reserve(store: object, writes: int) -> None:
+        if not enough.pop() if enough else writes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(MemoryStore, "reserve", reserve)
+    monkeypatch.setattr(LmdbStore, "reserve", reserve)
+    monkeypatch.setattr(MemoryStore, "requeue", None)
+    monkeypatch.setattr(LmdbStore, "requeue", None)
+    assert sum(len(lease.tasks) for lease in crawl.lease(1))

@@ -51,15 +51,15 @@ def test_the_code_of_a_wanted_language_counts_from_the_start() -> None:
 def test_hints_hold_what_the_link_says_and_what_its_page_is_like() -> None:
     link = task("http://a.org/x", hints=b"\1\2")
     german = Parent(task("http://a.org/").url, language="deu", wanted=1.0, score=77, hops=2)
-    packed = value.hints(link, german)
+    packed = value.hints(link.url, link.hints, german)
     assert value.head(packed) == (77, 2)
     assert packed[3:5] == b"\1\2"
-    assert packed != value.hints(link, msgspec.structs.replace(german, language="fra"))
-    assert value.hints(msgspec.structs.replace(link, hints=packed), german)[3:] == packed[3:] + packed[5:]
+    assert packed != value.hints(link.url, link.hints, msgspec.structs.replace(german, language="fra"))
+    assert value.hints(link.url, packed, german)[3:] == packed[3:] + packed[5:]
 
 
 def test_a_page_without_running_text_passes_the_score_of_its_own_parent_on() -> None:
-    own = value.hints(task("http://a.org/"), Parent(task("http://b.org/").url, score=90))
+    own = value.hints(task("http://a.org/").url, b"", Parent(task("http://b.org/").url, score=90))
     scores = {"odds": 500.0}
     index = page(reason=Reason.QUALITY, task=task("http://a.org/", hints=own), scores=scores)
     article = page(reason=Reason.OK, task=task("http://a.org/", hints=own), scores=scores)
@@ -68,10 +68,10 @@ def test_a_page_without_running_text_passes_the_score_of_its_own_parent_on() -> 
 
 
 def test_hops_count_pages_in_a_row_without_wanted_text() -> None:
-    links = task("http://a.org/", hints=value.hints(task("http://a.org/"), Parent(hops=3)))
+    links = task("http://a.org/", hints=value.hints(task("http://a.org/").url, b"", Parent(hops=3)))
     assert value.parent(page(task=links), "odds").hops == 4
     assert value.parent(page(task=links, kept=100), "odds").hops == 0
-    far = task("http://a.org/", hints=value.hints(task("http://a.org/"), Parent(hops=value.MOST_HOPS)))
+    far = task("http://a.org/", hints=value.hints(task("http://a.org/").url, b"", Parent(hops=value.MOST_HOPS)))
     assert value.parent(page(task=far), "odds").hops == value.MOST_HOPS
 
 

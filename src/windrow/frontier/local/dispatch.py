@@ -91,7 +91,7 @@ class Dispatcher:
         good = True
         self._leases.rerank(host)
         if self._steered and (key := self._key(host)) > -math.inf:
-            good = self._ledgers.is_good(self._yield(host))
+            good = self._ledgers.is_good(self._yield(host, host.rank))
             if not good and self._is_given_up(host):
                 return self._give_up(host)
             self._held = (not good and self._trials >= self._options.explore) or self._comes_later(host)
@@ -122,8 +122,8 @@ class Dispatcher:
         later = values.bucket(host.rank) * _BUCKET if values is not None else 0.0
         return later - self._ledgers.expected(host.row, host.rank)
 
-    def _yield(self, host: OpenHost) -> float:
-        return self._ledgers.likely(host.row, host.rank)
+    def _yield(self, host: OpenHost, rank: int) -> float:
+        return self._ledgers.likely(host.row, rank)
 
     def _comes_later(self, host: OpenHost) -> bool:
         """Return whether a host has to wait for one with links of a higher bucket, even if that one is not due yet."""
@@ -153,7 +153,7 @@ class Dispatcher:
         values = self._ledgers.values
         if values is None or not self._options.give_up or values.sums.pages < LARGE:
             return False
-        if not values.is_poor(self._yield(host)):
+        if not values.is_poor(self._yield(host, host.rank)):
             return False
         if values.sums.pages >= self._look:
             self._look = values.sums.pages + max(LOOK, values.sums.pages // 20)
@@ -165,7 +165,7 @@ class Dispatcher:
         if self._backlog.others_wait():
             return False
         waiting = [host for host in self._backlog.hosts.values() if host.has_more and not host.ending]
-        if any(not values.is_poor(self._yield(host)) for host in waiting):
+        if any(not values.is_poor(self._yield(host, host.rank)) for host in waiting):
             return False
         most = max(4, SAMPLE // max(1, len(waiting)))
         left = sum(self._leases.left(host, values, most) for host in waiting)
@@ -211,13 +211,13 @@ class Dispatcher:
         return host is not None and host.token == lease.token and host.state == "leased"
 
     def _quantum(self, host: OpenHost) -> float:
-        """Return the pages after which a domain makes room for others.
+        """Return the pages after which a domain makes room for others, by the yield of those that it has just had.
 
         A poor domain has few; a good one stays while poor ones are open.
         """
         if not self._steered:
             return self._options.quantum
-        if not self._ledgers.is_good(self._yield(host)):
+        if not self._ledgers.is_good(self._yield(host, host.taken)):
             return min(steer.TRIAL_PAGES, self._options.quantum)
         return math.inf if self._held else self._options.quantum
 

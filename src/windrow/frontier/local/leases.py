@@ -20,6 +20,7 @@ RERANKED = 1000  # links of a host whose ranks are computed again
 NEXT = 8  # the same before each lease
 ROUNDS = 3  # links that move back make room for others, whose ranks are then computed too
 NOTICED = 4  # ranks by which a link moves at least
+MOVED = 3  # writes for each that moves
 MOST_CLOSED = 256  # tasks per lease, if they end without a request
 LONG = 0.25  # seconds that a lease may hold an address for the sake of several tasks
 
@@ -75,16 +76,21 @@ class Leases:
     def _moved(self, host: OpenHost, values: Values, most: int) -> bool:
         """Compute the ranks of the first links of a queue again; return whether any of them has moved."""
         row, busy = host.row, set(host.in_flight.values())
-        moved = False
+        moves: list[tuple[Task, int]] = []
         for rank, ref in self._store.head(row.id, busy, most):
             task = self._store.read(ref, row)
             new = rank if task.embed else values.rank(task, not row.pages)
             if abs(new - rank) >= NOTICED:
-                self._store.requeue(row.id, msgspec.structs.replace(task, priority=new), ref)
-                moved = True
-        for rank, _ in self._store.head(row.id, busy, 1) if moved else ():
+                moves.append((msgspec.structs.replace(task, priority=new), ref))
+        try:
+            self._store.reserve(MOVED * len(moves))
+        except OSError:
+            return False  # the disk is full: the links keep their ranks
+        for task, ref in moves:
+            self._store.requeue(row.id, task, ref)
+        for rank, _ in self._store.head(row.id, busy, 1) if moves else ():
             host.rank = rank
-        return moved
+        return bool(moves)
 
     def left(self, host: OpenHost, values: Values, most: int) -> float:
         """Return how many wanted pages are expected of the links of a host that wait. Only so many are looked at; the

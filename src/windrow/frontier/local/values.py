@@ -3,8 +3,8 @@
 The value of a link is the wanted text that it is expected to give per byte: the chance that its page is wanted, times
 the text of a wanted page of its host, over the size of a page of its host. The rank of a link in its host's queue keeps
 only what distinguishes it from the other links to the host. What they share is added when the host is compared with
-others, so that it is never out of date. The ranks of a queue are computed again each time its host has twice as many
-pages.
+others, so that it is never out of date. The ranks of a queue are computed again each time its host has half as many
+pages again, and those of its next links before each lease.
 
 A link may also be worth a request because it leads to hosts that the crawl does not know yet: the chance that its page
 names a new host, times the wanted pages that a host has on average. This part is limited: links that are good in
@@ -19,7 +19,7 @@ import math
 import msgspec
 
 from windrow import config
-from windrow.data import Kind, Report, Task
+from windrow.data import Kind, Report, Task, Url
 from windrow.frontier.policy import features, hints, value
 from windrow.frontier.policy.rank import LAST, RANK
 from windrow.frontier.policy.value import Learner, Parent
@@ -37,8 +37,8 @@ UNTRIED = 10.0  # hosts that were named and not tried yet, with which another on
 LATEST = 40  # hosts that say what the next new one will be like
 RECENT = 500  # pages of a group that count fully
 UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
-SHARES = (0.2, 0.5)  # of the pages that the first bucket, and the first two, are for
-FITTED, REFIT = 200, 50  # pages with a score that make a test crawl, and after which the buckets are fitted again
+SHARES = (0.2, 0.5)  # of the pages: the first bucket is for the best fifth, the first two for the best half
+FITTED, REFIT = 200, 50  # pages with a score after which the buckets are fitted to them, and then again
 SURE = 5  # wanted pages before which nothing ends
 POOR = 0.05  # share of the crawl's yield below which a link is not worth a request, if little is left
 MOST = 0.98
@@ -64,6 +64,7 @@ class Values:
         self._meta = meta
         self.bounds = meta.bounds  # changes with the boundaries of the buckets
         self._bounds: list[int] = []
+        self._chances: dict[int, float] = {}  # of the links of the present page, by key: `learn` needs them again
         self.sums: ValueSums = meta.values
         half = len(state) // 2
         self._wanted = Learner(state[:half])
@@ -78,16 +79,12 @@ class Values:
         self.banded = bool(topic.model and topic.high)
         self.similar = round(BAND_STEPS if self.banded else STEPS)  # ranks: links so near may be in one lease
         self._set = [value.pressed(bound) if bound else 255 for bound in (topic.high, topic.medium)]
-        self._fit()
+        self._bind()
         self._cutoff = value.pressed(topic.cutoff) if topic.model and topic.cutoff else 255
 
-    def _fit(self) -> None:
-        """Fit the buckets to the crawl: the first is for the best fifth of its pages, the second for the best half, and
-        neither is wider than its option says."""
-        bounds = list(self._set)
-        if self.sums.scored >= FITTED:
-            for number, share in enumerate(SHARES):
-                bounds[number] = min(bounds[number], self._quantile(share))
+    def _bind(self) -> None:
+        """Use the boundaries of the options, or those that were fitted to the crawl if they are narrower."""
+        bounds = [min(pair) for pair in zip(self._set, self.sums.fitted or self._set, strict=True)]
         self._bound = value.widened(bounds[0]) if self.banded else 0.0
         if bounds != self._bounds:
             self._bounds = bounds
@@ -107,54 +104,54 @@ class Values:
     # Links
 
     def above(self, report: Report) -> Parent:
-        """Return what a page says of its links."""
+        """Return what a page says of its links, which are described next."""
+        self._chances.clear()
         return value.parent(report, self._by, self._bound)
 
     def dropped(self, above: Parent) -> bool:
         """Return whether the links of a page are dropped, because its score is above the cut-off."""
         return above.score > self._cutoff
 
-    def described(self, task: Task, above: Parent | None, new: bool = False) -> Task:
-        """Return a link with its hints and its rank.
-
-        above: the page that holds it; None: a seed, or known hints. new: its host has not answered yet.
-        """
-        link = task
-        if above is not None:
-            said = task if "links" in self._learned else msgspec.structs.replace(task, hints=b"")
-            link = msgspec.structs.replace(task, hints=value.hints(said, above, "hops" in self._learned))
-        return msgspec.structs.replace(link, priority=self.rank(link, new))
+    def described(self, task: Task, above: Parent, new: bool = False) -> Task:
+        """Return a link with its hints and its rank. above: the page that holds it. new: its host has not answered."""
+        own = task.hints if "links" in self._learned else b""
+        hints = value.hints(task.url, own, above, "hops" in self._learned)
+        found = self.predict(task.url, hints)
+        self._chances[task.url.key] = found.wanted
+        return msgspec.structs.replace(task, hints=hints, priority=self._rank(found, hints, new))
 
     def seed(self, task: Task) -> Task:
         """Return a seed with its rank. Seeds are in the first bucket."""
-        return self.described(task, None) if task.kind is Kind.PAGE else task
+        return msgspec.structs.replace(task, priority=self.rank(task)) if task.kind is Kind.PAGE else task
 
     def rank(self, task: Task, new: bool = False) -> int:
+        """Return the rank of a seed, or of a link that is described already."""
+        return self._rank(self.predict(task.url, task.hints), task.hints, new)
+
+    def _rank(self, found: Prediction, hints: bytes, new: bool) -> int:
         """Return the rank of a link among those of its host.
 
         In a topic crawl, a host that has not answered yet is worth a look: its links come first in the second bucket.
         """
-        found = self.predict(task)
         worth = found.wanted + self._leads(found.names)
         own = value.logit(min(worth, MOST)) - found.host
         if not self.banded:
             return max(0, min(LAST, round(RANK - STEPS * own)))
         place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
-        bucket = self.bucket_of(task)
+        bucket = self._bucket_of(hints)
         return BAND + place // 4 if new and bucket else bucket * BAND + place
 
-    def bucket_of(self, task: Task) -> int:
+    def _bucket_of(self, hints: bytes) -> int:
         """Return the bucket of a link, 0 (high) to 2 (normal), by the score of the page that holds it."""
-        score = value.head(task.hints)[0]
+        score = value.head(hints)[0]
         return 0 if score <= self._bounds[0] else 1 if score <= self._bounds[1] else 2
 
     def bucket(self, rank: int) -> int:
         """Return the bucket of a rank."""
         return min(rank // BAND, BUCKETS - 1) if self.banded else 0
 
-    def predict(self, task: Task) -> Prediction:
-        url = task.url
-        shared, own = self._shared(url.host, url.domain), features.of_page(url.text, url.host, task.hints)
+    def predict(self, url: Url, hints: bytes) -> Prediction:
+        shared, own = self._shared(url.host, url.domain), features.of_page(url.text, url.host, hints)
         host = value.START + self._wanted.logit(shared)
         names = value.START + self._names.logit(shared) + self._names.logit(own)
         return Prediction(value.chance(host + self._wanted.logit(own)), value.chance(names), host, shared + own)
@@ -208,8 +205,9 @@ class Values:
         """Learn from an answered page. new: its links that were admitted. hosts: how many of their hosts were new."""
         task, sums = report.task, self.sums
         target = value.wanted(report, self._by, self._bound)
-        found = self.predict(task)
-        links = [self.predict(link).wanted for link in new]
+        found = self.predict(task.url, task.hints)
+        links = [self._wanted_of(link) for link in new]
+        self._chances.clear()
         _enter(sums.ranked, self._chance(row, task.priority), target)
         _enter(sums.wanted, found.wanted, target)
         _enter(sums.behind, found.wanted, sum([_came(sums.wanted, chance) for chance in links]))
@@ -221,8 +219,9 @@ class Values:
         if self.banded and (score := value.score_of(report, self._by)):
             sums.scores[score] = sums.scores.get(score, 0) + 1
             sums.scored += 1
-            if not sums.scored % REFIT:
-                self._fit()
+            if sums.scored >= FITTED and not sums.scored % REFIT:
+                sums.fitted = [self._quantile(share) for share in SHARES]
+                self._bind()
         sums.pages += 1
         sums.downloaded += report.downloaded
         sums.untried += hosts
@@ -241,6 +240,11 @@ class Values:
                 sums.latest[row.number - sums.hosts - 1] += target
             row.text += gain
 
+    def _wanted_of(self, link: Task) -> float:
+        """Return the chance of an admitted link. A replay has not described it, and predicts it here."""
+        known = self._chances.get(link.url.key)
+        return self.predict(link.url, link.hints).wanted if known is None else known
+
     def give_up(self, task: Task) -> None:
         """Note that a link has ended as low-value."""
         self.sums.given_up += self.left(task)
@@ -254,7 +258,7 @@ class Values:
 
     def left(self, task: Task) -> float:
         """Return how many wanted pages are expected of a link: its own, those behind its links, those of new hosts."""
-        found, sums = self.predict(task), self.sums
+        found, sums = self.predict(task.url, task.hints), self.sums
         own = _came(sums.wanted, found.wanted) + _came(sums.behind, found.wanted)
         latest = (sum(sums.latest) + self._per_host()) / (len(sums.latest) + 1)
         return own + _came(sums.naming, found.names) * min(latest, self._per_host())

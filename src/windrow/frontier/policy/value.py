@@ -21,7 +21,7 @@ from zlib import crc32
 
 import msgspec
 
-from windrow.data import Reason, Report, Task, Url
+from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
 from windrow.frontier.policy.features import SIZE
 
@@ -119,9 +119,9 @@ def score_of(report: Report, by: str) -> int:
     return pressed(own) if own is not None else 0
 
 
-def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:
+def hints(url: Url, link: bytes, above: Parent, with_hops: bool = True) -> bytes:
     """Return the hints of a link: what it says of its target, and what the page that holds it is like."""
-    url, there = task.url, above.url
+    there = above.url
     same = "=" if url.host == there.host else "/"
     near = same + ("=" if url.text.rpartition("/")[0] == there.text.rpartition("/")[0] else "/")
     kept = "+" if above.wanted >= 0.5 else "-"
@@ -131,7 +131,8 @@ def hints(task: Task, above: Parent, with_hops: bool = True) -> bytes:
     if above.relevance is not None:
         said.append(f"v{min(int(above.relevance * LEVELS), LEVELS - 1)}{same}")
     numbers = [crc32(text.encode(), _OWN) & 0xFFFF for text in said]
-    link = task.hints[_HEAD.size :] if len(task.hints) & 1 else task.hints
+    if len(link) & 1:  # a head that only the frontier may give
+        link = link[_HEAD.size :]
     return _HEAD.pack(above.score, above.hops, 0) + link + struct.pack(f">{len(numbers)}H", *numbers)
 
 

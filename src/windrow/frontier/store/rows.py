@@ -137,6 +137,7 @@ class ValueSums(msgspec.Struct):
     latest: list[float] = []  # wanted pages of the latest of these
     scores: dict[int, int] = {}  # pages by their score in a topic crawl, see value.pressed
     scored: int = 0  # all of these
+    fitted: list[int] = []  # boundaries of the first two buckets, fitted to these
     given_up: float = 0.0  # wanted pages expected behind links that ended as low-value
     # Pages by the size of an expectation, as a power of two: their number, and what became of them.
     ranked: dict[int, list[float]] = {}  # by the rank of the link: pages with wanted text
