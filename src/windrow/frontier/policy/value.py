@@ -23,12 +23,17 @@ import msgspec
 
 from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
-from windrow.frontier.policy.features import SIZE
+from windrow.frontier.policy.features import MODELS, SIZE
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
 PARENT = 1.5  # logits that a link on a page in a wanted language begins with
 RATE, EASE = 0.1, 0.05  # step of learning, and the sum of squares that a feature begins with
+BYTES_RATE, BYTES_EASE = 0.05, 4.0  # the same for logarithms of bytes, whose errors are larger
+WANTED, NAMES, TEXT, BYTES = range(
+    4
+)  # the models: chances of wanted text and of a new host; bytes of the text, and of the page
+STARTS = (START, START, math.log(5_000.0), math.log(10_000.0))  # of a link of which nothing is known
 THROUGH = 0.5  # share of its best new link that a page without wanted text is worth
 MOST_HOPS = 7  # pages in a row without wanted text that are distinguished
 LEVELS = 8  # of relevance
@@ -40,26 +45,35 @@ _HEAD = struct.Struct(">BBB")  # score of the page with the link, hops, and a by
 _OWN = 112  # seed of the hashes of what the page with the link is like
 
 
-class Learner:
-    """A logistic regression over hashed features. Numbers have 32 bits, as they are saved."""
+class Models:
+    """Four models over hashed features in one table. Numbers have 32 bits, as they are saved.
+
+    WANTED and NAMES are logistic regressions; TEXT and BYTES are linear ones of the logarithm of a number of bytes.
+    """
 
     __slots__ = ("squares", "weights")
 
     def __init__(self, state: bytes = b"") -> None:
-        self.weights = array("f", state[: 4 * SIZE] or bytes(4 * SIZE))
-        self.squares = array("f", state[4 * SIZE :] or bytes(4 * SIZE))
+        half = 4 * MODELS * SIZE
+        self.weights = array("f", state[:half] or bytes(half))
+        self.squares = array("f", state[half:] or bytes(half))
 
     def state(self) -> bytes:
         return self.weights.tobytes() + self.squares.tobytes()
 
-    def logit(self, found: bytes) -> float:
-        """Return what these features add to the logit."""
-        return features.total(self.weights, found)
+    def total(self, model: int, found: bytes) -> float:
+        """Return what these features add to the logit or the logarithm of a model."""
+        return features.totals(self.weights, found)[model]
 
-    def learn(self, found: bytes, target: float) -> None:
+    def learn(self, model: int, found: bytes, target: float) -> None:
         """Move the weights of these features towards a target between 0 and 1."""
-        error = chance(START + self.logit(found)) - target
-        features.step(self.weights, self.squares, found, error, RATE, EASE)
+        error = chance(START + self.total(model, found)) - target
+        features.step(self.weights, self.squares, found, model, error, RATE, EASE)
+
+    def learn_bytes(self, model: int, found: bytes, count: int) -> None:
+        """Move the weights of these features towards the logarithm of a number of bytes."""
+        error = STARTS[model] + self.total(model, found) - math.log(max(count, 1))
+        features.step(self.weights, self.squares, found, model, error, BYTES_RATE, BYTES_EASE)
 
 
 def chance(logit: float) -> float:
@@ -151,12 +165,13 @@ def pressed(score: float) -> int:
     return max(1, min(255, round(SCORES * math.log2(max(score, 2.0**-8)) + 65)))
 
 
-def prime(learner: Learner, codes: Iterable[str], hinted: Iterable[int]) -> None:
+def prime(models: Models, codes: Iterable[str], hinted: Iterable[int]) -> None:
     """Begin with what is known of links to pages in a wanted language: its codes in URLs, and `hinted` features."""
     for code in codes:
         for feature in memoryview(features.of_code(code)).cast("I"):
-            learner.weights[feature] += NAMED
+            models.weights[MODELS * feature + WANTED] += NAMED
         for same in "=/":
-            learner.weights[crc32(f"p{code}{same}".encode(), _OWN) & 0xFFFF] += PARENT
+            feature = crc32(f"p{code}{same}".encode(), _OWN) & 0xFFFF
+            models.weights[MODELS * feature + WANTED] += PARENT
     for feature in hinted:
-        learner.weights[feature] += NAMED
+        models.weights[MODELS * feature + WANTED] += NAMED
