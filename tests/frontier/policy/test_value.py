@@ -6,7 +6,7 @@ import pytest
 from tests.frontier.simulation import task
 from windrow.data import Reason, Report, Task
 from windrow.frontier.policy import features, value
-from windrow.frontier.policy.value import Learner, Parent
+from windrow.frontier.policy.value import BYTES, NAMES, TEXT, WANTED, Models, Parent
 
 
 def found(text: str, hints: bytes = b"") -> bytes:
@@ -18,34 +18,34 @@ def page(text: str = "http://a.org/", **fields: object) -> Report:
     return msgspec.structs.replace(Report(seq=1, task=task(text), reason=Reason.OK, detail="", time=1.0), **fields)
 
 
-def test_a_learner_tells_links_apart_after_a_few_pages() -> None:
-    learner = Learner()
+def test_a_model_tells_links_apart_after_a_few_pages() -> None:
+    models = Models()
     for number in range(20):
-        learner.learn(found(f"http://a.org/de/{number}.html"), 1.0)
-        learner.learn(found(f"http://a.org/en/{number}.html"), 0.0)
-    assert learner.logit(found("http://a.org/de/new.html")) > 1 + learner.logit(found("http://a.org/en/new.html"))
-    assert learner.logit(found("http://b.org/de/new.html")) > 1 + learner.logit(found("http://b.org/en/new.html"))
+        models.learn(WANTED, found(f"http://a.org/de/{number}.html"), 1.0)
+        models.learn(WANTED, found(f"http://a.org/en/{number}.html"), 0.0)
+    assert models.total(WANTED, found("http://a.org/de/new.html")) > 1 + models.total(WANTED, found("http://a.org/en/new.html"))
+    assert models.total(WANTED, found("http://b.org/de/new.html")) > 1 + models.total(WANTED, found("http://b.org/en/new.html"))
 
 
-def test_a_learner_comes_back_from_its_state_as_it_was() -> None:
-    learner = Learner()
+def test_models_come_back_from_their_state_as_they_were() -> None:
+    models = Models()
     for number in range(9):
-        learner.learn(found(f"http://a.org/{number}"), number % 2)
-    again = Learner(learner.state())
-    assert (again.weights, again.squares) == (learner.weights, learner.squares)
+        models.learn(WANTED, found(f"http://a.org/{number}"), number % 2)
+    again = Models(models.state())
+    assert (again.weights, again.squares) == (models.weights, models.squares)
 
 
 def test_the_code_of_a_wanted_language_counts_from_the_start() -> None:
-    learner = Learner()
-    value.prime(learner, ["de"], [])
-    plain = learner.logit(found("http://a.org/x/index.html"))
+    models = Models()
+    value.prime(models, ["de"], [])
+    plain = models.total(WANTED, found("http://a.org/x/index.html"))
     for text in (
         "http://a.org/de/index.html",
         "http://a.org/x/index.de.html",
         "http://a.org/x/?lang=de",
         "http://a.de/",
     ):
-        assert learner.logit(found(text)) == pytest.approx(plain + value.NAMED), text
+        assert models.total(WANTED, found(text)) == pytest.approx(plain + value.NAMED), text
 
 
 def test_hints_hold_what_the_link_says_and_what_its_page_is_like() -> None:

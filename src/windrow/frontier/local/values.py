@@ -36,9 +36,10 @@ TEXT_OF_HOST = 5_000.0  # bytes of wanted text, before any is known
 SHARE = 0.5  # of the wanted pages of an unknown host, for the order of links
 NEW = 1.0  # wanted pages: more does not count for an unknown host, for the order of links
 UNTRIED = 10.0  # hosts that were named and not tried yet, with which another one counts half
+HOSTS = 8  # of which one has text, before any is known
 LATEST = 40  # hosts that say what the next new one will be like
 RECENT = 500  # pages of a group that count fully
-UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
+UNKNOWN = 0.2  # share of the chance that a host has text at all, which is left to the first page of a new one
 SHARES = (0.2, 0.5)  # of the pages: the first bucket is for the best fifth, the first two for the best half
 FITTED, REFIT = 200, 50  # pages with a score after which the buckets are fitted to them, and then again
 SURE = 5  # wanted pages before which nothing ends
@@ -183,7 +184,8 @@ class Values:
     def expected(self, row: HostRow, rank: int) -> float:
         """Return the wanted text per byte of a host's link with this rank."""
         chance, text, size = self._of_host(row, rank)
-        return max(chance, UNKNOWN / (1 + row.pages)) * text / size
+        rich = (self.sums.rich + 1) / (self.sums.hosts + HOSTS)
+        return max(chance, UNKNOWN * rich / (1 + row.pages)) * text / size
 
     def likely(self, row: HostRow, rank: int) -> float:
         """Return the same, corrected by what became of such expectations."""
@@ -236,6 +238,7 @@ class Values:
             row.number = sums.hosts
             sums.latest = [*sums.latest[1 - LATEST :], 0.0]
         if target:
+            sums.rich += row.kept == report.kept
             sums.documents += target
             sums.text += round(gain)
             if sums.hosts - row.number < len(sums.latest):

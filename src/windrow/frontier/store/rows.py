@@ -129,6 +129,7 @@ class ValueSums(msgspec.Struct):
     documents: float = 0.0  # pages with wanted text, each by its relevance
     text: int = 0  # bytes of wanted text
     hosts: int = 0  # that have answered
+    rich: int = 0  # of these, hosts that gave wanted text
     untried: int = 0  # hosts that a page named, and that have not answered
     latest: list[float] = []  # bytes of wanted text of the latest of these
     scores: dict[int, int] = {}  # pages by their score in a topic crawl, see value.pressed
