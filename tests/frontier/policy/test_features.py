@@ -27,9 +27,9 @@ def test_the_kernel_finds_the_features_of_the_reference(text: str, hints: bytes)
 
 
 @given(TEXTS, st.binary(max_size=200))
-def test_the_kernel_adds_up_a_link_like_the_reference(text: str, hints: bytes) -> None:
-    link = text, "example.org", hints
-    assert kernel.page_totals(TABLE, *link) == features._page_totals(TABLE, *link)
+def test_the_kernel_expects_of_a_link_what_the_reference_does(text: str, hints: bytes) -> None:
+    link = TABLE, features.of_host("example.org", "example.org"), text, "example.org", hints, (-1.0, 2.0, 0.5)
+    assert kernel.expect(*link) == features._expect(*link)
 
 
 @given(st.binary(min_size=0, max_size=400), st.floats(-1, 1))
@@ -55,7 +55,9 @@ def test_features_outside_of_the_table_are_refused() -> None:
     with pytest.raises(ValueError, match="no such model"):
         kernel.step(table, table, one, features.MODELS, 0.5, 0.1, 0.05)
     with pytest.raises(ValueError, match="no table"):
-        kernel.page_totals(small, "http://example.org/", "example.org", b"")
+        kernel.expect(small, one, "http://example.org/", "example.org", b"", (0.0, 1.0, 1.0))
+    with pytest.raises(ValueError, match="do not belong"):
+        kernel.expect(table, b"123", "http://example.org/", "example.org", b"", (0.0, 1.0, 1.0))
 
 
 def test_links_of_two_hosts_share_the_features_of_their_paths() -> None:

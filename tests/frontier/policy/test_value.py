@@ -1,12 +1,15 @@
 """The models of the value of links: what they learn, and what is known of a link before it is fetched."""
 
+import math
+
 import msgspec
 import pytest
 
 from tests.frontier.simulation import task
 from windrow.data import Reason, Report, Task
 from windrow.frontier.policy import features, value
-from windrow.frontier.policy.value import BYTES, NAMES, TEXT, WANTED, Models, Parent
+from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
+from windrow.frontier.policy.value import Models, Parent
 
 
 def found(text: str, hints: bytes = b"") -> bytes:
@@ -23,8 +26,23 @@ def test_a_model_tells_links_apart_after_a_few_pages() -> None:
     for number in range(20):
         models.learn(WANTED, found(f"http://a.org/de/{number}.html"), 1.0)
         models.learn(WANTED, found(f"http://a.org/en/{number}.html"), 0.0)
-    assert models.total(WANTED, found("http://a.org/de/new.html")) > 1 + models.total(WANTED, found("http://a.org/en/new.html"))
-    assert models.total(WANTED, found("http://b.org/de/new.html")) > 1 + models.total(WANTED, found("http://b.org/en/new.html"))
+    for host in ("a.org", "b.org"):
+        german, english = [models.total(WANTED, found(f"http://{host}/{part}/new.html")) for part in ("de", "en")]
+        assert german > 1 + english
+
+
+def test_a_model_learns_how_large_pages_are() -> None:
+    models = Models()
+    for number in range(40):
+        models.learn_bytes(BYTES, found(f"http://a.org/api/{number}.html"), 80_000)
+        models.learn_bytes(BYTES, found(f"http://a.org/news/{number}.html"), 4_000)
+    large, small = [models.total(BYTES, found(f"http://a.org/{part}/new.html")) for part in ("api", "news")]
+    assert math.exp(large) > 30_000
+    assert math.exp(small) < 8_000
+    new = found("http://a.org/api/new.html")
+    assert [models.total(model, new) for model in (TEXT, NAMES)] == [
+        Models().total(model, new) for model in (TEXT, NAMES)
+    ]
 
 
 def test_models_come_back_from_their_state_as_they_were() -> None:

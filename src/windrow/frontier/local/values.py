@@ -21,8 +21,9 @@ import msgspec
 from windrow import config
 from windrow.data import Kind, Report, Task, Url
 from windrow.frontier.policy import features, hints, value
+from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
 from windrow.frontier.policy.rank import LAST, RANK
-from windrow.frontier.policy.value import BYTES, NAMES, STARTS, TEXT, WANTED, Models, Parent
+from windrow.frontier.policy.value import Models, Parent
 from windrow.frontier.store.rows import HostRow, Meta, ValueSums
 
 STEPS = 8.0  # ranks per logit
@@ -31,6 +32,8 @@ BUCKETS = 3
 BAND_STEPS = 2.5  # ranks per logit within a bucket
 WIDEST = 2.0  # by which the text per byte of a link differs from that of its host at most, as a logarithm
 LEAST, LARGE = math.log(50.0), math.log(1e7)  # bytes that are expected of a page
+USUAL = (value.TEXT_START, value.BYTES_START)  # of a page
+LIMITS = (LEAST, LARGE, WIDEST)
 LARGEST = 4.0  # times the text that is expected of a page, in the groups by rank
 TEXT_OF_HOST = 5_000.0  # bytes of wanted text, before any is known
 SHARE = 0.5  # of the wanted pages of an unknown host, for the order of links
@@ -70,9 +73,11 @@ class Values:
         self._bounds: list[int] = []
         self._predicted: dict[int, Prediction] = {}  # the links of the present page, by key: `learn` needs them again
         self.sums: ValueSums = meta.values
+        self._by_yield = "yield" in self._learned
         self._models = Models(state)
         if not state:
             value.prime(self._models, codes, [hints.features(hints.named(code))[0] for code in codes])
+        self._count_hosts()
         self.configure(topic)
 
     def configure(self, topic: config.FocusOptions) -> None:
@@ -135,8 +140,8 @@ class Values:
 
         In a topic crawl, a host that has not answered yet is worth a look: its links come first in the second bucket.
         """
-        worth = found.wanted + self._leads(found.names)
-        own = value.logit(min(worth, MOST)) - found.host + found.density
+        worth = found.wanted + found.names * self._lead
+        own = value.logit(min(worth, MOST)) - found.host + (found.density if self._by_yield else 0.0)
         if not self.banded:
             return max(0, min(LAST, round(RANK - STEPS * own)))
         place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
@@ -153,31 +158,17 @@ class Values:
         return min(rank // BAND, BUCKETS - 1) if self.banded else 0
 
     def predict(self, url: Url, hints: bytes) -> Prediction:
-        weights, starts = self._models.weights, STARTS
-        shared = features.totals(weights, self._shared(url.host, url.domain))
-        own = features.page_totals(weights, url.text, url.host, hints)
-        host = starts[WANTED] + shared[WANTED]
-        return Prediction(
-            wanted=value.chance(host + own[WANTED]),
-            names=value.chance(starts[NAMES] + shared[NAMES] + own[NAMES]),
-            text=_bytes(starts[TEXT] + shared[TEXT] + own[TEXT]),
-            host=host,
-            density=max(-WIDEST, min(WIDEST, own[TEXT] - own[BYTES])) if "yield" in self._learned else 0.0,
-        )
+        shared = self._shared(url.host, url.domain)
+        return Prediction(*features.expect(self._models.weights, shared, url.text, url.host, hints, LIMITS))
 
     def _shared(self, host: str, domain: str) -> bytes:
         """Return the features that all links to a host share."""
         return features.of_host(host, domain) if "hosts" in self._learned else features.BIAS
 
-    def _leads(self, names: float) -> float:
-        """Return what a link to new hosts counts for, in wanted pages."""
-        if "new-hosts" not in self._learned:
-            return 0.0
-        return names * min(NEW, SHARE * self._per_host()) / (1.0 + self.sums.untried / UNTRIED)
-
-    def _per_host(self) -> float:
-        """Return the wanted pages of a host on average."""
-        return (self.sums.documents + 1) / (self.sums.hosts + 1)
+    def _count_hosts(self) -> None:
+        """Compute what a link to a new host counts for, in wanted pages."""
+        lead = min(NEW, SHARE * (self.sums.documents + 1) / (self.sums.hosts + 1)) / (1.0 + self.sums.untried / UNTRIED)
+        self._lead = lead if "new-hosts" in self._learned else 0.0
 
     # Hosts
 
@@ -199,10 +190,8 @@ class Values:
             own = (BAND / 2 - min(rank - self.bucket(rank) * BAND, BAND)) / BAND_STEPS
         else:
             own = (RANK - rank) / STEPS
-        chance = value.chance(STARTS[WANTED] + shared[WANTED] + own)
-        if "yield" not in self._learned:
-            return chance, math.exp(STARTS[TEXT]), math.exp(STARTS[BYTES])
-        return chance, _bytes(STARTS[TEXT] + shared[TEXT]), _bytes(STARTS[BYTES] + shared[BYTES])
+        chance = features.chance(shared[WANTED] + own)
+        return (chance, _bytes(shared[TEXT]), _bytes(shared[BYTES])) if self._by_yield else (chance, *USUAL)
 
     # Learning
 
@@ -243,6 +232,7 @@ class Values:
             sums.text += round(gain)
             if sums.hosts - row.number < len(sums.latest):
                 sums.latest[row.number - sums.hosts - 1] += gain
+        self._count_hosts()
 
     def _step(self, report: Report, wanted: float, names: float) -> None:
         """Let the models learn. How large an answer is tells nothing of pages if it is not one."""

@@ -14,6 +14,7 @@ order of the features; tables hold single precision. */
 #define MODELS 4
 #define MOST 80 /* features of a link: the hints of a hostile log are cut */
 
+enum { WANTED, NAMES, TEXT, BYTES }; /* the models */
 enum { HOST = 101, DOMAIN, SUFFIX, LABEL, PREFIX, FOLDER, ENDING, WORD, FORM, NAME, VALUE };
 
 static uint32_t table[256];
@@ -203,16 +204,16 @@ fits(const Py_buffer *weights, const Py_buffer *features)
     return 0;
 }
 
-static PyObject *
-summed(const float *weights, const uint32_t *numbers, Py_ssize_t count)
+static void
+sum(double sums[MODELS], const float *weights, const uint32_t *numbers, Py_ssize_t count)
 {
-    double sums[MODELS] = {0.0};
+    for (int model = 0; model < MODELS; model++)
+        sums[model] = 0.0;
     for (Py_ssize_t at = 0; at < count; at++) {
         const float *weight = weights + MODELS * (size_t)numbers[at];
         for (int model = 0; model < MODELS; model++)
             sums[model] += weight[model];
     }
-    return Py_BuildValue("dddd", sums[0], sums[1], sums[2], sums[3]);
 }
 
 static PyObject *
@@ -222,30 +223,53 @@ totals(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "y*y*", &weights, &features))
         return NULL;
     PyObject *result = NULL;
-    if (fits(&weights, &features))
-        result = summed(weights.buf, features.buf, features.len / 4);
+    double sums[MODELS];
+    if (fits(&weights, &features)) {
+        sum(sums, weights.buf, features.buf, features.len / 4);
+        result = Py_BuildValue("dddd", sums[WANTED], sums[NAMES], sums[TEXT], sums[BYTES]);
+    }
     PyBuffer_Release(&weights);
     PyBuffer_Release(&features);
     return result;
 }
 
+static double
+chance(double logit)
+{
+    return logit > -30.0 ? 1.0 / (1.0 + exp(-logit)) : exp(logit);
+}
+
+static double
+within(double least, double number, double most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
 static PyObject *
-page_totals(PyObject *Py_UNUSED(module), PyObject *args)
+expect(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *text, *host;
-    Py_buffer weights, hints;
+    Py_buffer weights, shared, hints;
     Py_ssize_t length, host_length;
-    if (!PyArg_ParseTuple(args, "y*s#s#y*", &weights, &text, &length, &host, &host_length, &hints))
+    double least, most, widest;
+    if (!PyArg_ParseTuple(args, "y*y*s#s#y*(ddd)", &weights, &shared, &text, &length, &host, &host_length, &hints,
+                          &least, &most, &widest))
         return NULL;
     PyObject *result = NULL;
     Found found;
-    if (!is_table(&weights))
+    if (!fits(&weights, &shared))
         ;
-    else if (of_link(&found, text, length, host, host_length, &hints))
-        result = summed(weights.buf, found.numbers, found.count);
-    else
+    else if (of_link(&found, text, length, host, host_length, &hints)) {
+        double all[MODELS], own[MODELS];
+        sum(all, weights.buf, shared.buf, shared.len / 4);
+        sum(own, weights.buf, found.numbers, found.count);
+        result = Py_BuildValue("ddddd", chance(all[WANTED] + own[WANTED]), chance(all[NAMES] + own[NAMES]),
+                               exp(within(least, all[TEXT] + own[TEXT], most)), all[WANTED],
+                               within(-widest, own[TEXT] - own[BYTES], widest));
+    } else
         PyErr_NoMemory();
     PyBuffer_Release(&weights);
+    PyBuffer_Release(&shared);
     PyBuffer_Release(&hints);
     return result;
 }
@@ -285,7 +309,7 @@ step(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef methods[] = {
     {"of_page", of_page, METH_VARARGS, NULL},
     {"totals", totals, METH_VARARGS, NULL},
-    {"page_totals", page_totals, METH_VARARGS, NULL},
+    {"expect", expect, METH_VARARGS, NULL},
     {"step", step, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

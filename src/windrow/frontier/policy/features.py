@@ -16,6 +16,7 @@ from zlib import crc32
 
 SIZE = 1 << 18  # features that a table holds apart
 MODELS = 4  # numbers that a table has for each feature
+WANTED, NAMES, TEXT, BYTES = range(MODELS)  # chance of wanted text, of a new host; bytes of the text, of the page
 HEAD = 3  # bytes before the features of hints of odd length, see value.py
 
 _MASK = SIZE - 1
@@ -29,6 +30,10 @@ _BIAS = 7
 
 
 Totals = tuple[float, float, float, float]  # one number per model
+Limits = tuple[float, float, float]  # least and largest logarithm of the text, largest difference of the density
+# Chances of wanted text and of a new host, bytes of the text; the logit that all links to the host share, and by how
+# much the logarithm of text per byte differs from what they share.
+Expected = tuple[float, float, float, float, float]
 BIAS = array("I", [_BIAS]).tobytes()  # the feature of every link
 
 
@@ -92,9 +97,22 @@ def _totals(weights: "array[float]", features: bytes) -> Totals:
     return sums[0], sums[1], sums[2], sums[3]
 
 
-def _page_totals(weights: "array[float]", text: str, host: str, hints: bytes) -> Totals:
-    """Return the sums of the weights of the features that a link does not share with all others to its host."""
-    return _totals(weights, _of_page(text, host, hints))
+def chance(logit: float) -> float:
+    """Return the probability of a logit."""
+    return 1.0 / (1.0 + math.exp(-logit)) if logit > -30.0 else math.exp(logit)
+
+
+def _expect(weights: "array[float]", shared: bytes, text: str, host: str, hints: bytes, limits: Limits) -> Expected:
+    """Return what is expected of a link; `shared`: the features of its host."""
+    least, most, widest = limits
+    every, own = _totals(weights, shared), _totals(weights, _of_page(text, host, hints))
+    return (
+        chance(every[WANTED] + own[WANTED]),
+        chance(every[NAMES] + own[NAMES]),
+        math.exp(max(least, min(most, every[TEXT] + own[TEXT]))),
+        every[WANTED],
+        max(-widest, min(widest, own[TEXT] - own[BYTES])),
+    )
 
 
 def _step(
@@ -118,9 +136,9 @@ def _step(
 
 of_page: Callable[[str, str, bytes], bytes] = _of_page
 totals: Callable[["array[float]", bytes], Totals] = _totals
-page_totals: Callable[["array[float]", str, str, bytes], Totals] = _page_totals
+expect: Callable[["array[float]", bytes, str, str, bytes, Limits], Expected] = _expect
 step: Callable[["array[float]", "array[float]", bytes, int, float, float, float], None] = _step
 with contextlib.suppress(ImportError):
     from windrow.frontier.policy import _features
 
-    of_page, totals, page_totals, step = _features.of_page, _features.totals, _features.page_totals, _features.step
+    of_page, totals, expect, step = _features.of_page, _features.totals, _features.expect, _features.step

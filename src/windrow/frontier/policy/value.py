@@ -23,17 +23,14 @@ import msgspec
 
 from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
-from windrow.frontier.policy.features import MODELS, SIZE
+from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, SIZE, TEXT, WANTED, chance
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
 PARENT = 1.5  # logits that a link on a page in a wanted language begins with
 RATE, EASE = 0.1, 0.05  # step of learning, and the sum of squares that a feature begins with
 BYTES_RATE, BYTES_EASE = 0.05, 4.0  # the same for logarithms of bytes, whose errors are larger
-WANTED, NAMES, TEXT, BYTES = range(
-    4
-)  # the models: chances of wanted text and of a new host; bytes of the text, and of the page
-STARTS = (START, START, math.log(5_000.0), math.log(10_000.0))  # of a link of which nothing is known
+TEXT_START, BYTES_START = 5_000.0, 10_000.0  # of a page of which nothing is known
 THROUGH = 0.5  # share of its best new link that a page without wanted text is worth
 MOST_HOPS = 7  # pages in a row without wanted text that are distinguished
 LEVELS = 8  # of relevance
@@ -57,28 +54,27 @@ class Models:
         half = 4 * MODELS * SIZE
         self.weights = array("f", state[:half] or bytes(half))
         self.squares = array("f", state[half:] or bytes(half))
+        if not state:  # every link has the first feature: it holds where the models begin
+            first = MODELS * memoryview(BIAS).cast("I")[0]
+            self.weights[first + WANTED] = self.weights[first + NAMES] = START
+            self.weights[first + TEXT], self.weights[first + BYTES] = math.log(TEXT_START), math.log(BYTES_START)
 
     def state(self) -> bytes:
         return self.weights.tobytes() + self.squares.tobytes()
 
     def total(self, model: int, found: bytes) -> float:
-        """Return what these features add to the logit or the logarithm of a model."""
+        """Return the logit or the logarithm of a model."""
         return features.totals(self.weights, found)[model]
 
     def learn(self, model: int, found: bytes, target: float) -> None:
         """Move the weights of these features towards a target between 0 and 1."""
-        error = chance(START + self.total(model, found)) - target
+        error = chance(self.total(model, found)) - target
         features.step(self.weights, self.squares, found, model, error, RATE, EASE)
 
     def learn_bytes(self, model: int, found: bytes, count: int) -> None:
         """Move the weights of these features towards the logarithm of a number of bytes."""
-        error = STARTS[model] + self.total(model, found) - math.log(max(count, 1))
+        error = self.total(model, found) - math.log(max(count, 1))
         features.step(self.weights, self.squares, found, model, error, BYTES_RATE, BYTES_EASE)
-
-
-def chance(logit: float) -> float:
-    """Return the probability of a logit."""
-    return 1.0 / (1.0 + math.exp(-logit)) if logit > -30.0 else math.exp(logit)
 
 
 def logit(chance: float) -> float:
