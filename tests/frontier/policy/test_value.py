@@ -110,3 +110,14 @@ def test_a_score_fits_into_a_byte_in_order(score: float) -> None:
 def test_old_hints_without_a_head_have_no_score() -> None:
     assert value.head(b"\1\2\3\4") == (0, 0)
     assert Task(task("http://a.org/").url).hints == b""
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, -1.0, 1e300])
+@pytest.mark.parametrize("name", ["odds", "relevance"])
+def test_any_score_of_a_report_is_a_share_and_fits_into_a_byte(name: str, number: float) -> None:
+    odd = page(kept=100, scores={name: number})
+    for bound in (0.0, 1e-9, 4.0):
+        assert 0.0 <= value.wanted(odd, "odds", bound) <= 1.0
+        above = value.parent(odd, "odds", bound)
+        assert 0 <= above.score <= 255
+        assert value.hints(odd.task.url, b"", above)

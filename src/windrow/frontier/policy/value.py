@@ -1,11 +1,12 @@
-"""What a link is worth: how probably its page gives wanted text, learned from every page of the crawl.
+"""What a link is worth: how probably its page gives wanted text, and how much, learned from every page of the crawl.
 
 A link is described by features, hashed into a table of a fixed size: the host and its domain, the folders and words of
 the URL, its query, the words of the anchor and around it, the language that the link names, and the page that holds
-it: its language, whether it was kept, how far it is from the last page with wanted text. Two online models use them.
-One predicts whether the page will give wanted text, the other whether it will name a new host. Both are logistic
-regressions with a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time
-counts at once and one seen ten thousand times hardly moves.
+it: its language, whether it was kept, how far it is from the last page with wanted text. Four online models use them.
+Two are logistic regressions: whether the page will give wanted text, and whether it will name a new host. Two are
+linear regressions of logarithms: how many bytes of text a wanted page will give, and how many bytes a page has. All
+have a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time counts at
+once and one seen ten thousand times hardly moves.
 
 A page without text of its own is worth something if its links are: it counts as a part of the best of them. So the
 crawl learns which off-topic pages lead to wanted ones, and how many in a row are worth following.
@@ -39,6 +40,7 @@ SCORES = 8.0  # steps per doubling of a score, in the byte that keeps it
 _NONE = Url("", "", "", 0)
 _WITHOUT_TEXT = frozenset({Reason.QUALITY, Reason.NO_TEXT, Reason.SOFT_404})
 _HEAD = struct.Struct(">BBB")  # score of the page with the link, hops, and a byte that makes the length odd
+_FAR = 1e12  # a score that is as bad as any
 _OWN = 112  # seed of the hashes of what the page with the link is like
 
 
@@ -103,7 +105,7 @@ def parent(report: Report, by: str, bound: float = 0.0) -> Parent:
         url=report.task.url,
         language=report.page_language or report.language,
         wanted=share,
-        relevance=report.scores.get("relevance"),
+        relevance=_share(report.scores["relevance"]) if "relevance" in report.scores else None,
         score=score_of(report, by) or score,
         hops=0 if share >= 0.5 else min(hops + 1, MOST_HOPS),
     )
@@ -119,8 +121,13 @@ def wanted(report: Report, by: str = "", bound: float = 0.0) -> float:
         return 0.0
     score = report.scores.get(by)
     if bound and score is not None:
-        return 1.0 / (1.0 + (score / bound) ** 2)
-    return report.scores.get("relevance", 1.0)
+        return _share(1.0 / (1.0 + min(abs(score / bound), _FAR) ** 2))
+    return _share(report.scores.get("relevance", 1.0))
+
+
+def _share(number: float) -> float:
+    """Return a number of a report as a share: reports may say anything, also that it is not a number."""
+    return min(number, 1.0) if number > 0.0 else 0.0
 
 
 def score_of(report: Report, by: str) -> int:
@@ -158,7 +165,8 @@ def head(hints: bytes) -> tuple[int, int]:
 
 def pressed(score: float) -> int:
     """Return a score in a byte, on a scale of doublings; 0 is left for none."""
-    return max(1, min(255, round(SCORES * math.log2(max(score, 2.0**-8)) + 65)))
+    within = max(score, 2.0**-8) if score < _FAR else _FAR
+    return max(1, min(255, round(SCORES * math.log2(within) + 65)))
 
 
 def prime(models: Models, codes: Iterable[str], hinted: Iterable[int]) -> None:
