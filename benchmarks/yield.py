@@ -22,13 +22,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from crawl import Web, web
 
 from windrow import log
-from windrow.data import Kind
+from windrow.data import Kind, Report
 
 POINTS = (0.10, 0.25, 0.50, 1.00)  # of the pages
 POLICIES: dict[str, dict[str, str]] = {
@@ -39,16 +39,19 @@ POLICIES: dict[str, dict[str, str]] = {
 Step = tuple[int, int]  # bytes kept and downloaded so far
 
 
-def seed_sets(site: Web, count: int, foreign: str = "") -> list[list[str]]:
-    """Return the web's own seeds, then random ones. foreign: only random ones, of hosts without this language."""
-    own = site.seeds.read_text().split()
+def fronts(site: Web) -> dict[str, list[str]]:
+    """Return the front pages of the web's hosts, and the languages of their pages."""
     hosts = json.loads((site.directory / "expected.json").read_text())["hosts"]
-    fronts = [f"http://{name}{hosts[name]['start']}" for name in sorted(hosts) if hosts[name].get("start")]
+    return {f"http://{name}{hosts[name]['start']}": sorted(hosts[name]["langs"]) for name in sorted(hosts)}
+
+
+def seed_sets(own: list[str], fronts: dict[str, list[str]], count: int, foreign: str = "") -> list[list[str]]:
+    """Return the web's own seeds, then random ones. foreign: only random ones, of hosts without this language."""
     rng = random.Random(1)
     if foreign:
-        without = [url for url in fronts if foreign not in hosts[url.split("/")[2]].get("detected", {})]
+        without = [url for url, languages in fronts.items() if foreign not in languages]
         return [rng.sample(without, len(own)) for _ in range(count)]
-    return [own, *(rng.sample(fronts, len(own)) for _ in range(count - 1))]
+    return [own, *(rng.sample(list(fronts), len(own)) for _ in range(count - 1))]
 
 
 def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, str]) -> None:
@@ -87,63 +90,78 @@ def crawl(site: Web, directory: Path, seeds: Sequence[str], options: dict[str, s
 
 def steps(directory: Path) -> Iterator[Step]:
     """Yield the bytes kept and downloaded until each page of a crawl, in the order of its log."""
+    frames = (frame for frame, _ in log.frames(directory / "crawl" / "log"))
+    return sums(entry.report for frame in frames for entry in frame.entries)
+
+
+def sums(reports: Iterable[Report]) -> Iterator[Step]:
     kept = downloaded = 0
-    for frame, _ in log.frames(directory / "crawl" / "log"):
-        for report in [entry.report for entry in frame.entries]:
-            kept += report.kept
-            downloaded += report.downloaded
-            if report.task.kind is Kind.PAGE and report.status == 200:
-                yield kept, downloaded
+    for report in reports:
+        kept += report.kept
+        downloaded += report.downloaded
+        if report.task.kind is Kind.PAGE and report.status == 200:
+            yield kept, downloaded
 
 
 def at(points: Sequence[Step], pages: int) -> Step:
     return points[min(pages, len(points)) - 1]
 
 
-def measure(site: Web, work: Path, seeds: Sequence[str], language: str) -> dict[str, list[Step]]:
+def reused(file: Path | None, make: Callable[[], list[Step]]) -> list[Step]:
+    """Return the steps in a file, or make them and keep them there."""
+    if file is not None and file.exists():
+        return [(kept, downloaded) for kept, downloaded in json.loads(file.read_text())]
+    found = make()
+    if file is not None:
+        file.write_text(json.dumps(found))
+    return found
+
+
+def measure(site: Web, work: Path, seeds: Sequence[str], language: str, keep: Path | None) -> dict[str, list[Step]]:
+    """Crawl with each policy. keep: the beginning of the files in which the other policies' runs are kept."""
     found = {}
     for name, options in POLICIES.items():
-        crawl(site, work / name, seeds, {**options, "language.accepted": f'["{language}"]'})
-        found[name] = list(steps(work / name))
+
+        def make(name: str = name, options: dict[str, str] = options) -> list[Step]:
+            crawl(site, work / name, seeds, {**options, "language.accepted": f'["{language}"]'})
+            return list(steps(work / name))
+
+        found[name] = reused(keep.with_name(f"{keep.name}-{name}") if keep and name != "windrow" else None, make)
         print(f"{name}: {len(found[name])} pages, {found[name][-1][0] / 1e6:.2f} MB kept", file=sys.stderr, flush=True)
     return found
 
 
-def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, object]:
-    """Return, per policy and point, the yield of each run, and its text as a share of what breadth-first kept."""
-    results: dict[str, object] = {"points": POINTS}
-    for name in POLICIES:
-        rows = []
+def figures(runs: Sequence[dict[str, list[Step]]]) -> dict[str, list[dict[str, list[float]]]]:
+    """Return, per policy, of each run: its pages, its yield at each point, its share of what breadth-first kept."""
+    results: dict[str, list[dict[str, list[float]]]] = {}
+    for name in runs[0]:
         for run in runs:
             total = len(run["breadth"])
             reached = [at(run[name], round(share * total)) for share in POINTS]
-            rows.append(
-                {
-                    "pages": len(run[name]),
-                    "yield": [kept / downloaded for kept, downloaded in reached],
-                    "share": [kept / run["breadth"][-1][0] for kept, _ in reached],
-                }
-            )
-        results[name] = rows
+            row = {
+                "pages": [float(len(run[name]))],
+                "yield": [kept / downloaded for kept, downloaded in reached],
+                "share": [kept / run["breadth"][-1][0] for kept, _ in reached],
+            }
+            results.setdefault(name, []).append(row)
     return results
 
 
-def show(results: dict[str, object]) -> None:
-    print(
-        f"{'':11} {'pages':>8}",
-        *(f"{f'at {point:.0%}':>16}" for point in POINTS),
-        f"{'text at 10 %':>13} {'in the end':>11}",
-    )
+def show(results: dict[str, list[dict[str, list[float]]]]) -> None:
+    """Print means and standard deviations, and the share of the text: after 10 %, in the end, and its least."""
+    head = [f"{f'at {point:.0%}':>16}" for point in POINTS]
+    print(f"{'':11} {'pages':>7}", *head, f"{'text at 10 %':>13} {'in the end':>11} {'least':>7}")
     means: dict[str, list[float]] = {}
-    for name in POLICIES:
-        rows: list[dict[str, list[float]]] = results[name]  # type: ignore[assignment]
+    for name, rows in results.items():
         columns = list(zip(*(row["yield"] for row in rows), strict=True))
         means[name] = [statistics.mean(column) for column in columns]
         spread = [f"{statistics.mean(column):.4f} ± {statistics.pstdev(column):.4f}" for column in columns]
         shares = [statistics.mean(row["share"][place] for row in rows) for place in (0, -1)]
-        pages = statistics.mean(row["pages"] for row in rows)  # type: ignore[type-var]
-        print(f"{name:11} {pages:8.0f}", *(f"{word:>16}" for word in spread), f"{shares[0]:13.0%} {shares[1]:11.0%}")
-    for name, peer in (("spiderling", "breadth"), ("windrow", "spiderling")):
+        least = min(row["share"][-1] for row in rows)
+        pages = statistics.mean(row["pages"][0] for row in rows)
+        cells = [f"{word:>16}" for word in spread]
+        print(f"{name:11} {pages:7.0f}", *cells, f"{shares[0]:13.1%} {shares[1]:11.1%} {least:7.1%}")
+    for name, peer in [("spiderling", "breadth"), *((name, "spiderling") for name in list(results)[2:])]:
         pairs = zip(means[name], means[peer], strict=True)
         ratios = [f"{one / other:.2f}" if other else "no text to compare with" for one, other in pairs]
         print(f"{name} : {peer} = {', '.join(ratios)}")
@@ -160,17 +178,24 @@ def main() -> None:
         help="directory to unpack the web in (0.5 GB), reused when it is there; without it a temporary one",
     )
     parser.add_argument("--port", type=int, default=8391)
+    parser.add_argument("--keep", type=Path, help="directory in which the runs of the other two policies are kept")
     parser.add_argument("--json", action="store_true", help="print the figures of every run as JSON")
     given = parser.parse_args()
+    if given.keep:
+        given.keep.mkdir(exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nginx is ended too
     with tempfile.TemporaryDirectory(prefix="windrow-yield-") as made:
         os.chmod(made, 0o755)  # nginx started by root reads as nobody
         runs = []
         with web((given.web or Path(made, "web")).absolute(), given.port) as site:
-            for number, seeds in enumerate(seed_sets(site, given.sets, given.language if given.foreign else "")):
+            foreign = given.language if given.foreign else ""
+            for number, seeds in enumerate(
+                seed_sets(site.seeds.read_text().split(), fronts(site), given.sets, foreign)
+            ):
                 with tempfile.TemporaryDirectory(dir=made) as work:
                     print(f"seeds {number + 1}", file=sys.stderr, flush=True)
-                    runs.append(measure(site, Path(work), seeds, given.language))
+                    keep = given.keep / f"{given.language}-{foreign}-{number}" if given.keep else None
+                    runs.append(measure(site, Path(work), seeds, given.language, keep))
         results = figures(runs)
     if given.json:
         print(json.dumps(results))

@@ -1,5 +1,6 @@
 """The kernel computes the same features, sums and steps as the reference, and keeps different links apart."""
 
+import math
 import random
 from array import array
 
@@ -17,6 +18,7 @@ QUERIES = st.lists(st.tuples(PARTS, PARTS).map("=".join) | PARTS, max_size=6).ma
 TEXTS = st.builds(
     lambda path, query, mark: f"http://Example.org/{path}{'?' if mark else ''}{query}", PATHS, QUERIES, st.booleans()
 )
+TABLE = array("f", [math.sin(number) for number in range(features.MODELS * features.SIZE)])
 
 
 @given(TEXTS, st.binary(max_size=200))
@@ -24,25 +26,38 @@ def test_the_kernel_finds_the_features_of_the_reference(text: str, hints: bytes)
     assert kernel.of_page(text, "example.org", hints) == features._of_page(text, "example.org", hints)
 
 
+@given(TEXTS, st.binary(max_size=200))
+def test_the_kernel_expects_of_a_link_what_the_reference_does(text: str, hints: bytes) -> None:
+    link = TABLE, features.of_host("example.org", "example.org"), text, "example.org", hints, (-1.0, 2.0, 0.5)
+    assert kernel.expect(*link) == features._expect(*link)
+
+
 @given(st.binary(min_size=0, max_size=400), st.floats(-1, 1))
 def test_the_kernel_adds_and_steps_like_the_reference(noise: bytes, error: float) -> None:
     found = features._packed(noise)
     rng = random.Random(len(noise))
-    tables = [array("f", [rng.uniform(-1, 1) for _ in range(256)] + [0.0] * (features.SIZE - 256)) for _ in range(2)]
-    tables[1] = array("f", [abs(number) for number in tables[1]])
-    assert kernel.total(tables[0], found) == features._total(tables[0], found)
+    used, unused = features.MODELS * 256, array("f", bytes(4 * features.MODELS * (features.SIZE - 256)))
+    tables = [array("f", [rng.uniform(least, 1) for _ in range(used)]) + unused for least in (-1, 0)]
+    assert kernel.totals(tables[0], found) == features._totals(tables[0], found)
     copies = [array("f", table) for table in tables]
-    kernel.step(*tables, found, error, 0.1, 0.05)
-    features._step(*copies, found, error, 0.1, 0.05)
-    assert tables == copies
+    model = len(noise) % features.MODELS
+    kernel.step(*tables, found, model, error, 0.1, 0.05)
+    features._step(*copies, found, model, error, 0.1, 0.05)
+    assert [table.tobytes() for table in tables] == [copy.tobytes() for copy in copies]
 
 
 def test_features_outside_of_the_table_are_refused() -> None:
-    table = array("f", bytes(4 * features.SIZE))
+    table, small, one = TABLE[:], array("f", [0.0]), array("I", [1]).tobytes()
     with pytest.raises(ValueError, match="do not belong"):
-        kernel.total(table, array("I", [features.SIZE]).tobytes())
+        kernel.totals(table, array("I", [features.SIZE]).tobytes())
+    with pytest.raises(ValueError, match="no table"):
+        kernel.step(table, small, one, 0, 0.5, 0.1, 0.05)
+    with pytest.raises(ValueError, match="no such model"):
+        kernel.step(table, table, one, features.MODELS, 0.5, 0.1, 0.05)
+    with pytest.raises(ValueError, match="no table"):
+        kernel.expect(small, one, "http://example.org/", "example.org", b"", (0.0, 1.0, 1.0))
     with pytest.raises(ValueError, match="do not belong"):
-        kernel.step(table, array("f", [0.0]), array("I", [1]).tobytes(), 0.5, 0.1, 0.05)
+        kernel.expect(table, b"123", "http://example.org/", "example.org", b"", (0.0, 1.0, 1.0))
 
 
 def test_links_of_two_hosts_share_the_features_of_their_paths() -> None:

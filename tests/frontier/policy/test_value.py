@@ -1,12 +1,15 @@
 """The models of the value of links: what they learn, and what is known of a link before it is fetched."""
 
+import math
+
 import msgspec
 import pytest
 
 from tests.frontier.simulation import task
 from windrow.data import Reason, Report, Task
 from windrow.frontier.policy import features, value
-from windrow.frontier.policy.value import Learner, Parent
+from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
+from windrow.frontier.policy.value import Models, Parent
 
 
 def found(text: str, hints: bytes = b"") -> bytes:
@@ -18,34 +21,49 @@ def page(text: str = "http://a.org/", **fields: object) -> Report:
     return msgspec.structs.replace(Report(seq=1, task=task(text), reason=Reason.OK, detail="", time=1.0), **fields)
 
 
-def test_a_learner_tells_links_apart_after_a_few_pages() -> None:
-    learner = Learner()
+def test_a_model_tells_links_apart_after_a_few_pages() -> None:
+    models = Models()
     for number in range(20):
-        learner.learn(found(f"http://a.org/de/{number}.html"), 1.0)
-        learner.learn(found(f"http://a.org/en/{number}.html"), 0.0)
-    assert learner.logit(found("http://a.org/de/new.html")) > 1 + learner.logit(found("http://a.org/en/new.html"))
-    assert learner.logit(found("http://b.org/de/new.html")) > 1 + learner.logit(found("http://b.org/en/new.html"))
+        models.learn(WANTED, found(f"http://a.org/de/{number}.html"), 1.0)
+        models.learn(WANTED, found(f"http://a.org/en/{number}.html"), 0.0)
+    for host in ("a.org", "b.org"):
+        german, english = [models.total(WANTED, found(f"http://{host}/{part}/new.html")) for part in ("de", "en")]
+        assert german > 1 + english
 
 
-def test_a_learner_comes_back_from_its_state_as_it_was() -> None:
-    learner = Learner()
+def test_a_model_learns_how_large_pages_are() -> None:
+    models = Models()
+    for number in range(40):
+        models.learn_bytes(BYTES, found(f"http://a.org/api/{number}.html"), 80_000)
+        models.learn_bytes(BYTES, found(f"http://a.org/news/{number}.html"), 4_000)
+    large, small = [models.total(BYTES, found(f"http://a.org/{part}/new.html")) for part in ("api", "news")]
+    assert math.exp(large) > 30_000
+    assert math.exp(small) < 8_000
+    new = found("http://a.org/api/new.html")
+    assert [models.total(model, new) for model in (TEXT, NAMES)] == [
+        Models().total(model, new) for model in (TEXT, NAMES)
+    ]
+
+
+def test_models_come_back_from_their_state_as_they_were() -> None:
+    models = Models()
     for number in range(9):
-        learner.learn(found(f"http://a.org/{number}"), number % 2)
-    again = Learner(learner.state())
-    assert (again.weights, again.squares) == (learner.weights, learner.squares)
+        models.learn(WANTED, found(f"http://a.org/{number}"), number % 2)
+    again = Models(models.state())
+    assert (again.weights, again.squares) == (models.weights, models.squares)
 
 
 def test_the_code_of_a_wanted_language_counts_from_the_start() -> None:
-    learner = Learner()
-    value.prime(learner, ["de"], [])
-    plain = learner.logit(found("http://a.org/x/index.html"))
+    models = Models()
+    value.prime(models, ["de"], [])
+    plain = models.total(WANTED, found("http://a.org/x/index.html"))
     for text in (
         "http://a.org/de/index.html",
         "http://a.org/x/index.de.html",
         "http://a.org/x/?lang=de",
         "http://a.de/",
     ):
-        assert learner.logit(found(text)) == pytest.approx(plain + value.NAMED), text
+        assert models.total(WANTED, found(text)) == pytest.approx(plain + value.NAMED), text
 
 
 def test_hints_hold_what_the_link_says_and_what_its_page_is_like() -> None:
@@ -92,3 +110,14 @@ def test_a_score_fits_into_a_byte_in_order(score: float) -> None:
 def test_old_hints_without_a_head_have_no_score() -> None:
     assert value.head(b"\1\2\3\4") == (0, 0)
     assert Task(task("http://a.org/").url).hints == b""
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, -1.0, 1e300])
+@pytest.mark.parametrize("name", ["odds", "relevance"])
+def test_any_score_of_a_report_is_a_share_and_fits_into_a_byte(name: str, number: float) -> None:
+    odd = page(kept=100, scores={name: number})
+    for bound in (0.0, 1e-9, 4.0):
+        assert 0.0 <= value.wanted(odd, "odds", bound) <= 1.0
+        above = value.parent(odd, "odds", bound)
+        assert 0 <= above.score <= 255
+        assert value.hints(odd.task.url, b"", above)

@@ -22,21 +22,28 @@ import msgspec
 from windrow import config
 from windrow.data import Kind, Reason, Report, Task, Url
 from windrow.frontier.policy import features, hints, value
+from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
 from windrow.frontier.policy.rank import LAST, RANK
-from windrow.frontier.policy.value import Learner, Parent
+from windrow.frontier.policy.value import Models, Parent
 from windrow.frontier.store.rows import HostRow, Meta, ValueSums
 
 STEPS = 8.0  # ranks per logit
 BAND = 64  # ranks of a bucket, if the crawl has buckets
 HIGH, SCOUT, MEDIUM, NORMAL = range(4)  # the buckets; one of them is for links to new hosts and those that lead there
 BAND_STEPS = 2.5  # ranks per logit within a bucket
-WEIGHT = 4.0  # pages for which the mean of all hosts counts with that of one host
-TEXT, BYTES = 5_000.0, 10_000.0  # of a page, before any is known
+WIDEST = 2.0  # by which the text per byte of a link differs from that of its host at most, as a logarithm
+LEAST, LARGE = math.log(50.0), math.log(1e7)  # bytes that are expected of a page
+USUAL = (value.TEXT_START, value.BYTES_START)  # of a page
+LIMITS = (LEAST, LARGE, WIDEST)
+LARGEST = 4.0  # times the text that is expected of a page, in the groups by rank
+TEXT_OF_HOST = 5_000.0  # bytes of wanted text, before any is known
 SHARE = 0.5  # of the wanted pages of an unknown host, for the order of links
-LIMIT = 0.2  # of the share of wanted pages: more is not expected from unknown hosts, for the order of links
+NEW = 1.0  # wanted pages: more does not count for an unknown host, for the order of links
+UNTRIED = 10.0  # hosts that were named and not tried yet, with which another one counts half
+HOSTS = 8  # of which one has text, before any is known
 LATEST = 40  # hosts that say what the next new one will be like
 RECENT = 500  # pages of a group that count fully
-UNKNOWN = 0.05  # chance that is left to a host of which nothing is known, however little its links promise
+UNKNOWN = 0.2  # share of the chance that a host has text at all, which is left to the first page of a new one
 SHARES = (0.2, 0.5)  # of the pages: the first bucket is for the best fifth, the first two for the best half
 FITTED, REFIT = 200, 50  # pages with a score after which the buckets are fitted to them, and then again
 SURE = 5  # wanted pages before which nothing ends
@@ -50,8 +57,9 @@ class Prediction(msgspec.Struct, frozen=True):
 
     wanted: float  # chance that its page gives wanted text
     names: float  # chance that its page names a new host
+    text: float  # bytes of it, if it does
     host: float  # logit that all links to its host share
-    features: bytes  # by which it was predicted
+    density: float  # logarithm of text per byte by which it differs from what they share
 
 
 class Values:
@@ -64,13 +72,13 @@ class Values:
         self._meta = meta
         self.bounds = meta.bounds  # counts with the boundaries of the buckets
         self._bounds: list[int] = []
-        self._chances: dict[int, float] = {}  # of the links of the present page, by key: `learn` needs them again
+        self._predicted: dict[int, Prediction] = {}  # the links of the present page, by key: `learn` needs them again
         self.sums: ValueSums = meta.values
-        half = len(state) // 2
-        self._wanted = Learner(state[:half])
-        self._names = Learner(state[half:])
+        self._by_yield = "yield" in self._learned
+        self._models = Models(state)
         if not state:
-            value.prime(self._wanted, codes, [hints.features(hints.named(code))[0] for code in codes])
+            value.prime(self._models, codes, [hints.features(hints.named(code))[0] for code in codes])
+        self._count_hosts()
         self.configure(topic)
 
     def configure(self, topic: config.FocusOptions) -> None:
@@ -99,13 +107,13 @@ class Values:
         return 255
 
     def state(self) -> bytes:
-        return self._wanted.state() + self._names.state()
+        return self._models.state()
 
     # Links
 
     def above(self, report: Report) -> Parent:
         """Return what a page says of its links, which are described next."""
-        self._chances.clear()
+        self._predicted.clear()
         return value.parent(report, self._by, self._bound)
 
     def dropped(self, above: Parent, reason: Reason) -> bool:
@@ -120,7 +128,7 @@ class Values:
         own = task.hints if "links" in self._learned else b""
         hints = value.hints(task.url, own, above, "hops" in self._learned)
         found = self.predict(task.url, hints)
-        self._chances[task.url.key] = found.wanted
+        self._predicted[task.url.key] = found
         return msgspec.structs.replace(task, hints=hints, priority=self._rank(found, hints, new))
 
     def seed(self, task: Task) -> Task:
@@ -133,8 +141,8 @@ class Values:
 
     def _rank(self, found: Prediction, hints: bytes, new: bool) -> int:
         """Return the rank of a link among those of its host. `new`: the host has not answered yet."""
-        worth = found.wanted + self._leads(found.names)
-        own = value.logit(min(worth, MOST)) - found.host
+        worth = found.wanted + found.names * self._lead
+        own = value.logit(min(worth, MOST)) - found.host + (found.density if self._by_yield else 0.0)
         if not self.banded:
             return max(0, min(LAST, round(RANK - STEPS * own)))
         place = max(0, min(BAND - 1, round(BAND / 2 - BAND_STEPS * own)))
@@ -155,61 +163,44 @@ class Values:
         return rank // BAND if self.banded else HIGH
 
     def predict(self, url: Url, hints: bytes) -> Prediction:
-        shared, own = self._shared(url.host, url.domain), features.of_page(url.text, url.host, hints)
-        host = value.START + self._wanted.logit(shared)
-        names = value.START + self._names.logit(shared) + self._names.logit(own)
-        return Prediction(value.chance(host + self._wanted.logit(own)), value.chance(names), host, shared + own)
+        shared = self._shared(url.host, url.domain)
+        return Prediction(*features.expect(self._models.weights, shared, url.text, url.host, hints, LIMITS))
 
     def _shared(self, host: str, domain: str) -> bytes:
         """Return the features that all links to a host share."""
         return features.of_host(host, domain) if "hosts" in self._learned else features.BIAS
 
-    def _leads(self, names: float) -> float:
-        """Return what a link to new hosts counts for, in wanted pages."""
-        if "new-hosts" not in self._learned:
-            return 0.0
-        sums = self.sums
-        lead = names * SHARE * self._per_host()
-        return min(lead, LIMIT * sums.documents / sums.pages) if sums.documents >= SURE else lead
-
     def _is_lead(self, names: float) -> bool:
-        """Return whether more wanted pages of new hosts are expected behind a link than a page has on average."""
-        sums = self.sums
-        expected = names * self._per_host()
-        return "new-hosts" in self._learned and expected >= (sums.documents + 1) / (sums.pages + 1)
+        """Return whether a link names a new host more probably than the pages of this crawl did on average."""
+        return "new-hosts" in self._learned and names >= (self.sums.hosts + 1) / (self.sums.pages + 1)
 
-    def _per_host(self) -> float:
-        """Return the wanted pages of a host on average."""
-        return (self.sums.documents + 1) / (self.sums.hosts + 1)
+    def _count_hosts(self) -> None:
+        """Compute what a link to a new host counts for, in wanted pages."""
+        lead = min(NEW, SHARE * (self.sums.documents + 1) / (self.sums.hosts + 1)) / (1.0 + self.sums.untried / UNTRIED)
+        self._lead = lead if "new-hosts" in self._learned else 0.0
 
     # Hosts
 
     def expected(self, row: HostRow, rank: int) -> float:
         """Return the wanted text per byte of a host's link with this rank."""
-        chance = max(self._chance(row, rank), UNKNOWN / (1 + row.pages))
-        return chance * self._text(row) / self._bytes(row)
+        chance, text, size = self._of_host(row, rank)
+        rich = (self.sums.rich + 1) / (self.sums.hosts + HOSTS)
+        return max(chance, UNKNOWN * rich / (1 + row.pages)) * text / size
 
     def likely(self, row: HostRow, rank: int) -> float:
         """Return the same, corrected by what became of such expectations."""
-        return _came(self.sums.ranked, self._chance(row, rank)) * self._text(row) / self._bytes(row)
+        chance, text, size = self._of_host(row, rank)
+        return _came(self.sums.ranked, chance) * text / size
 
-    def _chance(self, row: HostRow, rank: int) -> float:
-        shared = value.START + self._wanted.logit(self._shared(row.name, row.domain))
-        if not self.banded:
-            return value.chance(shared + (RANK - rank) / STEPS)
-        return value.chance(shared + (BAND / 2 - min(rank - self.bucket(rank) * BAND, BAND)) / BAND_STEPS)
-
-    def _text(self, row: HostRow) -> float:
-        mean = (self.sums.text + WEIGHT * TEXT) / (self.sums.documents + WEIGHT)
-        if "yield" not in self._learned:
-            return mean
-        return (row.text + WEIGHT * mean) / (row.documents + WEIGHT)
-
-    def _bytes(self, row: HostRow) -> float:
-        mean = (self.sums.downloaded + WEIGHT * BYTES) / (self.sums.pages + WEIGHT)
-        if "yield" not in self._learned:
-            return mean
-        return (row.downloaded + WEIGHT * mean) / (row.pages + WEIGHT)
+    def _of_host(self, row: HostRow, rank: int) -> tuple[float, float, float]:
+        """Return the chance of a host's link with this rank, and the text and the bytes of a page of the host."""
+        shared = features.totals(self._models.weights, self._shared(row.name, row.domain))
+        if self.banded:
+            own = (BAND / 2 - min(rank - self.bucket(rank) * BAND, BAND)) / BAND_STEPS
+        else:
+            own = (RANK - rank) / STEPS
+        chance = features.chance(shared[WANTED] + own)
+        return (chance, _bytes(shared[TEXT]), _bytes(shared[BYTES])) if self._by_yield else (chance, *USUAL)
 
     # Learning
 
@@ -218,16 +209,17 @@ class Values:
         task, sums = report.task, self.sums
         target = value.wanted(report, self._by, self._bound)
         found = self.predict(task.url, task.hints)
-        links = [self._wanted_of(link) for link in new]
-        self._chances.clear()
-        _enter(sums.ranked, self._chance(row, task.priority), target)
-        _enter(sums.wanted, found.wanted, target)
-        _enter(sums.behind, found.wanted, sum([_came(sums.wanted, chance) for chance in links]))
+        links = [self._found(link) for link in new]
+        self._predicted.clear()
+        gain = target * report.kept
+        chance, text, _ = self._of_host(row, task.priority)
+        _enter(sums.ranked, chance, min(gain / text, LARGEST))
+        _enter(sums.wanted, found.wanted * found.text, gain)
+        behind = sum([_came(sums.wanted, link.wanted * link.text) for link in links])
+        _enter(sums.behind, found.wanted * found.text, behind)
         _enter(sums.naming, found.names, hosts)
-        self._wanted.learn(
-            found.features, max(target, value.THROUGH * max(links, default=0.0) if "hops" in self._learned else 0.0)
-        )
-        self._names.learn(found.features, 1.0 if hosts else 0.0)
+        through = value.THROUGH * max([link.wanted for link in links], default=0.0) if "hops" in self._learned else 0.0
+        self._step(report, max(target, through), 1.0 if hosts else 0.0)
         if self.banded and (score := value.score_of(report, self._by)):
             sums.scores[score] = sums.scores.get(score, 0) + 1
             sums.scored += 1
@@ -236,23 +228,35 @@ class Values:
                 self._bind()
         sums.pages += 1
         sums.downloaded += report.downloaded
+        sums.untried += hosts
         if not row.number:
             sums.hosts += 1
+            if task.via:
+                sums.untried = max(0, sums.untried - 1)
             row.number = sums.hosts
             sums.latest = [*sums.latest[1 - LATEST :], 0.0]
         if target:
-            gain = round(target * report.kept)
+            sums.rich += row.kept == report.kept
             sums.documents += target
-            sums.text += gain
-            row.documents += target
+            sums.text += round(gain)
             if sums.hosts - row.number < len(sums.latest):
-                sums.latest[row.number - sums.hosts - 1] += target
-            row.text += gain
+                sums.latest[row.number - sums.hosts - 1] += gain
+        self._count_hosts()
 
-    def _wanted_of(self, link: Task) -> float:
-        """Return the chance of an admitted link. A replay has not described it, and predicts it here."""
-        known = self._chances.get(link.url.key)
-        return self.predict(link.url, link.hints).wanted if known is None else known
+    def _step(self, report: Report, wanted: float, names: float) -> None:
+        """Let the models learn. How large an answer is tells nothing of pages if it is not one."""
+        url, models = report.task.url, self._models
+        found = self._shared(url.host, url.domain) + features.of_page(url.text, url.host, report.task.hints)
+        models.learn(WANTED, found, wanted)
+        models.learn(NAMES, found, names)
+        if report.status == 200:
+            models.learn_bytes(BYTES, found, report.downloaded)
+        if report.kept:
+            models.learn_bytes(TEXT, found, report.kept)
+
+    def _found(self, link: Task) -> Prediction:
+        """Return what is expected of an admitted link. A replay has not described it, and predicts it here."""
+        return self._predicted.get(link.url.key) or self.predict(link.url, link.hints)
 
     def give_up(self, task: Task) -> None:
         """Note that a link has ended as low-value."""
@@ -266,15 +270,21 @@ class Values:
         return sums.documents >= SURE and expected < POOR * sums.text / sums.downloaded
 
     def left(self, task: Task) -> float:
-        """Return how many wanted pages are expected of a link: its own, those behind its links, those of new hosts."""
+        """Return how much wanted text is expected of a link, in bytes: its own, that behind its links, that of new
+        hosts."""
         found, sums = self.predict(task.url, task.hints), self.sums
-        own = _came(sums.wanted, found.wanted) + _came(sums.behind, found.wanted)
-        latest = (sum(sums.latest) + self._per_host()) / (len(sums.latest) + 1)
-        return own + _came(sums.naming, found.names) * min(latest, self._per_host())
+        text = found.wanted * found.text
+        mean = (sums.text + TEXT_OF_HOST) / (sums.hosts + 1)
+        latest = (sum(sums.latest) + mean) / (len(sums.latest) + 1)
+        return _came(sums.wanted, text) + _came(sums.behind, text) + _came(sums.naming, found.names) * min(latest, mean)
 
     def is_little(self, left: float, share: float) -> bool:
-        """Return whether so many wanted pages are at most this share of those found."""
-        return left + self.sums.given_up <= share * self.sums.documents
+        """Return whether so much wanted text is at most this share of what was found."""
+        return left + self.sums.given_up <= share * self.sums.text
+
+
+def _bytes(logarithm: float) -> float:
+    return math.exp(max(LEAST, min(LARGE, logarithm)))
 
 
 def _group(chance: float) -> int:

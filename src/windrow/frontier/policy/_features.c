@@ -1,7 +1,8 @@
 /* The features of a link, and sums and steps over them: the same numbers as the reference in features.py.
 
-Features are 32-bit numbers below the size of the tables, one after another in bytes. Sums are in double precision, in
-the order of the features; tables hold single precision. */
+Features are 32-bit numbers below the size of the tables, one after another in bytes. A table holds the numbers of all
+models for a feature side by side, so that one look at memory serves them all. Sums are in double precision, in the
+order of the features; tables hold single precision. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,8 +11,10 @@ the order of the features; tables hold single precision. */
 #include <string.h>
 
 #define MASK ((1u << 18) - 1)
+#define MODELS 4
 #define MOST 80 /* features of a link: the hints of a hostile log are cut */
 
+enum { WANTED, NAMES, TEXT, BYTES }; /* the models */
 enum { HOST = 101, DOMAIN, SUFFIX, LABEL, PREFIX, FOLDER, ENDING, WORD, FORM, NAME, VALUE };
 
 static uint32_t table[256];
@@ -130,6 +133,35 @@ of_path(Found *found, const unsigned char *path, const unsigned char *end, uint3
     of_name(found, name, end, own);
 }
 
+/* Find the features of a link; return 0 if there is no memory. */
+static int
+of_link(Found *found, const char *text, Py_ssize_t length, const char *host, Py_ssize_t host_length,
+        const Py_buffer *hints)
+{
+    unsigned char small[512], *lower = length <= (Py_ssize_t)sizeof small ? small : PyMem_Malloc(length);
+    if (lower == NULL)
+        return 0;
+    for (Py_ssize_t i = 0; i < length; i++)
+        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : (unsigned char)text[i];
+    found->count = 0;
+    uint32_t own = hash((const unsigned char *)host, host_length, PREFIX);
+    const unsigned char *end = lower + length;
+    const unsigned char *slash = length > 8 ? memchr(lower + 8, '/', length - 8) : NULL;
+    const unsigned char *path = slash == NULL ? end : slash + 1;
+    const unsigned char *mark = memchr(path, '?', end - path);
+    const unsigned char *path_end = mark == NULL ? end : mark;
+    int with_query = mark != NULL && mark + 1 < end;
+    of_path(found, path, path_end, own, with_query);
+    if (with_query)
+        of_query(found, mark + 1, end, own);
+    const unsigned char *data = hints->buf;
+    for (Py_ssize_t at = hints->len & 1 ? 3 : 0; at + 1 < hints->len; at += 2)
+        add(found, (uint32_t)data[at] << 8 | data[at + 1]);
+    if (lower != small)
+        PyMem_Free(lower);
+    return 1;
+}
+
 static PyObject *
 of_page(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -138,66 +170,107 @@ of_page(PyObject *Py_UNUSED(module), PyObject *args)
     Py_ssize_t length, host_length;
     if (!PyArg_ParseTuple(args, "s#s#y*", &text, &length, &host, &host_length, &hints))
         return NULL;
-    unsigned char small[512], *lower = length <= (Py_ssize_t)sizeof small ? small : PyMem_Malloc(length);
-    if (lower == NULL) {
-        PyBuffer_Release(&hints);
-        return PyErr_NoMemory();
-    }
-    for (Py_ssize_t i = 0; i < length; i++)
-        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : (unsigned char)text[i];
-    Found found = {.count = 0};
-    uint32_t own = hash((const unsigned char *)host, host_length, PREFIX);
-    const unsigned char *end = lower + length;
-    const unsigned char *slash = length > 8 ? memchr(lower + 8, '/', length - 8) : NULL;
-    const unsigned char *path = slash == NULL ? end : slash + 1;
-    const unsigned char *mark = memchr(path, '?', end - path);
-    const unsigned char *path_end = mark == NULL ? end : mark;
-    int with_query = mark != NULL && mark + 1 < end;
-    of_path(&found, path, path_end, own, with_query);
-    if (with_query)
-        of_query(&found, mark + 1, end, own);
-    const unsigned char *data = hints.buf;
-    for (Py_ssize_t at = hints.len & 1 ? 3 : 0; at + 1 < hints.len; at += 2)
-        add(&found, (uint32_t)data[at] << 8 | data[at + 1]);
+    Found found;
+    int good = of_link(&found, text, length, host, host_length, &hints);
     PyBuffer_Release(&hints);
-    if (lower != small)
-        PyMem_Free(lower);
+    if (!good)
+        return PyErr_NoMemory();
     return PyBytes_FromStringAndSize((char *)found.numbers, found.count * sizeof(uint32_t));
+}
+
+/* Check that a table has its size. */
+static int
+is_table(const Py_buffer *weights)
+{
+    if (weights->len == (Py_ssize_t)(MASK + 1) * MODELS * (Py_ssize_t)sizeof(float))
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "this is no table of weights");
+    return 0;
 }
 
 /* Check that features and tables fit each other. */
 static int
 fits(const Py_buffer *weights, const Py_buffer *features)
 {
-    if (weights->len == (Py_ssize_t)(MASK + 1) * (Py_ssize_t)sizeof(float) && features->len % 4 == 0) {
-        const uint32_t *numbers = features->buf;
-        Py_ssize_t at = 0, count = features->len / 4;
-        while (at < count && numbers[at] <= MASK)
-            at++;
-        if (at == count)
-            return 1;
-    }
+    if (!is_table(weights))
+        return 0;
+    const uint32_t *numbers = features->buf;
+    Py_ssize_t at = 0, count = features->len / 4;
+    while (at < count && numbers[at] <= MASK)
+        at++;
+    if (at == count && features->len % 4 == 0)
+        return 1;
     PyErr_SetString(PyExc_ValueError, "these features do not belong to this table");
     return 0;
 }
 
+static void
+sum(double sums[MODELS], const float *weights, const uint32_t *numbers, Py_ssize_t count)
+{
+    for (int model = 0; model < MODELS; model++)
+        sums[model] = 0.0;
+    for (Py_ssize_t at = 0; at < count; at++) {
+        const float *weight = weights + MODELS * (size_t)numbers[at];
+        for (int model = 0; model < MODELS; model++)
+            sums[model] += weight[model];
+    }
+}
+
 static PyObject *
-total(PyObject *Py_UNUSED(module), PyObject *args)
+totals(PyObject *Py_UNUSED(module), PyObject *args)
 {
     Py_buffer weights, features;
     if (!PyArg_ParseTuple(args, "y*y*", &weights, &features))
         return NULL;
     PyObject *result = NULL;
+    double sums[MODELS];
     if (fits(&weights, &features)) {
-        const float *weight = weights.buf;
-        const uint32_t *numbers = features.buf;
-        double sum = 0.0;
-        for (Py_ssize_t at = 0; at < features.len / 4; at++)
-            sum += weight[numbers[at]];
-        result = PyFloat_FromDouble(sum);
+        sum(sums, weights.buf, features.buf, features.len / 4);
+        result = Py_BuildValue("dddd", sums[WANTED], sums[NAMES], sums[TEXT], sums[BYTES]);
     }
     PyBuffer_Release(&weights);
     PyBuffer_Release(&features);
+    return result;
+}
+
+static double
+chance(double logit)
+{
+    return logit > -30.0 ? 1.0 / (1.0 + exp(-logit)) : exp(logit);
+}
+
+static double
+within(double least, double number, double most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
+static PyObject *
+expect(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *text, *host;
+    Py_buffer weights, shared, hints;
+    Py_ssize_t length, host_length;
+    double least, most, widest;
+    if (!PyArg_ParseTuple(args, "y*y*s#s#y*(ddd)", &weights, &shared, &text, &length, &host, &host_length, &hints,
+                          &least, &most, &widest))
+        return NULL;
+    PyObject *result = NULL;
+    Found found;
+    if (!fits(&weights, &shared))
+        ;
+    else if (of_link(&found, text, length, host, host_length, &hints)) {
+        double all[MODELS], own[MODELS];
+        sum(all, weights.buf, shared.buf, shared.len / 4);
+        sum(own, weights.buf, found.numbers, found.count);
+        result = Py_BuildValue("ddddd", chance(all[WANTED] + own[WANTED]), chance(all[NAMES] + own[NAMES]),
+                               exp(within(least, all[TEXT] + own[TEXT], most)), all[WANTED],
+                               within(-widest, own[TEXT] - own[BYTES], widest));
+    } else
+        PyErr_NoMemory();
+    PyBuffer_Release(&weights);
+    PyBuffer_Release(&shared);
+    PyBuffer_Release(&hints);
     return result;
 }
 
@@ -205,18 +278,24 @@ static PyObject *
 step(PyObject *Py_UNUSED(module), PyObject *args)
 {
     Py_buffer weights, squares, features;
+    int model;
     double error, rate, ease;
-    if (!PyArg_ParseTuple(args, "w*w*y*ddd", &weights, &squares, &features, &error, &rate, &ease))
+    if (!PyArg_ParseTuple(args, "w*w*y*iddd", &weights, &squares, &features, &model, &error, &rate, &ease))
         return NULL;
     int good = fits(&weights, &features) && fits(&squares, &features);
+    if (good && (model < 0 || model >= MODELS)) {
+        PyErr_SetString(PyExc_ValueError, "there is no such model");
+        good = 0;
+    }
     if (good) {
-        float *weight = weights.buf, *square = squares.buf;
+        float *weight = (float *)weights.buf + model, *square = (float *)squares.buf + model;
         const uint32_t *numbers = features.buf;
         double move = rate * error, more = error * error;
         for (Py_ssize_t at = 0; at < features.len / 4; at++) {
-            double sum = (double)square[numbers[at]] + more;
-            square[numbers[at]] = (float)sum;
-            weight[numbers[at]] = (float)((double)weight[numbers[at]] - move / sqrt(sum + ease));
+            size_t place = MODELS * (size_t)numbers[at];
+            double sum = (double)square[place] + more;
+            square[place] = (float)sum;
+            weight[place] = (float)((double)weight[place] - move / sqrt(sum + ease));
         }
     }
     PyBuffer_Release(&weights);
@@ -229,7 +308,8 @@ step(PyObject *Py_UNUSED(module), PyObject *args)
 
 static PyMethodDef methods[] = {
     {"of_page", of_page, METH_VARARGS, NULL},
-    {"total", total, METH_VARARGS, NULL},
+    {"totals", totals, METH_VARARGS, NULL},
+    {"expect", expect, METH_VARARGS, NULL},
     {"step", step, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

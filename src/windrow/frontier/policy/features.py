@@ -1,6 +1,7 @@
 """The features of a link, hashed into tables of a fixed size: those of its host, of its URL, and its hints.
 
-Features are 32-bit numbers below SIZE, one after another in bytes. They are computed by the C kernel `_features`, or by
+Features are 32-bit numbers below SIZE, one after another in bytes. A table has one number per feature and model, those
+of a feature side by side. They are computed by the C kernel `_features`, or by
 the reference implementation here: the same numbers in twenty times the time.
 """
 
@@ -14,6 +15,8 @@ from struct import unpack_from
 from zlib import crc32
 
 SIZE = 1 << 18  # features that a table holds apart
+MODELS = 4  # numbers that a table has for each feature
+WANTED, NAMES, TEXT, BYTES = range(MODELS)  # chance of wanted text, of a new host; bytes of the text, of the page
 HEAD = 3  # bytes before the features of hints of odd length, see value.py
 
 _MASK = SIZE - 1
@@ -26,6 +29,11 @@ _BIAS = 7
 (_HOST, _DOMAIN, _SUFFIX, _LABEL, _PREFIX, _FOLDER, _ENDING, _WORD, _FORM, _NAME, _VALUE) = range(101, 112)
 
 
+Totals = tuple[float, float, float, float]  # one number per model
+Limits = tuple[float, float, float]  # least and largest logarithm of the text, largest difference of the density
+# Chances of wanted text and of a new host, bytes of the text; the logit that all links to the host share, and by how
+# much the logarithm of text per byte differs from what they share.
+Expected = tuple[float, float, float, float, float]
 BIAS = array("I", [_BIAS]).tobytes()  # the feature of every link
 
 
@@ -80,29 +88,57 @@ def _packed(found: Iterable[int]) -> bytes:
     return array("I", [number & _MASK for number in found][:_MOST]).tobytes()
 
 
-def _total(weights: "array[float]", features: bytes) -> float:
-    """Return the sum of the weights of these features."""
-    total = 0.0
+def _totals(weights: "array[float]", features: bytes) -> Totals:
+    """Return the sums of the weights of these features, one per model."""
+    sums = [0.0] * MODELS
     for feature in memoryview(features).cast("I"):
-        total += weights[feature]
-    return total
+        for model in range(MODELS):
+            sums[model] += weights[MODELS * feature + model]
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+def chance(logit: float) -> float:
+    """Return the probability of a logit."""
+    return 1.0 / (1.0 + math.exp(-logit)) if logit > -30.0 else math.exp(logit)
+
+
+def _expect(weights: "array[float]", shared: bytes, text: str, host: str, hints: bytes, limits: Limits) -> Expected:
+    """Return what is expected of a link; `shared`: the features of its host."""
+    least, most, widest = limits
+    every, own = _totals(weights, shared), _totals(weights, _of_page(text, host, hints))
+    return (
+        chance(every[WANTED] + own[WANTED]),
+        chance(every[NAMES] + own[NAMES]),
+        math.exp(max(least, min(most, every[TEXT] + own[TEXT]))),
+        every[WANTED],
+        max(-widest, min(widest, own[TEXT] - own[BYTES])),
+    )
 
 
 def _step(
-    weights: "array[float]", squares: "array[float]", features: bytes, error: float, rate: float, ease: float
+    weights: "array[float]",
+    squares: "array[float]",
+    features: bytes,
+    model: int,
+    error: float,
+    rate: float,
+    ease: float,
 ) -> None:
-    """Move the weights of these features against an error, each by the rate over the root of its squared errors."""
+    """Move the weights of these features in a model against an error, each by the rate over the root of its squared
+    errors."""
     move, more = rate * error, error * error
     for feature in memoryview(features).cast("I"):
-        total = squares[feature] + more
-        squares[feature] = total
-        weights[feature] -= move / math.sqrt(total + ease)
+        place = MODELS * feature + model
+        total = squares[place] + more
+        squares[place] = total
+        weights[place] -= move / math.sqrt(total + ease)
 
 
 of_page: Callable[[str, str, bytes], bytes] = _of_page
-total: Callable[["array[float]", bytes], float] = _total
-step: Callable[["array[float]", "array[float]", bytes, float, float, float], None] = _step
+totals: Callable[["array[float]", bytes], Totals] = _totals
+expect: Callable[["array[float]", bytes, str, str, bytes, Limits], Expected] = _expect
+step: Callable[["array[float]", "array[float]", bytes, int, float, float, float], None] = _step
 with contextlib.suppress(ImportError):
     from windrow.frontier.policy import _features
 
-    of_page, total, step = _features.of_page, _features.total, _features.step
+    of_page, totals, expect, step = _features.of_page, _features.totals, _features.expect, _features.step

@@ -1,11 +1,12 @@
-"""What a link is worth: how probably its page gives wanted text, learned from every page of the crawl.
+"""What a link is worth: how probably its page gives wanted text, and how much, learned from every page of the crawl.
 
 A link is described by features, hashed into a table of a fixed size: the host and its domain, the folders and words of
 the URL, its query, the words of the anchor and around it, the language that the link names, and the page that holds
-it: its language, whether it was kept, how far it is from the last page with wanted text. Two online models use them.
-One predicts whether the page will give wanted text, the other whether it will name a new host. Both are logistic
-regressions with a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time
-counts at once and one seen ten thousand times hardly moves.
+it: its language, whether it was kept, how far it is from the last page with wanted text. Four online models use them.
+Two are logistic regressions: whether the page will give wanted text, and whether it will name a new host. Two are
+linear regressions of logarithms: how many bytes of text a wanted page will give, and how many bytes a page has. All
+have a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time counts at
+once and one seen ten thousand times hardly moves.
 
 A page without text of its own is worth something if its links are: it counts as a part of the best of them. So the
 crawl learns which off-topic pages lead to wanted ones, and how many in a row are worth following.
@@ -23,12 +24,14 @@ import msgspec
 
 from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
-from windrow.frontier.policy.features import SIZE
+from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, SIZE, TEXT, WANTED, chance
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
 PARENT = 1.5  # logits that a link on a page in a wanted language begins with
 RATE, EASE = 0.1, 0.05  # step of learning, and the sum of squares that a feature begins with
+BYTES_RATE, BYTES_EASE = 0.05, 4.0  # the same for logarithms of bytes, whose errors are larger
+TEXT_START, BYTES_START = 5_000.0, 10_000.0  # of a page of which nothing is known
 THROUGH = 0.5  # share of its best new link that a page without wanted text is worth
 MOST_HOPS = 7  # pages in a row without wanted text that are distinguished
 LEVELS = 8  # of relevance
@@ -37,34 +40,43 @@ SCORES = 8.0  # steps per doubling of a score, in the byte that keeps it
 _NONE = Url("", "", "", 0)
 _WITHOUT_TEXT = frozenset({Reason.QUALITY, Reason.NO_TEXT, Reason.SOFT_404})
 _HEAD = struct.Struct(">BBB")  # score of the page with the link, hops, and a byte that makes the length odd
+_FAR = 1e12  # a score that is as bad as any
 _OWN = 112  # seed of the hashes of what the page with the link is like
 
 
-class Learner:
-    """A logistic regression over hashed features. Numbers have 32 bits, as they are saved."""
+class Models:
+    """Four models over hashed features in one table. Numbers have 32 bits, as they are saved.
+
+    WANTED and NAMES are logistic regressions; TEXT and BYTES are linear ones of the logarithm of a number of bytes.
+    """
 
     __slots__ = ("squares", "weights")
 
     def __init__(self, state: bytes = b"") -> None:
-        self.weights = array("f", state[: 4 * SIZE] or bytes(4 * SIZE))
-        self.squares = array("f", state[4 * SIZE :] or bytes(4 * SIZE))
+        half = 4 * MODELS * SIZE
+        self.weights = array("f", state[:half] or bytes(half))
+        self.squares = array("f", state[half:] or bytes(half))
+        if not state:  # every link has the first feature: it holds where the models begin
+            first = MODELS * memoryview(BIAS).cast("I")[0]
+            self.weights[first + WANTED] = self.weights[first + NAMES] = START
+            self.weights[first + TEXT], self.weights[first + BYTES] = math.log(TEXT_START), math.log(BYTES_START)
 
     def state(self) -> bytes:
         return self.weights.tobytes() + self.squares.tobytes()
 
-    def logit(self, found: bytes) -> float:
-        """Return what these features add to the logit."""
-        return features.total(self.weights, found)
+    def total(self, model: int, found: bytes) -> float:
+        """Return the logit or the logarithm of a model."""
+        return features.totals(self.weights, found)[model]
 
-    def learn(self, found: bytes, target: float) -> None:
+    def learn(self, model: int, found: bytes, target: float) -> None:
         """Move the weights of these features towards a target between 0 and 1."""
-        error = chance(START + self.logit(found)) - target
-        features.step(self.weights, self.squares, found, error, RATE, EASE)
+        error = chance(self.total(model, found)) - target
+        features.step(self.weights, self.squares, found, model, error, RATE, EASE)
 
-
-def chance(logit: float) -> float:
-    """Return the probability of a logit."""
-    return 1.0 / (1.0 + math.exp(-logit)) if logit > -30.0 else math.exp(logit)
+    def learn_bytes(self, model: int, found: bytes, count: int) -> None:
+        """Move the weights of these features towards the logarithm of a number of bytes."""
+        error = self.total(model, found) - math.log(max(count, 1))
+        features.step(self.weights, self.squares, found, model, error, BYTES_RATE, BYTES_EASE)
 
 
 def logit(chance: float) -> float:
@@ -93,7 +105,7 @@ def parent(report: Report, by: str, bound: float = 0.0) -> Parent:
         url=report.task.url,
         language=report.page_language or report.language,
         wanted=share,
-        relevance=report.scores.get("relevance"),
+        relevance=_share(report.scores["relevance"]) if "relevance" in report.scores else None,
         score=score_of(report, by) or score,
         hops=0 if share >= 0.5 else min(hops + 1, MOST_HOPS),
     )
@@ -109,8 +121,13 @@ def wanted(report: Report, by: str = "", bound: float = 0.0) -> float:
         return 0.0
     score = report.scores.get(by)
     if bound and score is not None:
-        return 1.0 / (1.0 + (score / bound) ** 2)
-    return report.scores.get("relevance", 1.0)
+        return _share(1.0 / (1.0 + min(abs(score / bound), _FAR) ** 2))
+    return _share(report.scores.get("relevance", 1.0))
+
+
+def _share(number: float) -> float:
+    """Return a number of a report as a share: reports may say anything, also that it is not a number."""
+    return min(number, 1.0) if number > 0.0 else 0.0
 
 
 def score_of(report: Report, by: str) -> int:
@@ -148,15 +165,17 @@ def head(hints: bytes) -> tuple[int, int]:
 
 def pressed(score: float) -> int:
     """Return a score in a byte, on a scale of doublings; 0 is left for none."""
-    return max(1, min(255, round(SCORES * math.log2(max(score, 2.0**-8)) + 65)))
+    within = max(score, 2.0**-8) if score < _FAR else _FAR
+    return max(1, min(255, round(SCORES * math.log2(within) + 65)))
 
 
-def prime(learner: Learner, codes: Iterable[str], hinted: Iterable[int]) -> None:
+def prime(models: Models, codes: Iterable[str], hinted: Iterable[int]) -> None:
     """Begin with what is known of links to pages in a wanted language: its codes in URLs, and `hinted` features."""
     for code in codes:
         for feature in memoryview(features.of_code(code)).cast("I"):
-            learner.weights[feature] += NAMED
+            models.weights[MODELS * feature + WANTED] += NAMED
         for same in "=/":
-            learner.weights[crc32(f"p{code}{same}".encode(), _OWN) & 0xFFFF] += PARENT
+            feature = crc32(f"p{code}{same}".encode(), _OWN) & 0xFFFF
+            models.weights[MODELS * feature + WANTED] += PARENT
     for feature in hinted:
-        learner.weights[feature] += NAMED
+        models.weights[MODELS * feature + WANTED] += NAMED

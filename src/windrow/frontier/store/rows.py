@@ -39,8 +39,6 @@ _HOST = {
     "yields": "z",
     "parts": "g",
     "closed_parts": "v",
-    "documents": "h",
-    "text": "q",
     "ranked": "j",
     "bounds": "0",
     "number": "1",
@@ -100,8 +98,6 @@ class HostRow(msgspec.Struct, omit_defaults=True, rename=_HOST):
     yields: int = 0
     parts: dict[str, PartRow] = {}  # by first path element, see budget.segment
     closed_parts: int = 0  # how many of them are closed
-    documents: float = 0.0  # pages with wanted text; with a topic, each counts by its relevance
-    text: int = 0  # bytes of wanted text
     number: int = 0  # in the order of the hosts' first answers
     ranked: int = 0  # pages that it had when the ranks of its queue were computed
     bounds: int = 0  # the boundaries by which they were computed, see Meta
@@ -133,15 +129,17 @@ class ValueSums(msgspec.Struct):
     documents: float = 0.0  # pages with wanted text, each by its relevance
     text: int = 0  # bytes of wanted text
     hosts: int = 0  # that have answered
-    latest: list[float] = []  # wanted pages of the latest of these
+    rich: int = 0  # of these, hosts that gave wanted text
+    untried: int = 0  # hosts that a page named, and that have not answered
+    latest: list[float] = []  # bytes of wanted text of the latest of these
     scores: dict[int, int] = {}  # pages by their score in a topic crawl, see value.pressed
     scored: int = 0  # all of these
     fitted: list[int] = []  # boundaries of the first two buckets, fitted to these
-    given_up: float = 0.0  # wanted pages expected behind links that ended as low-value
+    given_up: float = 0.0  # bytes of wanted text expected behind links that ended as low-value
     # Pages by the size of an expectation, as a power of two: their number, and what became of them.
-    ranked: dict[int, list[float]] = {}  # by the rank of the link: pages with wanted text
-    wanted: dict[int, list[float]] = {}  # by the chance of wanted text: pages with it
-    behind: dict[int, list[float]] = {}  # by the same chance: wanted pages expected behind their new links
+    ranked: dict[int, list[float]] = {}  # by the rank of the link: wanted text, in expected pages of their hosts
+    wanted: dict[int, list[float]] = {}  # by the text that was expected: wanted text
+    behind: dict[int, list[float]] = {}  # by the same: wanted text expected behind their new links
     naming: dict[int, list[float]] = {}  # by the chance of a new host: new hosts
 
 
