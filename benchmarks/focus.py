@@ -6,9 +6,11 @@
 sites: one connection, 100 documents, four sites of two topics in two languages. A row per model, a column per site;
 the first row is the crawl in breadth-first order.
 
-topics: a topic is the English text of one site, which is kept out of the crawl; relevant are the kept bytes of English
-pages on the same topic elsewhere, as `pages.tsv.gz` of the web says. Focused and breadth-first crawls are compared at
-10, 25 and 50 % of the pages. --switches repeats the focused crawl with one part of it turned off at a time.
+topics: a topic is the English text of one site, which is kept out of the crawl: every other page is the sample, the
+others are held out. Relevant are the kept bytes of English pages on the same topic elsewhere, as `pages.tsv.gz` of the
+web says. Focused and breadth-first crawls are compared at 10, 25 and 50 % of the pages, and by the perplexity of the
+held-out text under models of what they have downloaded (`windrow lm evaluate`). --switches repeats the focused crawl up
+to 10 % with one part of it turned off at a time.
 """
 
 import argparse
@@ -16,13 +18,15 @@ import collections
 import gzip
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
+import msgspec
 from crawl import Web, web
 
 from windrow import log
@@ -30,6 +34,7 @@ from windrow.data import Kind
 
 POINTS = (0.10, 0.25, 0.50)  # of the pages
 WORDS = 30_000  # of a topic's sample
+SIZES = "100K,300K,1M,3M"  # tokens of a crawl after which models are trained
 BREADTH = ("frontier.order=breadth", "frontier.yield_threshold=off", "frontier.segments=false")
 # What is turned off, by the name of the row.
 SWITCHES: dict[str, tuple[str, ...]] = {
@@ -43,8 +48,10 @@ SWITCHES: dict[str, tuple[str, ...]] = {
 }
 
 
-def windrow(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "windrow.cli", *words], check=True, stdout=subprocess.DEVNULL)
+def windrow(*words: str) -> bytes:
+    """Run a command; return what it prints."""
+    command = [sys.executable, "-m", "windrow.cli", *words]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
 def crawl(site: Web, directory: Path, given: Sequence[str], settings: Sequence[str], pages: int) -> None:
@@ -106,55 +113,94 @@ def chosen(known: dict[tuple[str, str], tuple[str, str]], count: int) -> list[tu
 def sample(site: Web, host: str, paths: Sequence[str], path: Path) -> None:
     """Write the main text of these pages of a site, up to some words."""
     www = site.directory / "www" / host
-    files = [file for file in (www / page.lstrip("/") for page in sorted(paths)) if file.is_file()][:400]
-    done = subprocess.run(
-        [sys.executable, "-m", "windrow.cli", "extract", *map(str, files)], check=True, stdout=subprocess.PIPE
-    )
-    path.write_text(" ".join(done.stdout.decode("utf-8", "replace").split(" ")[:WORDS]), "utf-8")
+    files = [file for file in (www / page.lstrip("/") for page in paths) if file.is_file()][:400]
+    text = windrow("extract", *map(str, files)).decode("utf-8", "replace")
+    path.write_text(" ".join(text.split(" ")[:WORDS]), "utf-8")
 
 
-def relevant(rows: Sequence[tuple[str, str, int]], wanted: set[tuple[str, str]], total: int) -> list[int]:
-    """Return the relevant bytes of a crawl at each point."""
+def relevant(rows: Sequence[tuple[str, str, int]], wanted: Set[tuple[str, str]], total: int, most: int) -> list[int]:
+    """Return the relevant bytes of a crawl at each point that it was to reach."""
     sums = [0]
     for host, path, kept in rows:
         sums.append(sums[-1] + (kept if (host, path) in wanted else 0))
-    return [sums[min(round(share * total), len(rows))] for share in POINTS]
+    return [sums[min(round(share * total), len(rows))] for share in POINTS if round(share * total) <= most]
 
 
-def topics(site: Web, work: Path, count: int, switches: bool) -> dict[str, dict[str, list[int]]]:
-    """Return the relevant bytes at each point, by topic and crawl."""
+class Topic(msgspec.Struct):
+    """A topic of the web, and what its crawls found."""
+
+    name: str
+    host: str  # whose pages are the sample and the held-out text, and are not crawled
+    wanted: frozenset[tuple[str, str]]  # host and path of the relevant pages
+    relevant: dict[str, list[int]] = {}  # bytes at each point, by crawl
+    perplexity: dict[str, dict[int, float]] = {}  # of the held-out text, by crawl and tokens downloaded
+
+
+def topics(site: Web, work: Path, count: int, switches: bool) -> list[Topic]:
+    """Crawl for each topic."""
     known = truth(site)
-    total = len(known)
-    found: dict[str, dict[str, list[int]]] = {}
-    for topic, host in chosen(known, count):
-        own = [place[1] for place, facts in known.items() if facts == (topic, "en") and place[0] == host]
-        sample(site, host, own, work / "topic.txt")
-        wanted = {place for place, facts in known.items() if facts == (topic, "en") and place[0] != host}
-        seeds = work / "seeds.txt"
-        seeds.write_text("".join(f"{url}\n" for url in site.seeds.read_text().split() if f"//{host}/" not in url))
-        given = ["--seeds", str(seeds), "--language", "en", "--topic", str(work / "topic.txt")]
-        fixed = ("fetch.delay=0", f'scope.hosts_denied=["{host}"]')
-        crawls = {"breadth first": BREADTH, "focused": (), **(SWITCHES if switches else {})}
-        found[topic] = {}
-        for name, settings in crawls.items():
-            with tempfile.TemporaryDirectory(dir=work) as made:
-                crawl(site, Path(made, "crawl"), given, (*fixed, *settings), round(POINTS[-1] * total))
-                found[topic][name] = relevant(pages(Path(made, "crawl")), wanted, total)
-            print(topic, host, name, found[topic][name], file=sys.stderr, flush=True)
+    found = []
+    for name, host in chosen(known, count):
+        pages = sorted(place for place, facts in known.items() if facts == (name, "en"))
+        directory = work / name
+        directory.mkdir()
+        own = [path for there, path in pages if there == host]
+        sample(site, host, own[::2], directory / "topic.txt")
+        sample(site, host, own[1::2], directory / "held-out.txt")
+        topic = Topic(name, host, frozenset(place for place in pages if place[0] != host))
+        for crawl_name, settings in {"breadth first": BREADTH, "focused": ()}.items():
+            run(site, directory, topic, crawl_name, settings, round(POINTS[-1] * len(known)), len(known))
+        topic.perplexity = held_out(directory)
+        print(topic.name, topic.perplexity, file=sys.stderr, flush=True)
+        for crawl_name, settings in SWITCHES.items() if switches else ():
+            run(site, directory, topic, crawl_name, settings, round(POINTS[0] * len(known)), len(known))
+        shutil.rmtree(directory)
+        found.append(topic)
     return found
 
 
-def show(found: dict[str, dict[str, list[int]]]) -> None:
-    """Print the ratio of each crawl to breadth first, over all topics: mean, and standard deviation."""
-    names = next(iter(found.values()))
-    print(f"{'relevant text : breadth first':32}", *(f"{f'at {share:.0%}':>14}" for share in POINTS))
-    for name in names:
-        rows = [
-            [mine / max(1, base) for mine, base in zip(by[name], by["breadth first"], strict=True)]
-            for by in found.values()
-        ]
-        columns = list(zip(*rows, strict=True))
-        print(f"{name:32}", *(f"{statistics.mean(one):8.2f} ± {statistics.pstdev(one):.2f}" for one in columns))
+def run(site: Web, directory: Path, topic: Topic, name: str, settings: Sequence[str], most: int, total: int) -> None:
+    """Crawl for a topic up to so many pages, and note what was found."""
+    seeds = directory / "seeds.txt"
+    seeds.write_text("".join(f"{url}\n" for url in site.seeds.read_text().split() if f"//{topic.host}/" not in url))
+    given = ["--seeds", str(seeds), "--language", "en", "--topic", str(directory / "topic.txt")]
+    fixed = ("fetch.delay=0", f'scope.hosts_denied=["{topic.host}"]')
+    made = directory / name
+    crawl(site, made, given, (*fixed, *settings), most)
+    topic.relevant[name] = relevant(pages(made), topic.wanted, total, most)
+    print(topic.name, topic.host, name, topic.relevant[name], file=sys.stderr, flush=True)
+    if name in SWITCHES:
+        shutil.rmtree(made)
+
+
+def held_out(directory: Path) -> dict[str, dict[int, float]]:
+    """Return the perplexity of the held-out text by crawl and by the tokens that the crawl had downloaded."""
+    texts = ["--held-out", str(directory / "held-out.txt"), "--train", str(directory / "topic.txt")]
+    other = ["--against", str(directory / "breadth first"), "--sizes", SIZES, "--json"]
+    made = json.loads(windrow("lm", "evaluate", str(directory / "focused"), *texts, *other))
+    steps = {0, *(row["size"] for row in made[1]["rows"][:-1])}  # the last row is the end of the crawl
+    rows = {one["crawl"]: [row for row in one["rows"] if row["fit"] and row["size"] in steps] for one in made}
+    return {name: {row["size"]: row["fit"]["perplexity"] for row in each} for name, each in rows.items()}
+        for one in made
+    }
+
+
+def show(found: Sequence[Topic]) -> None:
+    """Print, over all topics, means and standard deviations of ratios."""
+    print(f"{'relevant text : breadth first':32}", *(f"{f'at {share:.0%}':>15}" for share in POINTS))
+    for name in found[0].relevant:
+        pairs = [zip(topic.relevant[name], topic.relevant["breadth first"], strict=False) for topic in found]
+        rows = [[mine / max(1, base) for mine, base in pair] for pair in pairs]
+        print(f"{name:32}", *(_spread(column) for column in zip(*rows, strict=True)))
+    print(f"\n{'perplexity of held-out text : of the sample alone':50}")
+    for name in found[0].perplexity:
+        sizes = sorted(set.intersection(*(set(topic.perplexity[name]) for topic in found)))
+        ratios = {size: [topic.perplexity[name][size] / topic.perplexity[name][0] for topic in found] for size in sizes}
+        print(f"{name:15}", *(f"{size:>9,}: {_spread(ratios[size])}" for size in sizes))
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{statistics.mean(values):8.2f} ± {statistics.pstdev(values):.2f}"
 
 
 def main() -> None:
@@ -183,7 +229,7 @@ def main() -> None:
                     print("\t".join([name, *(str(row.get(host, 0)) for host in hosts)]))
             else:
                 found = topics(site, Path(made), given.topics, given.switches)
-                print(json.dumps(found)) if given.json else show(found)
+                print(msgspec.json.encode(found).decode()) if given.json else show(found)
 
 
 if __name__ == "__main__":
