@@ -181,8 +181,6 @@ def held_out(directory: Path) -> dict[str, dict[int, float]]:
     steps = {0, *(row["size"] for row in made[1]["rows"][:-1])}  # the last row is the end of the crawl
     rows = {one["crawl"]: [row for row in one["rows"] if row["fit"] and row["size"] in steps] for one in made}
     return {name: {row["size"]: row["fit"]["perplexity"] for row in each} for name, each in rows.items()}
-        for one in made
-    }
 
 
 def show(found: Sequence[Topic]) -> None:
