@@ -170,6 +170,7 @@ def test_bad_input_is_refused_before_anything_is_made(world: World, tmp_path: Pa
         "--format 'docx' is unknown": ["--format", "docx"],
         "nowhere.txt": ["--topic", str(tmp_path / "nowhere.txt")],
         "unknown language 'nonsense'": ["--language", "nonsense"],
+        "give the topic with --topic TEXT": ["--background", "stoplist"],
     }
     for words, wrong in cases.items():
         result = crashing.run([*arguments(tmp_path, world), *wrong])
@@ -188,7 +189,7 @@ def test_a_command_that_is_corrected_before_the_crawl_began_is_taken(world: Worl
 def test_a_topic_reaches_the_crawl(world: World, tmp_path: Path) -> None:
     text = tmp_path / "topic.txt"
     text.write_text("\n".join(f"Die Katze Nummer {number} schläft heute lange auf dem Sofa." for number in range(200)))
-    result = run(tmp_path, world, "--topic", str(text), tokens="100")
+    result = run(tmp_path, world, "--topic", str(text), "--background", "sample", tokens="100")
     assert result.code in (0, 1), result.err
     assert "[focus]" in (tmp_path / "made" / "crawl.toml").read_text()
     options = crashing.run(["report", str(tmp_path / "made"), "--json"]).json["settings"]

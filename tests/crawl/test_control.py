@@ -304,6 +304,16 @@ def test_an_option_that_cannot_be_set_is_refused_with_the_reason(
     assert not (site.directory / "orders").exists()
 
 
+def test_boundaries_that_would_not_rise_are_refused(site: Site) -> None:
+    async def change(running: Crawl) -> None:
+        await ordered(give.change, site.directory, ["focus.high=9", "focus.medium=12"])
+        with pytest.raises(ConfigError, match=r"'focus.medium' \(5\) is below 'focus.high' \(9\) with this order"):
+            await asyncio.to_thread(give.change, site.directory, ["focus.medium=5"])
+        await ordered(give.change, site.directory, ["focus.high=4", "focus.medium=5"])
+
+    assert site.crawl(change, "fetch.delay=0.1").why == "done"
+
+
 # Retry
 
 

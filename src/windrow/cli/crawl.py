@@ -29,6 +29,16 @@ _ENDINGS = {
     "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
 
+NO_TOPIC = "--background says what a topic is compared with; give the topic with --topic TEXT"
+Background = Annotated[
+    str,
+    typer.Option(
+        help="General language for the words of the topic: wordfreq, stoplist, sample, or a file of text; default: "
+        "the first of these that is there for the language.",
+        metavar="BACKGROUND",
+    ),
+]
+
 
 def init(
     directory: Directory,
@@ -59,14 +69,7 @@ def init(
             metavar="TEXT-OR-MODEL",
         ),
     ] = None,
-    background: Annotated[
-        str,
-        typer.Option(
-            help="General language for the words of the topic: wordfreq, stoplist, sample, or a file of text; default: "
-            "the first of these that is there for the language.",
-            metavar="BACKGROUND",
-        ),
-    ] = "",
+    background: Background = "",
     settings: Settings = None,
 ) -> None:
     """Make a crawl directory with crawl.toml and seeds.txt, and with --topic the files of the topic."""
@@ -85,7 +88,7 @@ def init(
         options = topics.applied(options, made)
         comments |= made.reasons
     elif background:
-        raise ConfigError("--background says what a topic is compared with; give the topic with --topic TEXT")
+        raise ConfigError(NO_TOPIC)
     directory.mkdir(parents=True, exist_ok=True)
     if topic:
         topics.write(made, directory)

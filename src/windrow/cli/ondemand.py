@@ -15,6 +15,7 @@ from windrow import seeds
 from windrow.cli import crawl, terminal
 from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Json, Settings, command, out, print_json
+from windrow.config import ConfigError
 from windrow.crawl import purpose
 from windrow.crawl.loop import Ending
 from windrow.judge.language import codes
@@ -55,6 +56,7 @@ def corpus(
         list[str] | None,
         typer.Option(help="Keep only text in these languages: ces, cs or Czech; several with commas.", metavar="L"),
     ] = None,
+    background: crawl.Background = "",
     contact: Annotated[
         str, typer.Option(help="URL or e-mail address for the webmasters whose sites you visit.", metavar="CONTACT")
     ] = "",
@@ -69,7 +71,10 @@ def corpus(
     wanted = terminal.number(tokens, "--tokens")
     given = [*([f"identity.contact={contact}"] if contact else []), *(settings or [])]
     job = _export(output, format)
-    _prepare(output, (seed_file, topic or [], crawl.words(language)), given)
+    of_topic: dict[str, Any] = {"topic": [str(path) for path in topic], "background": background} if topic else {}
+    if background and not topic:
+        raise ConfigError(crawl.NO_TOPIC)
+    _prepare(output, (seed_file, topic or [], crawl.words(language)), given, of_topic)
     limits = [*given, f"crawl.max_tokens={wanted}"]
     voice: Voice = "quiet" if quiet or as_json else "normal"
     ending = run(output, terminal.load(output, limits), limits, voice)
@@ -92,7 +97,9 @@ def corpus(
         raise typer.Exit(1)
 
 
-def _prepare(directory: Path, wanted: tuple[str, list[Path], list[str]], given: list[str]) -> None:
+def _prepare(
+    directory: Path, wanted: tuple[str, list[Path], list[str]], given: list[str], of_topic: dict[str, Any]
+) -> None:
     """Make the crawl directory, unless an earlier run of the same command has made it."""
     seed_file, topic, languages = wanted
     found = seeds.read(seed_file)
@@ -102,7 +109,6 @@ def _prepare(directory: Path, wanted: tuple[str, list[Path], list[str]], given: 
         return
     # Standard input is read by now: init reads the seeds from a file of the directory, which it then writes itself.
     (directory / "seeds.txt").write_text("".join(f"{url.text}\n" for url in found))
-    of_topic: dict[str, Any] = {"topic": [str(path) for path in topic]} if topic else {}
     with out.capture() as said:
         crawl.init(directory, str(directory / "seeds.txt"), language=accepted, settings=given, **of_topic)
     for line in said.get().splitlines()[:-1]:  # the last one names the next command

@@ -12,6 +12,7 @@ from windrow.config.edit import edited as edited
 from windrow.config.kinds import ConfigError as ConfigError
 from windrow.config.kinds import Name as Name
 from windrow.config.load import change as change
+from windrow.config.load import check_boundaries as check_boundaries
 from windrow.config.load import live as live
 from windrow.config.load import load as load
 from windrow.config.load import make as make

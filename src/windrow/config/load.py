@@ -53,18 +53,18 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     them.
     """
     options = _config(_read(path), overrides, path.parent, Path())
-    _check_boundaries(options, path)
+    check_boundaries(options, f"in {path}")
     return options
 
 
-def _check_boundaries(options: Config, path: Path) -> None:
-    """Refuse boundaries of the topic that do not rise. An order may pass through such a state, so `change` does not."""
+def check_boundaries(options: Config, place: str) -> None:
+    """Refuse boundaries of the topic that do not rise. `place`: where they are set."""
     focus = options.focus
     given = [(name, value) for name in ("high", "medium", "cutoff") if (value := getattr(focus, name))]
     for (lower, least), (name, value) in itertools.pairwise(given):
         if value < least:
             what = f"option 'focus.{name}' ({value:g}) is below 'focus.{lower}' ({least:g})"
-            raise ConfigError(f"{what} in {path}; a score is better the lower it is, so high ≤ medium ≤ cutoff")
+            raise ConfigError(f"{what} {place}; a score is better the lower it is, so high ≤ medium ≤ cutoff")
 
 
 def make(overrides: Sequence[str], directory: Path, base: Path | None = None) -> Config:

@@ -139,6 +139,9 @@ class Orders:
             raise ConfigError(f"{unknown[0]} is not blocked; blocked: {known}")
         if order.verb == "add":
             check_contact(self._start.options, _tasks(order))
+        if order.verb == "set" and order.id not in self.controls.recent:
+            after = orders.apply(self.controls, order)
+            config.check_boundaries(effective(self._start, after, self._directory), "with this order")
         return order
 
     async def _carry_out(self, order: Order) -> bool:
