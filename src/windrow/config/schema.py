@@ -233,7 +233,7 @@ class WorkersOptions:
 
     count: Annotated[int, Range(1, 1024)] = 1  # Processes.
     seconds: Annotated[float, Range(0.01)] = 10.0  # Seconds of CPU time per page.
-    megabytes: Annotated[int, Range(64)] = 1024  # Address space of one process, in MiB.
+    megabytes: Annotated[int, Range(64)] = 1024  # Address space of one process, in MiB, besides a topic's model.
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import pytest
 from windrow import data, urls
 from windrow.config import Config, ConfigError, ExtractOptions, JudgeOptions, WorkersOptions
 from windrow.crawl.workers import pool as pools
-from windrow.crawl.workers import wire, worker
+from windrow.crawl.workers import process, wire, worker
 from windrow.crawl.workers.pool import Pool
 from windrow.crawl.workers.wire import Lost, ReadRequest
 from windrow.crawl.workers.worker import Job
@@ -433,3 +433,10 @@ def test_a_judge_of_the_user_runs_in_a_worker(tmp_path: Path) -> None:
     answer, *_ = refine([text], Config(judge=JudgeOptions(judges=(f"{tmp_path}/own_judge:judge",))))
     assert isinstance(answer, Refined) and answer.verdict is not None
     assert answer.verdict.scores["own"] == 2.0
+
+
+def test_a_mapped_model_does_not_count_as_memory_of_a_worker(tmp_path: Path) -> None:
+    model = tmp_path / "topic.bin"
+    with model.open("wb") as file:
+        file.truncate((300 << 20) + 1)
+    assert [process._mapped(name) for name in ("", str(model), str(tmp_path / "none.bin"))] == [0, 301, 0]
