@@ -126,7 +126,7 @@ def _confine(megabytes: int) -> None:
 
 
 def _mapped(model: str) -> int:
-    """Return the MiB of a topic's model. All workers map the same file: it is in memory once, and not a page's fault."""
+    """Return the MiB of a topic's model. All workers map the same file, which is in memory once."""
     try:
         return -(-os.path.getsize(model) >> 20) if model else 0
     except OSError:
