@@ -39,7 +39,8 @@ class OpenHost:
 
     __slots__ = (
         "address", "address_until", "awaited", "blocked", "domain", "ends_pages", "entry", "errands", "in_flight",
-        "key", "last", "learnt", "origins", "rank", "retired", "row", "slot", "state", "taken", "token", "trial",
+        "key", "last", "learnt", "looked", "origins", "rank", "retired", "row", "slot", "state", "taken", "token",
+        "trial",
     )  # fmt: skip
 
     def __init__(self, row: HostRow, domain: OpenDomain, last: float) -> None:
@@ -50,6 +51,7 @@ class OpenHost:
         self.entry = 0  # number of its entry in a heap of the schedule; 0: none
         self.rank = 255  # of its first page
         self.taken = 255  # rank of the first page that is in flight
+        self.looked = -1  # pages of the host when the ranks of its next links were computed
         self.key = 0.0  # its order among the ready hosts, least first, as it was when the host became ready
         self.address = ""
         self.address_until = 0.0

@@ -17,7 +17,8 @@ from windrow.frontier.store.rows import REASONS, HostRow
 
 MOST = 16  # tasks per lease, if no delay separates them
 RERANKED = 1000  # links of a host whose ranks are computed again
-NEXT = 8  # the same before each lease
+NEXT = 8  # the same, of those that come next
+OFTEN = 16  # the part of a host's pages after which they are
 ROUNDS = 3  # links that move back make room for others, whose ranks are then computed too
 NOTICED = 4  # ranks by which a link moves at least
 MOVED = 3  # writes for each that moves
@@ -59,8 +60,11 @@ class Leases:
         return self._pages(host, now, most)
 
     def rerank(self, host: OpenHost) -> None:
-        """Compute the ranks of a host's next links again, because the crawl has learned since it found them; of many of
-        its links if it has half as many pages again as at the last time, or if the boundaries have changed."""
+        """Compute the ranks of a host's next links again, because the crawl has learned since it found them.
+
+        This is done after a sixteenth more pages of the host. After half as many again, or if the boundaries have
+        changed, the ranks of many of its links are computed.
+        """
         row, values = host.row, self._values
         if values is None or not values.reranks or host.ending or not host.has_more:
             return
@@ -68,6 +72,9 @@ class Leases:
         if row.pages >= 1.5 * row.ranked + 2 or row.bounds != values.bounds:
             row.ranked, row.bounds = row.pages, values.bounds
             most = RERANKED
+        elif 0 <= row.pages - host.looked <= row.pages // OFTEN:
+            return
+        host.looked = row.pages
         for _ in range(ROUNDS):
             if not self._moved(host, values, most):
                 break
