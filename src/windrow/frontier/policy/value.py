@@ -68,9 +68,9 @@ class Models:
         """Return the logit or the logarithm of a model."""
         return features.totals(self.weights, found)[model]
 
-    def learn(self, model: int, found: bytes, target: float) -> None:
-        """Move the weights of these features towards a target between 0 and 1."""
-        error = chance(self.total(model, found)) - target
+    def learn(self, model: int, found: bytes, target: float, weight: float = 1.0) -> None:
+        """Move the weights of these features towards a target between 0 and 1. weight: how much the page counts."""
+        error = weight * (chance(self.total(model, found)) - target)
         features.step(self.weights, self.squares, found, model, error, RATE, EASE)
 
     def learn_bytes(self, model: int, found: bytes, count: int) -> None:
