@@ -16,7 +16,6 @@ Everything here is a function of the pages in their order, so a replay of the lo
 
 import math
 import struct
-from array import array
 from collections.abc import Iterable
 from zlib import crc32
 
@@ -24,7 +23,7 @@ import msgspec
 
 from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
-from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, SIZE, TEXT, WANTED, chance
+from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, TEXT, WANTED, chance
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
@@ -53,16 +52,14 @@ class Models:
     __slots__ = ("squares", "weights")
 
     def __init__(self, state: bytes = b"") -> None:
-        half = 4 * MODELS * SIZE
-        self.weights = array("f", state[:half] or bytes(half))
-        self.squares = array("f", state[half:] or bytes(half))
+        self.weights, self.squares = features.load(state)
         if not state:  # every link has the first feature: it holds where the models begin
             first = MODELS * memoryview(BIAS).cast("I")[0]
             self.weights[first + WANTED] = self.weights[first + NAMES] = START
             self.weights[first + TEXT], self.weights[first + BYTES] = math.log(TEXT_START), math.log(BYTES_START)
 
     def state(self) -> bytes:
-        return self.weights.tobytes() + self.squares.tobytes()
+        return features.save(self.weights, self.squares)
 
     def total(self, model: int, found: bytes) -> float:
         """Return the logit or the logarithm of a model."""
