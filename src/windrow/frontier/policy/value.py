@@ -4,7 +4,7 @@ A link is described by features, hashed into a table of a fixed size: the host a
 the URL, its query, the words of the anchor and around it, the language that the link names, and the page that holds
 it: its language, whether it was kept, how far it is from the last page with wanted text. Four online models use them.
 Two are logistic regressions: whether the page will give wanted text, and whether it will name a new host. Two are
-linear regressions of logarithms: how many bytes of text a wanted page will give, and how many bytes a page has. All
+linear regressions of logarithms: how much text a wanted page will give, and how large a page is, in bytes. All
 have a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time counts at
 once and one seen ten thousand times hardly moves.
 
