@@ -9,7 +9,7 @@ bytes, its links with their hints, the sizes and n-grams of its paragraphs. This
 run: crawl the recorded pages, per language, set of seeds and policy. Policies are those of `yield.py`, and one more per
 --try: options and constants that differ from the defaults, such as `--try frontier.give_up=0.01,values.POOR=0.1`
 (`values` and `value` are modules of the frontier). No request is sent and no page is read: what is measured is the
-order and the end of a crawl. Failures that go away when a request is repeated are not recorded.
+order and the end of a crawl. Failures that go away later are not recorded.
 """
 
 import argparse
@@ -17,32 +17,32 @@ import asyncio
 import collections
 import contextlib
 import functools
+import importlib
 import json
 import math
 import multiprocessing
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+import unittest.mock
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from crawl import web
 
-# `yield` is a word of the language: the module has to be named in a call.
-figures_of = __import__("yield")
-from crawl import web  # noqa: E402
+from windrow import archive, config, frontier, log, refine, urls
+from windrow.crawl import outcome
+from windrow.data import Kind, Lease, Link, Origin, Place, Reason, Report, Task, Url
+from windrow.dedup import onion, table
+from windrow.dedup.ngrams import Ngrams
+from windrow.dedup.onion import DuplicateRule
+from windrow.frontier.local import dispatch, leases, values
+from windrow.frontier.policy import steer, value
+from windrow.frontier.policy.scope import Scope
+from windrow.judge.language import codes
 
-from windrow import archive, config, frontier, log, refine, urls  # noqa: E402
-from windrow.crawl import outcome  # noqa: E402
-from windrow.data import Kind, Lease, Link, Origin, Place, Reason, Report, Task, Url  # noqa: E402
-from windrow.dedup import onion, table  # noqa: E402
-from windrow.dedup.ngrams import Ngrams  # noqa: E402
-from windrow.dedup.onion import DuplicateRule  # noqa: E402
-from windrow.frontier.local import dispatch, leases, values  # noqa: E402
-from windrow.frontier.policy import steer, value  # noqa: E402
-from windrow.frontier.policy.scope import Scope  # noqa: E402
-from windrow.judge.language import codes  # noqa: E402
-
+figures_of = importlib.import_module("yield")  # a word of the language: it has to be named in a call
 LANGUAGES = "deu,ces,eng,fra,kor"
 CONNECTIONS = 24  # leases at a time
 MISSING = 300  # bytes of the answer for a page that was not recorded
@@ -100,20 +100,14 @@ def read(item: tuple[Path, Place, list[str]]) -> tuple[list[tuple[str, bytes]], 
     directory, place, languages = item
     capture = archive.open_place(directory, place)
     refined = refiner("")(capture)
-    verdict = refined.verdict
+    texts, verdict = {}, refined.verdict
     assert verdict is not None
-    texts = {}
     for language in languages:
         own = refiner(language)(capture)
         if own.draft is not None and own.ngrams is not None and own.verdict is not None:
             texts[language] = Text(own.verdict.digest, own.draft.sizes, own.ngrams)
-    page = Recorded(
-        reason=verdict.reason,
-        shape=refined.shape,
-        language=verdict.page_language or verdict.language,
-        clean=verdict.clean,
-        texts=texts,
-    )
+    language = verdict.page_language or verdict.language
+    page = Recorded(verdict.reason, shape=refined.shape, language=language, clean=verdict.clean, texts=texts)
     return [(link.url.text, link.hints) for link in refined.links], page
 
 
@@ -169,8 +163,7 @@ class Server:
         reason, kept = page.reason, 0
         if reason is Reason.OK:
             reason, kept = self._judged(page.texts.get(self._language))
-        links = [self._links[number] for number in page.links]
-        found = [link for link in links if link is not None]
+        found = [link for number in page.links if (link := self._links[number]) is not None]
         if reason is Reason.REDIRECT:
             moved = [self._scope.follow(task, link.url, redirect=True) for link in found]
             tasks = tuple([one for one in moved if isinstance(one, Task)])
@@ -184,8 +177,8 @@ class Server:
             time=now,
             status=page.status,
             downloaded=page.downloaded,
-            clean=page.clean,
             kept=kept,
+            clean=page.clean,
             language=page.language,
             shape=page.shape,
             links=tasks,
@@ -223,7 +216,6 @@ class Crawl:
         self._addresses: dict[str, str] = {}
         self._now = NOW
         self.order: list[Report] = []  # the answers
-        self.ended: collections.Counter[str] = collections.Counter()  # URLs without a request, by reason
 
     async def run(self, seeds: Sequence[str]) -> "Crawl":
         await self._frontier.add([Task(url) for url in map(urls.parse, seeds) if url is not None])
@@ -245,7 +237,6 @@ class Crawl:
         """Return what becomes of a task."""
         now = self._now
         if lease.closed is not None:
-            self.ended[lease.closed.value] += 1
             return Report(seq=0, task=task, reason=lease.closed, detail="", time=now)
         if task.kind is Kind.PAGE:
             report = self._server.answer(task, len(self.order) + 1, now)
@@ -263,24 +254,13 @@ def crawled(recording: Recording, language: str, seeds: Sequence[str], settings:
     """Return the bytes kept and downloaded until each page of a crawl."""
     constants = [setting for setting in settings if setting.partition(".")[0] in MODULES]
     with contextlib.ExitStack() as changed:
-        for constant in constants:
-            changed.enter_context(_constant(constant))
+        for constant in constants:  # of a module, such as `values.POOR=0.1`
+            place, _, given = constant.partition("=")
+            module, _, name = place.partition(".")
+            changed.enter_context(unittest.mock.patch.object(MODULES[module], name, json.loads(given)))
         others = [setting for setting in settings if setting not in constants]
         done = asyncio.run(Crawl(recording, language, others).run(seeds))
     return list(figures_of.sums(done.order))
-
-
-@contextlib.contextmanager
-def _constant(setting: str) -> Iterator[None]:
-    """Change a constant of a module, such as `values.POOR=0.1`, for a while."""
-    place, _, given = setting.partition("=")
-    module, name = MODULES[place.partition(".")[0]], place.partition(".")[2]
-    before = getattr(module, name)
-    setattr(module, name, json.loads(given))
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
 
 
 # Comparing
@@ -299,10 +279,7 @@ _recording: Recording  # set before the processes fork, so that they share it
 
 
 def work(job: Job) -> list[Step]:
-    def make() -> list[Step]:
-        return crawled(_recording, job.language, job.seeds, job.settings)
-
-    return figures_of.reused(job.kept, make)
+    return figures_of.reused(job.kept, lambda: crawled(_recording, job.language, job.seeds, job.settings))
 
 
 def jobs(given: argparse.Namespace, language: str) -> list[Job]:
@@ -311,8 +288,6 @@ def jobs(given: argparse.Namespace, language: str) -> list[Job]:
     foreign = codes.short(language) if given.foreign else ""
     sets = figures_of.seed_sets(_recording.seeds, _recording.fronts, given.sets, foreign)
     kept = given.keep
-    if kept is not None:
-        kept.mkdir(exist_ok=True)
     return [
         Job(
             language=language,
@@ -365,10 +340,10 @@ def main() -> None:
     if given.verb == "record":
         return record_web(given.file, given.languages.split(","), given.web, given.port)
     _recording = msgspec.msgpack.decode(given.file.read_bytes(), type=Recording)
+    if given.keep is not None:
+        given.keep.mkdir(exist_ok=True)
     results = compare(given)
-    if given.json:
-        print(json.dumps(results))
-    return None
+    return print(json.dumps(results)) if given.json else None
 
 
 if __name__ == "__main__":

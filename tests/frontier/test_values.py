@@ -55,6 +55,22 @@ def test_a_part_of_one_host_predicts_the_same_part_of_another(hand: Opener) -> N
     assert [lease.host for lease in crawl.pages()][:1] == ["c.org"]
 
 
+def parts(leases: list[Lease]) -> list[str]:
+    """Return the first folders of what is leased."""
+    return [each.url.text.split("/")[3] for lease in leases for each in lease.tasks]
+
+
+def test_of_pages_with_the_same_text_the_small_ones_come_first(hand: Opener) -> None:
+    crawl = hand(**VALUED)
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(80) for part in ("large", "small")])
+    for _ in range(8):
+        for lease in crawl.pages(1):
+            for each in lease.tasks:
+                crawl.ack(each, downloaded=200_000 if "/large/" in each.url.text else 5_000, kept=2_500)
+            crawl.release(lease, last=crawl.now)
+    assert set(parts(crawl.pages(1))) == {"small"}
+
+
 def test_links_end_as_low_value_when_little_text_is_left(hand: Opener) -> None:
     crawl = hand(**VALUED, give_up=0.2)
     crawl.add(*[f"http://a.org/de/{page}.html" for page in range(60)])
@@ -206,6 +222,46 @@ def test_boundaries_that_change_move_links_that_wait(topic_crawl: Hand) -> None:
     crawl.now += 1
     ranks = [each.priority // BAND for lease in crawl.pages() for each in lease.tasks]
     assert ranks == [0] * len(ranks) != []
+
+
+def ranks(crawl: Hand, *folders: str) -> list[int]:
+    """Return the ranks of new links to these folders of a host."""
+    return [crawl.store._values.rank(task(f"http://a.org/{name}/new.html")) for name in folders]  # type: ignore[attr-defined]
+
+
+def test_a_dead_link_counts_less_than_an_unwanted_page() -> None:
+    crawl = opened("memory", Path(), options(**VALUED))
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(40) for part in ("dead", "other")])
+    for _ in range(100):
+        crawl.now += 1.0
+        for lease in crawl.pages(1):
+            for each in lease.tasks:
+                if "/dead/" in each.url.text:
+                    crawl.ack(each, Reason.NOT_FOUND, status=404, downloaded=300)
+                else:
+                    crawl.ack(each, Reason.LANGUAGE, status=200, **NONE)
+            crawl.release(lease, last=crawl.now)
+    assert do(crawl.store.counts()).finished == {Reason.NOT_FOUND: 40, Reason.LANGUAGE: 40}
+    dead, other = ranks(crawl, "dead", "other")
+    assert dead < other
+
+
+def test_pages_that_name_new_hosts_come_first_while_few_hosts_wait_for_a_look() -> None:
+    crawl = opened("memory", Path(), options(**VALUED))
+    crawl.add(*[f"http://a.org/{part}/{page}.html" for page in range(40) for part in ("links", "plain")])
+    for _ in range(30):
+        crawl.now += 1.0
+        for lease in crawl.pages():
+            for each in lease.tasks:
+                named = f"http://host{each.url.key}.net/" if "/links/" in each.url.text else "http://a.org/links/0.html"
+                crawl.ack(each, Reason.LANGUAGE, status=200, links=[task(named)], **NONE)
+            crawl.release(lease, last=crawl.now)
+    links, plain = ranks(crawl, "links", "plain")
+    assert links < plain
+    crawl.store._values.sums.untried = 10_000  # type: ignore[attr-defined]
+    crawl.store._values._count_hosts()  # type: ignore[attr-defined]
+    later, same = ranks(crawl, "links", "plain")
+    assert plain - links > same - later
 
 
 def serve(crawl: Hand, rounds: int, entries: list[Entry]) -> None:

@@ -139,7 +139,7 @@ class FrontierOptions:
     )
     # With order "value": links that are hardly worth a request end as "low-value" when the wanted text expected behind
     # all that wait is at most this share of what was found; 0: they are all requested.
-    give_up: Share = 0.002
+    give_up: Share = 0.01
     # With order "yield": the terms of a link's rank, "yield", "language" or the user's own as "package.module:name".
     terms: Annotated[tuple[str, ...], Plugin()] = ("yield", "language")
     # With order "value" or "yield": hosts tried at once whose expected yield is below half of the crawl's present one.

@@ -46,6 +46,18 @@ def test_the_kernel_adds_and_steps_like_the_reference(noise: bytes, error: float
     assert [table.tobytes() for table in tables] == [copy.tobytes() for copy in copies]
 
 
+def test_a_saved_table_has_the_features_that_were_used_and_comes_back() -> None:
+    weights, squares = features.load(b"")
+    for feature in (0, 5, features.SIZE - 1):
+        kernel.step(weights, squares, array("I", [feature]).tobytes(), feature % features.MODELS, 0.5, 0.1, 0.05)
+    saved = kernel.save(weights, squares)
+    assert len(saved) == 3 * 36
+    assert features._save(weights, squares) == saved
+    assert features.load(saved) == (weights, squares)
+    with pytest.raises(ValueError, match="no saved table"):
+        features.load(saved[:-1])
+
+
 def test_features_outside_of_the_table_are_refused() -> None:
     table, small, one = TABLE[:], array("f", [0.0]), array("I", [1]).tobytes()
     with pytest.raises(ValueError, match="do not belong"):

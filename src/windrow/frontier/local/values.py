@@ -1,17 +1,16 @@
 """The learned value of links: predictions for the queue and for the open hosts, learning from every answered page.
 
 The value of a link is the wanted text that it is expected to give per byte: the chance that its page is wanted, times
-the text of a wanted page of its host, over the size of a page of its host. The rank of a link in its host's queue keeps
-only what distinguishes it from the other links to the host. What they share is added when the host is compared with
-others, so that it is never out of date. The ranks of a queue are computed again each time its host has half as many
-pages again, and those of its next links before each lease.
+the text of a wanted page, over the size of a page. The rank of a link in its host's queue keeps only what distinguishes
+it from the other links to the host. What they share is added when the host is compared with others, so that it is never
+out of date. The ranks of a queue are computed again each time its host has half as many pages again.
 
-A link may also be worth a request because it leads to hosts that the crawl does not know yet: the chance that its page
-names a new host, times the wanted pages that a host has on average. This part is limited: links that are good in
-themselves come first. In a topic crawl such links, and those to hosts that have not answered yet, are scouts: they have
-a bucket of their own, the second one.
+A link may also be worth a request because its page names hosts that the crawl does not know yet: whole hosts with
+wanted text are found that way. Such a page counts up to as much as a wanted one, and the less the more hosts were named
+and not tried yet. A host that has not answered gets a look by the share of hosts that have wanted text. In a
+topic crawl the links to such pages and hosts are scouts: they have a bucket of their own, the second one.
 
-The same sums say how much wanted text is left. Predictions are grouped by their size, and each group is compared with
+The same expectations say how much wanted text is left. They are grouped by their size, and each group is compared with
 what became of it, so the estimate is corrected by what was found.
 """
 
@@ -46,6 +45,7 @@ RECENT = 500  # pages of a group that count fully
 UNKNOWN = 0.2  # share of the chance that a host has text at all, which is left to the first page of a new one
 SHARES = (0.2, 0.5)  # of the pages: the first bucket is for the best fifth, the first two for the best half
 FITTED, REFIT = 200, 50  # pages with a score after which the buckets are fitted to them, and then again
+DEAD = 0.25  # weight of an answer that is no page: it costs few bytes
 SURE = 5  # wanted pages before which nothing ends
 POOR = 0.05  # share of the crawl's yield below which a link is not worth a request, if little is left
 MOST = 0.98
@@ -244,11 +244,12 @@ class Values:
         self._count_hosts()
 
     def _step(self, report: Report, wanted: float, names: float) -> None:
-        """Let the models learn. How large an answer is tells nothing of pages if it is not one."""
+        """Let the models learn. A dead link tells little of the pages near it, and nothing of their size."""
         url, models = report.task.url, self._models
         found = self._shared(url.host, url.domain) + features.of_page(url.text, url.host, report.task.hints)
-        models.learn(WANTED, found, wanted)
-        models.learn(NAMES, found, names)
+        weight = 1.0 if report.status == 200 else DEAD
+        models.learn(WANTED, found, wanted, weight)
+        models.learn(NAMES, found, names, weight)
         if report.status == 200:
             models.learn_bytes(BYTES, found, report.downloaded)
         if report.kept:
@@ -267,7 +268,7 @@ class Values:
     def is_poor(self, expected: float) -> bool:
         """Return whether a link with this value is hardly worth a request."""
         sums = self.sums
-        return sums.documents >= SURE and expected < POOR * sums.text / sums.downloaded
+        return sums.documents >= SURE and expected < POOR * sums.text / max(1, sums.downloaded)
 
     def left(self, task: Task) -> float:
         """Return how much wanted text is expected of a link, in bytes: its own, that behind its links, that of new

@@ -306,10 +306,50 @@ step(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+#define ROW (MODELS * (Py_ssize_t)sizeof(float))
+#define SAVED ((Py_ssize_t)sizeof(uint32_t) + 2 * ROW) /* a feature with its weights and squares */
+
+static int
+is_zero(const char *row)
+{
+    static const char zeros[ROW];
+    return memcmp(row, zeros, ROW) == 0;
+}
+
+/* Return the features that have a weight or a square other than 0, each with these numbers. */
+static PyObject *
+save(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer weights, squares;
+    if (!PyArg_ParseTuple(args, "y*y*", &weights, &squares))
+        return NULL;
+    PyObject *result = NULL;
+    if (is_table(&weights) && is_table(&squares)) {
+        const char *weight = weights.buf, *square = squares.buf;
+        Py_ssize_t count = 0;
+        for (Py_ssize_t at = 0; at <= MASK; at++)
+            count += !is_zero(weight + at * ROW) || !is_zero(square + at * ROW);
+        result = PyBytes_FromStringAndSize(NULL, count * SAVED);
+        char *to = result == NULL ? NULL : PyBytes_AS_STRING(result);
+        for (Py_ssize_t at = 0; to != NULL && at <= MASK; at++)
+            if (!is_zero(weight + at * ROW) || !is_zero(square + at * ROW)) {
+                uint32_t number = (uint32_t)at;
+                memcpy(to, &number, sizeof number);
+                memcpy(to + sizeof number, weight + at * ROW, ROW);
+                memcpy(to + sizeof number + ROW, square + at * ROW, ROW);
+                to += SAVED;
+            }
+    }
+    PyBuffer_Release(&weights);
+    PyBuffer_Release(&squares);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"of_page", of_page, METH_VARARGS, NULL},
     {"totals", totals, METH_VARARGS, NULL},
     {"expect", expect, METH_VARARGS, NULL},
+    {"save", save, METH_VARARGS, NULL},
     {"step", step, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

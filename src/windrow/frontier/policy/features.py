@@ -11,7 +11,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable
-from struct import unpack_from
+from struct import Struct, unpack_from
 from zlib import crc32
 
 SIZE = 1 << 18  # features that a table holds apart
@@ -24,6 +24,10 @@ _MOST = 80  # features of a link: the hints of a hostile log are cut
 _WORDS = re.compile(rb"[a-z\x80-\xff]+")
 _CODED = (b"lang", b"language", b"l", b"hl", b"locale")  # parameters whose values are codes of languages
 _BIAS = 7
+_NUMBER = Struct("=I")
+_ROW = 4 * MODELS  # bytes of a feature in a table
+_ZEROS = bytes(_ROW)
+_SAVED = _NUMBER.size + 2 * _ROW
 
 # Seeds of the hashes: one kind of feature is not another.
 (_HOST, _DOMAIN, _SUFFIX, _LABEL, _PREFIX, _FOLDER, _ENDING, _WORD, _FORM, _NAME, _VALUE) = range(101, 112)
@@ -134,11 +138,37 @@ def _step(
         weights[place] -= move / math.sqrt(total + ease)
 
 
+def _save(weights: "array[float]", squares: "array[float]") -> bytes:
+    """Return the features with a weight or a square other than 0, and these numbers: a small crawl has few."""
+    left, right = weights.tobytes(), squares.tobytes()
+    found = bytearray()
+    for feature in range(SIZE):
+        at = feature * _ROW
+        one, other = left[at : at + _ROW], right[at : at + _ROW]
+        if one != _ZEROS or other != _ZEROS:
+            found += _NUMBER.pack(feature) + one + other
+    return bytes(found)
+
+
+def load(saved: bytes) -> tuple["array[float]", "array[float]"]:
+    """Return the weights and squares that were saved."""
+    weights, squares = bytearray(_ROW * SIZE), bytearray(_ROW * SIZE)
+    if len(saved) % _SAVED:
+        raise ValueError("this is no saved table")
+    for start in range(0, len(saved), _SAVED):
+        at = (_NUMBER.unpack_from(saved, start)[0] & _MASK) * _ROW
+        middle = start + _NUMBER.size + _ROW
+        weights[at : at + _ROW], squares[at : at + _ROW] = saved[middle - _ROW : middle], saved[middle : middle + _ROW]
+    return array("f", bytes(weights)), array("f", bytes(squares))
+
+
 of_page: Callable[[str, str, bytes], bytes] = _of_page
 totals: Callable[["array[float]", bytes], Totals] = _totals
 expect: Callable[["array[float]", bytes, str, str, bytes, Limits], Expected] = _expect
+save: Callable[["array[float]", "array[float]"], bytes] = _save
 step: Callable[["array[float]", "array[float]", bytes, int, float, float, float], None] = _step
 with contextlib.suppress(ImportError):
     from windrow.frontier.policy import _features
 
     of_page, totals, expect, step = _features.of_page, _features.totals, _features.expect, _features.step
+    save = _features.save

@@ -4,7 +4,7 @@ A link is described by features, hashed into a table of a fixed size: the host a
 the URL, its query, the words of the anchor and around it, the language that the link names, and the page that holds
 it: its language, whether it was kept, how far it is from the last page with wanted text. Four online models use them.
 Two are logistic regressions: whether the page will give wanted text, and whether it will name a new host. Two are
-linear regressions of logarithms: how many bytes of text a wanted page will give, and how many bytes a page has. All
+linear regressions of logarithms: how much text a wanted page will give, and how large a page is, in bytes. All
 have a rate of learning per feature (AdaGrad, Duchi et al. 2011), so that a feature seen for the first time counts at
 once and one seen ten thousand times hardly moves.
 
@@ -16,7 +16,6 @@ Everything here is a function of the pages in their order, so a replay of the lo
 
 import math
 import struct
-from array import array
 from collections.abc import Iterable
 from zlib import crc32
 
@@ -24,7 +23,7 @@ import msgspec
 
 from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
-from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, SIZE, TEXT, WANTED, chance
+from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, TEXT, WANTED, chance
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with
@@ -53,24 +52,22 @@ class Models:
     __slots__ = ("squares", "weights")
 
     def __init__(self, state: bytes = b"") -> None:
-        half = 4 * MODELS * SIZE
-        self.weights = array("f", state[:half] or bytes(half))
-        self.squares = array("f", state[half:] or bytes(half))
+        self.weights, self.squares = features.load(state)
         if not state:  # every link has the first feature: it holds where the models begin
             first = MODELS * memoryview(BIAS).cast("I")[0]
             self.weights[first + WANTED] = self.weights[first + NAMES] = START
             self.weights[first + TEXT], self.weights[first + BYTES] = math.log(TEXT_START), math.log(BYTES_START)
 
     def state(self) -> bytes:
-        return self.weights.tobytes() + self.squares.tobytes()
+        return features.save(self.weights, self.squares)
 
     def total(self, model: int, found: bytes) -> float:
         """Return the logit or the logarithm of a model."""
         return features.totals(self.weights, found)[model]
 
-    def learn(self, model: int, found: bytes, target: float) -> None:
-        """Move the weights of these features towards a target between 0 and 1."""
-        error = chance(self.total(model, found)) - target
+    def learn(self, model: int, found: bytes, target: float, weight: float = 1.0) -> None:
+        """Move the weights of these features towards a target between 0 and 1. weight: how much the page counts."""
+        error = weight * (chance(self.total(model, found)) - target)
         features.step(self.weights, self.squares, found, model, error, RATE, EASE)
 
     def learn_bytes(self, model: int, found: bytes, count: int) -> None:

@@ -5,7 +5,7 @@ import msgspec
 from windrow.data import Controls, Fate, Reason, Task
 from windrow.frontier.policy.steer import CrawlYield
 
-VERSION = 3  # of the layout of a store on disk
+VERSION = 4  # of the layout of a store on disk
 
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
