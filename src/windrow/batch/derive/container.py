@@ -1,0 +1,97 @@
+"""Where a record is in its file, and how it is packed: the part `Container` of a WAT record."""
+
+import mmap
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from windrow.archive import WarcRecord
+
+_GZIP = b"\x1f\x8b\x08"
+_FOOTER = struct.Struct("<iI")  # checksum, which Common Crawl's files have as a signed number, and length
+_HEADER = 10  # bytes of a gzip header without optional fields
+_EXTRA, _NAME, _COMMENT, _CHECKSUM = 4, 8, 16, 2  # flags
+_SLOP = 4  # bytes: the two line ends behind a block
+_LEAST_SLOP, _MOST_SLOP = 0, 8
+
+
+class Packing(NamedTuple):
+    """The gzip member of a record."""
+
+    length: int
+    header: int  # bytes
+    checksum: int
+    inflated: int  # bytes
+
+
+class Container:
+    """An archive file, open."""
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        with path.open("rb") as file:
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._packed = self._bytes[:2] == _GZIP[:2]
+        self._plain = self._bytes[:4].upper() == b"WARC"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bytes.close()
+
+    def packing(self, record: WarcRecord) -> Packing | None:
+        """Return how a record is packed; None if it has no gzip member of its own."""
+        start, end = record.offset, record.offset + record.length
+        if not self._packed or not record.length or self._bytes[start : start + 3] != _GZIP:
+            return None
+        checksum, inflated = _FOOTER.unpack_from(self._bytes, end - _FOOTER.size)
+        header = _HEADER if not self._bytes[start + 3] else self._header(start, end)
+        return Packing(record.length, header, checksum, inflated)
+
+    def describe(self, record: WarcRecord, packing: Packing | None) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "Filename": self._name,
+            "Compressed": not self._plain,
+            "Offset": str(record.offset),
+        }
+        if packing is not None:
+            found["Gzip-Metadata"] = {
+                "Deflate-Length": str(packing.length),
+                "Header-Length": str(packing.header),
+                "Footer-Length": str(_FOOTER.size),
+                "Inflated-CRC": str(packing.checksum),
+                "Inflated-Length": str(packing.inflated),
+            }
+        return found
+
+    def _header(self, start: int, end: int) -> int:
+        """Return the length of a gzip header with optional fields (RFC 1952)."""
+        flags, at = self._bytes[start + 3], start + _HEADER
+        if flags & _EXTRA:
+            at += 2 + int.from_bytes(self._bytes[at : at + 2], "little")
+        for flag in (_NAME, _COMMENT):
+            if flags & flag:
+                at = self._bytes.find(b"\0", at, end) + 1 or end
+        return min(at + 2 * bool(flags & _CHECKSUM), end) - start
+
+
+def slop(record: WarcRecord, packing: Packing | None) -> tuple[int, int]:
+    """Return the bytes of a record's header, and of what follows its block; 0 and 0 if they are not known.
+
+    The header is known as its fields only. If they were written in the usual form, its length follows from them.
+    """
+    whole = packing.inflated if packing is not None else record.length
+    rest = whole - record.size
+    if not whole or rest <= 0:
+        return 0, 0
+    usual = len(record.version) + 4 + sum([_size(name) + _size(value) + 4 for name, value in record.headers])
+    behind = rest - usual
+    return (usual, behind) if _LEAST_SLOP <= behind <= _MOST_SLOP else (rest - _SLOP, _SLOP)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
