@@ -9,6 +9,7 @@ import typer
 import windrow
 from windrow import kernels
 from windrow.cli import (
+    batch,
     completion,
     control,
     corpus,
@@ -54,6 +55,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "dedup": corpus.dedup,
     "derive": derive.derive,
     "publish": publish.publish,
+    "batch": batch.batch,
     "rebuild": corpus.rebuild,
     "purge": purge.purge,
     "options": options.options,

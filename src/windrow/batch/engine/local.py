@@ -12,7 +12,7 @@ from typing import Self
 import duckdb
 import pyarrow
 
-from windrow.batch.engine import parts, pool, tasks
+from windrow.batch.engine import parts, pool, tasks, worker
 from windrow.batch.engine.protocol import BadSource, FileWriter, MapFunction, MapProgress, OutputFile, Table
 from windrow.config import ConfigError
 
@@ -41,6 +41,7 @@ class LocalEngine:
         self._workers = workers or pool.cores()
         self._watch = watch
         self._maps = self._tables = 0  # made so far: the same command makes them in the same order
+        self._bad = False  # whether a source was bad: the same command tries it again
         self._connection = duckdb.connect()
         self._connection.execute(f"SET threads = {self._workers}")
         self._connection.execute("SET temp_directory = ?", [str(self._work / "spill")])
@@ -63,6 +64,7 @@ class LocalEngine:
                 done.finish(source, answer.rows)
             finished, rows = finished + 1, rows + answer.rows
             self._watch(MapProgress(finished, len(sources), rows, len(bad)))
+        self._bad |= bool(bad)
         good = [done.path(source) for source in sources if source not in bad]
         return LocalTable(schema, good, [bad[source] for source in sources if source in bad])
 
@@ -78,16 +80,22 @@ class LocalEngine:
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         ordered = self._sorted(table, sort) if sort else _local(table)
         if files == 1:
-            return [tasks.write(writer, ordered.batches(), paths[0])]
+            try:
+                return [tasks.write(writer, ordered.batches(), paths[0])]
+            except Exception as error:  # the writer is part of a job, see worker.py
+                raise _unwritten(paths[0], worker.problem(error)) from error
         chunks = self._chunks(ordered, files)
         pairs = [(str(chunk), str(path)) for chunk, path in zip(chunks, paths, strict=True)]
         written: dict[str, OutputFile] = {}
         for chunk, answer in pool.run(pairs, functools.partial(tasks.write_part, writer), self._workers):
             path = paths[chunks.index(Path(chunk))]
             if answer.problem:
-                raise OSError(f"{path} could not be written: {answer.problem}")
+                raise _unwritten(path, answer.problem)
             written[chunk] = OutputFile(path, answer.rows, path.stat().st_size, answer.note)
         return [written[str(chunk)] for chunk in chunks]
+
+    def ship(self, module: str) -> str:
+        return module  # the workers see the same files
 
     def close(self) -> None:
         self._connection.close()
@@ -101,7 +109,7 @@ class LocalEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        if kind is None:
+        if kind is None and not self._bad:
             shutil.rmtree(self._work, ignore_errors=True)
 
     def _view(self, name: str, table: Table) -> None:
@@ -167,6 +175,10 @@ def _targets(target: str, files: int) -> list[Path]:
     if len(set(found)) < len(found):
         raise ConfigError(f"{target} names one file, and {files} are to be written; put {{:05}} into the name")
     return found
+
+
+def _unwritten(path: Path, problem: str) -> ConfigError:
+    return ConfigError(f"{path} could not be written: {problem}; fix that and run the same command again")
 
 
 def _local(table: Table) -> LocalTable:

@@ -33,7 +33,7 @@ def write(writer: FileWriter, batches: Iterator[pyarrow.RecordBatch], path: Path
             rows += batch.num_rows
             yield batch
 
-    new = path.with_name(f"{path.name}.new")
+    new = path.with_name(f".new.{path.name}")  # the suffix stays: it may say how the file is packed
     try:
         note = writer(new, counted())
         new.replace(path)
