@@ -5,20 +5,25 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.terminal import Json, Settings, note, out, print_json, sources
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.terminal import Json, Settings, note, out, print_json
 from windrow.units import size
 
 
 def derive(
     inputs: Annotated[
-        list[Path], typer.Argument(help="A crawl's directory, a folder of archive files, or archive files.", metavar="DIR|FILE…")
+        list[Path],
+        typer.Argument(
+            help="A crawl's directory, WARC or ARC files, directories of them, or lists of paths.", metavar="INPUT"
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the files that are made.", metavar="OUT")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Directory of the files that are made.", metavar="OUT")
+    ],
     wat: Annotated[bool, typer.Option("--wat", help="Write WAT files: headers, metadata and links as JSON.")] = False,
     wet: Annotated[bool, typer.Option("--wet", help="Write WET files: the text of the pages.")] = False,
     text: Annotated[
-        str,
-        typer.Option(help="Text of the WET files: all of a page, or main: what a crawl would keep.", metavar="all|main"),
+        str, typer.Option(help="Text of WET files: all of a page, or main: what a crawl would keep of it.")
     ] = "all",
     links: Annotated[bool, typer.Option("--links", help="Write links.parquet: one row per link.")] = False,
     pages: Annotated[bool, typer.Option("--pages", help="Write pages.parquet: one row per response.")] = False,
@@ -26,36 +31,44 @@ def derive(
         Path | None,
         typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
     ] = None,
-    engine: Annotated[str, typer.Option(help="Where the work runs.", metavar="NAME")] = "local",
-    workers: Annotated[int, typer.Option(help="Processes; 0: one per core.", metavar="N", min=0)] = 0,
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Make WAT and WET files, and tables of links and pages, from archive files."""
+    """Make WAT and WET files, and tables of links and pages, from archive files.
+
+    Each output is one file per archive file. A command that was stopped continues when it is run again. A file that
+    is damaged gives what is before the damage; it is named, and the exit code is 2.
+    """
+    from windrow.batch import engine
+
+    engine.require()
     from windrow.batch.derive import run as job
 
     request = job.DeriveRequest(
-        inputs=tuple(inputs),
+        inputs=inputs,
         output=output,
         wat=wat,
         wet=text if wet else "",
         links=links,
         pages=pages,
         takedown=takedown,
-        settings=tuple(settings or ()),
-        engine=engine,
-        workers=workers,
+        settings=settings or (),
     )
     job.check(request)
-    with sources("derive") as watch:
-        summary = job.run(request, lambda progress: watch(progress.done, progress.sources))
-    for problem in summary.problems:
-        note(f"windrow: {problem.source}: {problem.problem}")
+    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+        summary = job.run(request, run)
     if as_json:
         print_json(summary)
     else:
         for line in job.lines(summary):
             out.print(line)
         out.print(f"{output}: {size(summary.bytes)}")
-    if summary.problems:
+    for found in summary.damaged:
+        note(f"windrow: {found.source}: {found.problem}; what is before it was read")
+    report_bad(summary.bad)
+    if summary.damaged:
         raise typer.Exit(2)

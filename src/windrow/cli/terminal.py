@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     TextColumn,
@@ -121,15 +120,6 @@ def progress(name: str, total: int, hidden: bool = False) -> Iterator[Callable[[
     with _bar(*columns, hidden=hidden) as bar:
         task = bar.add_task(name, total=total)
         yield lambda count: bar.advance(task, count)
-
-
-@contextlib.contextmanager
-def sources(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many files of a batch job are done, on standard error, if that is a terminal; yield the function that
-    sets both numbers."""
-    with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextlib.contextmanager

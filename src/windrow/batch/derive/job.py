@@ -99,6 +99,13 @@ def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]
     yield pyarrow.RecordBatch.from_pydict(row, schema=SCHEMA)
 
 
+def prepare(options: DeriveOptions) -> None:
+    """Read the lists and load the models of the options; raise ConfigError if that fails."""
+    _listed(options.crawl, options.takedown)
+    if options.wet == "main":
+        wet.kept_text(options.crawl, options.settings)
+
+
 def targets(options: DeriveOptions, source: Path) -> dict[str, Path]:
     """Return the files that are made of a source, by kind."""
     output = Path(options.output)
@@ -114,9 +121,7 @@ def targets(options: DeriveOptions, source: Path) -> dict[str, Path]:
     return found
 
 
-def _opened(
-    options: DeriveOptions, source: Path, counts: DerivedCounts, stack: contextlib.ExitStack
-) -> list[Output]:
+def _opened(options: DeriveOptions, source: Path, counts: DerivedCounts, stack: contextlib.ExitStack) -> list[Output]:
     """Open the outputs of a source. Each appears under its name when all are complete."""
     found: list[Output] = []
     container = stack.enter_context(Container(source)) if options.wat else None

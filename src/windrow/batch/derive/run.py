@@ -1,60 +1,60 @@
-"""The whole command: which files are read, on which engine, and what became of them."""
+"""The whole command: which files are read, and what became of them."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from windrow.batch import committed, engine
-from windrow.batch.derive import wet
-from windrow.batch.engine import BadSource, MapProgress
+from windrow.archive import names
+from windrow.batch import archives, committed
+from windrow.batch.derive import job, wet
+from windrow.batch.engine import BadSource, Engine
 from windrow.config import ConfigError
 
-_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
-_WORK = ".derive"  # unfinished work, in the output directory
+_COUNTS = ("records", "wat", "wet", "links", "pages", "left_out", "failed", "bytes")
 
 
 class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the user wants."""
 
-    inputs: tuple[Path, ...]  # crawl directories, folders of archive files, archive files
+    inputs: Sequence[Path]  # crawl directories, directories of archive files, archive files, lists of these
     output: Path
     wat: bool = False
-    wet: str = ""
+    wet: str = ""  # "", or one of wet.FORMS
     links: bool = False
     pages: bool = False
     takedown: Path | None = None
-    settings: tuple[str, ...] = ()
-    engine: str = "local"
-    workers: int = 0  # 0: one per core
+    settings: Sequence[str] = ()
 
 
 class DeriveSummary(msgspec.Struct):
     """What was made."""
 
-    files: int = 0  # sources
+    files: int = 0  # sources that were read
     records: int = 0
-    wat: int = 0
+    wat: int = 0  # records of WAT files
     wet: int = 0
-    links: int = 0
+    links: int = 0  # rows
     pages: int = 0
-    left_out: int = 0
-    failed: int = 0
-    bytes: int = 0
-    problems: list[BadSource] = []  # sources that could not be read, or only in part
+    left_out: int = 0  # records on the takedown list, or purged
+    failed: int = 0  # pages whose text could not be extracted in time
+    bytes: int = 0  # of all outputs
+    damaged: list[BadSource] = []  # sources whose records before the damage were read
+    bad: list[BadSource] = []  # sources that could not be read
 
-    def add(self, row: dict[str, object]) -> None:
+    def add(self, row: dict[str, Any]) -> None:
         self.files += 1
-        for name in ("records", "wat", "wet", "links", "pages", "left_out", "failed", "bytes"):
+        for name in _COUNTS:
             setattr(self, name, getattr(self, name) + row[name])
         if row["problem"]:
-            self.problems.append(BadSource(str(row["source"]), str(row["problem"])))
+            self.damaged.append(BadSource(row["source"], row["problem"]))
 
 
-class _Found(msgspec.Struct):
-    sources: list[Path] = []
-    ends: list[tuple[str, int]] = []
+class _Sources(msgspec.Struct):
+    paths: list[str] = []
+    ends: list[tuple[str, int]] = []  # see DeriveOptions
     crawl: str = ""
     missing: list[BadSource] = []
 
@@ -64,62 +64,55 @@ def check(request: DeriveRequest) -> None:
     if not (request.wat or request.wet or request.links or request.pages):
         raise ConfigError("derive needs to know what to make; name at least one of --wat, --wet, --links and --pages")
     if request.wet and request.wet not in wet.FORMS:
-        raise ConfigError(f"--text {request.wet!r} is unknown; choose one of {', '.join(wet.FORMS)}")
+        raise ConfigError(f"there is no text {request.wet!r}; choose one of {', '.join(wet.FORMS)} with --text")
     if request.output.exists() and not request.output.is_dir():
         raise ConfigError(f"{request.output} is a file; name a directory with --output")
 
 
-def run(request: DeriveRequest, watch: Callable[[MapProgress], None]) -> DeriveSummary:
+def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
     """Derive from every source; those with a problem are named in the summary."""
-    check(request)
-    found = _found(request.inputs)
-    _check_names(found.sources)
-    work = request.output / _WORK
-    # The engine says what is missing before a job is imported that needs its libraries.
-    with engine.open(request.engine, work=work, workers=request.workers, watch=watch) as opened:
-        from windrow.batch.derive import job
-
-        options = job.DeriveOptions(
-            output=str(request.output),
-            wat=request.wat,
-            wet=request.wet,
-            links=request.links,
-            pages=request.pages,
-            crawl=found.crawl,
-            takedown=str(request.takedown) if request.takedown else "",
-            settings=request.settings,
-            ends=tuple(found.ends),
-        )
-        if request.wet == "main":
-            wet.kept_text(options.crawl, options.settings)  # an error in the options appears once, before any work
-        table = opened.map([str(path) for path in found.sources], functools.partial(job.derive, options), job.SCHEMA)
-        summary = DeriveSummary(problems=[*found.missing, *table.bad])
-        for batch in table.batches():
-            for row in batch.to_pylist():
-                summary.add(row)
+    found = _sources(request.inputs)
+    _check_names(found.paths)
+    options = job.DeriveOptions(
+        output=str(request.output),
+        wat=request.wat,
+        wet=request.wet,
+        links=request.links,
+        pages=request.pages,
+        crawl=found.crawl,
+        takedown=str(request.takedown) if request.takedown else "",
+        settings=tuple(request.settings),
+        ends=tuple(found.ends),
+    )
+    job.prepare(options)  # an error in the options appears once, before any work
+    request.output.mkdir(parents=True, exist_ok=True)
+    table = engine.map(found.paths, functools.partial(job.derive, options), job.SCHEMA)
+    summary = DeriveSummary(bad=[*found.missing, *table.bad])
+    for batch in table.batches():
+        for row in batch.to_pylist():
+            summary.add(row)
     return summary
 
 
-def _found(inputs: Sequence[Path]) -> _Found:
-    found = _Found()
+def _sources(inputs: Sequence[Path]) -> _Sources:
+    found = _Sources()
     for path in inputs:
         if (path / "crawl.toml").is_file():
             _add_crawl(found, path)
         elif path.is_dir():
-            _add_folder(found, path)
+            # Files that were derived before may be in the same directory.
+            found.paths += [one for one in archives.find([path]) if not _is_derived(one)]
         elif path.exists():
-            found.sources.append(path)
+            found.paths += archives.find([path])
         else:
             found.missing.append(BadSource(str(path), "there is no such file or directory; check the path"))
-    found.sources = list(dict.fromkeys(found.sources))
-    if not found.sources and not found.missing:
-        raise ConfigError("no archive file is named; name a crawl's directory, or archive files")
+    found.paths = list(dict.fromkeys(found.paths))
     return found
 
 
-def _add_crawl(found: _Found, directory: Path) -> None:
-    """Add the pages of a crawl, as far as they are committed. Derived files are made of its subset `warc` alone, as
-    Common Crawl's are."""
+def _add_crawl(found: _Sources, directory: Path) -> None:
+    """Add the pages of a crawl, as far as they are committed. As Common Crawl's, derived files are made of the subset
+    `warc` alone."""
     if found.crawl:
         raise ConfigError(f"{found.crawl} and {directory} are two crawls; derive from one at a time")
     found.crawl = str(directory)
@@ -129,45 +122,28 @@ def _add_crawl(found: _Found, directory: Path) -> None:
         raise ConfigError(f"{directory} has no archive yet; make it with: windrow crawl {directory}")
     for name in wanted:
         path = directory / name
-        found.sources.append(path)
+        found.paths.append(str(path))
         if path.exists() and path.stat().st_size > lengths[name]:
             found.ends.append((str(path), lengths[name]))
 
 
-def _add_folder(found: _Found, folder: Path) -> None:
-    files = sorted(path for path in folder.rglob("*") if path.name.lower().endswith(_SUFFIXES) and path.is_file())
-    if not files:
-        raise ConfigError(f"{folder} has no archive file ({', '.join(_SUFFIXES)}); name the files themselves")
-    found.sources += files
+def _is_derived(path: str) -> bool:
+    return not {".wat", ".wet"}.isdisjoint(Path(path).suffixes)
 
 
-def _check_names(sources: Sequence[Path]) -> None:
+def _check_names(sources: Sequence[str]) -> None:
     """Refuse sources whose outputs would have one name."""
-    known: dict[str, Path] = {}
+    known: dict[str, str] = {}
     for path in sources:
-        other = known.setdefault(path.name.partition(".")[0], path)
-        if other != path and _same(other, path):
+        other = known.setdefault(names.derived(Path(path).name, "links"), path)
+        if other != path:
             raise ConfigError(f"{other} and {path} would give files of one name; derive from them one after the other")
-
-
-def _same(one: Path, other: Path) -> bool:
-    from windrow.archive import names
-
-    return names.derived(one.name, "links") == names.derived(other.name, "links")
 
 
 def lines(summary: DeriveSummary) -> Iterator[str]:
     """Yield the account for people."""
-    parts = [
-        f"{number:,} {name}"
-        for number, name in (
-            (summary.wat, "WAT records"),
-            (summary.wet, "WET records"),
-            (summary.links, "links"),
-            (summary.pages, "pages"),
-        )
-        if number
-    ]
+    made = {"WAT records": summary.wat, "WET records": summary.wet, "links": summary.links, "pages": summary.pages}
+    parts = [f"{number:,} {name}" for name, number in made.items() if number]
     yield f"{', '.join(parts) or 'nothing'} from {summary.records:,} records of {summary.files:,} files"
     if summary.left_out:
         yield f"{summary.left_out:,} records left out: purged, or on the takedown list"

@@ -13,7 +13,9 @@ whatever the page, so no limit on time is needed; `most` limits the number of re
     title      of the head, else the first; on one line
     base       the href of the first base element that has one
     metas      meta elements and the language of the page, as {"name", "content", …}
-    relations  link elements     scripts  script elements     links  all others, as {"path": "A@/href", "url": …, "text": …}
+    relations  link elements
+    scripts    script elements
+    links      all others, as {"path": "A@/href", "url": …, "text": …}
     text       UTF-8: no control characters, single blanks, one line per block
 """
 
@@ -66,7 +68,10 @@ def _compiled() -> object:
             tag,
             int(rule.flags),
             int(rule.where),
-            [(number[name], f"{tag.upper()}@/{name}", [number[other] for other in others]) for name, others in rule.urls],
+            [
+                (number[name], f"{tag.upper()}@/{name}", [number[other] for other in others])
+                for name, others in rule.urls
+            ],
         )
         for tag, rule in rules.TAGS.items()
     ]
