@@ -52,8 +52,8 @@ class TagRule(NamedTuple):
 
 _BLOCKS = (
     "address article aside blockquote body br button canvas caption col colgroup dd div dl dt embed fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li map noscript object ol output p pre progress section "
-    "table tbody textarea tfoot th thead title tr ul video"
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li map noscript object ol output p pre progress "
+    "section table tbody textarea tfoot th thead title tr ul video"
 )
 _SPACES = "cite details datalist iframe img input label legend optgroup q select summary td time"
 _FLAGS = {
