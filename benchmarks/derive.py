@@ -158,7 +158,11 @@ def wet_by_warcio(source: Path, output: Path) -> int:
             if text:
                 headers = {"WARC-Refers-To": name}
                 record = writer.create_warc_record(
-                    url, "conversion", io.BytesIO(text.encode()), warc_content_type="text/plain", warc_headers_dict=headers
+                    url,
+                    "conversion",
+                    io.BytesIO(text.encode()),
+                    warc_content_type="text/plain",
+                    warc_headers_dict=headers,
                 )
                 writer.write_record(record)
                 count += 1
@@ -262,7 +266,8 @@ def main() -> None:
     print(f"{found['pages']:,} pages, {found['bytes'] / 1e6:.1f} MB")
     for kind, cost in found["costs"].items():
         print(f"{kind:20} {cost['us_per_page']:8.0f} µs per page   {cost['found']:>9,} found")
-    print(f"WET {found['wet_ratio']:.1f}x, links {found['links_ratio']:.1f}x; same words on {found['same_text']:.1%} of pages")
+    print(f"WET {found['wet_ratio']:.1f}x, links {found['links_ratio']:.1f}x, peak {found['peak_megabytes']:.0f} MB")
+    print(f"both programs find the same words on {found['same_text']:.1%} of the pages")
 
 
 if __name__ == "__main__":

@@ -118,8 +118,9 @@ def text_of(data: bytes) -> str:
 class PageReader:
     """Reads one file."""
 
-    def __init__(self, path: Path, end: int | None, listed: Takedown) -> None:
-        self._path, self._end, self._listed = path, end, listed
+    def __init__(self, path: Path, end: int | None, listed: Takedown, most: int = MOST) -> None:
+        """`most`: metas, links and scripts that are wanted of a page."""
+        self._path, self._end, self._listed, self._most = path, end, listed, most
         self.left_out = 0  # records on the takedown list, or purged
 
     def records(self) -> Iterator[ReadRecord]:
@@ -131,7 +132,7 @@ class PageReader:
                 if is_tombstone(record) or self._taken_down(record):
                     self.left_out += 1
                     continue
-                found = read(record)
+                found = read(record, self._most)
                 if waiting is not None:
                     yield _noted(waiting, record)
                     waiting = None
@@ -150,24 +151,24 @@ class PageReader:
         return bool(self._listed) and bool(url := _url(record.target).text) and self._listed.covers(url)
 
 
-def read(record: WarcRecord) -> ReadRecord:
+def read(record: WarcRecord, most: int = MOST) -> ReadRecord:
     kind = record.type
     if kind == "resource":
-        return _resource(record)
+        return _resource(record, most)
     if kind not in ("response", "revisit", "request") or "/http" not in record.header("Content-Type").lower():
         return ReadRecord(record)
     head, body = fields.split(record.block, {})
-    return ReadRecord(record, head, body, _page(record, head, body) if kind == "response" else None)
+    return ReadRecord(record, head, body, _page(record, head, body, most) if kind == "response" else None)
 
 
-def _resource(record: WarcRecord) -> ReadRecord:
+def _resource(record: WarcRecord, most: int) -> ReadRecord:
     """A resource is a file without its exchange: it is read as if a server had sent it."""
     kind = record.header("Content-Type")
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
-    return ReadRecord(record, head, record.block, _page(record, head, record.block))
+    return ReadRecord(record, head, record.block, _page(record, head, record.block, most))
 
 
-def _page(record: WarcRecord, head: bytes, body: bytes) -> HtmlPage | None:
+def _page(record: WarcRecord, head: bytes, body: bytes, most: int) -> HtmlPage | None:
     """Return what a page holds; None if it is not HTML. The type that the archive identified comes before the
     declared one, as in Common Crawl's files."""
     match = _CONTENT_TYPE.search(head)
@@ -183,7 +184,7 @@ def _page(record: WarcRecord, head: bytes, body: bytes) -> HtmlPage | None:
     if not sniff.is_html(identified or declared, body):
         return None
     text, charset = decode.decode(body, declared)
-    return HtmlPage(charset, tags.read(text[:_READ], MOST), len(body))
+    return HtmlPage(charset, tags.read(text[:_READ], most), len(body))
 
 
 def _decoded(record: WarcRecord, head: bytes, body: bytes) -> Capture:

@@ -1,9 +1,9 @@
 """The table of links: one row per link of a page, in the order of the page.
 
-`path` says where a link stands, in the words of WAT files: `A@/href`, `IMG@/src`, `LINK@/href`, `SCRIPT@/src`. Three more
-are links too, which WAT files have elsewhere: `META@/refresh`, and of the response `HTTP@/location`, `HTTP@/link` and
-`HTTP@/content-location`. `href` is the link as written, `target_url` the canonical URL it leads to, null if that is not
-http or https.
+`path` says where a link stands, in the words of WAT files: `A@/href`, `IMG@/src`, `LINK@/href`, `SCRIPT@/src`. Four
+more are links too, which WAT files have elsewhere: `META@/refresh`, and of the response `HTTP@/location`, `HTTP@/link`
+and `HTTP@/content-location`. `href` is the link as written, `target_url` the canonical URL it leads to, null if that is
+not http or https.
 """
 
 import re

@@ -17,7 +17,7 @@ _COUNTS = ("records", "wat", "wet", "links", "pages", "left_out", "failed", "byt
 
 
 class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user wants."""
+    """The wishes of the user."""
 
     inputs: Sequence[Path]  # crawl directories, directories of archive files, archive files, lists of these
     output: Path
@@ -30,7 +30,7 @@ class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeriveSummary(msgspec.Struct):
-    """What was made."""
+    """The account of all sources."""
 
     files: int = 0  # sources that were read
     records: int = 0

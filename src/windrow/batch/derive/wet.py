@@ -24,11 +24,11 @@ FORMS = ("all", "main")
 _COPIED = ("robots", "isPartOf", "operator", "description", "publisher")
 
 
-class _Paragraph(msgspec.Struct):
+class _KeptParagraph(msgspec.Struct):
     text: str
 
 
-_decode = msgspec.json.Decoder(_Paragraph).decode
+_decode = msgspec.json.Decoder(_KeptParagraph).decode
 
 
 class PageText(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ import functools
 from html.entities import html5
 from typing import NamedTuple
 
-from windrow.extract.tags import reference, rules
+from windrow.extract.tags import reference, rules, tokens
 from windrow.extract.tags.reference import Record
 
 try:
@@ -48,15 +48,22 @@ def read(source: str, most: int) -> PageTags:
     """Return what the tags of a page say, and its text; of metas, links and scripts together at most so many."""
     if _tags is None:
         return by_reference(source, most)
-    return PageTags(*_tags.read(source.encode("utf-8", "replace"), _compiled(), most))
+    return PageTags._make(_tags.read(source.encode("utf-8", "replace"), _compiled(), most))
 
 
 def by_reference(source: str, most: int) -> PageTags:
     reader = reference.TagReader(source.encode("utf-8", "replace").decode(), most)
     reader.read()
     links, relations, scripts = reader.lists
-    text = "".join(reader.text).encode()
-    return PageTags(reader.title, reader.base, reader.metas, relations, scripts, links, text)
+    return PageTags(
+        title=reader.title,
+        base=reader.base,
+        metas=reader.metas,
+        relations=relations,
+        scripts=scripts,
+        links=links,
+        text="".join(reader.text).encode(),
+    )
 
 
 @functools.cache
@@ -75,6 +82,6 @@ def _compiled() -> object:
         )
         for tag, rule in rules.TAGS.items()
     ]
-    windows = "".join(map(reference.character, range(0x80, 0xA0)))
+    windows = "".join(map(tokens.character, range(0x80, 0xA0)))
     limits = (rules.ANCHOR, rules.TITLE, rules.LONGEST)
     return _tags.compile(tags, list(rules.ATTRIBUTES), html5, (rules.of_style, rules.of_click), limits, windows)

@@ -4,39 +4,21 @@ It goes through the source once, from tag to tag, as the tokenizer of the HTML s
 nothing depends on how elements are nested, and the time is linear whatever the page.
 """
 
-import html
 import re
-from html.entities import html5 as ENTITIES
-from typing import NamedTuple
 
-from windrow.extract.tags import rules
+from windrow.extract.tags import rules, tokens
 from windrow.extract.tags.rules import TAGS, TagFlag, TagRule, Where
+from windrow.extract.tags.tokens import FoundTag, cut, unescaped
 
 Record = dict[str, str]
 
-_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
 _BLANK = "\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BLANKS = re.compile(f"[{_BLANK}]+")
-_NAME = re.compile(r"[^\t\n\f\r />]*")
-_BETWEEN = re.compile(r"[\t\n\f\r /]*")
-_ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*")
-_EQUALS = re.compile(r"[\t\n\f\r ]*=[\t\n\f\r ]*")
-_UNQUOTED = re.compile(r"[^\t\n\f\r >]*")
-_REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([A-Za-z0-9]{1,32}))")
-_LEGACY = 6  # characters of the longest name that needs no semicolon
-_MOST_DIGITS = 8
 _NO_RULE = TagRule()
 
 
-class FoundTag(NamedTuple):
-    name: str  # in lower case; "" if the page ends inside the tag
-    attributes: dict[str, str]  # known ones with a value, as written
-    empty: bool  # it closes itself: <br/>
-    end: int
-
-
 class TagReader:
-    """What was found so far."""
+    """Holds what was found so far."""
 
     def __init__(self, source: str, most: int) -> None:
         self.source = source
@@ -74,16 +56,16 @@ class TagReader:
             following = source[at + 2 : at + 3]
             if following.isascii() and following.isalpha():
                 return self.read_end(at)
-            return _behind(source, ">", at + 2)
+            return tokens.behind(source, ">", at + 2)
         if first == "!" and source.startswith("--", at + 2):
-            return _after_comment(source, at + 4)
+            return tokens.after_comment(source, at + 4)
         if first in ("!", "?") and first:
-            return _behind(source, ">", at + 1)
+            return tokens.behind(source, ">", at + 1)
         self.add_text("<")
         return at + 1
 
     def read_start(self, at: int) -> int:
-        tag = _tag(self.source, at + 1)
+        tag = tokens.tag(self.source, at + 1)
         if not tag.name:
             return tag.end
         rule = TAGS.get(tag.name, _NO_RULE)
@@ -105,7 +87,7 @@ class TagReader:
             self.pre = not empty
 
     def read_end(self, at: int) -> int:
-        tag = _tag(self.source, at + 2)
+        tag = tokens.tag(self.source, at + 2)
         flags = TAGS.get(tag.name, _NO_RULE).flags if tag.name else TagFlag(0)
         if flags & TagFlag.ANCHOR:
             self.end_anchor()
@@ -167,7 +149,7 @@ class TagReader:
             if name in rules.GLOBAL:
                 self.add_url(Where.LINKS, f"{tag.name.upper()}@/{name}", found[name])
         if rule.flags & TagFlag.CLICK and "onclick" in found:
-            url = rules.of_click(unescaped(_cut(found["onclick"]), True))
+            url = rules.of_click(unescaped(cut(found["onclick"]), True))
             if url:
                 self.add(Where.LINKS, {"path": f"{tag.name.upper()}@/onclick", "url": url})
         if rule.where is Where.METAS:
@@ -175,10 +157,10 @@ class TagReader:
         elif rule.where is Where.HTML:
             for name, path in rules.LANGUAGES:
                 if name in found:
-                    self.add(Where.METAS, {"name": path, "content": unescaped(_cut(found[name]), True)})
+                    self.add(Where.METAS, {"name": path, "content": unescaped(cut(found[name]), True)})
         elif rule.where is Where.BASE:
             if self.base is None and "href" in found:
-                self.base = unescaped(_cut(found["href"]), True)
+                self.base = unescaped(cut(found["href"]), True)
         else:
             self.add_urls(tag, rule)
 
@@ -190,7 +172,7 @@ class TagReader:
             record = {"path": f"{tag.name.upper()}@/{name}", "url": unescaped(value, True)}
             for other in others:
                 if other in tag.attributes:
-                    record[other] = unescaped(_cut(tag.attributes[other]), True)
+                    record[other] = unescaped(cut(tag.attributes[other]), True)
             if rule.flags & TagFlag.ANCHOR and not tag.empty:
                 self.open, self.start = record, len(self.text)
                 self.room -= 1
@@ -205,7 +187,7 @@ class TagReader:
         if any(name in found for name in rules.NAMED):
             self.add(
                 Where.METAS,
-                {name: unescaped(_cut(found[name]), True) for name in rules.METAS if name in found},
+                {name: unescaped(cut(found[name]), True) for name in rules.METAS if name in found},
             )
 
     def add(self, where: Where, record: Record) -> None:
@@ -261,106 +243,8 @@ _END_TAGS = {
     for name, rule in TAGS.items()
     if rule.flags & (TagFlag.RAW | TagFlag.PLAIN)
 }
-_KNOWN = frozenset(rules.ATTRIBUTES)
 
 
 def line(text: str, most: int) -> str:
     """Return a text on one line, with single blanks, of at most so many characters."""
     return _BLANKS.sub(" ", text).strip(" ")[:most].rstrip(" ")
-
-
-def unescaped(text: str, attribute: bool) -> str:
-    """Return a text with its character references decoded, by the rules for text or for attributes."""
-    if "&" not in text:
-        return text
-    parts, at = [], 0
-    while match := _REFERENCE.search(text, at):
-        parts.append(text[at : match.start()])
-        value, at = _referred(text, match, attribute)
-        parts.append(value)
-    return "".join([*parts, text[at:]])
-
-
-def _referred(text: str, match: re.Match[str], attribute: bool) -> tuple[str, int]:
-    """Return what a reference stands for, and the place behind it."""
-    if match[3] is None:
-        digits = (match[1] or match[2]).lstrip("0")
-        number = int(digits or "0", 16 if match[1] else 10) if len(digits) <= _MOST_DIGITS else 0
-        return character(number), match.end()
-    name, start = match[3], match.start(3)
-    if text.startswith(";", match.end()) and f"{name};" in ENTITIES:
-        return ENTITIES[f"{name};"], match.end() + 1
-    for length in range(min(len(name), _LEGACY), 1, -1):
-        if name[:length] in ENTITIES:
-            following = text[start + length : start + length + 1]
-            if attribute and (following == "=" or (following.isascii() and following.isalnum())):
-                break
-            return ENTITIES[name[:length]], start + length
-    return match[0], match.end()
-
-
-def character(number: int) -> str:
-    if 0x80 <= number < 0xA0:
-        return html.unescape(f"&#{number};")
-    return chr(number) if 0 < number < 0xD800 or 0xDFFF < number <= 0x10FFFF else "\ufffd"
-
-
-def _tag(source: str, at: int) -> FoundTag:
-    """Read a tag from its name on."""
-    match = _NAME.match(source, at)
-    assert match is not None
-    name, at = match[0].translate(_UPPER_TO_LOWER), match.end()
-    found: dict[str, str] = {}
-    while True:
-        between = _BETWEEN.match(source, at)
-        assert between is not None
-        at = between.end()
-        if at >= len(source):
-            return FoundTag("", {}, False, at)  # the page ends inside the tag
-        if source[at] == ">":
-            return FoundTag(name, found, between[0].endswith("/"), at + 1)
-        written = _ATTRIBUTE.match(source, at)
-        assert written is not None
-        at = written.end()
-        equals = _EQUALS.match(source, at)
-        if equals is None:
-            continue
-        value, at = _value(source, equals.end())
-        if at < 0:
-            return FoundTag("", {}, False, len(source))
-        attribute = written[0].translate(_UPPER_TO_LOWER)
-        if attribute in _KNOWN:
-            found.setdefault(attribute, value)
-
-
-def _value(source: str, at: int) -> tuple[str, int]:
-    """Return the value of an attribute and the place behind it; -1 if the page ends in it."""
-    quote = source[at : at + 1]
-    if quote in ('"', "'") and quote:
-        end = source.find(quote, at + 1)
-        return (source[at + 1 : end], end + 1) if end >= 0 else ("", -1)
-    match = _UNQUOTED.match(source, at)
-    assert match is not None
-    return match[0], match.end()
-
-
-def _cut(value: str) -> str:
-    """Return a value of at most LONGEST bytes."""
-    data = value.encode("utf-8", "replace")
-    return data[: rules.LONGEST].decode("utf-8", "ignore") if len(data) > rules.LONGEST else value
-
-
-def _behind(source: str, text: str, at: int) -> int:
-    end = source.find(text, at)
-    return len(source) if end < 0 else end + len(text)
-
-
-def _after_comment(source: str, at: int) -> int:
-    for short in (">", "->"):
-        if source.startswith(short, at):
-            return at + len(short)
-    match = _COMMENT_END.search(source, at)
-    return match.end() if match else len(source)
-
-
-_COMMENT_END = re.compile("--!?>")

@@ -77,7 +77,7 @@ _WHERE = {
     "html": Where.HTML,
 }
 METAS = ("name", "rel", "content", "http-equiv", "property")
-NAMED = ("name", "rel", "http-equiv", "property")  # a meta element without any of these says nothing by itself
+NAMED = ("name", "rel", "http-equiv", "property")  # a meta element without any of these is left out
 LANGUAGES = (("lang", "HTML@/lang"), ("xml:lang", "HTML@/xml:lang"))
 _URLS = {
     "a": (("href", ("target", "alt", "title", "rel", "hreflang", "type")),),
