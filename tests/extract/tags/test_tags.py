@@ -180,6 +180,26 @@ def test_other_tags_are_no_links(source: str) -> None:
     assert found(source).links == []
 
 
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("url(foo.gif)", ["foo.gif"]),
+        ("url('foo.gif')", ["foo.gif"]),
+        ('url("foo (1).gif")', ["foo (1).gif"]),
+        ("url(\\'foo.gif\\')", ["foo.gif"]),
+        ("url(''foo.gif'')", ["foo.gif"]),
+        ("url('foo.gif'')", ["foo.gif"]),
+        ("url(  foo.gif  )", ["foo.gif"]),
+        ("url()", []),
+        ("url('')", []),
+        ("url('''')", []),
+        ("@import 'b.css'; p { x: url(c.png) } @import url(d.css);", ["b.css", "c.png", "d.css"]),
+    ],
+)
+def test_urls_of_a_style_sheet(style: str, expected: list[str]) -> None:
+    assert [record["href"] for record in rules.of_style(style)] == expected
+
+
 def test_an_anchor_ends_at_the_next_one_and_is_listed_where_it_ends() -> None:
     links = found("<a href=1>one <img src=i> <a href=2>two</a>").links
     assert [(link["url"], link.get("text")) for link in links] == [("i", None), ("1", "one"), ("2", "two")]
@@ -236,6 +256,9 @@ def test_a_url_of_more_than_8_kib_is_left_out_and_another_value_is_cut() -> None
         "<a " + "x=1 " * 300_000,
         "<textarea><" * 200_000,
         "<style>" + "url(" * 200_000,
+        "<style>" + "url(" + "'" * 200_000,
+        "<style>" + 'url("' * 100_000,
+        "<style>" + "@import '" * 100_000,
         "<pre>" * 200_000,
     ],
 )

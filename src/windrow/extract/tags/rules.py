@@ -125,8 +125,11 @@ ATTRIBUTES = tuple(
 )
 
 # Two patterns, because each begins with letters that are searched fast; one with both would take four times as long.
-_CSS = (re.compile(r"url\s*\(\s*([^)\s]{1,8000})\s*\)"), re.compile(r"@import\s+('[^']{1,8000}'|\"[^\"]{1,8000}\")"))
-_QUOTES = re.compile(r"^(?:\\?[\"'])+|(?:\\?[\"'])+$")
+_CSS = (
+    re.compile(r"url\s*\(\s*('[^'\n]{1,8000}'|\"[^\"\n]{1,8000}\"|[^()\s]{1,8000})\s*\)"),
+    re.compile(r"@import\s+('[^'\n]{1,8000}'|\"[^\"\n]{1,8000}\")"),
+)
+_QUOTES = "\"'\\"
 _CLICKS = (
     re.compile(
         r"(?i)^(?:javascript:)?(?:(?:window|top|document|self|parent)\.)?location(?:\.href)?\s*=\s*'([^'\"]{3,256})'$"
@@ -138,7 +141,7 @@ _CLICKS = (
 def of_style(text: str) -> list[dict[str, str]]:
     """Return the records of the URLs in a style sheet."""
     found = sorted((match.start(), match[1]) for pattern in _CSS for match in pattern.finditer(text[:STYLE]))
-    trimmed = [_QUOTES.sub("", url) for _, url in found]
+    trimmed = [url.strip(_QUOTES) for _, url in found]
     return [{"path": "STYLE/#text", "href": url} for url in trimmed if url]
 
 
