@@ -18,7 +18,6 @@ from windrow.batch.derive import limit
 from windrow.batch.derive.exchange import ReadRecord
 from windrow.batch.derive.limit import PageTooSlow
 from windrow.config import Config
-from windrow.refine import Refiner
 
 FORMS = ("all", "main")
 _COPIED = ("robots", "isPartOf", "operator", "description", "publisher")
@@ -41,6 +40,8 @@ class KeptText:
     """The text that a crawl with these options would keep of a page."""
 
     def __init__(self, options: Config) -> None:
+        from windrow.refine import Refiner  # imports the judges, which all other outputs do not need
+
         self._refine = Refiner(options)
         self._seconds = options.workers.seconds
 
