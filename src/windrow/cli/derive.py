@@ -27,6 +27,9 @@ def derive(
     ] = "all",
     links: Annotated[bool, typer.Option("--links", help="Write links.parquet: one row per link.")] = False,
     pages: Annotated[bool, typer.Option("--pages", help="Write pages.parquet: one row per response.")] = False,
+    languages: Annotated[
+        bool, typer.Option("--languages", help="Detect the languages of pages whose archive names none.")
+    ] = False,
     takedown: Annotated[
         Path | None,
         typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
@@ -55,6 +58,7 @@ def derive(
         wet=text if wet else "",
         links=links,
         pages=pages,
+        languages=languages,
         takedown=takedown,
         settings=settings or (),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from tests.batch import warcs
-from tests.batch.derive.made import derived, rows, sample
+from tests.batch.derive.made import derived, records, rows, sample
 from windrow import archive
 from windrow.batch.derive import pages
 
@@ -54,6 +54,20 @@ def test_languages_are_those_that_the_archive_notes(tmp_path: Path) -> None:
     derived(sample(tmp_path, "whirlwind.warc.gz"), tmp_path / "out", pages=True)
     (row,) = rows(tmp_path / "out" / "pages.parquet")
     assert (row["content_languages"], row["html_lang"]) == ("spa", "an")
+
+
+def test_languages_are_detected_on_request(tmp_path: Path) -> None:
+    german = (
+        "Der Wind weht über das weite Feld, und die Mühle am Bach dreht sich langsam, weil das Wasser niedrig steht."
+    )
+    english = "The wind blows over the wide field, and the mill at the brook turns slowly, because the water is low."
+    body = f"<p>{german}</p>" * 3 + f"<p>{english}</p>" + "<p>123</p>"
+    source = warcs.write(tmp_path / "a.warc.gz", [warcs.record("http://a.example/", body.encode())])
+    for languages, expected in ((False, None), (True, "deu,eng")):
+        derived(source, tmp_path / "out", pages=True, wet="all", languages=languages)
+        assert rows(tmp_path / "out" / "pages.parquet")[0]["content_languages"] == expected
+        noted = records(tmp_path / "out" / "wet")[1].header("WARC-Identified-Content-Language")
+        assert noted == (expected or "")
 
 
 def test_both_tables_are_joined_by_the_place_of_the_record(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import windrow
@@ -13,6 +14,7 @@ from tests.batch import warcs
 from windrow.batch import engine
 from windrow.batch.derive import run
 from windrow.batch.derive.run import DeriveRequest
+from windrow.cli import main
 from windrow.config import ConfigError
 
 PAGES = [warcs.record(f"http://a.example/{page}", b"<title>%d</title><a href=x>y</a>" % page) for page in range(3)]
@@ -38,15 +40,18 @@ def test_each_source_gives_files_that_are_named_after_it_and_equal_in_every_run(
         warcs.write(tmp_path / name, PAGES)
     everything = ("--wat", "--wet", "--links", "--pages", "--json")
     done = command(tmp_path / "one.warc.gz", tmp_path / "two.warc.gz", *everything, "-o", tmp_path / "out")
-    again = command(tmp_path, *everything, "-o", tmp_path.with_name("again"), "--workers", "1")
-    assert (done.returncode, again.returncode, done.stderr) == (0, 0, "")
+    request = DeriveRequest(inputs=[tmp_path], output=tmp_path / "again", wat=True, wet="all", links=True, pages=True)
+    with engine.open("local", tmp_path / "work", workers=1) as opened:
+        again = run.run(request, opened)
+    assert (done.returncode, done.stderr) == (0, "")
     assert sorted(contents(tmp_path / "out")) == [
         *("links.parquet/one.parquet", "links.parquet/two.parquet", "pages.parquet/one.parquet"),
         *("pages.parquet/two.parquet", "wat/one.warc.wat.gz", "wat/two.warc.wat.gz"),
         *("wet/one.warc.wet.gz", "wet/two.warc.wet.gz"),
     ]
-    assert contents(tmp_path / "out") == contents(tmp_path.with_name("again"))
+    assert contents(tmp_path / "out") == contents(tmp_path / "again")
     summary = json.loads(done.stdout)
+    assert summary == msgspec.to_builtins(again)
     assert {name: summary[name] for name in ("files", "records", "wat", "wet", "links", "pages", "bad", "damaged")} == {
         **{"files": 2, "records": 6, "wat": 6, "wet": 6, "links": 6, "pages": 6, "bad": [], "damaged": []}
     }
@@ -80,12 +85,21 @@ def test_bad_files_are_named_the_rest_is_derived_and_the_exit_code_tells(tmp_pat
         (("--wat", "--takedown", "missing.txt"), "missing.txt"),
     ],
 )
-def test_a_wrong_option_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_a_wrong_option_is_one_sentence(
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     source = warcs.write(tmp_path / "a.warc.gz", PAGES)
-    done = command(source, *arguments, "-o", tmp_path / "out")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
+    monkeypatch.setattr(sys, "argv", ["windrow", "derive", str(source), *arguments, "-o", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as end:
+        main()
+    shown = capsys.readouterr().err
+    assert end.value.code == 2
+    assert len(shown.splitlines()) == 1
+    assert message in shown
 
 
 def test_two_sources_of_one_name_and_an_output_that_is_a_file_are_refused(tmp_path: Path) -> None:

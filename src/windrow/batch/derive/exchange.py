@@ -3,6 +3,7 @@
 A metadata record follows its response, so a response is handed on when the next record is known.
 """
 
+import contextlib
 import functools
 import re
 from collections.abc import Iterator
@@ -63,6 +64,7 @@ class ReadRecord(msgspec.Struct, frozen=True):
     body: bytes = b""  # as stored
     page: HtmlPage | None = None
     notes: tuple[tuple[str, str], ...] = ()  # fields of the metadata record that follows a response
+    detected: str = ""  # languages, if the archive notes none
 
     @property
     def url(self) -> Url:
@@ -79,14 +81,12 @@ class ReadRecord(msgspec.Struct, frozen=True):
 
     @property
     def languages(self) -> str:
-        """The languages that the archive notes of a page, ISO 639-3 with commas; empty: it notes none."""
+        """The languages of a page, ISO 639-3 with commas, as the archive notes them, or else as they were detected."""
         for name, value in self.notes:
             if name == "languages-cld2":
-                try:
+                with contextlib.suppress(msgspec.MsgspecError):
                     return ",".join([found.code for found in _cld(value).languages if found.code])
-                except msgspec.MsgspecError:
-                    return ""
-        return ""
+        return self.detected
 
     def capture(self) -> Capture:
         """Return the exchange as an extractor reads it."""

@@ -21,7 +21,7 @@ from windrow.batch.derive.links import SCHEMA as LINKS
 from windrow.batch.derive.links import LinkRows
 from windrow.batch.derive.pages import SCHEMA as PAGES
 from windrow.batch.derive.pages import PageRows
-from windrow.batch.derive.wet import PageText
+from windrow.batch.derive.wet import WetText
 from windrow.takedown import Takedown
 
 # The account of a source.
@@ -44,6 +44,7 @@ class DeriveOptions(msgspec.Struct, frozen=True, kw_only=True):
     wet: str = ""  # "", or one of wet.FORMS
     links: bool = False
     pages: bool = False
+    languages: bool = False  # detect those of pages whose archive notes none
     crawl: str = ""  # directory of the crawl whose options and takedown list hold
     takedown: str = ""  # file of another list
     settings: tuple[str, ...] = ()  # options for the text of the form `main`
@@ -84,7 +85,7 @@ def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]
     with contextlib.ExitStack() as stack:
         outputs = _opened(options, path, counts, stack)
         try:
-            for found in reader.records():
+            for found in _with_languages(reader.records(), options.languages):
                 counts.records += 1
                 about = _about(found.record, path)
                 for output in outputs:
@@ -99,6 +100,14 @@ def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]
     counts.bytes = sum(target.stat().st_size for target in targets(options, path).values())
     row = {name: [value] for name, value in msgspec.structs.asdict(counts).items()}
     yield pyarrow.RecordBatch.from_pydict(row, schema=SCHEMA)
+
+
+def _with_languages(records: Iterator[ReadRecord], wanted: bool) -> Iterator[ReadRecord]:
+    if not wanted:
+        return records
+    from windrow.batch.derive import languages  # imports the judges, which take a second to load
+
+    return map(languages.detected, records)
 
 
 def prepare(options: DeriveOptions) -> None:
@@ -193,7 +202,7 @@ class _Wet:
             self._file.begin(about.date, wet.info(found.record))
         if found.page is None or not 200 <= found.status < 300:
             return
-        text: PageText = self._text(found)
+        text: WetText = self._text(found)
         self._counts.failed += text.problem
         if text.text:
             self._file.write(wet.member(about, text))

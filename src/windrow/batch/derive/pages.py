@@ -52,11 +52,11 @@ class PageRows:
         self._lists = ColumnLists(SCHEMA, SCHEMA.names)
         self.count = 0
 
-    def add(self, found: ReadRecord, language: str = "") -> Iterator[pyarrow.RecordBatch]:
-        """Add a record if it is a response; yield a batch if one is full. `language`: if the archive notes none."""
+    def add(self, found: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
+        """Add a record if it is a response; yield a batch if one is full."""
         if found.record.type not in ("response", "revisit", "resource") or not found.head:
             return
-        self._lists.add(_row(found, self._file, language), {}, 1)
+        self._lists.add(_row(found, self._file), {}, 1)
         self.count += 1
         yield from self._lists.full()
 
@@ -73,7 +73,7 @@ def rows(source: str) -> Iterator[pyarrow.RecordBatch]:
     yield from made.rest()
 
 
-def _row(found: ReadRecord, file: str, language: str) -> dict[str, Any]:
+def _row(found: ReadRecord, file: str) -> dict[str, Any]:
     record = found.record
     headers = [(name, value) for name, colon, value in exchange.header_lines(found.head) if colon]
     digest = record.header("WARC-Payload-Digest")
@@ -86,7 +86,7 @@ def _row(found: ReadRecord, file: str, language: str) -> dict[str, Any]:
         "content_digest": digest.removeprefix("sha1:") or None,
         "content_mime_type": media_type(found.content_type) or None,
         "content_mime_detected": _detected(record, found),
-        "content_languages": found.languages or language or None,
+        "content_languages": found.languages or None,
         "content_truncated": record.header("WARC-Truncated") or None,
         "headers": [{"name": name, "value": value} for name, value in headers],
         **_of_page(found),

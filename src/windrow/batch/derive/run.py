@@ -25,6 +25,7 @@ class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
     wet: str = ""  # "", or one of wet.FORMS
     links: bool = False
     pages: bool = False
+    languages: bool = False
     takedown: Path | None = None
     settings: Sequence[str] = ()
 
@@ -79,6 +80,7 @@ def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
         wet=request.wet,
         links=request.links,
         pages=request.pages,
+        languages=request.languages,
         crawl=found.crawl,
         takedown=str(request.takedown) if request.takedown else "",
         settings=tuple(request.settings),

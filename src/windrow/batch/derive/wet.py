@@ -30,7 +30,7 @@ class _KeptParagraph(msgspec.Struct):
 _decode = msgspec.json.Decoder(_KeptParagraph).decode
 
 
-class PageText(msgspec.Struct, frozen=True):
+class WetText(msgspec.Struct, frozen=True):
     text: bytes  # UTF-8; empty: there is none
     language: str = ""  # ISO 639-3, several with commas
     problem: bool = False  # the page took too long, or broke the extractor
@@ -45,21 +45,21 @@ class KeptText:
         self._refine = Refiner(options)
         self._seconds = options.workers.seconds
 
-    def __call__(self, found: ReadRecord) -> PageText:
+    def __call__(self, found: ReadRecord) -> WetText:
         try:
             with limit.cpu(self._seconds):
                 refined = self._refine(found.capture())
         except (PageTooSlow, MemoryError):
-            return PageText(b"", problem=True)
+            return WetText(b"", problem=True)
         if refined.draft is None or refined.verdict is None:
-            return PageText(b"")
+            return WetText(b"")
         text = "\n".join([_decode(paragraph).text for paragraph in refined.draft.paragraphs]).encode()
-        return PageText(text, "" if refined.verdict.language == "und" else refined.verdict.language)
+        return WetText(text, "" if refined.verdict.language == "und" else refined.verdict.language)
 
 
-def all_text(found: ReadRecord) -> PageText:
+def all_text(found: ReadRecord) -> WetText:
     assert found.page is not None
-    return PageText(found.page.tags.text, found.languages)
+    return WetText(found.page.tags.text, found.languages)
 
 
 @functools.lru_cache(1)
@@ -70,7 +70,7 @@ def kept_text(directory: str, settings: tuple[str, ...]) -> KeptText:
     return KeptText(config.load(path, given) if directory else config.make(given, Path()))
 
 
-def member(about: DescribedRecord, text: PageText) -> bytes:
+def member(about: DescribedRecord, text: WetText) -> bytes:
     """Return the WET record of a page, as a gzip member."""
     return derived.conversion(about, text.language, text.text)
 
