@@ -53,6 +53,8 @@ def conversion(about: DescribedRecord, language: str, text: bytes) -> bytes:
     notes = b"WARC-Block-Digest: sha1:%b\r\n" % base32(hashlib.sha1(text).digest())
     if language:
         notes += b"WARC-Identified-Content-Language: %b\r\n" % fields.line(language)
+    # Without it datatrove guesses the type of each text by its content, and drops one of ten as source code.
+    notes += b"WARC-Identified-Payload-Type: text/plain\r\n"
     return _record(about, b"conversion", b"text/plain", notes, text)
 
 
