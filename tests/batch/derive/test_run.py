@@ -63,16 +63,19 @@ def test_bad_files_are_named_the_rest_is_derived_and_the_exit_code_tells(tmp_pat
     (tmp_path / "cut.warc.gz").write_bytes(whole[:-20])
     (tmp_path / "none.warc.gz").write_bytes(b"this is no archive")
     (tmp_path / "empty.warc.gz").write_bytes(b"")
-    names = ("good", "cut", "none", "empty", "missing")
-    done = command(*[tmp_path / f"{name}.warc.gz" for name in names], "--wet", "-o", tmp_path / "out")
+    (tmp_path / "first.warc.gz").write_bytes(whole[:40])
+    names = ("good", "cut", "none", "empty", "first", "missing")
+    done = command(*[tmp_path / f"{name}.warc.gz" for name in names], "--wet", "--links", "-o", tmp_path / "out")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     shown = {name: next(line for line in done.stderr.splitlines() if f"/{name}.warc.gz" in line) for name in names[1:]}
     assert "the file ends inside" in shown["cut"] and "what is before it was read" in shown["cut"]
     assert "this is no archive file" in shown["none"] and "this is no archive file" in shown["empty"]
     assert "there is no such file or directory" in shown["missing"]
-    assert sorted(contents(tmp_path / "out")) == ["wet/cut.warc.wet.gz", "wet/good.warc.wet.gz"]
-    assert done.stdout.splitlines()[0] == "5 WET records from 5 records of 2 files"
+    assert sorted(contents(tmp_path / "out")) == [
+        *("links.parquet/cut.parquet", "links.parquet/good.parquet", "wet/cut.warc.wet.gz", "wet/good.warc.wet.gz")
+    ]
+    assert done.stdout.splitlines()[0] == "5 WET records, 5 links from 5 records of 2 files"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,8 @@ def test_work_that_was_stopped_continues_after_the_sources_that_are_done(tmp_pat
 
     with pytest.raises(Stopped), engine.open("local", tmp_path / "work", workers=1, watch=stop) as opened:
         run.run(request, opened)
-    (done,) = (tmp_path / "out" / "wet").iterdir()
+    (line,) = (tmp_path / "work" / "map-1" / "done.jsonl").read_text().splitlines()
+    done = tmp_path / "out" / "wet" / f"{Path(json.loads(line)['source']).stem}.wet.gz"
     before = done.stat().st_mtime_ns
     with engine.open("local", tmp_path / "work", workers=1) as opened:
         summary = run.run(request, opened)

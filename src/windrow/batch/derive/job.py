@@ -4,7 +4,7 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, Self
 
 import msgspec
 import pyarrow
@@ -146,9 +146,9 @@ def _opened(
         elif kind == "wet":
             found.append(_Wet(_Members(file, target.name), options, counts))
         elif kind == "links":
-            found.append(_Links(source.name, file, counts))
+            found.append(_Links(source.name, stack.enter_context(_TableFile(file, LINKS)), counts))
         else:
-            found.append(_Pages(source.name, file, counts))
+            found.append(_Pages(source.name, stack.enter_context(_TableFile(file, PAGES)), counts))
     return found
 
 
@@ -222,33 +222,35 @@ class _TableFile:
         for batch in batches:
             self._writer.write_batch(batch)
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Finish the file. After an error too: the writer would try it later, when the file is closed."""
         self._writer.close()
 
 
 class _Links:
-    def __init__(self, source: str, file: BinaryIO, counts: DerivedCounts) -> None:
-        self._rows, self._file, self._counts = LinkRows(source), _TableFile(file, LINKS), counts
+    def __init__(self, source: str, file: _TableFile, counts: DerivedCounts) -> None:
+        self._rows, self._file, self._counts = LinkRows(source), file, counts
 
     def add(self, found: ReadRecord, about: DescribedRecord) -> None:
         self._file.write(self._rows.add(found))
 
     def close(self) -> None:
         self._file.write(self._rows.rest())
-        self._file.close()
         self._counts.links = self._rows.count
 
 
 class _Pages:
-    def __init__(self, source: str, file: BinaryIO, counts: DerivedCounts) -> None:
-        self._rows, self._file, self._counts = PageRows(source), _TableFile(file, PAGES), counts
+    def __init__(self, source: str, file: _TableFile, counts: DerivedCounts) -> None:
+        self._rows, self._file, self._counts = PageRows(source), file, counts
 
     def add(self, found: ReadRecord, about: DescribedRecord) -> None:
         self._file.write(self._rows.add(found))
 
     def close(self) -> None:
         self._file.write(self._rows.rest())
-        self._file.close()
         self._counts.pages = self._rows.count
 
 
