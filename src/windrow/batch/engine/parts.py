@@ -117,8 +117,8 @@ def cut(paths: Sequence[Path], schema: pyarrow.Schema, targets: Sequence[Path]) 
 def plain(schema: pyarrow.Schema) -> pyarrow.Schema:
     """Return the schema of a query in the types that every engine has, so that equal rows have equal types.
 
-    DuckDB sums integers to 128 bits, which become a decimal; Spark makes decimals of fractions and DuckDB does not; each
-    names the elements of lists in its own way.
+    DuckDB sums integers to 128 bits, which become a decimal; Spark makes decimals of some fractions; each names the
+    elements of lists in its own way.
     """
     return pyarrow.schema([(field.name, _plain(field.type)) for field in schema])
 

@@ -140,6 +140,7 @@ class StoredEngine:
         path = self._work / f"table-{self._tables}.parquet"
         if path.is_dir():  # of an earlier run
             shutil.rmtree(path)
+        path.unlink(missing_ok=True)
         return path
 
 
