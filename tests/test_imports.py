@@ -48,9 +48,10 @@ ADDRESSES = {
     "newspaper": ("extract/evaluation/peers.py",),
     "numpy": (
         *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
-        *("judge/", "dedup/"),
+        *("judge/", "dedup/", "batch/dedup/earlier.py"),
     ),
     "publicsuffixlist": ("urls/suffixes.py",),
+    "py4j": ("batch/engine/spark.py",),
     "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),

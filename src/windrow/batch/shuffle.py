@@ -120,7 +120,8 @@ def captures(source: str, seed: int) -> Iterator[pyarrow.RecordBatch]:
         own, linked = record.header("WARC-Record-ID"), record.all("WARC-Concurrent-To")
         capture = next((known[name] for name in (own, *linked) if name in known), None)
         if capture is None:
-            capture = _Capture(own or f"{Path(source).name}:{record.offset}", record.header("WARC-Date"), info, [], [])
+            name = own or f"{Path(source).name}:{record.offset}"
+            capture = _Capture(id=name, date=record.header("WARC-Date"), info=info, offsets=[], lengths=[])
             found.append(capture)
         known |= dict.fromkeys((own, *linked), capture)
         _add(capture, record)
