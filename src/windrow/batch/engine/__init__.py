@@ -73,9 +73,16 @@ def open(
     if name != "spark" and spark is not None and (spark.master or spark.conf):
         raise ConfigError(f"a master and options of Spark are for the engine spark, not for {name}; remove them")
     require()
-    from windrow.batch.engine.local import LocalEngine
+    from windrow.batch.engine import duck, pool
+    from windrow.batch.engine.stored import StoredEngine
 
-    return LocalEngine(work, workers, watch)
+    if name == "spark":
+        from windrow.batch.engine import spark as cluster
+
+        session = cluster.start(spark or SparkOptions(), workers)
+        return StoredEngine(work, cluster.SparkRunner(session), cluster.SparkDatabase(session), watch)
+    workers = workers or pool.cores()
+    return StoredEngine(work, pool.ProcessRunner(workers), duck.DuckDatabase(workers), watch)
 
 
 def require() -> None:
