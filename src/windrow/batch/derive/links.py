@@ -21,16 +21,14 @@ from windrow.extract.links import refreshed
 from windrow.extract.tags import Record
 from windrow.takedown import Takedown
 
-# Column and the attribute it has.
+# Attribute and its column.
 _ATTRIBUTES = {
-    "path": "path",
-    "text": "text",
     "rel": "rel",
     "title": "title",
     "alt": "alt",
     "hreflang": "hreflang",
     "type": "type",
-    "frame": "target",
+    "target": "frame",
     "method": "method",
 }
 _PAGE = ("url", "url_host_name", "url_host_registered_domain", "fetch_time", "warc_filename", "warc_record_offset")
@@ -44,7 +42,8 @@ SCHEMA = pyarrow.schema(
         ("target_url", pyarrow.string()),
         ("target_host_name", pyarrow.string()),
         ("target_host_registered_domain", pyarrow.string()),
-        *[(name, pyarrow.string()) for name in _ATTRIBUTES if name != "path"],
+        ("text", pyarrow.string()),
+        *[(name, pyarrow.string()) for name in _ATTRIBUTES.values()],
     ]
 )
 
@@ -128,8 +127,21 @@ def _rows(found: ReadRecord, records: Sequence[Record]) -> dict[str, Sequence[An
         "target_url": targets.texts,
         "target_host_name": targets.hosts,
         "target_host_registered_domain": targets.domains,
-        **{name: [record.get(attribute) for record in records] for name, attribute in _ATTRIBUTES.items()},
+        "path": [record["path"] for record in records],
+        **_attributes(records),
     }
+
+
+def _attributes(records: Sequence[Record]) -> dict[str, list[str | None]]:
+    """Return the columns of attributes. Most links have none but their anchor: those are done quickly."""
+    found: dict[str, list[str | None]] = {name: [None] * len(records) for name in _ATTRIBUTES.values()}
+    columns = {attribute: found[name] for attribute, name in _ATTRIBUTES.items()}
+    found["text"] = [record.get("text") for record in records]
+    for place, record in enumerate(records):
+        if len(record) > 2 + ("text" in record):
+            for attribute in record.keys() & columns.keys():
+                columns[attribute][place] = record[attribute]
+    return found
 
 
 def _joined(found: ReadRecord, hrefs: Sequence[str]) -> _Targets:
