@@ -9,7 +9,7 @@ import pyarrow
 
 from windrow.batch.derive.exchange import ReadRecord
 
-ROWS = 1 << 14  # of a batch
+ROWS = 1 << 14  # of a batch; their values are Python objects until then
 
 # Names and types are those of Common Crawl's table of captures, so that the tables can be joined.
 PAGE = (
@@ -26,8 +26,8 @@ PAGE = (
 class ColumnLists:
     """Rows of one table. Columns with one value per page are kept once per page and repeated when a batch is made."""
 
-    def __init__(self, schema: pyarrow.Schema, once: Sequence[str]) -> None:
-        self._schema = schema
+    def __init__(self, schema: pyarrow.Schema, once: Sequence[str], rows: int = ROWS) -> None:
+        self._schema, self._rows = schema, rows
         self._once: dict[str, list[Any]] = {name: [] for name in once}
         self._each: dict[str, list[Any]] = {name: [] for name in schema.names if name not in self._once}
         self._pages = array.array("i")  # for each row the number of its page
@@ -44,7 +44,7 @@ class ColumnLists:
 
     def full(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield a batch if there are enough rows for one."""
-        if len(self._pages) >= ROWS:
+        if len(self._pages) >= self._rows:
             yield from self.rest()
 
     def rest(self) -> Iterator[pyarrow.RecordBatch]:

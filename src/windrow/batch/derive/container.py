@@ -1,6 +1,6 @@
 """Where a record is in its file, and how it is packed: the part `Container` of a WAT record."""
 
-import mmap
+import os
 import struct
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +10,7 @@ from windrow.archive import WarcRecord
 
 _GZIP = b"\x1f\x8b\x08"
 _FOOTER = struct.Struct("<iI")  # checksum, which Common Crawl's files have as a signed number, and length
+_LONGEST = 1 << 17  # bytes of a gzip header that are read
 _HEADER = 10  # bytes of a gzip header without optional fields
 _EXTRA, _NAME, _COMMENT, _CHECKSUM = 4, 8, 16, 2  # flags
 _SLOP = 4  # bytes: the two line ends behind a block
@@ -30,10 +31,10 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
-        with path.open("rb") as file:
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._packed = self._bytes[:2] == _GZIP[:2]
-        self._plain = self._bytes[:4].upper() == b"WARC"
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        start = self._read(0, 4)
+        self._packed = start.startswith(_GZIP[:2])
+        self._plain = start.isascii()
 
     def __enter__(self) -> Self:
         return self
@@ -41,15 +42,18 @@ class Container:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bytes.close()
+        os.close(self._file)
 
     def packing(self, record: WarcRecord) -> Packing | None:
         """Return how a record is packed; None if it has no gzip member of its own."""
-        start, end = record.offset, record.offset + record.length
-        if not self._packed or not record.length or self._bytes[start : start + 3] != _GZIP:
+        if not self._packed or not record.length:
             return None
-        checksum, inflated = _FOOTER.unpack_from(self._bytes, end - _FOOTER.size)
-        header = _HEADER if not self._bytes[start + 3] else self._header(start, end)
+        start = self._read(record.offset, _HEADER)
+        end = self._read(record.offset + record.length - _FOOTER.size, _FOOTER.size)
+        if not start.startswith(_GZIP) or len(end) < _FOOTER.size:
+            return None
+        checksum, inflated = _FOOTER.unpack(end)
+        header = _HEADER if not start[3] else _length(self._read(record.offset, min(record.length, _LONGEST)))
         return Packing(record.length, header, checksum, inflated)
 
     def describe(self, record: WarcRecord, packing: Packing | None) -> dict[str, Any]:
@@ -68,15 +72,20 @@ class Container:
             }
         return found
 
-    def _header(self, start: int, end: int) -> int:
-        """Return the length of a gzip header with optional fields (RFC 1952)."""
-        flags, at = self._bytes[start + 3], start + _HEADER
-        if flags & _EXTRA:
-            at += 2 + int.from_bytes(self._bytes[at : at + 2], "little")
-        for flag in (_NAME, _COMMENT):
-            if flags & flag:
-                at = self._bytes.find(b"\0", at, end) + 1 or end
-        return min(at + 2 * bool(flags & _CHECKSUM), end) - start
+    def _read(self, offset: int, size: int) -> bytes:
+        # Not a map of the file: its pages would count as memory of this process.
+        return os.pread(self._file, size, offset)
+
+
+def _length(start: bytes) -> int:
+    """Return the length of a gzip header with optional fields (RFC 1952), given the first bytes of a member."""
+    flags, at = start[3], _HEADER
+    if flags & _EXTRA:
+        at += 2 + int.from_bytes(start[at : at + 2], "little")
+    for flag in (_NAME, _COMMENT):
+        if flags & flag:
+            at = start.find(b"\0", at) + 1 or len(start)
+    return min(at + 2 * bool(flags & _CHECKSUM), len(start))
 
 
 def slop(record: WarcRecord, packing: Packing | None) -> tuple[int, int]:
@@ -88,7 +97,8 @@ def slop(record: WarcRecord, packing: Packing | None) -> tuple[int, int]:
     rest = whole - record.size
     if not whole or rest <= 0:
         return 0, 0
-    usual = len(record.version) + 4 + sum([_size(name) + _size(value) + 4 for name, value in record.headers])
+    written = "".join([part for pair in record.headers for part in pair])
+    usual = len(record.version) + 4 + 4 * len(record.headers) + _size(written)
     behind = rest - usual
     return (usual, behind) if _LEAST_SLOP <= behind <= _MOST_SLOP else (rest - _SLOP, _SLOP)
 

@@ -34,6 +34,7 @@ SCHEMA = pyarrow.schema(
     ]
 )
 _BUFFER = 1 << 20  # bytes
+_GROUP = 16 << 20  # bytes of rows in a group of a table
 
 
 class DeriveOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,20 +214,32 @@ class _Wet:
 
 
 class _TableFile:
-    """A Parquet file of rows."""
+    """A Parquet file of rows, in groups that are large enough to be read quickly."""
 
     def __init__(self, file: BinaryIO, schema: pyarrow.Schema) -> None:
         self._writer = pyarrow.parquet.ParquetWriter(file, schema, compression="zstd")
+        self._schema = schema
+        self._held: list[pyarrow.RecordBatch] = []
+        self._size = 0
 
     def write(self, batches: Iterator[pyarrow.RecordBatch]) -> None:
         for batch in batches:
-            self._writer.write_batch(batch)
+            self._held.append(batch)
+            self._size += batch.nbytes
+            if self._size >= _GROUP:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            self._writer.write_table(pyarrow.Table.from_batches(self._held, self._schema))
+        self._held, self._size = [], 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         """Finish the file. After an error too: the writer would try it later, when the file is closed."""
+        self._flush()
         self._writer.close()
 
 

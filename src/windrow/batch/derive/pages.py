@@ -15,6 +15,7 @@ from windrow.extract.sniff import media_type
 from windrow.extract.tags import Record
 from windrow.takedown import Takedown
 
+_ROWS = 1 << 10  # of a batch: a row has some 5 kB of headers and metas
 _TEXT = pyarrow.string()
 _PAIR = pyarrow.struct([("name", _TEXT), ("value", _TEXT)])
 _META = pyarrow.struct([("name", _TEXT), ("property", _TEXT), ("http_equiv", _TEXT), ("content", _TEXT)])
@@ -49,7 +50,7 @@ class PageRows:
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._lists = ColumnLists(SCHEMA, SCHEMA.names)
+        self._lists = ColumnLists(SCHEMA, SCHEMA.names, _ROWS)
         self.count = 0
 
     def add(self, found: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
