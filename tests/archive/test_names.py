@@ -101,3 +101,16 @@ def test_a_path_that_no_writer_makes_does_not_belong_to_a_crawl(place: str) -> N
 def test_a_derived_file_is_named_after_its_source(name: str, wat: str, table: str) -> None:
     assert names.derived(name, "wat") == wat
     assert names.derived(name, "links") == table
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/x/crawl/warc/a.warc.gz", "warc/a.warc.gz"),
+        ("/x/crawl/diagnostics/a.warc.gz", "diagnostics/a.warc.gz"),
+        ("/x/folder/a.warc.gz", "a.warc.gz"),
+        ("/x/crawl-data/CC/segments/1.2/warc/a.warc.gz", "crawl-data/CC/segments/1.2/warc/a.warc.gz"),
+    ],
+)
+def test_tables_name_a_file_from_its_subset_on(path: str, place: str) -> None:
+    assert names.place(Path(path)) == place

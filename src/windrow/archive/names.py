@@ -53,6 +53,16 @@ def derived(name: str, kind: str) -> str:
     return f"{_ARCHIVE.sub('', bare)}.parquet"
 
 
+def place(path: Path) -> str:
+    """Return how tables name an archive file: from the directory of its subset on, as places of documents do; below a
+    bucket of Common Crawl, its path there."""
+    whole = path.absolute().as_posix()
+    bucket = whole.rfind("/crawl-data/")
+    if bucket >= 0:
+        return whole[bucket + 1 :]
+    return f"{path.absolute().parent.name}/{path.name}" if path.absolute().parent.name in SUBSETS else path.name
+
+
 def belongs(place: str) -> bool:
     """Return whether a Writer could have made this relative path. Paths in files of other programs are not trusted."""
     folder, _, file = place.partition("/")

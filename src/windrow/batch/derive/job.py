@@ -147,9 +147,9 @@ def _opened(
         elif kind == "wet":
             found.append(_Wet(_Members(file, target.name), options, counts))
         elif kind == "links":
-            found.append(_Links(source.name, stack.enter_context(_TableFile(file, LINKS)), counts))
+            found.append(_Links(names.place(source), stack.enter_context(_TableFile(file, LINKS)), counts))
         else:
-            found.append(_Pages(source.name, stack.enter_context(_TableFile(file, PAGES)), counts))
+            found.append(_Pages(names.place(source), stack.enter_context(_TableFile(file, PAGES)), counts))
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow
 
 from windrow import urls
+from windrow.archive import names
 from windrow.batch.derive import columns
 from windrow.batch.derive.columns import PAGE, ColumnLists
 from windrow.batch.derive.exchange import PageReader, ReadRecord
@@ -76,7 +77,7 @@ class LinkRows:
 def rows(source: str) -> Iterator[pyarrow.RecordBatch]:
     """Yield the links of an archive file: a function of the engine."""
     path = Path(source)
-    made = LinkRows(path.name)
+    made = LinkRows(names.place(path))
     for found in PageReader(path, None, Takedown()).records():
         yield from made.add(found)
     yield from made.rest()

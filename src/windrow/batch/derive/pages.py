@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow
 
 from windrow import urls
-from windrow.archive import WarcRecord, sniff
+from windrow.archive import WarcRecord, names, sniff
 from windrow.batch.derive import columns, exchange
 from windrow.batch.derive.columns import PAGE, ColumnLists
 from windrow.batch.derive.exchange import PageReader, ReadRecord
@@ -68,7 +68,7 @@ class PageRows:
 def rows(source: str) -> Iterator[pyarrow.RecordBatch]:
     """Yield the pages of an archive file: a function of the engine."""
     path = Path(source)
-    made = PageRows(path.name)
+    made = PageRows(names.place(path))
     for found in PageReader(path, None, Takedown()).records():
         yield from made.add(found)
     yield from made.rest()
