@@ -95,7 +95,7 @@ def slop(record: WarcRecord, packing: Packing | None) -> tuple[int, int]:
     """
     whole = packing.inflated if packing is not None else record.length
     rest = whole - record.size
-    if not whole or rest <= 0:
+    if not whole or rest <= 0 or not record.version.startswith("WARC"):  # the fields of another format were made up
         return 0, 0
     written = "".join([part for pair in record.headers for part in pair])
     usual = len(record.version) + 4 + 4 * len(record.headers) + _size(written)
