@@ -158,14 +158,15 @@ def read(record: WarcRecord, most: int = MOST) -> ReadRecord:
     if kind not in ("response", "revisit", "request") or "/http" not in record.header("Content-Type").lower():
         return ReadRecord(record)
     head, body = fields.split(record.block, {})
-    return ReadRecord(record, head, body, _page(record, head, body, most) if kind == "response" else None)
+    page = _page(record, head, body, most) if kind == "response" else None
+    return ReadRecord(record, head=head, body=body, page=page)
 
 
 def _resource(record: WarcRecord, most: int) -> ReadRecord:
     """A resource is a file without its exchange: it is read as if a server had sent it."""
     kind = record.header("Content-Type")
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
-    return ReadRecord(record, head, record.block, _page(record, head, record.block, most))
+    return ReadRecord(record, head=head, body=record.block, page=_page(record, head, record.block, most))
 
 
 def _page(record: WarcRecord, head: bytes, body: bytes, most: int) -> HtmlPage | None:
