@@ -5,7 +5,7 @@ on the input alone. So it runs in three steps, each of which is a map over files
 
 1. `collect`: the n-grams of each file, cut into parts by their first bits, and the keys of its URLs.
 2. `compare`: for each part, which n-grams of each file an earlier file has.
-3. `rewrite`: each file by itself, with a table of these n-grams and of those of its own documents so far.
+3. `rewrite`: each file alone, with a table of these n-grams and of those of its own documents so far.
 
 The result is the same for any number of parts and workers, on every engine. A step takes a few bytes of memory per
 n-gram of one file, or of one part, whatever the size of the corpus.

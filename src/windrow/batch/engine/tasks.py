@@ -16,7 +16,7 @@ from windrow.batch.engine.worker import WorkerAnswer
 
 
 def map_source(function: MapFunction, schema: pyarrow.Schema, source: str, part: str) -> WorkerAnswer:
-    """Two workers may do the same at once, where an engine repeats a slow task: each writes a file of its own."""
+    """Two workers may do the same at once, where an engine repeats a slow task: they write to different files."""
     state = parts.state(source)  # before it is read: a change meanwhile makes the rows void
     own = Path(f"{part}.{os.uname().nodename}.{os.getpid()}")
     rows = parts.write(own, function(source), schema, state)
