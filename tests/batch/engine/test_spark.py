@@ -1,5 +1,6 @@
 """The engine on Spark gives the rows of the local one. Starting Java takes seconds, so all tests share one."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,6 +17,7 @@ from windrow import archive, config
 from windrow.batch import dedup, engine, shuffle
 from windrow.batch.dedup import earlier
 from windrow.batch.engine import Engine, MapProgress, SparkOptions, Table
+from windrow.batch.engine.worker import WorkerAnswer
 from windrow.batch.jobs import run as user
 from windrow.batch.shuffle import ShuffleOptions
 from windrow.config import ConfigError
@@ -159,6 +161,33 @@ def test_a_job_continues_and_counts_what_is_done(run: Engine, tmp_path: Path) ->
     again.map(sources, jobs.words, jobs.WORDS)
     assert seen[0] == MapProgress(1, 2, 1, 0)
     assert seen[-1] == MapProgress(2, 2, 2, 0)
+
+
+@spark
+@pytest.mark.parametrize(("bad", "tried"), [("abcdef", 3), ("abc", 3), ("b", 6), ("abd", 6)])
+def test_if_the_first_tasks_fail_alike_the_others_are_not_tried(
+    monkeypatch: pytest.MonkeyPatch, bad: str, tried: int
+) -> None:
+    """A cluster without Windrow must not be asked once per source."""
+    from windrow.batch.engine import spark as module
+
+    calls: list[str] = []
+
+    def answer(self: object, tasks: list[tuple[str, str]], *_: object) -> list[WorkerAnswer]:
+        names = [name for name, _ in tasks]
+        if len(names) == 1:
+            calls.extend(names)
+        if set(names) & set(bad):
+            raise module.Py4JError("ModuleNotFoundError: No module named 'windrow'")
+        return [WorkerAnswer(rows=1) for _ in names]
+
+    monkeypatch.setattr(module.SparkRunner, "_collect", answer)
+    monkeypatch.setattr(module.SparkRunner, "_watched", lambda *_: contextlib.nullcontext())
+    runner = module.SparkRunner(None)  # type: ignore[arg-type]
+    found = dict(runner.run([(name, "") for name in "abcdef"], lambda *_: WorkerAnswer(), lambda _: None))
+    assert len(calls) == tried
+    assert {name for name, given in found.items() if given.problem} == set(bad if tried > 3 else "abcdef")
+    assert "is Windrow installed there?" in found["b"].problem
 
 
 @spark
