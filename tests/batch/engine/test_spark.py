@@ -1,5 +1,6 @@
 """The engine on Spark gives the rows of the local one. Starting Java takes seconds, so all tests share one."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -12,9 +13,13 @@ import pytest
 
 from tests.batch import warcs
 from tests.batch.engine import jobs
-from windrow.batch import engine
+from windrow import archive, config
+from windrow.batch import dedup, engine, shuffle
+from windrow.batch.dedup import earlier
 from windrow.batch.engine import Engine, MapProgress, SparkOptions, Table
+from windrow.batch.engine.worker import WorkerAnswer
 from windrow.batch.jobs import run as user
+from windrow.batch.shuffle import ShuffleOptions
 from windrow.config import ConfigError
 
 MISSING = importlib.util.find_spec("pyspark") is None or shutil.which("java") is None
@@ -159,6 +164,33 @@ def test_a_job_continues_and_counts_what_is_done(run: Engine, tmp_path: Path) ->
 
 
 @spark
+@pytest.mark.parametrize(("bad", "tried"), [("abcdef", 3), ("abc", 3), ("b", 6), ("abd", 6)])
+def test_if_the_first_tasks_fail_alike_the_others_are_not_tried(
+    monkeypatch: pytest.MonkeyPatch, bad: str, tried: int
+) -> None:
+    """A cluster without Windrow must not be asked once per source."""
+    from windrow.batch.engine import spark as module
+
+    calls: list[str] = []
+
+    def answer(self: object, tasks: list[tuple[str, str]], *_: object) -> list[WorkerAnswer]:
+        names = [name for name, _ in tasks]
+        if len(names) == 1:
+            calls.extend(names)
+        if set(names) & set(bad):
+            raise module.Py4JError("ModuleNotFoundError: No module named 'windrow'")
+        return [WorkerAnswer(rows=1) for _ in names]
+
+    monkeypatch.setattr(module.SparkRunner, "_collect", answer)
+    monkeypatch.setattr(module.SparkRunner, "_watched", lambda *_: contextlib.nullcontext())
+    runner = module.SparkRunner(None)  # type: ignore[arg-type]
+    found = dict(runner.run([(name, "") for name in "abcdef"], lambda *_: WorkerAnswer(), lambda _: None))
+    assert len(calls) == tried
+    assert {name for name, given in found.items() if given.problem} == set(bad if tried > 3 else "abcdef")
+    assert "is Windrow installed there?" in found["b"].problem
+
+
+@spark
 def test_a_master_that_does_not_answer_is_refused_at_once() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -194,3 +226,35 @@ def test_without_java_the_fix_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_without_pyspark_the_extra_is_named() -> None:
     with pytest.raises(ConfigError, match=r"pip install 'windrow-corpus\[spark\]'"):
         engine.open("spark")
+
+
+@spark
+@pytest.mark.long
+def test_a_shuffle_has_the_same_captures_in_the_same_order(run: Engine, tmp_path: Path) -> None:
+    for number in range(3):
+        records = [warcs.record(f"http://a.test/{number}/{place}", b"<p>") for place in range(20)]
+        warcs.write(tmp_path / f"{number}.warc.gz", records)
+    sources = sorted(tmp_path.iterdir())
+    orders = []
+    with engine.open("local") as local:
+        for opened, name in ((local, "local"), (run, "spark")):
+            found = shuffle.run(ShuffleOptions(inputs=sources, output=tmp_path / name, files=2), opened)
+            orders.append([record.id for path in found.files for record in archive.records(Path(path))])
+    assert orders[0] == orders[1]
+    assert len(set(orders[0])) == 60
+
+
+@spark
+@pytest.mark.long
+def test_near_duplicates_in_parallel_are_the_same(run: Engine, tmp_path: Path) -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text(f"{text}\n\n{text[number:]} and more of file {number} {text[::-1]}\n")
+    sources = sorted(tmp_path.iterdir())
+    options = dedup.options("paragraph", "", config.DedupOptions())
+    with engine.open("local") as local:
+        for opened, name in ((local, "local"), (run, "spark")):
+            plans = dedup.plan(sources, tmp_path / name)
+            earlier.run(plans, options, opened, tmp_path / f"{name}.scratch", 2)
+    for path in sources:
+        assert (tmp_path / "local" / path.name).read_bytes() == (tmp_path / "spark" / path.name).read_bytes()

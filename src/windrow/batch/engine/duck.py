@@ -1,4 +1,4 @@
-"""Queries of the local engine: DuckDB over Parquet files. What does not fit in memory goes to the work directory."""
+"""Queries of the local engine: DuckDB over Parquet files. Rows that do not fit in memory go to the work directory."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

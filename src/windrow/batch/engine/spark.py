@@ -7,6 +7,7 @@ work directory and the output must be on storage that every machine sees under t
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import sys
@@ -41,6 +42,7 @@ except ImportError as error:
     ) from None
 
 _REACH = 5.0  # seconds to reach a master
+_TRIED = 3  # tasks
 _POLL = 1.0  # seconds between two looks at how far a job is
 _FAILURES = (pyspark.errors.PySparkException, Py4JError)
 
@@ -53,8 +55,11 @@ def start(options: SparkOptions, workers: int) -> "SparkSession":
     builder = pyspark.sql.SparkSession.builder.appName("windrow")
     if master:
         builder = builder.master(master)
-    for name, value in {**_defaults(master), **given}.items():
+    chosen = {**_defaults(master), **given}
+    for name, value in chosen.items():
         builder = builder.config(name, value)
+    if python := chosen.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = python  # pyspark reads the option only in spark-submit
     with _quiet() as notes:
         try:
             return SparkSession(builder.getOrCreate())
@@ -94,10 +99,20 @@ class SparkRunner:
             if len(tasks) == 1:
                 yield tasks[0][0], WorkerAnswer(problem=_death(error))
                 return
-            for task in tasks:
-                yield from self.run([task], work, lambda count: None)
+            yield from self._one_by_one(tasks, work)
             return
         yield from zip([name for name, _ in tasks], answers, strict=True)
+
+    def _one_by_one(self, tasks: Sequence[tuple[str, str]], work: "Work") -> Iterator[tuple[str, WorkerAnswer]]:
+        """Give up if the first tasks all fail with the same words: it is the cluster then, and not a source."""
+        problems: list[str] = []
+        for number, (name, second) in enumerate(tasks):
+            if number == _TRIED and len(problems) == _TRIED and len(set(problems)) == 1:
+                yield from ((name, WorkerAnswer(problem=problems[0])) for name, _ in tasks[number:])
+                return
+            for found in self.run([(name, second)], work, lambda count: None):
+                problems += [found[1].problem] if found[1].problem else []
+                yield found
 
     def _collect(self, tasks: Sequence[tuple[str, str]], work: "Work") -> list[WorkerAnswer]:
         """Run one task of Spark per task of ours. The answers come back as text in a column."""
@@ -275,6 +290,9 @@ def _death(error: Exception) -> str:
     text = str(error)
     if "worker exited unexpectedly" in text:
         return "the worker process died; probably the memory was full: give executors more, or fewer cores"
+    raised = re.findall(r"^\w+(?:Error|Exception): .+$", text, re.MULTILINE)  # in the traceback of a worker
+    if raised:
+        return f"{raised[-1]} (in the Python of the executors: is Windrow installed there?)"
     causes = [line.removeprefix("Caused by: ") for line in text.splitlines() if line.startswith("Caused by: ")]
     return f"Spark gave up: {causes[-1] if causes else _first_line(error)}"
 
