@@ -3,9 +3,9 @@
 `read` is what WAT and WET files, and the tables of links and pages, are made from (batch/derive). It differs from the
 rest of `extract` in three ways. It takes every attribute that leads to a URL, also of images, scripts and forms, and
 leaves the URLs as they are written. It gives all text of a page, without a choice of what is main text: a line per
-block. And it builds no tree: it reads the source once as the tokenizer of the HTML standard does, in an eighth of the
-time that parsing takes. What a page says stays the same; only how elements are nested is not known, and an anchor that
-is not closed ends at the next one.
+block. And it builds no tree: it reads the source once as the tokenizer of the HTML standard does, in little more than
+half of the time that parsing alone takes. What a page says stays the same; only how elements are nested is not known,
+and an anchor that is not closed ends at the next one.
 
 The C kernel `_tags` does it where it was built; otherwise `reference` does, with the same result. The time is linear
 whatever the page, so no limit on time is needed; `most` limits the number of records.
