@@ -60,13 +60,16 @@ def test_main_text_is_the_text_of_the_documents_of_the_crawl(crawled: Path, tmp_
     assert {name: found[name][1] for name in texts} == languages
 
 
-def test_a_page_that_takes_too_long_is_counted_and_the_next_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", ["endless", "crash"])
+def test_a_page_that_takes_too_long_or_breaks_the_extractor_is_counted_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     text = wet.kept_text("", ("workers.seconds=0.5",))
     refine = text._refine
 
     def slow(capture: Capture) -> object:
+        if b"crash" in capture.body:
+            raise KeyError("a bug")
         while b"endless" in capture.body:
             pass
         return refine(capture)
@@ -75,7 +78,7 @@ def test_a_page_that_takes_too_long_is_counted_and_the_next_is_read(
     good = "<p>" + "The wind blows over the wide field, and the mill at the brook turns slowly. " * 10
     source = warcs.write(
         tmp_path / "a.warc.gz",
-        [warcs.record("http://a.example/1", b"<p>endless"), warcs.record("http://a.example/2", good.encode())],
+        [warcs.record("http://a.example/1", f"<p>{fault}".encode()), warcs.record("http://a.example/2", good.encode())],
     )
     account = derived(source, tmp_path / "out", wet="main", settings=("workers.seconds=0.5",))
     assert (account["failed"], account["wet"]) == (1, 1)

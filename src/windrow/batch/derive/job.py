@@ -62,7 +62,7 @@ class DerivedCounts(msgspec.Struct):
     links: int = 0  # rows written
     pages: int = 0
     left_out: int = 0  # records on the takedown list, or purged
-    failed: int = 0  # pages whose text could not be extracted in time
+    failed: int = 0  # pages whose text could not be extracted, or not in time
     bytes: int = 0
     problem: str = ""
 

@@ -40,7 +40,7 @@ class DeriveSummary(msgspec.Struct):
     links: int = 0  # rows
     pages: int = 0
     left_out: int = 0  # records on the takedown list, or purged
-    failed: int = 0  # pages whose text could not be extracted in time
+    failed: int = 0  # pages whose text could not be extracted, or not in time
     bytes: int = 0  # of all outputs
     damaged: list[BadSource] = []  # sources whose records before the damage were read
     bad: list[BadSource] = []  # sources that could not be read
@@ -150,4 +150,4 @@ def lines(summary: DeriveSummary) -> Iterator[str]:
     if summary.left_out:
         yield f"{summary.left_out:,} records left out: purged, or on the takedown list"
     if summary.failed:
-        yield f"{summary.failed:,} pages without text: extraction took longer than workers.seconds"
+        yield f"{summary.failed:,} pages without text: extraction failed, or took longer than workers.seconds"

@@ -16,7 +16,6 @@ from windrow.archive import WarcRecord, derived, fields
 from windrow.archive.derived import DescribedRecord
 from windrow.batch.derive import limit
 from windrow.batch.derive.exchange import ReadRecord
-from windrow.batch.derive.limit import PageTooSlow
 from windrow.config import Config
 
 FORMS = ("all", "main")
@@ -49,7 +48,7 @@ class KeptText:
         try:
             with limit.cpu(self._seconds):
                 refined = self._refine(found.capture())
-        except (PageTooSlow, MemoryError):
+        except Exception:  # too slow, too large, or an error of an extractor: this page has no text, the file continues
             return WetText(b"", problem=True)
         if refined.draft is None or refined.verdict is None:
             return WetText(b"")
