@@ -85,3 +85,32 @@ def test_the_newest_file_is_the_one_with_the_highest_number(tmp_path: Path) -> N
 def test_a_path_that_no_writer_makes_does_not_belong_to_a_crawl(place: str) -> None:
     assert not names.belongs(place)
     assert names.belongs("warc/W-n0-20251115094640-00007.warc.gz")
+
+
+@pytest.mark.parametrize(
+    ("name", "wat", "table"),
+    [
+        ("CC-MAIN-1-2-00000.warc.gz", "CC-MAIN-1-2-00000.warc.wat.gz", "CC-MAIN-1-2-00000.parquet"),
+        ("a.warc", "a.warc.wat.gz", "a.parquet"),
+        ("a.warc.zst", "a.warc.wat.gz", "a.parquet"),
+        ("a.ARC.gz", "a.ARC.wat.gz", "a.parquet"),
+        ("a.b", "a.b.wat.gz", "a.b.parquet"),
+        (".gz", ".gz.wat.gz", ".gz.parquet"),
+    ],
+)
+def test_a_derived_file_is_named_after_its_source(name: str, wat: str, table: str) -> None:
+    assert names.derived(name, "wat") == wat
+    assert names.derived(name, "links") == table
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/x/crawl/warc/a.warc.gz", "warc/a.warc.gz"),
+        ("/x/crawl/diagnostics/a.warc.gz", "diagnostics/a.warc.gz"),
+        ("/x/folder/a.warc.gz", "a.warc.gz"),
+        ("/x/crawl-data/CC/segments/1.2/warc/a.warc.gz", "crawl-data/CC/segments/1.2/warc/a.warc.gz"),
+    ],
+)
+def test_tables_name_a_file_from_its_subset_on(path: str, place: str) -> None:
+    assert names.place(Path(path)) == place

@@ -1,4 +1,4 @@
-"""Directory and name of an archive file: SUBSET/PREFIX-NODE-FILESTART14-NNNNN.warc.gz."""
+"""Directory and name of an archive file, SUBSET/PREFIX-NODE-FILESTART14-NNNNN.warc.gz, and of those made from it."""
 
 import re
 import time
@@ -11,6 +11,8 @@ _PROBE = "soft404"  # a request for a page that cannot exist; it is no file of t
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # Common Crawl's three
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_PACKED = re.compile(r"(?i)(?<=.)\.(?:gz|zst|zstd|lz4|open)\Z")
+_ARCHIVE = re.compile(r"(?i)(?<=.)\.w?arc\Z")
 _NAME = re.compile(r"(?P<series>[A-Za-z0-9][A-Za-z0-9_.-]*)-\d{14}-(?P<serial>\d{5,})\.warc\.gz")
 
 
@@ -40,6 +42,25 @@ def serial(name: str, series: str) -> int | None:
     """Return the number in the name of a file; None if the file does not belong to this series."""
     found = _NAME.fullmatch(name)
     return int(found["serial"]) if found and found["series"] == series else None
+
+
+def derived(name: str, kind: str) -> str:
+    """Return the name of a file that is derived from an archive file: "wat" and "wet" as Common Crawl names them,
+    any other kind a table."""
+    bare = _PACKED.sub("", name)
+    if kind in ("wat", "wet"):
+        return f"{bare}.{kind}.gz"
+    return f"{_ARCHIVE.sub('', bare)}.parquet"
+
+
+def place(path: Path) -> str:
+    """Return how tables name an archive file: from the directory of its subset on, as places of documents do; below a
+    bucket of Common Crawl, its path there."""
+    whole = path.absolute().as_posix()
+    bucket = whole.rfind("/crawl-data/")
+    if bucket >= 0:
+        return whole[bucket + 1 :]
+    return f"{path.absolute().parent.name}/{path.name}" if path.absolute().parent.name in SUBSETS else path.name
 
 
 def belongs(place: str) -> bool:

@@ -9,11 +9,13 @@ import typer
 import windrow
 from windrow import kernels
 from windrow.cli import (
+    batch,
     completion,
     control,
     corpus,
     crawl,
     demo,
+    derive,
     extract,
     help,
     language,
@@ -24,6 +26,7 @@ from windrow.cli import (
     publish,
     purge,
     report,
+    shuffle,
     status,
     terminal,
     why,
@@ -51,7 +54,10 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "what-if": report.what_if,
     "export": corpus.export,
     "dedup": corpus.dedup,
+    "derive": derive.derive,
     "publish": publish.publish,
+    "batch": batch.batch,
+    "shuffle": shuffle.shuffle,
     "rebuild": corpus.rebuild,
     "purge": purge.purge,
     "options": options.options,

@@ -100,9 +100,15 @@ def add_others(document: ElementTree, metas: Sequence[Element], found: Found) ->
                 _add(found, href, (element.attr("rel") or "").lower())
     for meta in metas:
         if (meta.attr("http-equiv") or "").lower() == "refresh":
-            match = _REFRESH.match((meta.attr("content") or "")[:_CONTENT])
-            if match:
-                _add(found, match[1] or match[2] or match[3] or "", "refresh")
+            href = refreshed(meta.attr("content") or "")
+            if href is not None:
+                _add(found, href, "refresh")
+
+
+def refreshed(content: str) -> str | None:
+    """Return the href in the content of a meta refresh; None if there is none."""
+    match = _REFRESH.match(content[:_CONTENT])
+    return match[1] or match[2] or match[3] or "" if match else None
 
 
 def _add(found: Found, href: str, rel: str) -> None:

@@ -1,0 +1,78 @@
+"""`windrow derive`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.terminal import Json, Settings, note, out, print_json
+from windrow.units import size
+
+
+def derive(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A crawl's directory, WARC or ARC files, directories of them, or lists of paths.", metavar="INPUT"
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Directory of the files that are made.", metavar="OUT")
+    ],
+    wat: Annotated[bool, typer.Option("--wat", help="Write WAT files: headers, metadata and links as JSON.")] = False,
+    wet: Annotated[bool, typer.Option("--wet", help="Write WET files: the text of the pages.")] = False,
+    text: Annotated[
+        str, typer.Option(help="Text of WET files: all of a page, or main: what a crawl would keep of it.")
+    ] = "all",
+    links: Annotated[bool, typer.Option("--links", help="Write links.parquet: one row per link.")] = False,
+    pages: Annotated[bool, typer.Option("--pages", help="Write pages.parquet: one row per response.")] = False,
+    languages: Annotated[
+        bool, typer.Option("--languages", help="Detect the languages of pages whose archive names none.")
+    ] = False,
+    takedown: Annotated[
+        Path | None,
+        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
+    ] = None,
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Make WAT and WET files, and tables of links and pages, from archive files.
+
+    Each output is one file per archive file. A command that was stopped continues when it is run again. A file that
+    is damaged gives what is before the damage; it is named, and the exit code is 2.
+    """
+    from windrow.batch import engine
+
+    engine.require()
+    from windrow.batch.derive import run as job
+
+    request = job.DeriveRequest(
+        inputs=inputs,
+        output=output,
+        wat=wat,
+        wet=text if wet else "",
+        links=links,
+        pages=pages,
+        languages=languages,
+        takedown=takedown,
+        settings=settings or (),
+    )
+    job.check(request)
+    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+        summary = job.run(request, run)
+    if as_json:
+        print_json(summary)
+    else:
+        for line in job.lines(summary):
+            out.print(line)
+        out.print(f"{output}: {size(summary.bytes)}")
+    for found in summary.damaged:
+        note(f"windrow: {found.source}: {found.problem}; what is before it was read")
+    report_bad(summary.bad)
+    if summary.damaged:
+        raise typer.Exit(2)
