@@ -3,12 +3,12 @@
 The value of a link is the wanted text that it is expected to give per byte: the chance that its page is wanted, times
 the text of a wanted page, over the size of a page. The rank of a link in its host's queue keeps only what distinguishes
 it from the other links to the host. What they share is added when the host is compared with others, so that it is never
-out of date. The ranks of a queue are computed again each time its host has half as many pages again.
+out of date. The ranks of a queue are computed again as the host has more pages (leases.py).
 
 A link may also be worth a request because its page names hosts that the crawl does not know yet: whole hosts with
 wanted text are found that way. Such a page counts up to as much as a wanted one, and the less the more hosts were named
-and not tried yet. A host that has not answered gets a look by the share of hosts that have wanted text. In a
-topic crawl the links to such pages and hosts are scouts: they have a bucket of their own, the second one.
+and not tried yet. A host that has not answered gets a look by the share of hosts that have wanted text. In a topic
+crawl the links to such pages and hosts are scouts: they have a bucket of their own, the second one.
 
 The same expectations say how much wanted text is left. They are grouped by their size, and each group is compared with
 what became of it, so the estimate is corrected by what was found.
