@@ -42,7 +42,6 @@ except ImportError as error:
     ) from None
 
 _REACH = 5.0  # seconds to reach a master
-_TRIED = 3  # tasks
 _POLL = 1.0  # seconds between two looks at how far a job is
 _FAILURES = (pyspark.errors.PySparkException, Py4JError)
 
@@ -96,23 +95,14 @@ class SparkRunner:
             with self._watched(beat):
                 answers = self._collect(tasks, work)
         except _FAILURES as error:
+            _check_executors(error)
             if len(tasks) == 1:
                 yield tasks[0][0], WorkerAnswer(problem=_death(error))
                 return
-            yield from self._one_by_one(tasks, work)
+            for task in tasks:
+                yield from self.run([task], work, lambda count: None)
             return
         yield from zip([name for name, _ in tasks], answers, strict=True)
-
-    def _one_by_one(self, tasks: Sequence[tuple[str, str]], work: "Work") -> Iterator[tuple[str, WorkerAnswer]]:
-        """Give up if the first tasks all fail with the same words: it is the cluster then, and not a source."""
-        problems: list[str] = []
-        for number, (name, second) in enumerate(tasks):
-            if number == _TRIED and len(problems) == _TRIED and len(set(problems)) == 1:
-                yield from ((name, WorkerAnswer(problem=problems[0])) for name, _ in tasks[number:])
-                return
-            for found in self.run([(name, second)], work, lambda count: None):
-                problems += [found[1].problem] if found[1].problem else []
-                yield found
 
     def _collect(self, tasks: Sequence[tuple[str, str]], work: "Work") -> list[WorkerAnswer]:
         """Run one task of Spark per task of ours. The answers come back as text in a column."""
@@ -286,13 +276,18 @@ def _reason(error: Exception, notes: str) -> str:
     return lines[0].strip() if lines else _first_line(error)
 
 
+def _check_executors(error: Exception) -> None:
+    """Raise ConfigError if no task can run there. An error of a job is an answer, so this one is of Python or Windrow."""
+    raised = re.findall(r"^\w+(?:Error|Exception): .+$", str(error), re.MULTILINE)  # in the traceback of a worker
+    if raised:
+        fix = "install Windrow there, and name its Python with --spark-conf spark.pyspark.python=PATH"
+        raise ConfigError(f"the executors of Spark cannot run Windrow: {raised[-1]}; {fix}") from None
+
+
 def _death(error: Exception) -> str:
     text = str(error)
     if "worker exited unexpectedly" in text:
         return "the worker process died; probably the memory was full: give executors more, or fewer cores"
-    raised = re.findall(r"^\w+(?:Error|Exception): .+$", text, re.MULTILINE)  # in the traceback of a worker
-    if raised:
-        return f"{raised[-1]} (in the Python of the executors: is Windrow installed there?)"
     causes = [line.removeprefix("Caused by: ") for line in text.splitlines() if line.startswith("Caused by: ")]
     return f"Spark gave up: {causes[-1] if causes else _first_line(error)}"
 
