@@ -1,4 +1,5 @@
 import functools
+import importlib.util
 import os
 import re
 from pathlib import Path
@@ -177,3 +178,12 @@ def test_the_work_of_a_job_with_other_options_is_refused(tmp_path: Path) -> None
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(ConfigError, match="there is no engine 'hadoop'; choose one of local, spark"):
         engine.open("hadoop")
+
+
+def test_without_its_libraries_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "duckdb" else find(name))
+    with pytest.raises(
+        ConfigError, match=r"batch jobs need duckdb; install it with: pip install 'windrow-corpus\[query\]'"
+    ):
+        engine.open("local")

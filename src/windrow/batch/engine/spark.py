@@ -277,7 +277,7 @@ def _reason(error: Exception, notes: str) -> str:
 
 
 def _check_executors(error: Exception) -> None:
-    """Raise ConfigError if no task can run there. An error of a job is an answer, so this one is of Python or Windrow."""
+    """Raise ConfigError if no task can run there: errors of a job are answers, so this one is of Python or Windrow."""
     raised = re.findall(r"^\w+(?:Error|Exception): .+$", str(error), re.MULTILINE)  # in the traceback of a worker
     if raised:
         fix = "install Windrow there, and name its Python with --spark-conf spark.pyspark.python=PATH"
