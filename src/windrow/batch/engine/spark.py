@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,7 @@ class SparkRunner:
 
     def run(
         self, tasks: Sequence[tuple[str, str]], work: "Work", beat: Callable[[int], None]
-    ) -> Iterator[tuple[str, WorkerAnswer]]:
+    ) -> Generator[tuple[str, WorkerAnswer]]:
         """Spark ends a job if a worker dies again and again. Then the tasks run one by one, to find which do it."""
         if not tasks:
             return
