@@ -204,6 +204,21 @@ def test_options_that_spark_does_not_know_are_refused(options: SparkOptions, pro
 
 
 @spark
+def test_without_a_master_the_configuration_of_spark_decides_and_otherwise_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from windrow.batch.engine import spark as module
+
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert module._own_master(3) == "local[3]"
+    assert module._own_master(0) == "local[*]"
+    monkeypatch.setenv("SPARK_CONF_DIR", "/etc/spark")
+    assert module._own_master(0) == ""
+    assert "spark.driver.host" not in module._defaults("")
+
+
+@spark
 def test_without_java_the_fix_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)

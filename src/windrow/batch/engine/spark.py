@@ -49,7 +49,7 @@ _FAILURES = (pyspark.errors.PySparkException, Py4JError)
 def start(options: SparkOptions, workers: int) -> "SparkSession":
     """Start Spark, or say in one sentence why that is not possible."""
     given = dict(_pair(text) for text in options.conf)
-    master = options.master or given.get("spark.master", "") or (f"local[{workers}]" if workers else "")
+    master = options.master or given.get("spark.master", "") or _own_master(workers)
     _check(master)
     builder = pyspark.sql.SparkSession.builder.appName("windrow")
     if master:
@@ -202,6 +202,12 @@ def _plain(frame: Any) -> Any:
     return frame.withColumns(casts) if casts else frame
 
 
+def _own_master(workers: int) -> str:
+    """Return the master if none is named: Spark's own configuration, if there is one, otherwise this machine."""
+    configured = any(name in os.environ for name in ("SPARK_CONF_DIR", "SPARK_HOME"))
+    return "" if configured else f"local[{workers or '*'}]"
+
+
 def _defaults(master: str) -> dict[str, str]:
     """Return options that fit most jobs; those of the user come after them."""
     found = {
@@ -210,7 +216,7 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": "UTC",
     }
-    if not master or master.startswith("local"):
+    if master.startswith("local"):
         found |= {"spark.pyspark.python": sys.executable, "spark.ui.enabled": "false"}
         found |= {"spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
