@@ -1,6 +1,5 @@
 """The engine on Spark gives the rows of the local one. Starting Java takes seconds, so all tests share one."""
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -8,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -171,8 +171,8 @@ def test_executors_without_windrow_are_reported_at_once(monkeypatch: pytest.Monk
         raise module.Py4JError("Traceback:\n  line 1\nModuleNotFoundError: No module named 'windrow'\n\tat java")
 
     monkeypatch.setattr(module.SparkRunner, "_collect", fail)
-    monkeypatch.setattr(module.SparkRunner, "_watched", lambda *_: contextlib.nullcontext())
-    runner = module.SparkRunner(None)  # type: ignore[arg-type]
+    monkeypatch.setattr(module.SparkSession, "wait", lambda self, job, beat: job())
+    runner = module.SparkRunner(module.SparkSession(SimpleNamespace(sparkContext=None)))
     with pytest.raises(
         ConfigError, match="cannot run Windrow: ModuleNotFoundError: No module named 'windrow'; install"
     ):

@@ -9,14 +9,16 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import threading
 import urllib.parse
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import pyarrow.parquet
@@ -41,6 +43,8 @@ except ImportError as error:
         f"the engine spark needs a library that is missing ({error}); pip install 'windrow-corpus[spark]'"
     ) from None
 
+Result = TypeVar("Result")
+
 _REACH = 5.0  # seconds to reach a master
 _POLL = 1.0  # seconds between two looks at how far a job is
 _FAILURES = (pyspark.errors.PySparkException, Py4JError)
@@ -61,11 +65,14 @@ def start(options: SparkOptions, workers: int) -> "SparkSession":
         os.environ["PYSPARK_PYTHON"] = python  # pyspark reads the option only in spark-submit
     with _quiet() as notes:
         try:
-            return SparkSession(builder.getOrCreate())
+            found = SparkSession(builder.getOrCreate())
         except Exception as error:  # py4j and pyspark raise RuntimeError, their own classes, and others
             raise ConfigError(
                 f"Spark did not start: {_reason(error, notes())}; check --master and --spark-conf"
             ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own calls Java from the handler
+    return found
 
 
 class SparkSession:
@@ -74,6 +81,27 @@ class SparkSession:
     def __init__(self, session: Any) -> None:
         self.session = session
         self.context = session.sparkContext
+
+    def wait(self, job: Callable[[], Result], beat: Callable[[int], None] = lambda count: None) -> Result:
+        """Run a job of Spark and wait for it, reporting how many tasks are done.
+
+        It has a thread of its own, because py4j does not bear an interrupt: Ctrl-C ends this wait, and `close` the job.
+        """
+        tracker, over = self.context.statusTracker(), threading.Event()
+        answer: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(job())
+            except BaseException as error:  # raised again where the answer is read
+                answer.set_exception(error)
+            over.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        while not over.wait(_POLL):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            beat(sum(stage.numCompletedTasks for stage in stages if stage is not None))
+        return answer.result()
 
     def close(self) -> None:
         self.session.stop()
@@ -92,8 +120,7 @@ class SparkRunner:
         if not tasks:
             return
         try:
-            with self._watched(beat):
-                answers = self._collect(tasks, work)
+            answers = self._session.wait(lambda: self._collect(tasks, work), beat)
         except _FAILURES as error:
             _check_executors(error)
             if len(tasks) == 1:
@@ -122,24 +149,6 @@ class SparkRunner:
         found = {row["id"]: msgspec.json.decode(row["answer"], type=WorkerAnswer) for row in rows}
         return [found[number] for number in range(len(tasks))]
 
-    @contextlib.contextmanager
-    def _watched(self, beat: Callable[[int], None]) -> Iterator[None]:
-        """Report how many tasks are done while Spark runs them."""
-        tracker, over = self._session.context.statusTracker(), threading.Event()
-
-        def look() -> None:
-            while not over.wait(_POLL):
-                stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-                beat(sum(stage.numCompletedTasks for stage in stages if stage is not None))
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
     def ship(self, module: str) -> str:
         """Send the file of a module to every worker."""
         directory, _, name = module.rpartition("/")
@@ -162,7 +171,8 @@ class SparkDatabase:
             self._frame(table).createOrReplaceTempView(name)
         try:
             spoken = sqlglot.transpile(query, read="duckdb", write="spark")[0]
-            _plain(self._session.session.sql(spoken)).write.parquet(path.as_uri())
+            frame = _plain(self._session.session.sql(spoken))
+            self._session.wait(lambda: frame.write.parquet(path.as_uri()))
         except (*_FAILURES, sqlglot.errors.SqlglotError) as error:
             raise ConfigError(f"the query failed: {_first_line(error)}") from None
         written = sorted(path.glob("part-*.parquet"))
@@ -174,7 +184,7 @@ class SparkDatabase:
         folder = paths[0].with_suffix(".sorted")
         shutil.rmtree(folder, ignore_errors=True)
         frame = self._frame(table).repartitionByRange(len(paths), *keys).sortWithinPartitions(*keys)
-        frame.write.parquet(folder.as_uri())
+        self._session.wait(lambda: frame.write.parquet(folder.as_uri()))
         found = {int(path.name.split("-")[1]): path for path in folder.glob("part-*.parquet")}
         for number, path in enumerate(paths):
             if number in found:
