@@ -1,6 +1,5 @@
 """The engine on Spark gives the rows of the local one. Starting Java takes seconds, so all tests share one."""
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -8,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -164,30 +164,19 @@ def test_a_job_continues_and_counts_what_is_done(run: Engine, tmp_path: Path) ->
 
 
 @spark
-@pytest.mark.parametrize(("bad", "tried"), [("abcdef", 3), ("abc", 3), ("b", 6), ("abd", 6)])
-def test_if_the_first_tasks_fail_alike_the_others_are_not_tried(
-    monkeypatch: pytest.MonkeyPatch, bad: str, tried: int
-) -> None:
-    """A cluster without Windrow must not be asked once per source."""
+def test_executors_without_windrow_are_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from windrow.batch.engine import spark as module
 
-    calls: list[str] = []
+    def fail(*_: object) -> None:
+        raise module.Py4JError("Traceback:\n  line 1\nModuleNotFoundError: No module named 'windrow'\n\tat java")
 
-    def answer(self: object, tasks: list[tuple[str, str]], *_: object) -> list[WorkerAnswer]:
-        names = [name for name, _ in tasks]
-        if len(names) == 1:
-            calls.extend(names)
-        if set(names) & set(bad):
-            raise module.Py4JError("ModuleNotFoundError: No module named 'windrow'")
-        return [WorkerAnswer(rows=1) for _ in names]
-
-    monkeypatch.setattr(module.SparkRunner, "_collect", answer)
-    monkeypatch.setattr(module.SparkRunner, "_watched", lambda *_: contextlib.nullcontext())
-    runner = module.SparkRunner(None)  # type: ignore[arg-type]
-    found = dict(runner.run([(name, "") for name in "abcdef"], lambda *_: WorkerAnswer(), lambda _: None))
-    assert len(calls) == tried
-    assert {name for name, given in found.items() if given.problem} == set(bad if tried > 3 else "abcdef")
-    assert "is Windrow installed there?" in found["b"].problem
+    monkeypatch.setattr(module.SparkRunner, "_collect", fail)
+    monkeypatch.setattr(module.SparkSession, "wait", lambda self, job, beat: job())
+    runner = module.SparkRunner(module.SparkSession(SimpleNamespace(sparkContext=None)))
+    with pytest.raises(
+        ConfigError, match="cannot run Windrow: ModuleNotFoundError: No module named 'windrow'; install"
+    ):
+        list(runner.run([("a", ""), ("b", "")], lambda *_: WorkerAnswer(), lambda _: None))
 
 
 @spark
@@ -212,6 +201,21 @@ def test_a_master_that_does_not_answer_is_refused_at_once() -> None:
 def test_options_that_spark_does_not_know_are_refused(options: SparkOptions, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         engine.open("spark", spark=options)
+
+
+@spark
+def test_without_a_master_the_configuration_of_spark_decides_and_otherwise_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from windrow.batch.engine import spark as module
+
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert module._own_master(3) == "local[3]"
+    assert module._own_master(0) == "local[*]"
+    monkeypatch.setenv("SPARK_CONF_DIR", "/etc/spark")
+    assert module._own_master(0) == ""
+    assert "spark.driver.host" not in module._defaults("")
 
 
 @spark
