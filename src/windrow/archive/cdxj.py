@@ -1,27 +1,40 @@
-"""CDXJ: the index of an archive by URL and time, one line per http response, as pywb and Common Crawl write it.
+"""CDXJ: the index of an archive by URL and time, one line per http response.
 
 A line is the sort key of the URL, the time with 14 digits, and a JSON object. Sorted by their bytes, the lines of all
-files are one index.
+files are one index. `line` writes the JSON of a WACZ file, as cdxj-indexer does; `CdxLines` that of Common Crawl, with
+what the metadata record after a response adds.
 """
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import msgspec
 
 from windrow import urls
-from windrow.archive import fields
-from windrow.archive.record import WarcRecord
+from windrow.archive import fields, sniff
+from windrow.archive.heads import heads
+from windrow.archive.members import base32
+from windrow.archive.record import WarcRecord, is_tombstone, records, verify
+from windrow.archive.stream import ArchiveError
 
 REVISIT = "warc/revisit"
+TYPES = ("response", "revisit", "metadata")  # of the records that an index needs
+CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record
 _DIGITS = re.compile(r"\D")
 _CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
+_LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
+_SNIFFED = 1 << 10  # bytes of a body by which its type is identified
 _encode = msgspec.json.Encoder().encode
+
+Refuses = Callable[[str], bool]  # whether a URL is to be left out
 
 
 def line(record: WarcRecord, file: str, offset: int) -> bytes:
     """Return the line of a record at this offset of a file; empty for a record that is no http response."""
-    if record.type not in ("response", "revisit") or "/http" not in record.header("Content-Type").lower():
+    if not _is_http(record):
         return b""
     url = urls.parse(record.target)
     if url is None:
@@ -38,6 +51,93 @@ def line(record: WarcRecord, file: str, offset: int) -> bytes:
     return b"%b %b %b\n" % (urls.surt(url.text).encode(), moment(record).encode(), _encode(found))
 
 
+class CdxLines:
+    """The lines of one archive file, as Common Crawl writes them, in the order of the file.
+
+    A damaged file ends in ArchiveError, after the lines of everything before the damage.
+    """
+
+    def __init__(self, path: Path, file: str, end: int | None = None, check: bool = False) -> None:
+        """`file`: the name of the archive file in the lines. `check`: unpack each record and compare its digest."""
+        self._path, self._file, self._end = path, file, end
+        self._check = check
+
+    def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
+        answer: WarcRecord | None = None
+        for record in self._records():
+            if record.type == "metadata" and not is_tombstone(record):
+                if answer is not None and answer.header("WARC-Record-ID") in record.all("WARC-Concurrent-To"):
+                    yield self._line(answer, fields.decode(record.block))
+                    answer = None
+                continue
+            if answer is not None:
+                yield self._line(answer, {})
+            key = urls.sort_key(record.target) if _is_http(record) else ""
+            answer = record if key and not (refuses is not None and refuses(record.target)) else None
+        if answer is not None:
+            yield self._line(answer, {})
+
+    def entry(self, record: WarcRecord, notes: Mapping[str, str], offset: int) -> bytes:
+        """Return the line of a response at an offset, which may be that of a copy."""
+        head = fields.split(record.block, {})[0]
+        status = fields.status(head)
+        found = {
+            "url": record.target,
+            "mime": mime(record),
+            "mime-detected": self._identified(record),
+            "status": str(status),
+            "digest": self._digest(record),
+            "length": str(record.length),
+            "offset": str(offset),
+            "filename": self._file,
+            "charset": notes.get(CHARSET, ""),
+            "languages": languages(notes),
+            "truncated": record.header("WARC-Truncated"),
+            "redirect": _redirect(record.target, status, head),
+        }
+        text = json.dumps({name: value for name, value in found.items() if value})
+        return f"{urls.sort_key(record.target)} {moment(record)} {text}\n".encode()
+
+    def _line(self, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
+        if not record.length:
+            what = "the record that begins here shares its gzip member, so it has no length; compress the file again"
+            raise ArchiveError(self._path, record.offset, what)
+        return self.entry(record, notes, record.offset)
+
+    def _records(self) -> Iterable[WarcRecord]:
+        if not self._check:
+            yield from heads(self._path, TYPES, self._end)
+            return
+        for record in records(self._path, end=self._end):
+            if verify(record) is False:
+                raise ArchiveError(self._path, record.offset, "the block of this record does not match its digest")
+            if record.type in TYPES:
+                yield record
+
+    def _whole(self, record: WarcRecord) -> WarcRecord:
+        """Return a record with all of its block."""
+        return record if len(record.block) == record.size else next(records(self._path, record.offset, self._end))
+
+    def _digest(self, record: WarcRecord) -> str:
+        """Return the SHA-1 of the payload, without prefix; another digest as it is written."""
+        written = record.header("WARC-Payload-Digest")
+        if not written and record.type == "response":
+            return base32(hashlib.sha1(fields.split(self._whole(record).block, {})[1]).digest()).decode()
+        return written.removeprefix("sha1:")
+
+    def _identified(self, record: WarcRecord) -> str:
+        """Return the media type by the payload itself; empty where that would need more than its first bytes."""
+        written = record.header("WARC-Identified-Payload-Type")
+        if written or record.type != "response":
+            return written
+        head, body = fields.split(record.block, {})
+        if fields.encoded(head):
+            return ""
+        if len(body) < _SNIFFED:
+            head, body = fields.split(self._whole(record).block, {})
+        return sniff.identify(head, body)
+
+
 def mime(record: WarcRecord) -> str:
     """Return the media type that the server stated, in small letters; for a revisit, the one that CDX files use."""
     if record.type == "revisit":
@@ -49,3 +149,31 @@ def mime(record: WarcRecord) -> str:
 def moment(record: WarcRecord) -> str:
     """Return the time of the record with 14 digits."""
     return _DIGITS.sub("", record.header("WARC-Date"))[:14].ljust(14, "0")
+
+
+def languages(notes: Mapping[str, str]) -> str:
+    """Return the languages in the fields of a metadata record, most frequent first: ISO 639-3 codes with commas."""
+    if CLD2 not in notes:
+        return notes.get(LANGUAGES, "")
+    try:
+        found = msgspec.json.decode(notes[CLD2], type=_Cld2)
+    except msgspec.MsgspecError:
+        return ""
+    return ",".join(language.code for language in found.languages)
+
+
+class _Cld2Language(msgspec.Struct):
+    code: str = msgspec.field(name="code-iso-639-3")
+
+
+class _Cld2(msgspec.Struct):
+    languages: list[_Cld2Language]
+
+
+def _is_http(record: WarcRecord) -> bool:
+    return record.type in ("response", "revisit") and "/http" in record.header("Content-Type").lower()
+
+
+def _redirect(url: str, status: int, head: bytes) -> str:
+    found = _LOCATION.search(head) if 300 <= status < 400 and status != 304 else None
+    return urls.target(url, found[1].decode("latin-1").strip()) if found else ""

@@ -7,6 +7,7 @@ from collections.abc import Container
 import xxhash
 
 _WWW = re.compile(r"^www\d*\.")
+_FOLDS_TO_ITSELF = re.compile(r"[!\"$&-~]*")  # but for capital letters
 _NESTED = re.compile(b"%(?:25)+")
 _FOLDED = [
     f"%{octet:02x}" if octet <= 0x20 or octet >= 0x7F or octet in b"#%" else chr(octet).lower() for octet in range(256)
@@ -78,6 +79,8 @@ def surt(text: str) -> str:
 
 def _folded(text: str) -> str:
     """Undo every escape, however deep, escape again what must be escaped, and return all in lower case."""
+    if _FOLDS_TO_ITSELF.fullmatch(text):
+        return text.lower()
     octets, before = text.encode(), b""
     while octets != before:
         before = octets
