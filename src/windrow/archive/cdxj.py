@@ -17,17 +17,18 @@ from windrow import urls
 from windrow.archive import fields, sniff
 from windrow.archive.heads import heads
 from windrow.archive.members import base32
-from windrow.archive.record import WarcRecord, is_tombstone, records, verify
+from windrow.archive.record import WarcRecord, records, verify
 from windrow.archive.stream import ArchiveError
 
 REVISIT = "warc/revisit"
-TYPES = ("response", "revisit", "metadata")  # of the records that an index needs
 CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record
+WANTED = {b"response": (), b"revisit": (), b"metadata": (CHARSET.encode(), LANGUAGES.encode())}
 _DIGITS = re.compile(r"\D")
 _CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
 _LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
 _SNIFFED = 1 << 10  # bytes of a body by which its type is identified
 _encode = msgspec.json.Encoder().encode
+_json = json.JSONEncoder().encode  # blanks after separators, and nothing but ASCII, as Common Crawl writes it
 
 Refuses = Callable[[str], bool]  # whether a URL is to be left out
 
@@ -63,55 +64,52 @@ class CdxLines:
         self._check = check
 
     def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
-        answer: WarcRecord | None = None
+        answer, key = None, ""
         for record in self._records():
-            if record.type == "metadata" and not is_tombstone(record):
+            if record.type == "metadata":
                 if answer is not None and answer.header("WARC-Record-ID") in record.all("WARC-Concurrent-To"):
-                    yield self._line(answer, fields.decode(record.block))
+                    yield self._line(key, answer, fields.decode(record.block))
                     answer = None
                 continue
             if answer is not None:
-                yield self._line(answer, {})
-            key = urls.sort_key(record.target) if _is_http(record) else ""
-            answer = record if key and not (refuses is not None and refuses(record.target)) else None
+                yield self._line(key, answer, {})
+            answer, key = None, urls.sort_key(record.target) if _is_http(record) else ""
+            if key and not (refuses is not None and refuses(record.target)):
+                answer = record
         if answer is not None:
-            yield self._line(answer, {})
+            yield self._line(key, answer, {})
 
-    def entry(self, record: WarcRecord, notes: Mapping[str, str], offset: int) -> bytes:
-        """Return the line of a response at an offset, which may be that of a copy."""
-        head = fields.split(record.block, {})[0]
-        status = fields.status(head)
-        found = {
-            "url": record.target,
-            "mime": mime(record),
-            "mime-detected": self._identified(record),
-            "status": str(status),
-            "digest": self._digest(record),
-            "length": str(record.length),
-            "offset": str(offset),
-            "filename": self._file,
-            "charset": notes.get(CHARSET, ""),
-            "languages": languages(notes),
-            "truncated": record.header("WARC-Truncated"),
-            "redirect": _redirect(record.target, status, head),
-        }
-        text = json.dumps({name: value for name, value in found.items() if value})
-        return f"{urls.sort_key(record.target)} {moment(record)} {text}\n".encode()
-
-    def _line(self, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
+    def _line(self, key: str, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
         if not record.length:
             what = "the record that begins here shares its gzip member, so it has no length; compress the file again"
             raise ArchiveError(self._path, record.offset, what)
-        return self.entry(record, notes, record.offset)
+        head, body = fields.split(record.block, {})
+        status = fields.status(head)
+        written = {name.lower(): value for name, value in reversed(record.headers)}
+        found = {"url": record.target, "mime": _mime(record.type, head)}
+        if identified := written.get("warc-identified-payload-type") or self._identified(record, head, body):
+            found["mime-detected"] = identified
+        found["status"] = str(status)
+        if digest := written.get("warc-payload-digest") or self._digest(record):
+            found["digest"] = digest.removeprefix("sha1:")
+        found |= {"length": str(record.length), "offset": str(record.offset), "filename": self._file}
+        if notes:
+            found |= {"charset": notes[CHARSET]} if notes.get(CHARSET) else {}
+            found |= {"languages": codes} if (codes := languages(notes)) else {}
+        if "warc-truncated" in written:
+            found["truncated"] = written["warc-truncated"]
+        if redirect := _redirect(record.target, status, head):
+            found["redirect"] = redirect
+        return f"{key} {moment(record)} {_json(found)}\n".encode()
 
     def _records(self) -> Iterable[WarcRecord]:
         if not self._check:
-            yield from heads(self._path, TYPES, self._end)
+            yield from heads(self._path, WANTED, self._end)
             return
         for record in records(self._path, end=self._end):
             if verify(record) is False:
                 raise ArchiveError(self._path, record.offset, "the block of this record does not match its digest")
-            if record.type in TYPES:
+            if record.type.encode() in WANTED:
                 yield record
 
     def _whole(self, record: WarcRecord) -> WarcRecord:
@@ -119,30 +117,27 @@ class CdxLines:
         return record if len(record.block) == record.size else next(records(self._path, record.offset, self._end))
 
     def _digest(self, record: WarcRecord) -> str:
-        """Return the SHA-1 of the payload, without prefix; another digest as it is written."""
-        written = record.header("WARC-Payload-Digest")
-        if not written and record.type == "response":
-            return base32(hashlib.sha1(fields.split(self._whole(record).block, {})[1]).digest()).decode()
-        return written.removeprefix("sha1:")
-
-    def _identified(self, record: WarcRecord) -> str:
-        """Return the media type by the payload itself; empty where that would need more than its first bytes."""
-        written = record.header("WARC-Identified-Payload-Type")
-        if written or record.type != "response":
-            return written
-        head, body = fields.split(record.block, {})
-        if fields.encoded(head):
+        """Return the SHA-1 of the payload of a response that does not state it."""
+        if record.type != "response":
             return ""
-        if len(body) < _SNIFFED:
-            head, body = fields.split(self._whole(record).block, {})
-        return sniff.identify(head, body)
+        return base32(hashlib.sha1(fields.split(self._whole(record).block, {})[1]).digest()).decode()
+
+    def _identified(self, record: WarcRecord, head: bytes, body: bytes) -> str:
+        """Return the media type by the payload itself; empty if that is missing, or has a coding."""
+        if record.type != "response" or fields.encoded(head):
+            return ""
+        return sniff.identify(head, body if len(body) >= _SNIFFED else fields.split(self._whole(record).block, {})[1])
 
 
 def mime(record: WarcRecord) -> str:
     """Return the media type that the server stated, in small letters; for a revisit, the one that CDX files use."""
-    if record.type == "revisit":
+    return _mime(record.type, fields.split(record.block, {})[0])
+
+
+def _mime(kind: str, head: bytes) -> str:
+    if kind == "revisit":
         return REVISIT
-    match = _CONTENT_TYPE.search(fields.split(record.block, {})[0])
+    match = _CONTENT_TYPE.search(head)
     return match[1].decode("latin-1").lower() if match else "unk"
 
 

@@ -10,7 +10,7 @@ A flipped bit in a body that is not unpacked is not noticed: `records` and `veri
 
 import mmap
 import re
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -30,13 +30,18 @@ _SMALLEST = 18  # bytes of a gzip member
 _RELEASED = 32 << 20  # bytes after which the pages of the file that were read are given back to the system
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n")
 _TYPE = re.compile(rb"(?i)\r\nwarc-type:[ \t]*([a-z]+)[ \t]*\r\n")
+_ODD = (b"\n ", b"\t", b"  ", b" \r", b" :")  # of folded lines, and of blanks that may have to be stripped
 _VERSION = re.compile(rb"WARC/\d\.\d+\r\n")
+
+# The types of the records that a caller wants, in small letters. Of a type with texts, only the records whose block has
+# one of them: it is cheaper to look for them before anything else is done with the record.
+Wanted = Mapping[bytes, Sequence[bytes]]
 
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 
 
-def heads(path: Path, wanted: Collection[str], end: int | None = None) -> Iterator[WarcRecord]:
-    """Yield the records of these types, with at least the http head in their block; read nothing beyond `end`.
+def heads(path: Path, wanted: Wanted, end: int | None = None) -> Iterator[WarcRecord]:
+    """Yield the wanted records, with at least the http head in their block; read nothing beyond `end`.
 
     Offsets, lengths and headers are those that `records` gives, and so are the errors. The block of a record of another
     type than response and revisit is complete.
@@ -47,12 +52,17 @@ def heads(path: Path, wanted: Collection[str], end: int | None = None) -> Iterat
         if not size:
             return
         with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as packed:
-            at = yield from _members(packed, path, frozenset(kind.encode() for kind in wanted))
+            at = yield from _members(packed, path, wanted)
     if at < size:
-        yield from (record for record in records(path, at, end) if record.type in wanted)
+        yield from (record for record in records(path, at, end) if _is_wanted(record, wanted))
 
 
-def _members(packed: mmap.mmap, path: Path, wanted: Collection[bytes]) -> Generator[WarcRecord, None, int]:
+def _is_wanted(record: WarcRecord, wanted: Wanted) -> bool:
+    texts = wanted.get(record.type.encode())
+    return texts is not None and (not texts or any(text in record.block for text in texts))
+
+
+def _members(packed: mmap.mmap, path: Path, wanted: Wanted) -> Generator[WarcRecord, None, int]:
     """Yield the records up to the first that does not have a member of its own; return the offset of that one.
 
     If not even the first record can be read in this way, the file is of another kind, and none is.
@@ -65,7 +75,7 @@ def _members(packed: mmap.mmap, path: Path, wanted: Collection[bytes]) -> Genera
             if record is None:
                 return at
             length = record.length
-            record = record if record.type.encode() in wanted else None
+            record = record if _is_wanted(record, wanted) else None
         if record is not None:
             yield record
         at += length
@@ -118,7 +128,7 @@ class _Member:
         return self._read - len(self._unpacker.unused_data) - self._at
 
 
-def _head(packed: mmap.mmap, at: int, wanted: Collection[bytes]) -> tuple[int, WarcRecord | None]:
+def _head(packed: mmap.mmap, at: int, wanted: Wanted) -> tuple[int, WarcRecord | None]:
     """Return the length of the member that begins here, and its record, if it is of a wanted type.
 
     The length is 0 if the record must be read in full.
@@ -143,23 +153,24 @@ def _head(packed: mmap.mmap, at: int, wanted: Collection[bytes]) -> tuple[int, W
     whole = len(member.data) >= header + size
     if not whole and (name not in _EXCHANGES or member.data.find(_END, header) < 0):
         return 0, None
+    if wanted[name] and not any([text in member.data for text in wanted[name]]):
+        return length, None
     record = _record(member.data, header, at, length, size)
     return (length, record) if record is not None else (0, None)
 
 
 def _record(data: bytes, header: int, at: int, length: int, size: int) -> WarcRecord | None:
-    version, *lines = data[: header - len(_END)].decode("utf-8", "replace").split("\r\n")
-    headers = []
-    for line in lines:
-        name, _, value = line.partition(": ")
-        if not value or name[0] in " \t" or value[0] in " \t" or value[-1] in " \t" or name[-1] in " \t:":
-            return None  # folded lines, or blanks to strip
-        headers.append((name, value))
+    lines = data[: header - len(_END)].decode("utf-8", "replace").split("\r\n")
+    version = lines.pop(0)
+    pairs = [tuple(line.split(": ", 1)) for line in lines]
+    start = data[:header]
+    if set(map(len, pairs)) != {2} or any([odd in start for odd in _ODD]):
+        return None
     return WarcRecord(
         offset=at,
         length=length,
         version=version,
-        headers=tuple(headers),
+        headers=cast(tuple[tuple[str, str], ...], tuple(pairs)),
         block=data[header : header + size],
         size=size,
     )

@@ -24,6 +24,11 @@ _IGNORED = {ord(char): None for char in "\t\n\r"}
 _OUTSIDE = "".join(map(chr, range(33)))  # characters that may surround a URL
 _HOST = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\]")
 
+# A URL that the parser would not change, without a session id.
+_ORDINARY = re.compile(
+    r"https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*\.[a-z]{2,63}(?:/[\w~-][\w~.-]*)*/?(?:\?(?!.*(?:sid|ion|cfid))[\w~.=&/-]+)?",
+    re.ASCII | re.IGNORECASE,
+)
 # Session ids that the sort keys of the Internet Archive leave out; a canonical URL has none of them.
 _SESSION = re.compile(
     r"(?i)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=[^&]+&cftoken=[^&]+)(?:&|$)"
@@ -45,6 +50,8 @@ def sort_key(text: str) -> str:
 
     For a canonical URL it is the same as `surt`. Other URLs keep what identifies a visit, except for a few session ids.
     """
+    if _ORDINARY.fullmatch(text):
+        return surt(text)
     absolute = _absolute(text.partition("#")[0])
     written = "" if absolute is None else str(absolute)
     if written[:7] != "http://" and written[:8] != "https://":

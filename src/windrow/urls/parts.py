@@ -1,5 +1,6 @@
 """Parts of a canonical URL, its key and its SURT."""
 
+import functools
 import re
 import urllib.parse
 from collections.abc import Container
@@ -68,13 +69,19 @@ def surt(text: str) -> str:
     write it."""
     authority = origin(text)
     path, _, query = text[len(authority) :].partition("?")
-    host, number = split(authority[authority.index("//") + 2 :])
-    host = ",".join(reversed(_WWW.sub("", host).split(".")))
+    place = _reversed(authority)
     path = "/".join(filter(None, _folded(path).split("/")))
     if query:
         pairs = sorted(part.split("=", 1) for part in _folded(query).split("&"))
         query = "?" + "&".join("=".join(pair) for pair in pairs)
-    return f"{host}{number})/{path}{query}"
+    return f"{place})/{path}{query}"
+
+
+@functools.lru_cache(1 << 12)
+def _reversed(authority: str) -> str:
+    """Return the labels of the host in reverse order, and the port; from scheme://host[:port]."""
+    host, number = split(authority[authority.index("//") + 2 :])
+    return ",".join(reversed(_WWW.sub("", host).split("."))) + number
 
 
 def _folded(text: str) -> str:
