@@ -21,3 +21,4 @@ from windrow.urls.parts import port as port
 from windrow.urls.parts import surt as surt
 from windrow.urls.parts import tld as tld
 from windrow.urls.suffixes import domain as domain
+from windrow.urls.suffixes import registered as registered
