@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from windrow import storage
 from windrow.archive import names
 from windrow.batch import committed
 from windrow.config import ConfigError
@@ -73,11 +74,7 @@ def _committed(directory: Path) -> dict[Path, int]:
 
 
 def _below(folder: Path) -> dict[Path, int]:
-    return {
-        path.absolute(): path.stat().st_size
-        for path in sorted(folder.rglob("*"))
-        if path.name.endswith(SUFFIXES) and path.is_file()
-    }
+    return {path.absolute(): path.stat().st_size for path in storage.walk(folder, SUFFIXES)}
 
 
 def _base(inputs: Sequence[Path], found: Iterable[Path]) -> Path:
