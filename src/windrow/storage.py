@@ -13,6 +13,8 @@ from typing import Any
 
 from windrow.config import ConfigError
 
+FileSystem = Any  # of fsspec, which has no types
+
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
 _DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3"}  # scheme -> extra that has the driver
 
@@ -27,20 +29,25 @@ def scheme(place: str) -> str:
     return found[1] if found else ""
 
 
-def filesystem(place: str) -> tuple[Any, str]:
+def path(place: str) -> str:
+    """Return the path of a URL in its file system: of http the URL itself, else what follows the scheme."""
+    return place if scheme(place) in ("http", "https") else place.partition("://")[2]
+
+
+def filesystem(place: str) -> tuple[FileSystem, str]:
     """Return the file system of a URL, and the path of the URL in it."""
     name = scheme(place)
     extra = _DRIVERS.get(name, "s3")
     try:
         import fsspec
 
-        found, path = fsspec.core.url_to_fs(place)
+        found, name_there = fsspec.core.url_to_fs(place)
     except ImportError as error:
         fix = f"install it with: pip install 'windrow-corpus[{extra}]'"
         raise ConfigError(f"{place}: reading and writing {name}:// needs another library ({error}); {fix}") from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}; known are for example s3:// and https://") from None
-    return found, str(path)
+    return found, str(name_there)
 
 
 def attempt(place: str, action: Callable[[], Any]) -> Any:
@@ -65,12 +72,12 @@ def find(place: str, suffix: str) -> list[str]:
     """Return the URLs of the files below a remote folder, or of the one file that the URL names, in order."""
     if place.endswith(suffix):
         return [place]
-    system, path = filesystem(place)
-    found: Sequence[str] = attempt(place, lambda: system.find(path))
+    system, folder = filesystem(place)
+    found: Sequence[str] = attempt(place, lambda: system.find(folder))
     return [str(system.unstrip_protocol(name)) for name in sorted(found) if name.endswith(suffix)]
 
 
-def for_duckdb(place: str) -> Any:
+def for_duckdb(place: str) -> FileSystem:
     """Return the file system of a URL as DuckDB accepts it: it asks for a time of change, which http does not know."""
     system, _ = filesystem(place)
     if scheme(place) in ("http", "https"):
@@ -79,6 +86,6 @@ def for_duckdb(place: str) -> Any:
 
 
 def walk(folder: Path, suffixes: str | tuple[str, ...]) -> list[Path]:
-    """Return the files below a folder here whose names end in this way, in order. What vanishes meanwhile is skipped."""
+    """Return the files below a folder here whose names end in this way, in order; skip what vanishes meanwhile."""
     found = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names if name.endswith(suffixes))
     return sorted(path for path in found if path.is_file())

@@ -6,7 +6,6 @@ unchanged. Two functions of Athena that DuckDB calls otherwise are defined too.
 
 import csv
 import gzip
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -214,4 +213,6 @@ def _text(value: object) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return re.sub(r"^[A-Za-z ]*Error: ", "", io.StringIO(str(error)).readline().strip()) or type(error).__name__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    line = lines[-1] if lines[0].startswith("Traceback") else lines[0]  # of the driver of a remote file
+    return re.sub(r"^[A-Za-z ]*Error: ", "", line.strip())

@@ -29,7 +29,7 @@ def query(
 ) -> None:
     """Run SQL over the index of a crawl, or of Common Crawl. Its table is named ccindex."""
     job = load_job()
-    text, source = _query(sql, file)
+    text, source = given(sql, file)
     if form not in job.FORMATS:
         raise ConfigError(f"there is no format {form!r}; choose one of {', '.join(job.FORMATS)}")
     if form == "parquet" and output is None:
@@ -56,7 +56,7 @@ def load_job() -> ModuleType:
     return job
 
 
-def _query(sql: str, file: Path | None) -> tuple[str, str]:
+def given(sql: str, file: Path | None) -> tuple[str, str]:
     """Return the text of the query, and where it is from."""
     if bool(sql) == (file is not None):
         raise ConfigError("give the query either as an argument or with --file FILE.sql")
