@@ -166,7 +166,8 @@ class _Cld2(msgspec.Struct):
 
 
 def _is_http(record: WarcRecord) -> bool:
-    return record.type in ("response", "revisit") and "/http" in record.header("Content-Type").lower()
+    """Return whether a record is of an http exchange. The block of a revisit may be anything: it has no payload."""
+    return record.type == "revisit" or (record.type == "response" and "/http" in record.header("Content-Type").lower())
 
 
 def _redirect(url: str, status: int, head: bytes) -> str:

@@ -43,8 +43,8 @@ _Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that 
 def heads(path: Path, wanted: Wanted, end: int | None = None) -> Iterator[WarcRecord]:
     """Yield the wanted records, with at least the http head in their block; read nothing beyond `end`.
 
-    Offsets, lengths and headers are those that `records` gives, and so are the errors. The block of a record of another
-    type than response and revisit is complete.
+    Offsets, lengths and headers are those that `records` gives, and errors name the same place. The block of a record
+    of another type than response and revisit is complete.
     """
     with open(path, "rb") as file:
         size = file.seek(0, 2)
