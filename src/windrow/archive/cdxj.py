@@ -64,20 +64,31 @@ class CdxLines:
         self._check = check
 
     def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
-        answer, key = None, ""
-        for record in self._records():
-            if record.type == "metadata":
-                if answer is not None and answer.header("WARC-Record-ID") in record.all("WARC-Concurrent-To"):
-                    yield self._line(key, answer, fields.decode(record.block))
+        """Yield the lines, without those of URLs that are refused."""
+        for record, notes in self._answers():
+            target = record.target
+            key = urls.sort_key(target) if _is_http(record) else ""
+            if key and not (refuses is not None and refuses(target)):
+                yield self._line(key, record, fields.decode(notes) if notes else {})
+
+    def _answers(self) -> Iterator[tuple[WarcRecord, bytes]]:
+        """Yield each response with the block of its metadata record, if that has something for the index."""
+        answer, damage = None, None
+        try:
+            for record in self._records():
+                if record.type != "metadata":
+                    if answer is not None:
+                        yield answer, b""
+                    answer = record
+                elif answer is not None and answer.header("WARC-Record-ID") in record.all("WARC-Concurrent-To"):
+                    yield answer, record.block
                     answer = None
-                continue
-            if answer is not None:
-                yield self._line(key, answer, {})
-            answer, key = None, urls.sort_key(record.target) if _is_http(record) else ""
-            if key and not (refuses is not None and refuses(record.target)):
-                answer = record
-        if answer is not None:
-            yield self._line(key, answer, {})
+        except ArchiveError as error:
+            damage = error
+        if answer is not None and (answer.length or damage is None):
+            yield answer, b""
+        if damage is not None:
+            raise damage
 
     def _line(self, key: str, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
         if not record.length:
