@@ -8,7 +8,7 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -120,12 +120,19 @@ def run(place: str, query: str, source: str = "the query") -> QueryResult:
         raise ConfigError(f"{source} is empty; write for example: SELECT count(*) FROM {NAME}")
     connection = connect(find(place))
     try:
-        found = connection.sql(query)
-        if found is None:
-            raise ConfigError(f"{source} gives no rows; write a SELECT")
-        return QueryResult(found.to_arrow_reader(_BATCH))
+        _check(connection.extract_statements(query), source)
+        return QueryResult(connection.sql(query).to_arrow_reader(_BATCH))
     except duckdb.Error as error:
         raise ConfigError(explain(str(error), query, source)) from None
+
+
+def _check(statements: Sequence[duckdb.Statement], source: str) -> None:
+    """Refuse everything but one SELECT: an index is read and never changed."""
+    if len(statements) != 1:
+        raise ConfigError(f"{source} has {len(statements)} statements; write one SELECT")
+    kind = statements[0].type.name
+    if kind not in ("SELECT", "EXPLAIN"):
+        raise ConfigError(f"{source} is a {kind}, which gives no rows; write a SELECT")
 
 
 def explain(message: str, query: str, source: str) -> str:
