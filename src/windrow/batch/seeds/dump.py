@@ -47,7 +47,7 @@ def _links(values: bytes, columns: list[str], source: str) -> Iterator[str]:
             if len(row) == len(columns):
                 yield from read(row)
         else:
-            row.append(_ESCAPE.sub(_unescaped, text) if text is not None else bare)
+            row.append(_ESCAPE.sub(_unescaped, text) if text is not None else b"" if bare == b"NULL" else bare)
 
 
 def _reader(columns: list[str], source: str) -> Callable[[list[bytes]], Iterator[str]]:
