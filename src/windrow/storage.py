@@ -30,8 +30,8 @@ def scheme(place: str) -> str:
 
 
 def path(place: str) -> str:
-    """Return the path of a URL in its file system: of http the URL itself, else what follows the scheme."""
-    return place if scheme(place) in ("http", "https") else place.partition("://")[2]
+    """Return the path of a place in its file system: of http the URL itself, of others what follows the scheme."""
+    return place.partition("://")[2] if scheme(place) not in ("", "http", "https") else place
 
 
 def filesystem(place: str) -> tuple[FileSystem, str]:

@@ -26,7 +26,7 @@ def merge(directory: Path, indexed: Sequence[IndexedFile]) -> None:
         for path in (cdx.file(directory, file.name) for file in indexed):
             for line in _lines(path) if path.exists() else ():  # it is missing if its archive file could not be read
                 lines.add(line)
-        _write(new, lines, indexed)
+        write(new, lines, indexed)
     _replace(directory, new)
 
 
@@ -38,7 +38,8 @@ def _lines(path: Path) -> Iterator[bytes]:
         stream.close()
 
 
-def _write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None:
+def write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None:
+    """Write the lines of these files, sorted, in every form into an empty directory."""
     known = {file.name: file for file in indexed}
     wide = table.wide([file.length for file in indexed])
     tables: dict[str, TableWriter] = {}
