@@ -43,7 +43,8 @@ def publish(
     """Write the archive of a crawl as one file that programs for web archives replay, or publish it on a server in the
     folders of Common Crawl, with its indexes."""
     if bool(target) == wacz:
-        raise ConfigError("say what to publish: either --wacz -o FILE, or the folders of Common Crawl at s3://BUCKET")
+        fix = "name either --wacz, or s3://BUCKET for the folders of Common Crawl"
+        raise ConfigError(f"publish needs the kind of file to write, or a place; {fix}")
     if target:
         return _publish_tree(directory, target, crawl, takedown, as_json)
     if output is None:
