@@ -1,8 +1,8 @@
 """`windrow records`: fetch single records of an archive by their byte ranges, from files here or elsewhere.
 
 Many at once, but never more requests at a time than the user allows; a request that fails is repeated after a wait
-that doubles. What is fetched is checked before it is passed on: it must be exactly one record, of the URL that the
-index names. Whatever is wrong is named with its place, and the other records go on.
+that doubles. Each range is checked before it is passed on: it must be exactly one record, of the URL that the index
+names. Whatever is wrong is named with its place, and the job continues with the next record.
 """
 
 import collections

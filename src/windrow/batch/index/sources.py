@@ -27,7 +27,7 @@ class IndexSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexInput(msgspec.Struct, frozen=True):
-    """What is to be indexed."""
+    """The archive files to index."""
 
     base: Path  # the names of the files are relative to it
     sources: tuple[IndexSource, ...]

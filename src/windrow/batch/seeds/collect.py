@@ -35,7 +35,7 @@ def unique(found: Iterable[str], per_host: int = 0) -> Iterator[str]:
 
 
 def read(source: str, complain: Complain) -> Iterator[str]:
-    """Yield the URLs of a file or URL, whatever it is. What cannot be read is named and skipped."""
+    """Yield the URLs of a file or URL, whatever it is. A part that cannot be read is named."""
     yield from _read(source, complain, DEPTH)
 
 
@@ -84,7 +84,7 @@ def _sitemap(source: str, start: bytes, chunks: Iterator[bytes], complain: Compl
     for inner in sitemap.locations(chunks):
         place = _inner(source, inner)
         if not place or not depth:
-            complain(f"{source}: the sitemap {inner} of this index is not beside it; name it as a source of its own")
+            complain(f"{source}: the sitemap {inner} of this index is not next to it; name it as a source of its own")
             continue
         try:
             yield from _read(place, complain, depth - 1)
