@@ -46,7 +46,7 @@ def test_an_index_is_made_once_and_counts_are_printed(crawl: Path) -> None:
 def test_damage_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.warc.gz").write_bytes(b"\x1f\x8b")
     code, out, err = run("index", tmp_path, "--workers", 1)
-    assert code == 1
+    assert code == 2
     assert "bad.warc.gz, byte 0: " in err
     assert "0 captures" in out
 
@@ -104,7 +104,7 @@ def test_records_of_a_query_are_written_to_a_file(crawl: Path, tmp_path: Path) -
 def test_rows_of_a_query_are_piped_into_records(crawl: Path, tmp_path: Path) -> None:
     rows = run("query", crawl, "SELECT * FROM ccindex", "-f", "csv")[1] + "http://a.example/,x\n"
     code, _, err = run("records", "--csv", "-", "--base", crawl, "-o", tmp_path / "x.warc.gz", given=rows)
-    assert code == 1
+    assert code == 2
     assert "stdin, line 8: " in err
 
 
@@ -133,13 +133,13 @@ def test_seeds_are_printed_or_written(tmp_path: Path) -> None:
     assert "2 URLs" in err
     (tmp_path / "hosts.txt").write_text("b.example\nnothing\n")
     code, _, err = run("seeds", path, tmp_path / "hosts.txt", "-o", tmp_path / "seeds.txt")
-    assert code == 1 and "hosts.txt, line 2" in err
+    assert code == 2 and "hosts.txt, line 2" in err
     assert len((tmp_path / "seeds.txt").read_text().splitlines()) == 4
 
 
 def test_an_index_without_the_language_gives_no_seeds(crawl: Path) -> None:
     code, out, _ = run("seeds", "--from-index", crawl, "--language", "mal")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
 
 
 @pytest.mark.parametrize(

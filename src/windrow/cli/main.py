@@ -9,6 +9,7 @@ import typer
 import windrow
 from windrow import kernels
 from windrow.cli import (
+    batch,
     completion,
     control,
     corpus,
@@ -28,6 +29,7 @@ from windrow.cli import (
     records,
     report,
     seeds,
+    shuffle,
     status,
     terminal,
     why,
@@ -60,6 +62,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "query": query.query,
     "records": records.records,
     "seeds": seeds.seeds,
+    "batch": batch.batch,
+    "shuffle": shuffle.shuffle,
     "rebuild": corpus.rebuild,
     "purge": purge.purge,
     "options": options.options,

@@ -52,7 +52,7 @@ def records(
     as_json: Json = False,
 ) -> None:
     """Fetch single records of an archive by byte range, from files here, HTTP or S3, and write them to a WARC file or
-    read them on the fly. Exit code 1: some records could not be fetched."""
+    read them on the fly. Exit code 2: some records could not be fetched."""
     if [bool(output), extract, bool(function)].count(True) != 1:
         raise ConfigError("say what to do with the records: either -o FILE, --extract or --function MODULE:NAME")
     if output is not None and output.exists() and not force:
@@ -82,7 +82,7 @@ def records(
         out.print(f"{output}: {count(summary.records, 'record')}, {size(summary.bytes)}")
     if problems:
         note(f"windrow: {count(len(problems), 'record')} could not be read")
-        raise typer.Exit(1)
+        raise typer.Exit(2)
 
 
 def _places(

@@ -47,7 +47,7 @@ def seeds(
         Path | None, typer.Option("--output", "-o", help="Write the list to this file.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Make a list of seeds: one URL per line, each once, from what is there already. Exit code 1: something could not
+    """Make a list of seeds: one URL per line, each once, from what is there already. Exit code 2: something could not
     be read, and the rest is in the list."""
     if bool(sources) == bool(table):
         raise ConfigError("say where the seeds come from: either files and URLs, or --from-index DIR --language CODE")
@@ -71,7 +71,7 @@ def seeds(
     written = _write(collect.unique(found, per_host or 0), output)
     note(f"{count(written, 'URL')}" + (f" in {output}" if output else ""))
     if problems or not written:
-        raise typer.Exit(1)
+        raise typer.Exit(2)
 
 
 def _of_table(place: str, options: dict[str, Any], per_host: int | None) -> Iterator[str]:

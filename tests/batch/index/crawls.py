@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests import logs
 from tests.archive import captures as made
+from windrow.batch import engine
 from windrow.batch.index import run, sources
 from windrow.batch.index.run import IndexOptions, IndexSummary
 from windrow.config import ArchiveOptions
@@ -36,5 +37,5 @@ def write(directory: Path, captures: list[Capture] = SITE, max_bytes: int = 1 <<
 
 def index(*inputs: Path, output: Path | None = None, crawl: str = "TEST-2026-01", **others: object) -> IndexSummary:
     target = output or sources.output(inputs)
-    options = IndexOptions(output=target, workers=1, **others)  # type: ignore[arg-type]
-    return run.run(options, sources.find(inputs, crawl), lambda progress: None)
+    options = IndexOptions(output=target, **others)  # type: ignore[arg-type]
+    return run.run(options, sources.find(inputs, crawl), lambda work: engine.open("local", work, workers=1))

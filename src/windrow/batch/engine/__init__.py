@@ -11,7 +11,7 @@ three verbs work:
 
 `map` calls the function once per source, in worker processes. The rows of a table are in the order of the sources, and
 within a source in the order of the function, on every engine. A source that fails gives no rows and is named in
-`Table.bad`; the others go on. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts, cuts
+`Table.bad`; the others continue. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts, cuts
 the rows into ranges, and calls a writer once per file.
 
 With a work directory a job can be stopped at any moment: the rows of each finished source are in a file of their own
@@ -21,6 +21,7 @@ What a worker process sends back is never unpickled, because it may have parsed 
 answers are JSON.
 """
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from windrow.batch.engine.protocol import (
     MapFunction,
     MapProgress,
     OutputFile,
+    SparkOptions,
     Table,
     silent,
 )
@@ -44,11 +46,14 @@ __all__ = [
     "MapFunction",
     "MapProgress",
     "OutputFile",
+    "SparkOptions",
     "Table",
+    "beside",
     "open",
+    "require",
 ]
 
-ENGINES = ("local",)
+ENGINES = ("local", "spark")
 
 
 def open(
@@ -56,17 +61,38 @@ def open(
     work: Path | None = None,
     workers: int = 0,
     watch: Callable[[MapProgress], None] = silent,
+    spark: SparkOptions | None = None,
 ) -> Engine:
     """Open an engine by its name. It is a context manager.
 
     `work`: the directory of unfinished work; None: a temporary one, so that a job that is stopped starts again.
-    `workers`: processes at a time; 0: one per core. `watch` is called after each source.
+    `workers`: processes at a time; 0: one per core. `watch` is called after each source. `spark`: only for that engine.
     """
-    if name != "local":
+    if name not in ENGINES:
         raise ConfigError(f"there is no engine {name!r}; choose one of {', '.join(ENGINES)}")
-    try:
-        from windrow.batch.engine.local import LocalEngine
-    except ImportError as error:
-        fix = "install them with: pip install 'windrow-corpus[query]'"
-        raise ConfigError(f"batch jobs need the libraries pyarrow and duckdb ({error}); {fix}") from None
-    return LocalEngine(work, workers, watch)
+    if name != "spark" and spark is not None and (spark.master or spark.conf):
+        raise ConfigError(f"a master and options of Spark are for the engine spark, not for {name}; remove them")
+    require()
+    from windrow.batch.engine import duck, pool
+    from windrow.batch.engine.stored import StoredEngine
+
+    if name == "spark":
+        from windrow.batch.engine import spark as cluster
+
+        session = cluster.start(spark or SparkOptions(), workers)
+        return StoredEngine(work, cluster.SparkRunner(session), cluster.SparkDatabase(session), watch)
+    workers = workers or pool.cores()
+    return StoredEngine(work, pool.ProcessRunner(workers), duck.DuckDatabase(workers), watch)
+
+
+def require() -> None:
+    """Raise ConfigError without the libraries of batch jobs. Modules that import them at their top are imported later."""
+    missing = [library for library in ("pyarrow", "duckdb") if importlib.util.find_spec(library) is None]
+    if missing:
+        fix = "install it with: pip install 'windrow-corpus[query]'"
+        raise ConfigError(f"batch jobs need {' and '.join(missing)}; {fix}")
+
+
+def beside(output: Path) -> Path:
+    """Return the work directory of a job with this output: hidden next to it, so that the same command finds it."""
+    return output.parent / f".{output.name}.parts"

@@ -34,6 +34,13 @@ class MapProgress(msgspec.Struct, frozen=True):
     bad: int  # sources that failed
 
 
+class SparkOptions(msgspec.Struct, frozen=True):
+    """How to reach Spark."""
+
+    master: str = ""  # spark://HOST:PORT, local[N], yarn, k8s://…; empty: as Spark's own configuration says
+    conf: tuple[str, ...] = ()  # NAME=VALUE
+
+
 class OutputFile(msgspec.Struct, frozen=True):
     """A file that `Engine.write` wrote."""
 
@@ -76,6 +83,12 @@ class Engine(Protocol):
         appears under its name when it is complete.
         """
 
+    def ship(self, module: str) -> str:
+        """Make a module of the user importable in the workers: "/directory/module", or the name of an installed one.
+
+        Return the name under which they import it, for `plugins.load`.
+        """
+
     def close(self) -> None:
         """End the workers. The work directory stays, for the same command to continue."""
 
@@ -84,7 +97,7 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close. After a block that ended well, remove the work directory too."""
+        """Close. After a block that ended well and without a bad source, remove the work directory too."""
 
 
 def silent(progress: MapProgress) -> None:

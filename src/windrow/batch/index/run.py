@@ -4,17 +4,19 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
 
 from windrow import files
-from windrow.batch import engine
-from windrow.batch.engine import MapProgress
+from windrow.batch.engine import Engine
 from windrow.batch.index import cdx, manifest, merge
 from windrow.batch.index.cdx import CdxPlan
 from windrow.batch.index.manifest import IndexedFile, Manifest
 from windrow.batch.index.sources import IndexInput, IndexSource
+
+Opened = Callable[[Path], AbstractContextManager[Engine]]  # from the directory of unfinished work to an engine
 
 PLAN, WORK = "plan.json", "work"  # while a run is under way
 
@@ -22,9 +24,7 @@ PLAN, WORK = "plan.json", "work"  # while a run is under way
 class IndexOptions(msgspec.Struct, frozen=True, kw_only=True):
     output: Path
     takedown: Path | None = None  # a list besides those of the crawls
-    check: bool = False
-    engine: str = "local"
-    workers: int = 0
+    check: bool = False  # whether every record is unpacked and compared with its digest
 
 
 class IndexSummary(msgspec.Struct, kw_only=True):
@@ -36,8 +36,8 @@ class IndexSummary(msgspec.Struct, kw_only=True):
     damaged: dict[str, str] = {}  # archive file -> what is wrong with it
 
 
-def run(options: IndexOptions, found: IndexInput, watch: Callable[[MapProgress], None]) -> IndexSummary:
-    """Bring an index up to date."""
+def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummary:
+    """Bring an index up to date. An engine is opened only if there is something to read."""
     options.output.mkdir(parents=True, exist_ok=True)
     extra = options.takedown
     lists = manifest.fingerprint(found.crawls, extra)
@@ -52,7 +52,7 @@ def run(options: IndexOptions, found: IndexInput, watch: Callable[[MapProgress],
         check=options.check,
         sources=todo,
     )
-    made = _index(plan, lists, options, watch) if todo else {}
+    made = _index(plan, lists, options, opened) if todo else {}
     indexed = tuple(kept.get(source.name) or made[source.name] for source in found.sources)
     now = Manifest(base=_relative(found.base, options.output), takedown=lists, files=indexed)
     if todo or not before.merged or before.files != indexed:
@@ -83,16 +83,14 @@ def _same(source: IndexSource, known: Mapping[str, IndexedFile], options: IndexO
     )
 
 
-def _index(
-    plan: CdxPlan, lists: str, options: IndexOptions, watch: Callable[[MapProgress], None]
-) -> dict[str, IndexedFile]:
+def _index(plan: CdxPlan, lists: str, options: IndexOptions, opened: Opened) -> dict[str, IndexedFile]:
     """Run the job over the files of the plan; return what the manifest says of each."""
     written = msgspec.json.encode(plan)
     path = options.output / PLAN
     files.write(path, written)
     settings = msgspec.json.encode((plan.crawls, plan.takedown, plan.check, lists))
     job = functools.partial(cdx.index, plan=str(path.absolute()), version=hashlib.sha256(settings).hexdigest()[:16])
-    with engine.open(options.engine, work=options.output / WORK, workers=options.workers, watch=watch) as run:
+    with opened(options.output / WORK) as run:
         done = run.map([source.path for source in plan.sources], job, cdx.SCHEMA)
         rows = {row["path"]: row for batch in done.batches() for row in batch.to_pylist()}
         bad = {one.source: one.problem for one in done.bad}
