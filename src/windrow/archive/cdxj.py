@@ -26,9 +26,16 @@ WANTED = {b"response": (), b"revisit": (), b"metadata": (CHARSET.encode(), LANGU
 _DIGITS = re.compile(r"\D")
 _CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
 _LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
+_NAMES = frozenset(  # of headers, as programs spell them; others are compared in small letters
+    "WARC-Type WARC-Date WARC-Record-ID Content-Length Content-Type WARC-Warcinfo-ID WARC-Concurrent-To "
+    "WARC-IP-Address WARC-Target-URI WARC-Protocol WARC-Cipher-Suite WARC-Payload-Digest WARC-Block-Digest WARC-Truncated "
+    "WARC-Identified-Payload-Type WARC-Refers-To WARC-Refers-To-Target-URI WARC-Refers-To-Date WARC-Profile "
+    "WARC-Refers-To-Filename WARC-Refers-To-File-Offset".split()
+)
+_SPELLED = {name.lower(): name for name in _NAMES}
 _SNIFFED = 1 << 10  # bytes of a body by which its type is identified
 _encode = msgspec.json.Encoder().encode
-_json = json.JSONEncoder().encode  # blanks after separators, and nothing but ASCII, as Common Crawl writes it
+_escaped = json.JSONEncoder().encode
 
 Refuses = Callable[[str], bool]  # whether a URL is to be left out
 
@@ -66,10 +73,11 @@ class CdxLines:
     def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
         """Yield the lines, without those of URLs that are refused."""
         for record, notes in self._answers():
-            target = record.target
-            key = urls.sort_key(target) if _is_http(record) else ""
-            if key and not (refuses is not None and refuses(target)):
-                yield self._line(key, record, fields.decode(notes) if notes else {})
+            if _is_http(record):
+                target = record.target
+                key = urls.sort_key(target)
+                if key and not (refuses is not None and refuses(target)):
+                    yield self._line(key, target, record, fields.decode(notes) if notes else {})
 
     def _answers(self) -> Iterator[tuple[WarcRecord, bytes]]:
         """Yield each response with the block of its metadata record, if that has something for the index."""
@@ -90,28 +98,30 @@ class CdxLines:
         if damage is not None:
             raise damage
 
-    def _line(self, key: str, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
+    def _line(self, key: str, target: str, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
         if not record.length:
             what = "the record that begins here shares its gzip member, so it has no length; compress the file again"
             raise ArchiveError(self._path, record.offset, what)
         head, body = fields.split(record.block, {})
         status = fields.status(head)
-        written = {name.lower(): value for name, value in reversed(record.headers)}
-        found = {"url": record.target, "mime": _mime(record.type, head)}
-        if identified := written.get("warc-identified-payload-type") or self._identified(record, head, body):
+        written = dict(reversed(record.headers))
+        if not written.keys() <= _NAMES:
+            written = {_SPELLED.get(name.lower(), name): value for name, value in reversed(record.headers)}
+        found = {"url": target, "mime": _mime(record.type, head)}
+        if identified := written.get("WARC-Identified-Payload-Type") or self._identified(record, head, body):
             found["mime-detected"] = identified
         found["status"] = str(status)
-        if digest := written.get("warc-payload-digest") or self._digest(record):
+        if digest := written.get("WARC-Payload-Digest") or self._digest(record):
             found["digest"] = digest.removeprefix("sha1:")
         found |= {"length": str(record.length), "offset": str(record.offset), "filename": self._file}
         if notes:
             found |= {"charset": notes[CHARSET]} if notes.get(CHARSET) else {}
             found |= {"languages": codes} if (codes := languages(notes)) else {}
-        if "warc-truncated" in written:
-            found["truncated"] = written["warc-truncated"]
-        if redirect := _redirect(record.target, status, head):
+        if "WARC-Truncated" in written:
+            found["truncated"] = written["WARC-Truncated"]
+        if redirect := _redirect(target, status, head):
             found["redirect"] = redirect
-        return f"{key} {moment(record)} {_json(found)}\n".encode()
+        return f"{key} {_moment(written.get('WARC-Date', ''))} {_json(found)}\n".encode()
 
     def _records(self) -> Iterable[WarcRecord]:
         if not self._check:
@@ -154,7 +164,22 @@ def _mime(kind: str, head: bytes) -> str:
 
 def moment(record: WarcRecord) -> str:
     """Return the time of the record with 14 digits."""
-    return _DIGITS.sub("", record.header("WARC-Date"))[:14].ljust(14, "0")
+    return _moment(record.header("WARC-Date"))
+
+
+def _moment(date: str) -> str:
+    digits = f"{date[:4]}{date[5:7]}{date[8:10]}{date[11:13]}{date[14:16]}{date[17:19]}"  # 2026-11-15T10:44:21.123Z
+    if len(digits) == 14 and digits.isdigit() and digits.isascii():
+        return digits
+    return _DIGITS.sub("", date)[:14].ljust(14, "0")
+
+
+def _json(found: Mapping[str, str]) -> str:
+    """Return JSON as Common Crawl writes it: blanks after separators, and nothing but ASCII."""
+    text = "".join(found.values())
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return "{" + ", ".join([f'"{name}": "{value}"' for name, value in found.items()]) + "}"
+    return _escaped(found)
 
 
 def languages(notes: Mapping[str, str]) -> str:
@@ -178,7 +203,8 @@ class _Cld2(msgspec.Struct):
 
 def _is_http(record: WarcRecord) -> bool:
     """Return whether a record is of an http exchange. The block of a revisit may be anything: it has no payload."""
-    return record.type == "revisit" or (record.type == "response" and "/http" in record.header("Content-Type").lower())
+    kind = record.type
+    return kind == "revisit" or (kind == "response" and "/http" in record.header("Content-Type").lower())
 
 
 def _redirect(url: str, status: int, head: bytes) -> str:

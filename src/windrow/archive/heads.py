@@ -20,6 +20,7 @@ from windrow.archive.record import WarcRecord, records
 from windrow.archive.stream import GZIP
 
 PACKED, STEP = 1 << 10, 1 << 11  # bytes of a member that are read at first, and unpacked at once
+WINDOW = 1 << 15  # bytes in which the end of a member is looked for at once
 MORE = 1 << 12  # bytes of a member that are read next, if its head is longer
 MOST = 1 << 16  # bytes that are unpacked in search of the end of a head; then the whole record is read
 
@@ -28,8 +29,7 @@ _END = b"\r\n\r\n"  # of a header, of an http head, and between two records
 _EXCHANGES = (b"response", b"revisit")  # their block has an http head
 _SMALLEST = 18  # bytes of a gzip member
 _RELEASED = 32 << 20  # bytes after which the pages of the file that were read are given back to the system
-_LENGTH = re.compile(rb"(?i)\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n")
-_TYPE = re.compile(rb"(?i)\r\nwarc-type:[ \t]*([a-z]+)[ \t]*\r\n")
+_LENGTH, _TYPE = b"\r\nContent-Length: ", b"\r\nWARC-Type: "
 _ODD = (b"\n ", b"\t", b"  ", b" \r", b" :")  # of folded lines, and of blanks that may have to be stripped
 _VERSION = re.compile(rb"WARC/\d\.\d+\r\n")
 
@@ -136,10 +136,10 @@ def _head(packed: mmap.mmap, at: int, wanted: Wanted) -> tuple[int, WarcRecord |
     try:
         member = _Member(packed, at)
         header = member.past(0)
-        stated, kind = _LENGTH.search(member.data, 0, header), _TYPE.search(member.data, 0, header)
-        if stated is None or kind is None or not _VERSION.match(member.data):
+        stated, name = _value(member.data, header, _LENGTH), _value(member.data, header, _TYPE).lower()
+        if not (stated.isdigit() and name and _VERSION.match(member.data)):
             return 0, None
-        size, name = int(stated[1]), kind[1].lower()
+        size = int(stated)
         length = member.length(header + size + len(_END))
         if not length or name not in wanted:
             return length, None
@@ -157,6 +157,12 @@ def _head(packed: mmap.mmap, at: int, wanted: Wanted) -> tuple[int, WarcRecord |
         return length, None
     record = _record(member.data, header, at, length, size)
     return (length, record) if record is not None else (0, None)
+
+
+def _value(data: bytes, header: int, name: bytes) -> bytes:
+    """Return the value of a field that is spelled as usual; empty if it is not there."""
+    start = data.find(name, 0, header) + len(name)
+    return data[start : data.find(b"\r", start)] if start >= len(name) else b""
 
 
 def _record(data: bytes, header: int, at: int, length: int, size: int) -> WarcRecord | None:
@@ -180,9 +186,9 @@ def _length(packed: mmap.mmap, at: int, whole: int) -> int:
     """Return the length of the member that unpacks to `whole` bytes; 0 if its end is not found."""
     trailer = (whole & 0xFFFFFFFF).to_bytes(4, "little")
     last = min(len(packed), at + whole + whole // 1000 + 1024)  # deflate never makes data longer than that
-    found = packed.find(_MAGIC, at + _SMALLEST, last)
-    while found >= 0:
-        if packed[found - 4 : found] == trailer:
-            return found - at
-        found = packed.find(_MAGIC, found + 1, last)
+    border = trailer + _MAGIC
+    for start in range(at + _SMALLEST - len(trailer), last, WINDOW):  # in bytes: find is slow in a mapped file
+        found = packed[start : start + WINDOW + len(border)].find(border)
+        if found >= 0:
+            return start + found + len(trailer) - at
     return last - at if last == len(packed) and packed[last - 4 : last] == trailer else 0
