@@ -36,8 +36,9 @@ from windrow.data import Capture, Task  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 HEAD = (
-    b"HTTP/1.1 200 OK\r\nDate: Sat, 15 Nov 2025 09:46:40 GMT\r\nServer: nginx\r\nContent-Type: text/html; charset=UTF-8\r\n"
-    b"Vary: Accept-Encoding\r\nCache-Control: max-age=3600\r\nX-Crawler-Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+    b"HTTP/1.1 200 OK\r\nDate: Sat, 15 Nov 2025 09:46:40 GMT\r\nServer: nginx\r\n"
+    b"Content-Type: text/html; charset=UTF-8\r\nVary: Accept-Encoding\r\nCache-Control: max-age=3600\r\n"
+    b"X-Crawler-Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
 )
 REQUEST = b"GET /%d HTTP/1.1\r\nHost: a.example\r\nUser-Agent: windrow/0\r\nAccept: text/html\r\n\r\n"
 

@@ -23,14 +23,15 @@ from windrow.archive.stream import ArchiveError
 REVISIT = "warc/revisit"
 CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record
 WANTED = {b"response": (), b"revisit": (), b"metadata": (CHARSET.encode(), LANGUAGES.encode())}
+_NOTE = re.compile(rb"(?m)^(%b|%b|%b):[ \t]*([^\r\n]*)" % (CHARSET.encode(), LANGUAGES.encode(), CLD2.encode()))
 _DIGITS = re.compile(r"\D")
 _CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
 _LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
 _NAMES = frozenset(  # of headers, as programs spell them; others are compared in small letters
     "WARC-Type WARC-Date WARC-Record-ID Content-Length Content-Type WARC-Warcinfo-ID WARC-Concurrent-To "
-    "WARC-IP-Address WARC-Target-URI WARC-Protocol WARC-Cipher-Suite WARC-Payload-Digest WARC-Block-Digest WARC-Truncated "
-    "WARC-Identified-Payload-Type WARC-Refers-To WARC-Refers-To-Target-URI WARC-Refers-To-Date WARC-Profile "
-    "WARC-Refers-To-Filename WARC-Refers-To-File-Offset".split()
+    "WARC-IP-Address WARC-Target-URI WARC-Protocol WARC-Cipher-Suite WARC-Payload-Digest WARC-Block-Digest "
+    "WARC-Truncated WARC-Identified-Payload-Type WARC-Refers-To WARC-Refers-To-Target-URI WARC-Refers-To-Date "
+    "WARC-Profile WARC-Refers-To-Filename WARC-Refers-To-File-Offset".split()
 )
 _SPELLED = {name.lower(): name for name in _NAMES}
 _SNIFFED = 1 << 10  # bytes of a body by which its type is identified
@@ -77,7 +78,7 @@ class CdxLines:
                 target = record.target
                 key = urls.sort_key(target)
                 if key and not (refuses is not None and refuses(target)):
-                    yield self._line(key, target, record, fields.decode(notes) if notes else {})
+                    yield self._line(key, target, record, _notes(notes) if notes else {})
 
     def _answers(self) -> Iterator[tuple[WarcRecord, bytes]]:
         """Yield each response with the block of its metadata record, if that has something for the index."""
@@ -199,6 +200,11 @@ class _Cld2Language(msgspec.Struct):
 
 class _Cld2(msgspec.Struct):
     languages: list[_Cld2Language]
+
+
+def _notes(block: bytes) -> dict[str, str]:
+    """Return the fields of a metadata record that an index needs."""
+    return {name.decode(): value.decode("utf-8", "replace") for name, value in _NOTE.findall(block)}
 
 
 def _is_http(record: WarcRecord) -> bool:

@@ -20,7 +20,7 @@ from windrow.archive.record import WarcRecord, records
 from windrow.archive.stream import GZIP
 
 PACKED, STEP = 1 << 10, 1 << 11  # bytes of a member that are read at first, and unpacked at once
-WINDOW = 1 << 15  # bytes in which the end of a member is looked for at once
+WINDOW = 1 << 14  # bytes in which the end of a member is looked for at once
 MORE = 1 << 12  # bytes of a member that are read next, if its head is longer
 MOST = 1 << 16  # bytes that are unpacked in search of the end of a head; then the whole record is read
 
@@ -30,8 +30,8 @@ _EXCHANGES = (b"response", b"revisit")  # their block has an http head
 _SMALLEST = 18  # bytes of a gzip member
 _RELEASED = 32 << 20  # bytes after which the pages of the file that were read are given back to the system
 _LENGTH, _TYPE = b"\r\nContent-Length: ", b"\r\nWARC-Type: "
-_ODD = (b"\n ", b"\t", b"  ", b" \r", b" :")  # of folded lines, and of blanks that may have to be stripped
-_VERSION = re.compile(rb"WARC/\d\.\d+\r\n")
+_FIELD = re.compile(r"([^\s:]+): (\S[^\r\n]*)\r\n")  # as nearly all programs write it
+_VERSIONS = (b"WARC/1.0\r\n", b"WARC/1.1\r\n")
 
 # The types of the records that a caller wants, in small letters. Of a type with texts, only the records whose block has
 # one of them: it is cheaper to look for them before anything else is done with the record.
@@ -137,7 +137,7 @@ def _head(packed: mmap.mmap, at: int, wanted: Wanted) -> tuple[int, WarcRecord |
         member = _Member(packed, at)
         header = member.past(0)
         stated, name = _value(member.data, header, _LENGTH), _value(member.data, header, _TYPE).lower()
-        if not (stated.isdigit() and name and _VERSION.match(member.data)):
+        if not (stated.isdigit() and name and member.data.startswith(_VERSIONS)):
             return 0, None
         size = int(stated)
         length = member.length(header + size + len(_END))
@@ -166,17 +166,16 @@ def _value(data: bytes, header: int, name: bytes) -> bytes:
 
 
 def _record(data: bytes, header: int, at: int, length: int, size: int) -> WarcRecord | None:
-    lines = data[: header - len(_END)].decode("utf-8", "replace").split("\r\n")
-    version = lines.pop(0)
-    pairs = [tuple(line.split(": ", 1)) for line in lines]
-    start = data[:header]
-    if set(map(len, pairs)) != {2} or any([odd in start for odd in _ODD]):
-        return None
+    text = data[: header - len(_END) + 2].decode("utf-8", "replace")
+    version, _, rest = text.partition("\r\n")
+    pairs = _FIELD.findall(rest)
+    if len(pairs) != rest.count("\n") or " \r" in rest or "\t\r" in rest:
+        return None  # folded lines, or blanks to strip
     return WarcRecord(
         offset=at,
         length=length,
         version=version,
-        headers=cast(tuple[tuple[str, str], ...], tuple(pairs)),
+        headers=tuple(pairs),
         block=data[header : header + size],
         size=size,
     )
