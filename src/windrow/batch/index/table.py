@@ -17,6 +17,7 @@ import pyarrow.parquet
 from windrow import urls
 
 GROUP = 50_000  # rows of a group
+_BATCH = 2000  # rows that are held as rows
 PART = 200  # groups of a file
 WIDE = 1 << 31  # offsets from here on need 64 bits
 
@@ -147,31 +148,44 @@ class TableWriter:
         self._schema = schema(wide)
         self._group, self._part = group, part
         self._rows: list[Row] = []
+        self._batches: list[pyarrow.RecordBatch] = []
+        self._held = 0  # rows of the next group so far
         self._groups = 0
         self._file: Any = None
 
     def add(self, values: Row) -> None:
         self._rows.append(values)
-        if len(self._rows) == self._group:
+        self._held += 1
+        if len(self._rows) == _BATCH or self._held == self._group:
+            self._pack()
+        if self._held == self._group:
             self._write()
 
     def close(self) -> None:
+        self._pack()
         self._write()
         if self._file is not None:
             self._file.close()
 
+    def _pack(self) -> None:
+        """Turn rows into columns, which need a quarter of the memory."""
+        if self._rows:
+            columns = zip(*self._rows, strict=True)
+            arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+            self._batches.append(pyarrow.RecordBatch.from_arrays(arrays, schema=self._schema))
+            self._rows = []
+
     def _write(self) -> None:
-        if not self._rows:
+        """Write the rows so far as one group."""
+        if not self._batches:
             return
         if self._groups % self._part == 0:
             if self._file is not None:
                 self._file.close()
             self._file = self._open(self._directory / f"part-{self._groups // self._part:05}.gz.parquet")
-        columns = zip(*self._rows, strict=True)
-        arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
-        self._file.write_table(pyarrow.Table.from_arrays(arrays, schema=self._schema))
+        self._file.write_table(pyarrow.Table.from_batches(self._batches), row_group_size=self._group)
         self._groups += 1
-        self._rows = []
+        self._batches, self._held = [], 0
 
     def _open(self, path: Path) -> Any:
         # Times are INT96, as in Common Crawl's own files: DuckDB, Spark and Athena all read them as a timestamp.
