@@ -12,7 +12,7 @@ from windrow.units import count, size
 
 def index(
     inputs: Annotated[
-        list[Path], typer.Argument(help="A crawl's directory, a folder, or WARC files.", metavar="DIR|FILE...")
+        list[Path], typer.Argument(help="A crawl's directory, a folder, or WARC files.", metavar="DIR|FILE")
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Directory of the index; default: DIR/index.", metavar="DIR")

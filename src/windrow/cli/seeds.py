@@ -20,7 +20,7 @@ def seeds(
         list[str] | None,
         typer.Argument(
             help="Lists of URLs or hosts, sitemaps, WARC files, dumps of externallinks.",
-            metavar="FILE|URL...",
+            metavar="FILE|URL",
             show_default=False,
         ),
     ] = None,
