@@ -7,14 +7,19 @@ import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.batch import warcs
 from tests.batch.engine import jobs
-from windrow.batch import engine
+from windrow import archive, config
+from windrow.batch import dedup, engine, shuffle
+from windrow.batch.dedup import earlier
 from windrow.batch.engine import Engine, MapProgress, SparkOptions, Table
+from windrow.batch.engine.worker import WorkerAnswer
 from windrow.batch.jobs import run as user
+from windrow.batch.shuffle import ShuffleOptions
 from windrow.config import ConfigError
 
 MISSING = importlib.util.find_spec("pyspark") is None or shutil.which("java") is None
@@ -159,6 +164,22 @@ def test_a_job_continues_and_counts_what_is_done(run: Engine, tmp_path: Path) ->
 
 
 @spark
+def test_executors_without_windrow_are_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from windrow.batch.engine import spark as module
+
+    def fail(*_: object) -> None:
+        raise module.Py4JError("Traceback:\n  line 1\nModuleNotFoundError: No module named 'windrow'\n\tat java")
+
+    monkeypatch.setattr(module.SparkRunner, "_collect", fail)
+    monkeypatch.setattr(module.SparkSession, "wait", lambda self, job, beat: job())
+    runner = module.SparkRunner(module.SparkSession(SimpleNamespace(sparkContext=None)))
+    with pytest.raises(
+        ConfigError, match="cannot run Windrow: ModuleNotFoundError: No module named 'windrow'; install"
+    ):
+        list(runner.run([("a", ""), ("b", "")], lambda *_: WorkerAnswer(), lambda _: None))
+
+
+@spark
 def test_a_master_that_does_not_answer_is_refused_at_once() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -183,6 +204,21 @@ def test_options_that_spark_does_not_know_are_refused(options: SparkOptions, pro
 
 
 @spark
+def test_without_a_master_the_configuration_of_spark_decides_and_otherwise_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from windrow.batch.engine import spark as module
+
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert module._own_master(3) == "local[3]"
+    assert module._own_master(0) == "local[*]"
+    monkeypatch.setenv("SPARK_CONF_DIR", "/etc/spark")
+    assert module._own_master(0) == ""
+    assert "spark.driver.host" not in module._defaults("")
+
+
+@spark
 def test_without_java_the_fix_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -194,3 +230,35 @@ def test_without_java_the_fix_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_without_pyspark_the_extra_is_named() -> None:
     with pytest.raises(ConfigError, match=r"pip install 'windrow-corpus\[spark\]'"):
         engine.open("spark")
+
+
+@spark
+@pytest.mark.long
+def test_a_shuffle_has_the_same_captures_in_the_same_order(run: Engine, tmp_path: Path) -> None:
+    for number in range(3):
+        records = [warcs.record(f"http://a.test/{number}/{place}", b"<p>") for place in range(20)]
+        warcs.write(tmp_path / f"{number}.warc.gz", records)
+    sources = sorted(tmp_path.iterdir())
+    orders = []
+    with engine.open("local") as local:
+        for opened, name in ((local, "local"), (run, "spark")):
+            found = shuffle.run(ShuffleOptions(inputs=sources, output=tmp_path / name, files=2), opened)
+            orders.append([record.id for path in found.files for record in archive.records(Path(path))])
+    assert orders[0] == orders[1]
+    assert len(set(orders[0])) == 60
+
+
+@spark
+@pytest.mark.long
+def test_near_duplicates_in_parallel_are_the_same(run: Engine, tmp_path: Path) -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text(f"{text}\n\n{text[number:]} and more of file {number} {text[::-1]}\n")
+    sources = sorted(tmp_path.iterdir())
+    options = dedup.options("paragraph", "", config.DedupOptions())
+    with engine.open("local") as local:
+        for opened, name in ((local, "local"), (run, "spark")):
+            plans = dedup.plan(sources, tmp_path / name)
+            earlier.run(plans, options, opened, tmp_path / f"{name}.scratch", 2)
+    for path in sources:
+        assert (tmp_path / "local" / path.name).read_bytes() == (tmp_path / "spark" / path.name).read_bytes()

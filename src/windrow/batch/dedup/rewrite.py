@@ -158,8 +158,8 @@ class Rewriter:
                 format = self.format_of(path)
                 if number and format == "text":
                     file.write(b"\n")
-                for record, marks in self.marked(path, format):
-                    file.write(self._stripped(record, marks) if marks else record.raw)
+                for pairs in self.marked(path, format):
+                    file.writelines([self._stripped(record, marks) if marks else record.raw for record, marks in pairs])
                 self.summary.files += 1
 
     def format_of(self, path: Path) -> str:
@@ -168,14 +168,14 @@ class Rewriter:
             raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
         return format
 
-    def marked(self, path: Path, format: str) -> Iterator[tuple[DocumentRecord, Marks | None]]:
-        """Yield the documents of a file with their marks; without, what is between two documents."""
+    def marked(self, path: Path, format: str) -> Iterator[list[tuple[DocumentRecord, Marks | None]]]:
+        """Yield the documents of a file in batches, with their marks; without, what is between two documents."""
         crawl = self._crawls.get(path, "")
         self._marker.enter(path, crawl != self._crawl)
         self._crawl = crawl
         for records in self._batches(path, format):
-            for record in records:
-                yield record, self._mark(record, format == "vertical") if record.strip else None
+            tokens = format == "vertical"
+            yield [(record, self._mark(record, tokens) if record.strip else None) for record in records]
 
     def finish(self) -> DedupSummary:
         summary = self.summary

@@ -11,8 +11,8 @@ three verbs work:
 
 `map` calls the function once per source, in worker processes. The rows of a table are in the order of the sources, and
 within a source in the order of the function, on every engine. A source that fails gives no rows and is named in
-`Table.bad`; the others continue. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts, cuts
-the rows into ranges, and calls a writer once per file.
+`Table.bad`; the others continue. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts the
+rows, cuts them into ranges, and calls a writer once per file.
 
 With a work directory a job can be stopped at any moment: the rows of each finished source are in a file of their own
 (parts.py), and the same command continues after them. The directory is removed when the job is done.
@@ -86,7 +86,7 @@ def open(
 
 
 def require() -> None:
-    """Raise ConfigError without the libraries of batch jobs. Modules that import them at their top are imported later."""
+    """Refuse a job without its libraries. Modules that import these at their top are imported after this."""
     missing = [library for library in ("pyarrow", "duckdb") if importlib.util.find_spec(library) is None]
     if missing:
         fix = "install it with: pip install 'windrow-corpus[query]'"

@@ -17,6 +17,7 @@ class DuckDatabase:
     def __init__(self, threads: int) -> None:
         self._connection = duckdb.connect()
         self._connection.execute(f"SET threads = {threads}")
+        self._spills = False  # whether the directory for rows that do not fit in memory is set
         self._connection.execute("SET TimeZone = 'UTC'")  # so that a result does not depend on the machine
 
     def query(self, query: str, tables: Mapping[str, PartTable], path: Path) -> PartTable:
@@ -42,7 +43,9 @@ class DuckDatabase:
 
     def _store(self, query: str, path: Path, schema: pyarrow.Schema | None = None) -> PartTable:
         """`schema`: of the result, where DuckDB's own types are not those of the table it read."""
-        self._connection.execute("SET temp_directory = ?", [str(path.parent / "spill")])
+        if not self._spills:  # DuckDB refuses another directory, even the same, once it has used one
+            self._connection.execute("SET temp_directory = ?", [str(path.parent / "spill")])
+            self._spills = True
         try:
             found = self._connection.sql(query)
             if found is None:

@@ -57,12 +57,7 @@ class MapParts:
 
     def rows(self, source: str) -> int | None:
         """Return how many rows a source has given; None if it is not done, or has changed since."""
-        try:
-            found = pyarrow.parquet.read_metadata(self.path(source))
-        except (OSError, pyarrow.ArrowInvalid):
-            return None
-        same = found.metadata.get(_FOOTER) == msgspec.json.encode(state(source))
-        return int(found.num_rows) if same else None
+        return finished(self.path(source), state(source))
 
 
 def state(source: str) -> SourceState:
@@ -71,6 +66,15 @@ def state(source: str) -> SourceState:
     except OSError:
         return SourceState(source, -1, 0)
     return SourceState(source, found.st_size, found.st_mtime_ns)
+
+
+def finished(path: Path, of: SourceState) -> int | None:
+    """Return the number of rows in a file that holds those of a source in this state; None if it does not."""
+    try:
+        found = pyarrow.parquet.read_metadata(path)
+    except (OSError, pyarrow.ArrowInvalid):
+        return None
+    return int(found.num_rows) if found.metadata.get(_FOOTER) == msgspec.json.encode(of) else None
 
 
 def write(

@@ -4,7 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing import connection
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ class ProcessRunner:
 
     def run(
         self, tasks: Sequence[tuple[str, str]], work: Work, beat: Callable[[int], None]
-    ) -> Iterator[tuple[str, WorkerAnswer]]:
+    ) -> Generator[tuple[str, WorkerAnswer]]:
         return _run(tasks, work, self._workers)
 
     def ship(self, module: str) -> str:
@@ -53,7 +53,7 @@ class ProcessRunner:
         """No worker outlives `run`."""
 
 
-def _run(tasks: Sequence[tuple[str, str]], work: Work, workers: int) -> Iterator[tuple[str, WorkerAnswer]]:
+def _run(tasks: Sequence[tuple[str, str]], work: Work, workers: int) -> Generator[tuple[str, WorkerAnswer]]:
     """Yield each answer as its task ends."""
     waiting = iter(tasks)
     busy: dict[_Hand, str] = {}

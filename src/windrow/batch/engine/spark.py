@@ -7,15 +7,18 @@ work directory and the output must be on storage that every machine sees under t
 
 import contextlib
 import os
+import re
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import pyarrow.parquet
@@ -40,6 +43,8 @@ except ImportError as error:
         f"the engine spark needs a library that is missing ({error}); pip install 'windrow-corpus[spark]'"
     ) from None
 
+Result = TypeVar("Result")
+
 _REACH = 5.0  # seconds to reach a master
 _POLL = 1.0  # seconds between two looks at how far a job is
 _FAILURES = (pyspark.errors.PySparkException, Py4JError)
@@ -48,20 +53,26 @@ _FAILURES = (pyspark.errors.PySparkException, Py4JError)
 def start(options: SparkOptions, workers: int) -> "SparkSession":
     """Start Spark, or say in one sentence why that is not possible."""
     given = dict(_pair(text) for text in options.conf)
-    master = options.master or given.get("spark.master", "") or (f"local[{workers}]" if workers else "")
+    master = options.master or given.get("spark.master", "") or _own_master(workers)
     _check(master)
     builder = pyspark.sql.SparkSession.builder.appName("windrow")
     if master:
         builder = builder.master(master)
-    for name, value in {**_defaults(master), **given}.items():
+    chosen = {**_defaults(master), **given}
+    for name, value in chosen.items():
         builder = builder.config(name, value)
+    if python := chosen.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = python  # pyspark reads the option only in spark-submit
     with _quiet() as notes:
         try:
-            return SparkSession(builder.getOrCreate())
+            found = SparkSession(builder.getOrCreate())
         except Exception as error:  # py4j and pyspark raise RuntimeError, their own classes, and others
             raise ConfigError(
                 f"Spark did not start: {_reason(error, notes())}; check --master and --spark-conf"
             ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own calls Java from the handler
+    return found
 
 
 class SparkSession:
@@ -70,6 +81,27 @@ class SparkSession:
     def __init__(self, session: Any) -> None:
         self.session = session
         self.context = session.sparkContext
+
+    def wait(self, job: Callable[[], Result], beat: Callable[[int], None] = lambda count: None) -> Result:
+        """Run a job of Spark and wait for it, reporting how many tasks are done.
+
+        It has a thread of its own, because py4j does not bear an interrupt: Ctrl-C ends this wait, and `close` the job.
+        """
+        tracker, over = self.context.statusTracker(), threading.Event()
+        answer: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(job())
+            except BaseException as error:  # raised again where the answer is read
+                answer.set_exception(error)
+            over.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        while not over.wait(_POLL):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            beat(sum(stage.numCompletedTasks for stage in stages if stage is not None))
+        return answer.result()
 
     def close(self) -> None:
         self.session.stop()
@@ -83,14 +115,14 @@ class SparkRunner:
 
     def run(
         self, tasks: Sequence[tuple[str, str]], work: "Work", beat: Callable[[int], None]
-    ) -> Iterator[tuple[str, WorkerAnswer]]:
+    ) -> Generator[tuple[str, WorkerAnswer]]:
         """Spark ends a job if a worker dies again and again. Then the tasks run one by one, to find which do it."""
         if not tasks:
             return
         try:
-            with self._watched(beat):
-                answers = self._collect(tasks, work)
+            answers = self._session.wait(lambda: self._collect(tasks, work), beat)
         except _FAILURES as error:
+            _check_executors(error)
             if len(tasks) == 1:
                 yield tasks[0][0], WorkerAnswer(problem=_death(error))
                 return
@@ -117,24 +149,6 @@ class SparkRunner:
         found = {row["id"]: msgspec.json.decode(row["answer"], type=WorkerAnswer) for row in rows}
         return [found[number] for number in range(len(tasks))]
 
-    @contextlib.contextmanager
-    def _watched(self, beat: Callable[[int], None]) -> Iterator[None]:
-        """Report how many tasks are done while Spark runs them."""
-        tracker, over = self._session.context.statusTracker(), threading.Event()
-
-        def look() -> None:
-            while not over.wait(_POLL):
-                stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-                beat(sum(stage.numCompletedTasks for stage in stages if stage is not None))
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
     def ship(self, module: str) -> str:
         """Send the file of a module to every worker."""
         directory, _, name = module.rpartition("/")
@@ -157,7 +171,8 @@ class SparkDatabase:
             self._frame(table).createOrReplaceTempView(name)
         try:
             spoken = sqlglot.transpile(query, read="duckdb", write="spark")[0]
-            _plain(self._session.session.sql(spoken)).write.parquet(path.as_uri())
+            frame = _plain(self._session.session.sql(spoken))
+            self._session.wait(lambda: frame.write.parquet(path.as_uri()))
         except (*_FAILURES, sqlglot.errors.SqlglotError) as error:
             raise ConfigError(f"the query failed: {_first_line(error)}") from None
         written = sorted(path.glob("part-*.parquet"))
@@ -169,7 +184,7 @@ class SparkDatabase:
         folder = paths[0].with_suffix(".sorted")
         shutil.rmtree(folder, ignore_errors=True)
         frame = self._frame(table).repartitionByRange(len(paths), *keys).sortWithinPartitions(*keys)
-        frame.write.parquet(folder.as_uri())
+        self._session.wait(lambda: frame.write.parquet(folder.as_uri()))
         found = {int(path.name.split("-")[1]): path for path in folder.glob("part-*.parquet")}
         for number, path in enumerate(paths):
             if number in found:
@@ -197,6 +212,12 @@ def _plain(frame: Any) -> Any:
     return frame.withColumns(casts) if casts else frame
 
 
+def _own_master(workers: int) -> str:
+    """Return the master if none is named: Spark's own configuration, if there is one, otherwise this machine."""
+    configured = any(name in os.environ for name in ("SPARK_CONF_DIR", "SPARK_HOME"))
+    return "" if configured else f"local[{workers or '*'}]"
+
+
 def _defaults(master: str) -> dict[str, str]:
     """Return options that fit most jobs; those of the user come after them."""
     found = {
@@ -205,7 +226,7 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": "UTC",
     }
-    if not master or master.startswith("local"):
+    if master.startswith("local"):
         found |= {"spark.pyspark.python": sys.executable, "spark.ui.enabled": "false"}
         found |= {"spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -269,6 +290,14 @@ def _reason(error: Exception, notes: str) -> str:
     """Return the line that says most: an error in the notes of Java, otherwise the first line of the exception."""
     lines = [line for line in notes.splitlines() if "rror" in line or "xception" in line]
     return lines[0].strip() if lines else _first_line(error)
+
+
+def _check_executors(error: Exception) -> None:
+    """Raise ConfigError if no task can run there: errors of a job are answers, so this one is of Python or Windrow."""
+    raised = re.findall(r"^\w+(?:Error|Exception): .+$", str(error), re.MULTILINE)  # in the traceback of a worker
+    if raised:
+        fix = "install Windrow there, and name its Python with --spark-conf spark.pyspark.python=PATH"
+        raise ConfigError(f"the executors of Spark cannot run Windrow: {raised[-1]}; {fix}") from None
 
 
 def _death(error: Exception) -> str:

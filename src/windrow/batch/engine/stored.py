@@ -1,10 +1,11 @@
 """The three verbs over tables in files. Two things differ between engines: who runs tasks, and who answers queries."""
 
+import contextlib
 import functools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -25,7 +26,7 @@ class Runner(Protocol):
 
     def run(
         self, tasks: Sequence[tuple[str, str]], work: Work, beat: Callable[[int], None]
-    ) -> Iterator[tuple[str, WorkerAnswer]]:
+    ) -> Generator[tuple[str, WorkerAnswer]]:
         """Yield the first text of each task with its answer, in any order.
 
         `beat` is called with the number of tasks that are done, where that is known before their answers.
@@ -77,11 +78,13 @@ class StoredEngine:
 
         watch(0)
         pairs = [(source, str(done.path(source))) for source in sorted(left, key=_size, reverse=True)]
-        for source, answer in self._runner.run(pairs, functools.partial(tasks.map_source, function, schema), watch):
-            if answer.problem:
-                bad[source] = BadSource(source, answer.problem)
-            finished, rows = finished + 1, rows + answer.rows
-            watch(finished)
+        work = functools.partial(tasks.map_source, function, schema)
+        with contextlib.closing(self._runner.run(pairs, work, watch)) as answers:  # closing ends the workers
+            for source, answer in answers:
+                if answer.problem:
+                    bad[source] = BadSource(source, answer.problem)
+                finished, rows = finished + 1, rows + answer.rows
+                watch(finished)
         self._bad |= bool(bad)
         good = [done.path(source) for source in sources if source not in bad]
         return PartTable(schema, good, [bad[source] for source in sources if source in bad])
@@ -109,11 +112,12 @@ class StoredEngine:
         names = dict(pairs)
         written: dict[str, OutputFile] = {}
         work = functools.partial(tasks.write_part, writer, own.schema)
-        for chunk, answer in self._runner.run(pairs, work, lambda count: None):
-            path = Path(names[chunk])
-            if answer.problem:
-                raise _unwritten(path, answer.problem)
-            written[chunk] = OutputFile(path, answer.rows, path.stat().st_size, answer.note)
+        with contextlib.closing(self._runner.run(pairs, work, lambda count: None)) as answers:
+            for chunk, answer in answers:
+                path = Path(names[chunk])
+                if answer.problem:
+                    raise _unwritten(path, answer.problem)
+                written[chunk] = OutputFile(path, answer.rows, path.stat().st_size, answer.note)
         return [written[str(chunk)] for chunk in chunks]
 
     def ship(self, module: str) -> str:

@@ -16,8 +16,11 @@ from windrow.batch.engine.worker import WorkerAnswer
 
 
 def map_source(function: MapFunction, schema: pyarrow.Schema, source: str, part: str) -> WorkerAnswer:
-    """Two workers may do the same at once, where an engine repeats a slow task: they write to different files."""
+    """Spark may repeat a task that is done, or run a slow one twice: then two workers write to different files."""
     state = parts.state(source)  # before it is read: a change meanwhile makes the rows void
+    done = parts.finished(Path(part), state)
+    if done is not None:
+        return WorkerAnswer(rows=done)
     own = Path(f"{part}.{os.uname().nodename}.{os.getpid()}")
     rows = parts.write(own, function(source), schema, state)
     own.replace(part)
