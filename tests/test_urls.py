@@ -542,3 +542,34 @@ def test_a_host_is_below_itself_and_the_domains_above_it() -> None:
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://www.example.org/A/../b?z=1&a=2#f", "org,example)/b?a=2&z=1"),
+        ("HTTP://user@WWW2.Example.org:80/x/", "org,example)/x"),
+        ("https://example.org:8443/a?utm_source=x", "org,example:8443)/a?utm_source=x"),
+        ("http://example.org/a?x=1&PHPSESSID=0123456789abcdef0123456789abcdef&y", "org,example)/a?x=1&y"),
+        ("http://example.org/(S(0123456789abcdef01234567))/p.aspx", "org,example)/p.aspx"),
+        ("http://example.org/?sid=short", "org,example)/?sid=short"),
+        ("http://192.0.2.7/", "7,2,0,192)/"),
+        ("dns:example.org", ""),
+        ("no URL", ""),
+    ],
+)
+def test_the_sort_key_of_any_url(url: str, key: str) -> None:
+    assert urls.sort_key(url) == key
+
+
+@given(st.text("aA.%/?&=;:-~#2F\\u00e9 ", max_size=30))
+def test_the_sort_key_of_a_canonical_url_is_its_surt(rest: str) -> None:
+    url = urls.parse(f"http://www.Example.org/{rest}")
+    if url is not None:
+        assert urls.sort_key(url.text) == urls.surt(url.text)
+
+
+@given(st.text("aB./?&=", max_size=20))
+def test_the_sort_key_does_not_depend_on_how_it_is_computed(rest: str) -> None:
+    url = f"http://a.example.org/{rest}"
+    assert urls.sort_key(url) == urls.sort_key(url.replace("http://", "http://u@"))

@@ -31,7 +31,7 @@ def parse(lines: Iterable[str], name: str) -> list[Url]:
     bad: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         text = _COMMENT.sub("", line).strip()
-        url = _url(text)
+        url = line_url(text)
         if url is not None:
             found.setdefault(url.key, url)
         elif text:
@@ -47,8 +47,9 @@ def tasks(found: Iterable[Url]) -> list[Task]:
     return [Task(url) for url in found]
 
 
-def _url(text: str) -> Url | None:
+def line_url(line: str) -> Url | None:
     """Parse one line. A name with a dot and without a scheme gets http://; an e-mail address does not."""
+    text = _COMMENT.sub("", line).strip()
     host = re.split(r"[/?#]", text, maxsplit=1)[0]
     if "." in host and "@" not in host and not _SCHEME.match(text):
         text = f"http://{text}"

@@ -9,6 +9,7 @@ import pytest
 
 from tests import crashing, plug, web
 from tests.judge.focus import subjects
+from windrow.archive.cdxj import CdxLines
 
 PAGES = 8  # of each subject
 SUBJECTS = ("cats", "ships")
@@ -94,6 +95,13 @@ def test_the_corpus_and_the_metadata_records_have_the_same_scores(crawled: Path)
     for line in found.values():
         assert b"relevance: %b\r\n" % f"{line['scores']['relevance']:g}".encode() in archive
         assert b"perplexity: %b\r\n" % f"{line['scores']['perplexity']:g}".encode() in archive
+
+
+def test_the_lines_of_an_index_have_the_languages_of_the_log(crawled: Path) -> None:
+    languages = {path: line["language"] for path, line in reports(crawled).items()}
+    [file] = crawled.glob("warc/*.gz")
+    found = [json.loads(line.split(b" ", 2)[2]) for line in CdxLines(file, file.name).read()]
+    assert {line["url"].split("a.test")[1]: line["languages"] for line in found if "languages" in line} == languages
 
 
 def test_a_rebuild_gives_the_same_documents(crawled: Path) -> None:

@@ -1,5 +1,6 @@
 """Directory and name of an archive file, SUBSET/PREFIX-NODE-FILESTART14-NNNNN.warc.gz, and of those made from it."""
 
+import calendar
 import re
 import time
 from pathlib import Path
@@ -9,6 +10,10 @@ from windrow.data import Kind, Task
 
 _PROBE = "soft404"  # a request for a page that cannot exist; it is no file of the origin
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # Common Crawl's three
+
+PUBLISHED = {"warc": "warc", "robotstxt": "robotstxt", "diagnostics": "crawldiagnostics"}  # as Common Crawl names them
+_LAYOUT = re.compile(r"(?:^|/)crawl-data/(?P<crawl>[^/]+)/segments/(?P<segment>[^/]+)/(?P<subset>[^/]+)/[^/]+$")
+_START = re.compile(r"-(\d{8})\d{6}-")
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _PACKED = re.compile(r"(?i)(?<=.)\.(?:gz|zst|zstd|lz4|open)\Z")
@@ -87,3 +92,31 @@ def newest(directory: Path, series: str) -> Path | None:
         if (number := serial(path.name, series)) is not None
     ]
     return max(numbered)[1] if numbered else None
+
+
+def published_subset(place: str) -> str:
+    """Return the subset of an archive file in Common Crawl's words, from the directory that it is in."""
+    folder = place.rpartition("/")[0].rpartition("/")[2]
+    return PUBLISHED.get(folder, folder if folder in PUBLISHED.values() else "warc")
+
+
+def layout(place: str) -> tuple[str, str]:
+    """Return crawl and segment of a path in Common Crawl's layout; empty texts for another path."""
+    found = _LAYOUT.search(place)
+    return (found["crawl"], found["segment"]) if found else ("", "")
+
+
+def segment(place: str) -> str:
+    """Return the segment of an archive file: the day on which it began, in epoch milliseconds, and a number."""
+    found = _START.search(place.rpartition("/")[2])
+    try:
+        day = calendar.timegm(time.strptime(found[1], "%Y%m%d")) if found else 0
+    except ValueError:
+        day = 0
+    return f"{max(day, 0) * 1000}.0"
+
+
+def published(crawl: str, place: str) -> str:
+    """Return the path of an archive file below a bucket, in Common Crawl's layout."""
+    name = place.rpartition("/")[2]
+    return f"crawl-data/{crawl}/segments/{segment(place)}/{published_subset(place)}/{name}"

@@ -29,6 +29,7 @@ from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
 from windrow.judge.focus.relevance import PERPLEXITY, RELEVANCE
+from windrow.judge.language import codes
 from windrow.log.writer import Log
 
 _T = TypeVar("_T")
@@ -175,9 +176,11 @@ def warcinfo(directory: Path, options: Config) -> dict[str, str]:
     }
 
 
-def _noted(decision: Decision) -> dict[str, str] | None:
-    """Return the fields of the metadata record that say how well a page fits the topic of the crawl, if it has one."""
-    scores = decision.scores
-    if PERPLEXITY not in scores:
-        return None
-    return {name: f"{scores[name]:g}" for name in (PERPLEXITY, RELEVANCE) if name in scores}
+def _noted(decision: Decision) -> dict[str, str]:
+    """Return the fields of the metadata record that say which languages a page has, and how well it fits the topic of
+    the crawl, if it has one. Indexes and other programs read them: they need neither the log nor the corpus."""
+    scores, page, text = decision.scores, decision.page_language, decision.language
+    noted = {name: f"{scores[name]:g}" for name in (PERPLEXITY, RELEVANCE) if name in scores}
+    if text and text != codes.UNKNOWN:
+        noted["languages"] = f"{page},{text}" if page and page not in (text, codes.UNKNOWN) else text
+    return noted

@@ -10,6 +10,7 @@ from windrow.urls.canonical import REMEMBERED as REMEMBERED
 from windrow.urls.canonical import join as join
 from windrow.urls.canonical import parse as parse
 from windrow.urls.canonical import redirect as redirect
+from windrow.urls.canonical import sort_key as sort_key
 from windrow.urls.canonical import target as target
 from windrow.urls.parts import authority_of as authority_of
 from windrow.urls.parts import below as below
@@ -20,3 +21,4 @@ from windrow.urls.parts import port as port
 from windrow.urls.parts import surt as surt
 from windrow.urls.parts import tld as tld
 from windrow.urls.suffixes import domain as domain
+from windrow.urls.suffixes import registered as registered

@@ -8,7 +8,7 @@ import url as whatwg
 import xxhash
 
 from windrow.data import Url
-from windrow.urls.parts import split
+from windrow.urls.parts import split, surt
 from windrow.urls.suffixes import domain
 from windrow.urls.visits import cleaned
 
@@ -24,6 +24,17 @@ _IGNORED = {ord(char): None for char in "\t\n\r"}
 _OUTSIDE = "".join(map(chr, range(33)))  # characters that may surround a URL
 _HOST = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\]")
 
+# A URL that the parser would not change, without a session id.
+_ORDINARY = re.compile(
+    r"https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*\.[a-z]{2,63}(?:/[\w~-][\w~.-]*)*/?(?:\?(?!.*(?:sid|ion|cfid))[\w~.=&/-]+)?",
+    re.ASCII | re.IGNORECASE,
+)
+# Session ids that the sort keys of the Internet Archive leave out; a canonical URL has none of them.
+_SESSION = re.compile(
+    r"(?i)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=[^&]+&cftoken=[^&]+)(?:&|$)"
+)
+_SESSION_FOLDER = re.compile(r"(?i)/\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/[^?]+\.aspx)")
+
 _known: dict[str, Url] = {}  # by the text that the parser wrote
 _authorities: dict[str, tuple[str, str, str]] = {}  # by authority: its canonical form, its host, its domain
 
@@ -32,6 +43,29 @@ def parse(text: str) -> Url | None:
     """Return the canonical form of an absolute http or https URL; None where the text is not one."""
     absolute = _absolute(text.partition("#")[0])
     return None if absolute is None else _canonical(str(absolute))
+
+
+def sort_key(text: str) -> str:
+    """Return the SURT of any http or https URL, as another program wrote it; empty where the text is not one.
+
+    For a canonical URL it is the same as `surt`. Other URLs keep what identifies a visit, except for a few session ids.
+    """
+    if _ORDINARY.fullmatch(text):
+        return surt(text)
+    absolute = _absolute(text.partition("#")[0])
+    written = "" if absolute is None else str(absolute)
+    if written[:7] != "http://" and written[:8] != "https://":
+        return ""
+    scheme, _, authority, rest = written.split("/", 3)
+    place = _authorities.get(authority) or _authority(authority)
+    if place is None:
+        return ""
+    path, mark, query = rest.partition("?")
+    if "(" in path:
+        path = _SESSION_FOLDER.sub("", f"/{path}", count=1)[1:]
+    if mark:
+        query = _SESSION.sub("", query, count=1)
+    return surt(f"{scheme}//{place[0]}/{path}{mark if query else ''}{query}")
 
 
 def join(base: str, hrefs: Iterable[str]) -> list[Url | None]:

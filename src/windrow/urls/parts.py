@@ -1,5 +1,6 @@
 """Parts of a canonical URL, its key and its SURT."""
 
+import functools
 import re
 import urllib.parse
 from collections.abc import Container
@@ -7,6 +8,7 @@ from collections.abc import Container
 import xxhash
 
 _WWW = re.compile(r"^www\d*\.")
+_FOLDS_TO_ITSELF = re.compile(r"[!\"$&-~]*")  # but for capital letters
 _NESTED = re.compile(b"%(?:25)+")
 _FOLDED = [
     f"%{octet:02x}" if octet <= 0x20 or octet >= 0x7F or octet in b"#%" else chr(octet).lower() for octet in range(256)
@@ -67,17 +69,25 @@ def surt(text: str) -> str:
     write it."""
     authority = origin(text)
     path, _, query = text[len(authority) :].partition("?")
-    host, number = split(authority[authority.index("//") + 2 :])
-    host = ",".join(reversed(_WWW.sub("", host).split(".")))
+    place = _reversed(authority)
     path = "/".join(filter(None, _folded(path).split("/")))
     if query:
         pairs = sorted(part.split("=", 1) for part in _folded(query).split("&"))
         query = "?" + "&".join("=".join(pair) for pair in pairs)
-    return f"{host}{number})/{path}{query}"
+    return f"{place})/{path}{query}"
+
+
+@functools.lru_cache(1 << 12)
+def _reversed(authority: str) -> str:
+    """Return the labels of the host in reverse order, and the port; from scheme://host[:port]."""
+    host, number = split(authority[authority.index("//") + 2 :])
+    return ",".join(reversed(_WWW.sub("", host).split("."))) + number
 
 
 def _folded(text: str) -> str:
     """Undo every escape, however deep, escape again what must be escaped, and return all in lower case."""
+    if _FOLDS_TO_ITSELF.fullmatch(text):
+        return text.lower()
     octets, before = text.encode(), b""
     while octets != before:
         before = octets

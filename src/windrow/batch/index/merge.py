@@ -1,0 +1,71 @@
+"""The lines of all archive files, sorted, to the files of the index: in one pass, with bounded memory."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from windrow import files
+from windrow.batch.index import cdx, table
+from windrow.batch.index.manifest import IndexedFile
+from windrow.batch.index.table import TableWriter
+from windrow.batch.index.zipnum import ZipNumWriter
+from windrow.batch.runs import SortedLines
+from windrow.streams import ByteStream
+
+FLAT = "index.cdxj"
+TABLE = "table"
+NEW = "new"  # directory of the files while they are written
+
+
+def merge(directory: Path, indexed: Sequence[IndexedFile]) -> None:
+    """Write the sorted lines as one file, as shards and as a table, and put these into the place of earlier ones."""
+    new = directory / NEW
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    with SortedLines() as lines:
+        for path in (cdx.file(directory, file.name) for file in indexed):
+            for line in _lines(path) if path.exists() else ():  # it is missing if its archive file could not be read
+                lines.add(line)
+        write(new, lines, indexed)
+    _replace(directory, new)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    stream = ByteStream(path)
+    try:
+        yield from stream.parts(b"")
+    finally:
+        stream.close()
+
+
+def write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None:
+    """Write the lines of these files, sorted, in every form into an empty directory."""
+    known = {file.name: file for file in indexed}
+    wide = table.wide([file.length for file in indexed])
+    tables: dict[str, TableWriter] = {}
+    shards = ZipNumWriter(new)
+    with files.replacing(new / FLAT) as flat:
+        for line in lines:
+            flat.write(line)
+            shards.add(line)
+            parsed = table.parse(line)
+            of = known[parsed.fields.filename]
+            place = table.partition(of.crawl, of.subset)
+            if place not in tables:
+                tables[place] = TableWriter(new / TABLE / place, wide)
+            tables[place].add(table.row(parsed, of.segment))
+    shards.close()
+    for writer in tables.values():
+        writer.close()
+    (new / TABLE).mkdir(exist_ok=True)
+
+
+def _replace(directory: Path, new: Path) -> None:
+    """Put the new files into their place. Only when index.json says so, a reader may rely on them."""
+    for path in directory.glob("cdx-*.gz"):
+        path.unlink()
+    shutil.rmtree(directory / TABLE, ignore_errors=True)
+    for path in new.iterdir():
+        path.replace(directory / path.name)
+    new.rmdir()
+    files.sync_directory(directory)
