@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.archive.captures import capture, files, write
 from tests.shared import shared
 from windrow import archive
-from windrow.archive import record, stream
+from windrow.archive import unpack, warc
 
 
 def raw(block: bytes, version: bytes = b"WARC/1.0", end: bytes = b"\r\n", tail: bytes = b"\r\n\r\n") -> bytes:
@@ -92,8 +92,8 @@ def test_pieces_of_any_size_give_the_same_records(
     own: Path, monkeypatch: pytest.MonkeyPatch, piece: int, unpacked: int
 ) -> None:
     expected = list(archive.records(own))
-    monkeypatch.setattr(stream, "PIECE", piece)
-    monkeypatch.setattr(stream, "UNPACKED", unpacked)
+    monkeypatch.setattr(unpack, "PIECE", piece)
+    monkeypatch.setattr(unpack, "UNPACKED", unpacked)
     assert list(archive.records(own)) == expected
 
 
@@ -267,7 +267,7 @@ def test_an_endless_header_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_a_block_too_large_to_keep_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "MAX_BLOCK", 1000)
+    monkeypatch.setattr(warc, "MAX_BLOCK", 1000)
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(raw(bytes(3_000_000))) + gzip.compress(raw(b"next")))
     assert [(len(one.block), one.size) for one in archive.records(path)] == [(1000, 3_000_000), (4, 4)]
@@ -280,7 +280,7 @@ def test_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path, monkeypatch: pytest.M
         packer.compress(bytes(1 << 20)) for _ in range(64)
     )
     path.write_bytes(packed + packer.flush())
-    monkeypatch.setattr(record, "MAX_BLOCK", 1 << 20)
+    monkeypatch.setattr(warc, "MAX_BLOCK", 1 << 20)
     tracemalloc.start()
     found, error = until_error(path)
     peak = tracemalloc.get_traced_memory()[1]

@@ -12,8 +12,10 @@ import msgspec
 
 from windrow import coding, urls
 from windrow.archive import fields, names
-from windrow.archive.record import WarcRecord, is_tombstone, records, verify
-from windrow.archive.stream import ArchiveError, MemberStream
+from windrow.archive.record import WarcRecord, is_tombstone, verify
+from windrow.archive.scan import records
+from windrow.archive.stream import MemberStream
+from windrow.archive.unpack import ArchiveError
 from windrow.data import Capture, Place, Url
 
 _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "metadata": "metadata"}
