@@ -25,14 +25,16 @@ holds what both directions share. Files of other programs may hold bodies with t
 
 from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import StoredCapture, is_archive, open_entry, open_place, read
+from windrow.archive.reader import StoredCapture, open_entry, open_place, read
 from windrow.archive.record import WarcRecord, verify
-from windrow.archive.scan import records, tail
+from windrow.archive.repair import Damage
+from windrow.archive.scan import is_archive, records, tail
 from windrow.archive.unpack import ArchiveError
 from windrow.archive.writer import Writer
 
 __all__ = [
     "ArchiveError",
+    "Damage",
     "Earlier",
     "Members",
     "StoredCapture",

@@ -22,6 +22,7 @@ _STATUS = re.compile(rb"[^ ]+ +(\d{3})(?=[ \r\n]|$)")
 _HEAD = re.compile(rb"\n\r?\n")
 _ENCODED = re.compile(rb"(?im)^(?:transfer|content)-encoding:(?![ \t]*identity)")
 _CODING = re.compile(rb"(?im)^content-encoding:([^\r\n]*)")
+_FOLDED = re.compile(rb"\r?\n[ \t]+(?=[^\s])")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _DEFAULT = Task(Url("", "", "", 0))
 
@@ -75,6 +76,14 @@ def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
     else:
         end = match.end() if match else len(block)
     return block[:end], block[end:]
+
+
+def regular(head: bytes) -> bytes:
+    """Return a head that another program wrote with the usual line ends, and without folded lines."""
+    if b"\n" not in head.replace(b"\r\n", b"") and b"\n " not in head and b"\n\t" not in head:
+        return head
+    unfolded = _FOLDED.sub(b" ", head)
+    return b"".join([line.rstrip(b"\r") + b"\r\n" for line in unfolded.removesuffix(b"\n").split(b"\n")])
 
 
 def status(head: bytes) -> int:

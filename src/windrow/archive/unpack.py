@@ -38,6 +38,10 @@ class ArchiveError(Exception):
         self.cut = cut
 
 
+class BadRecord(ArchiveError):
+    """The bytes of a file are intact, but no record can be made of them."""
+
+
 class Piece(NamedTuple):
     """Some unpacked bytes of one member."""
 

@@ -1,24 +1,25 @@
 """Read one WARC record from a stream: every version, with any line ends.
 
-Lengths are checked before anything is kept, and headers have a size limit. `read` is strict: ArchiveError names what is
-not as it should be. `repaired` reads a record with a missing or wrong length too, and says what it did.
+Lengths are checked before anything is kept, and headers have a size limit. What is not as it should be is an error;
+`repair` reads such records too.
 """
 
 import re
 
 from windrow.archive.record import WarcRecord
 from windrow.archive.stream import MemberStream
-from windrow.archive.unpack import ArchiveError
+from windrow.archive.unpack import BadRecord
 
 MAX_HEADER = 1 << 18  # bytes of a record's header
 MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and skipped
 MAGIC = b"WARC/"
-START = re.compile(rb"(?im)^WARC/\d+\.\d+[ \t]*\r?\n")  # what a record begins with
+START = re.compile(rb"^(?i:WARC)/\d+\.\d+[ \t]*\r?\n", re.MULTILINE)  # what a record begins with
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _END = b"\r\n\r\n"
+_LZ4 = b"\x04\x22\x4d\x18"
 _USUAL = ("WARC/1.0", "WARC/1.1")
 _LENGTH = "\r\nContent-Length: "
 
@@ -79,11 +80,11 @@ def read(stream: MemberStream) -> WarcRecord:
     version, headers = head(stream)
     size = size_of(headers)
     if size is None:
-        raise ArchiveError(path, offset, without_length(headers))
+        raise BadRecord(path, offset, without_length(headers))
     block, taken = stream.take(size, MAX_BLOCK)
     if taken < size:
         what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
-        raise ArchiveError(path, offset, what, cut=True)
+        raise BadRecord(path, offset, what, cut=True)
     if stream.plain:
         ended = stream.peek(4) == _END
         stream.take(4 * ended, 4)
@@ -92,7 +93,7 @@ def read(stream: MemberStream) -> WarcRecord:
         ended = fresh and stream.drained
         if not stream.drained and not MAGIC.startswith(stream.peek(5).upper()):
             # The damaged end of a member often unpacks to too many bytes; its checksum is then never reached.
-            raise ArchiveError(path, offset, f"the record that begins here is followed by {stream.peek(16)!r}")
+            raise BadRecord(path, offset, f"the record that begins here is followed by {stream.peek(16)!r}")
     length = stream.position - offset if ended else 0
     return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=block, size=size)
 
@@ -101,11 +102,20 @@ def head(stream: MemberStream) -> tuple[str, _Headers]:
     """Consume the header of a record; return its version and its fields."""
     path, offset = stream.path, stream.position
     if not begins(stream):
-        raise ArchiveError(path, offset, f"expected a WARC record here, found {stream.peek(16)!r}")
+        raise BadRecord(path, offset, not_a_record(stream.peek(16)))
     written = stream.until(_HEADER_END, MAX_HEADER)
     if written is None:
-        raise ArchiveError(path, offset, f"the header that begins here does not end within {MAX_HEADER} bytes")
+        long = len(stream.data) - stream.at > MAX_HEADER
+        what = f"does not end within {MAX_HEADER} bytes" if long else "is cut: the file ends inside it"
+        raise BadRecord(path, offset, f"the header that begins here {what}", cut=not long)
     return _headers(written, stream, offset)
+
+
+def not_a_record(found: bytes) -> str:
+    """Say what is wrong with bytes that begin no record."""
+    if found.startswith(_LZ4):
+        return "this is a file of lz4, which is not read; pack it with gzip or zstd"
+    return f"expected a WARC or ARC record here, found {found!r}"
 
 
 def size_of(headers: _Headers) -> int | None:
@@ -131,6 +141,6 @@ def _headers(written: bytes, stream: MemberStream, offset: int) -> tuple[str, _H
     version, *lines = text.rstrip("\r\n").split("\n")
     version = version.rstrip("\r")
     if not _VERSION.fullmatch(version):
-        raise ArchiveError(stream.path, offset, f"{version[:32]!r} is not a WARC version")
+        raise BadRecord(stream.path, offset, f"{version[:32]!r} is not a WARC version")
     pairs = [line.partition(":") for line in lines]
     return version.strip(), tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
