@@ -37,6 +37,7 @@ ROOT_MODULE, FACE = "__init__.py", "api"
 ADDRESSES = {
     "boilerpy3": ("extract/evaluation/peers.py",),
     "brotli": ("coding.py",),
+    "duckdb": ("batch/engine/local.py", "batch/query.py"),
     "goose3": ("extract/evaluation/peers.py",),
     "icu4py": ("corpus/segment/icu.py",),
     "jieba": ("extract/evaluation/peers.py",),
@@ -50,11 +51,11 @@ ADDRESSES = {
         *("judge/", "dedup/"),
     ),
     "publicsuffixlist": ("urls/suffixes.py",),
-    "pyarrow": ("corpus/formats/parquet.py",),
+    "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),
     "pycurl": ("fetch/client/",),
-    "pyspark": ("batch/engine",),
+    "pyspark": ("batch/engine/spark.py",),
     "resvg_py": ("report/svg.py",),
     "readability": ("extract/evaluation/peers.py",),
     "redis": ("frontier/redis.py", "cluster/"),

@@ -9,6 +9,7 @@ import typer
 import windrow
 from windrow import kernels
 from windrow.cli import (
+    batch,
     completion,
     control,
     corpus,
@@ -52,6 +53,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "export": corpus.export,
     "dedup": corpus.dedup,
     "publish": publish.publish,
+    "batch": batch.batch,
     "rebuild": corpus.rebuild,
     "purge": purge.purge,
     "options": options.options,

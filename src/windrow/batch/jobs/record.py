@@ -1,0 +1,84 @@
+"""A record of an archive as the job of a user sees it."""
+
+import functools
+from typing import Any
+
+import msgspec
+
+from windrow import archive
+from windrow.archive import WarcRecord, fields
+from windrow.batch.pages import NOWHERE
+from windrow.data import Capture, Task
+from windrow.extract import decode, sniff
+
+
+class JobRecord:
+    """One record of a WARC, WAT or WET file. What is costly to make is made when it is first used."""
+
+    def __init__(self, record: WarcRecord) -> None:
+        self.record = record  # as it is in the file
+
+    @property
+    def type(self) -> str:
+        """The type of the record: "response", "request", "metadata", "conversion", "warcinfo" …"""
+        return self.record.type
+
+    @property
+    def url(self) -> str:
+        return self.record.target
+
+    @property
+    def date(self) -> str:
+        """When it was captured: 2026-11-16T09:37:02Z."""
+        return self.record.header("WARC-Date")
+
+    def header(self, name: str) -> str:
+        """Return a header of the record itself; "" if there is none."""
+        return self.record.header(name)
+
+    @property
+    def status(self) -> int:
+        """The status of the HTTP response; 0 if the record is no response."""
+        return self._http.status if self._http is not None else 0
+
+    def http_header(self, name: str) -> str:
+        """Return a header of the HTTP request or response; "" if there is none."""
+        return (self._http.header(name) or "") if self._http is not None else ""
+
+    @functools.cached_property
+    def body(self) -> bytes:
+        """What was sent, without HTTP headers, chunks and compression; of other records, the whole block."""
+        return archive.decoded(self._http).body if self._http is not None else self.record.block
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The body as text: in the encoding that a page declares, otherwise in a detected one."""
+        kind = self.http_header("Content-Type") if self._http is not None else "text/plain; charset=utf-8"
+        return decode.decode(self.body, kind)[0]
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it is the response with an HTML page, by header and content."""
+        return self.type == "response" and sniff.is_html(self.http_header("Content-Type"), self.body)
+
+    def json(self) -> Any:
+        """Return the block as JSON, which the records of a WAT file hold."""
+        return msgspec.json.decode(self.record.block)
+
+    @functools.cached_property
+    def _http(self) -> Capture | None:
+        if "/http" not in self.record.header("Content-Type").lower():
+            return None
+        head, body = fields.split(self.record.block, {})
+        return Capture(
+            task=Task(NOWHERE),
+            status=fields.status(head) if self.type == "response" else 0,
+            request=b"",
+            head=head,
+            body=body,
+            time=0.0,
+            seconds=0.0,
+            ip="",
+            protocol="",
+            encoded=fields.encoded(head),
+        )

@@ -1,0 +1,63 @@
+"""`windrow batch`: a job of the user over archive files, on this machine or on Spark."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.terminal import Json, out, print_json
+from windrow.units import size
+
+
+def batch(
+    job: Annotated[
+        str, typer.Argument(help="File of Python with process(record), or an installed module.", metavar="JOB")
+    ],
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="WARC, WAT, WET or ARC files, directories of them, crawls, or lists of paths.", metavar="INPUT"
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="File; a directory with --files above 1.", metavar="OUT"),
+    ],
+    format: Annotated[str, typer.Option(help="json (one object per line), csv or parquet.")] = "json",
+    files: Annotated[int, typer.Option(help="Files of the output, by ranges of keys.", metavar="N", min=1)] = 1,
+    subset: Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")] = "warc",
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
+    force: Annotated[bool, typer.Option(help="Replace an earlier output.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run your own job over archive files: pairs of key and value from each record, summed or reduced by key.
+
+    A job that was stopped continues when the same command is run again. A file that cannot be read is named and left
+    out, and the exit code is 2.
+    """
+    from windrow.batch import engine
+
+    engine.require()
+    from windrow.batch.jobs import run as jobs
+
+    options = jobs.BatchOptions(
+        job=job,
+        inputs=inputs,
+        output=output,
+        format=format,
+        files=files,
+        subset=subset,
+        force=force,
+    )
+    jobs.check(options)
+    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+        summary = jobs.run(options, run)
+    if as_json:
+        print_json(summary)
+    else:
+        out.print(f"{summary.keys:,} keys from {summary.sources - len(summary.bad):,} files, {size(summary.bytes)}")
+    report_bad(summary.bad)

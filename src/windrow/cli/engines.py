@@ -1,0 +1,51 @@
+"""What the commands share that run on an engine: their options, progress, and the sources that could not be read."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from windrow.cli.terminal import counter, note
+
+if TYPE_CHECKING:
+    from windrow.batch.engine import BadSource, Engine, MapProgress
+
+EngineName = Annotated[str, typer.Option("--engine", help="Where the job runs: local or spark.")]
+Workers = Annotated[int, typer.Option(help="Processes at a time; default: one per core.", metavar="N", min=0)]
+Master = Annotated[
+    str, typer.Option(help="With --engine spark: spark://HOST:PORT, local[N], yarn or k8s://…", metavar="URL")
+]
+SparkConf = Annotated[
+    list[str] | None,
+    typer.Option("--spark-conf", help="With --engine spark: an option of Spark. Repeatable.", metavar="NAME=VALUE"),
+]
+
+
+@contextlib.contextmanager
+def opened(
+    name: str, work: Path, workers: int = 0, master: str = "", conf: Sequence[str] | None = None
+) -> "Iterator[Engine]":
+    """Open an engine with a progress line. After Ctrl-C, say that the same command continues."""
+    from windrow.batch import engine
+
+    with counter("sources done") as show:
+
+        def watch(progress: "MapProgress") -> None:
+            show(progress.done)
+
+        try:
+            with engine.open(name, work, workers, watch, engine.SparkOptions(master, tuple(conf or ()))) as run:
+                yield run
+        except KeyboardInterrupt:
+            note(f"stopped; the same command continues after the files that are done (they are in {work})")
+            raise typer.Exit(130) from None
+
+
+def report_bad(bad: "Sequence[BadSource]") -> None:
+    """Name the sources that could not be read. If there are some, the job was not done: the exit code says so."""
+    for found in bad:
+        note(f"windrow: {found.source}: {found.problem}; left out")
+    if bad:
+        raise typer.Exit(2)
