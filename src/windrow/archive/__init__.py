@@ -25,9 +25,10 @@ holds what both directions share. Files of other programs may hold bodies with t
 
 from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import StoredCapture, open_entry, open_place, read
+from windrow.archive.reader import Reading, StoredCapture, captures, open_entry, open_place, read
 from windrow.archive.record import WarcRecord, verify
 from windrow.archive.repair import Damage
+from windrow.archive.revisits import Originals
 from windrow.archive.scan import is_archive, records, tail
 from windrow.archive.unpack import ArchiveError
 from windrow.archive.writer import Writer
@@ -37,9 +38,12 @@ __all__ = [
     "Damage",
     "Earlier",
     "Members",
+    "Originals",
+    "Reading",
     "StoredCapture",
     "WarcRecord",
     "Writer",
+    "captures",
     "decoded",
     "is_archive",
     "open_entry",

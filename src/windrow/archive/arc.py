@@ -1,9 +1,9 @@
 """Read one record of an ARC file, the format before WARC: a line of five or ten fields, then the bytes.
 
-Version 1 of the line is `URL IP-address Archive-date Content-type Archive-length`, version 2 has five more fields before
-the length. The line itself tells which it is, so a record can be read from any offset. Files of twenty years break the
-rules: URLs and content types with blanks, fields that are dashes, a first record (`filedesc:`) whose length counts its
-two version lines or does not. A record gets the headers that it would have in a WARC file.
+Version 1 of the line is `URL IP-address Archive-date Content-type Archive-length`, version 2 has five more fields
+before the length. The line itself tells which it is, so a record can be read from any offset. Files of twenty years
+break the rules: URLs and content types with blanks, fields that are dashes, a first record (`filedesc:`) whose length
+counts its two version lines or does not. A record gets the headers that it would have in a WARC file.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The bodies of captures that other programs stored as they were sent: in chunks, and with their content codings.
 
-What the headers say is tried first. It is often wrong: programs join the chunks and keep the header, remove a coding and
-keep its name, or drop the header and keep the coding. Then the bytes decide.
+What the headers say is tried first. It is often wrong: programs join the chunks and keep the header, remove a coding
+and keep its name, or drop the header and keep the coding. Then the bytes decide.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Read the records of a damaged file: what is intact, what can be put right, and a report of all the rest.
 
-Two things can be wrong. If the bytes are intact but are no record (garbage, a length that is missing or wrong), the next
-record is searched in the unpacked bytes; a record with a wrong length ends where the next one begins. If bytes cannot be
-unpacked, the next gzip member or zstd frame that begins with a record is searched in the file.
+Two things can be wrong. If the bytes are intact but are no record (garbage, a length that is missing or wrong), the
+next record is searched in the unpacked bytes; a record with a wrong length ends where the next one begins. If bytes
+cannot be unpacked, the next gzip member or zstd frame that begins with a record is searched in the file.
 """
 
 import os
@@ -159,7 +159,7 @@ class _Mending:
             wanted *= 4
 
     def _upto(self, stream: MemberStream, keep: int) -> bytes:
-        """Consume the bytes up to the next record or the end of the member; return as many of them as are to be kept."""
+        """Consume the bytes up to the next record or the end of the member; return the first of them."""
         parts: list[bytes] = []
         while True:
             match = self._start.search(stream.data, stream.at)

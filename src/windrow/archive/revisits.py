@@ -5,8 +5,12 @@ Neither says where that record is. `Originals` reads the files once to see what 
 its memory grows with the revisits, not with the archive.
 """
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
+
+import msgspec
 
 from windrow import urls
 from windrow.archive.record import WarcRecord
@@ -21,18 +25,35 @@ class Originals:
         """`wanted`: the revisits that will be asked for; by default all of these files, which are read for it."""
         self._paths = list(paths)
         self._places: dict[int, tuple[int, int]] = {}  # key -> number of the file, offset
-        keys = {key for revisit in (wanted or self._revisits()) for key in _asked(revisit)}
+        keys = {key for revisit in (self._revisits() if wanted is None else wanted) for key in _asked(revisit)}
         if keys:
             self._search(keys)
 
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def save(self, path: Path) -> None:
+        """Write what was found, for other processes."""
+        path.write_bytes(msgspec.msgpack.encode(([str(one) for one in self._paths], self._places)))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return what `save` wrote."""
+        names, places = msgspec.msgpack.decode(
+            path.read_bytes(), type=tuple[list[str], dict[int, tuple[int, int]]], strict=False
+        )
+        found = cls((), ())
+        found._paths, found._places = [Path(name) for name in names], places
+        return found
+
     def _revisits(self) -> Iterable[WarcRecord]:
         for path in self._paths:
-            yield from (record for record in records(path, report=_silent) if record.type == "revisit")
+            yield from (record for record in _records(path) if record.type == "revisit")
 
     def _search(self, keys: set[int]) -> None:
         """The first record with a key counts, as for the program that wrote the revisit."""
         for number, path in enumerate(self._paths):
-            for record in records(path, report=_silent):
+            for record in _records(path):
                 if record.type not in ("response", "resource"):
                     continue
                 for key in _offered(record):
@@ -64,8 +85,14 @@ class Originals:
         return None
 
 
+def _records(path: Path) -> Iterator[WarcRecord]:
+    """Yield the records that can be read. Where the files are read for their pages, the others are reported."""
+    with contextlib.suppress(OSError):
+        yield from records(path, report=_silent)
+
+
 def _silent(damage: Damage) -> None:
-    """Damage is reported where the files are read for their pages."""
+    """Report nothing."""
 
 
 def _asked(revisit: WarcRecord) -> list[int]:
