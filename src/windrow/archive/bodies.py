@@ -25,7 +25,7 @@ _LAYERS = 3
 
 
 def decoded(capture: Capture) -> Capture:
-    """Return the capture with its body decoded; as it is, if that cannot be done."""
+    """Return the capture with its body decoded, and as it is stored in `raw`; as it is, if that cannot be done."""
     body = capture.body
     if not capture.encoded and not body.startswith(_SUSPECT):
         return capture
@@ -36,9 +36,11 @@ def decoded(capture: Capture) -> Capture:
     found = _unpacked(body, _named(capture.head)) if capture.encoded else body
     if found is not None and _is_text(capture.head):
         found = _by_bytes(found)
-    if found is None or (found is capture.body and not capture.encoded):
+    if found is None:
         return capture
-    return msgspec.structs.replace(capture, body=found, encoded=False)
+    if found is capture.body:
+        return msgspec.structs.replace(capture, encoded=False) if capture.encoded else capture
+    return msgspec.structs.replace(capture, body=found, encoded=False, raw=capture.body)
 
 
 _SUSPECT = (

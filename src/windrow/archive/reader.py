@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import coding, urls
-from windrow.archive import fields, names
+from windrow.archive import bodies, fields, names
 from windrow.archive.record import WarcRecord, is_tombstone, verify
 from windrow.archive.repair import Damage, Report
 from windrow.archive.revisits import Originals
@@ -264,7 +264,7 @@ def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], origina
     if "decoded" in known:
         raw, body = stored, _decoded(stored, fields.codings(head), int(known["decoded"]))
     protocol, cipher = _protocols(answer)
-    return Capture(
+    capture = Capture(
         task=fields.task(url, known),
         status=int(known["status"]) if "status" in known else fields.status(head),
         request=exchange["request"].block if "request" in exchange else b"",
@@ -280,6 +280,7 @@ def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], origina
         encoded="encoded" in known if known else fields.encoded(head),
         raw=raw,
     )
+    return capture if known else bodies.decoded(capture)
 
 
 def _decoded(stored: bytes, codings: str, size: int) -> bytes:

@@ -63,8 +63,8 @@ class MemberStream:
         if self.at == len(self.data):
             self.piece, self.data = piece, piece.data
         else:
-            left = self.data[self.at :]
-            self.piece, self.data = piece._replace(first=False), left + piece.data
+            first = self.piece.first and not self.at and not self.piece.end  # the same member, from its first byte
+            self.piece, self.data = piece._replace(first=first), self.data[self.at :] + piece.data
         self.at = 0
         return True
 

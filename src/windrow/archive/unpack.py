@@ -13,9 +13,12 @@ import zstandard
 from isal import igzip_lib
 
 PIECE = 1 << 18  # bytes read at once
-FED = 1 << 14  # bytes given to the gzip decompressor at once: it copies those behind the end of a member
+FED = 1 << 15  # bytes given to the gzip decompressor at once
 UNPACKED = 1 << 18  # bytes unpacked at once
 GZIP = b"\x1f\x8b"
+_MEMBER = b"\x1f\x8b\x08"
+_LEAST = 18  # bytes of a gzip member
+_ROOM = 64  # bytes more than a member has: without them the decompressor would double the memory to see its end
 
 _Garbled = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a zstd frame, or one that is skipped
@@ -87,37 +90,81 @@ def plain(source: Source) -> Iterator[Piece]:
         yield Piece(piece, source.reached - len(piece), source.reached, True)
 
 
+class _Window:
+    """The bytes of a file that are not yet unpacked."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.data, self.at = source.read(), 0
+
+    @property
+    def offset(self) -> int:
+        return self._source.reached - len(self.data) + self.at
+
+    def part(self, size: int) -> bytes:
+        """Consume and return some bytes, at most so many; none at the end of the file."""
+        if self.at >= len(self.data):
+            self.data, self.at = self._source.read(), 0
+        found = self.data[self.at : self.at + size]
+        self.at += len(found)
+        return found
+
+    def has(self, count: int) -> bool:
+        """Return whether so many bytes are left, after reading as many as are needed."""
+        while len(self.data) - self.at < count:
+            more = self._source.read()
+            if not more:
+                return False
+            self.data, self.at = self.data[self.at :] + more, 0
+        return True
+
+
 def gzip(source: Source) -> Iterator[Piece]:
-    packed, at = source.read(), 0  # a piece of the file, and how much of it was unpacked
-    while at < len(packed) or (packed := source.read()):
-        at = at if at < len(packed) else 0
-        if len(packed) - at < len(GZIP):
-            packed, at = packed[at:] + source.read(), 0
-        start = source.reached - len(packed) + at
-        if packed[at : at + 2] != GZIP:
-            raise ArchiveError(source.path, start, f"expected a gzip member here, found {packed[at : at + 16]!r}")
-        member, first = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), True
-        while not member.eof:
-            fed = b""
-            if member.needs_input:
-                if at >= len(packed):
-                    packed, at = source.read(), 0
-                fed = packed[at : at + FED]
-                if not fed:
-                    what = "the file ends inside the gzip member that begins here"
-                    raise ArchiveError(source.path, start, what, cut=True)
-                at += len(fed)
+    window = _Window(source)
+    unpack_whole, flag = igzip_lib.decompress, igzip_lib.DECOMP_GZIP
+    while len(window.data) - window.at >= FED or window.has(FED) or window.has(1):
+        packed, at, start = window.data, window.at, window.offset
+        # Most members are short, and another one follows. Such a member is unpacked at once, and its last bytes say
+        # how long it must be. If it does not come out so (three bytes of it looked like the next one, something stands
+        # between the two, it is damaged), it is unpacked with care.
+        stop = packed.find(_MEMBER, at + _LEAST, at + FED)
+        size = int.from_bytes(packed[stop - 4 : stop], "little")
+        if stop > 0 and size <= UNPACKED:
             try:
-                data = member.decompress(fed, UNPACKED)
-            except _Garbled as error:
-                what = f"the gzip member that begins here is damaged ({error})"
-                raise ArchiveError(source.path, start, what) from None
-            if member.eof:
-                at -= len(member.unused_data)
-                yield Piece(data, start, source.reached - len(packed) + at, first)
-            elif data:
-                yield Piece(data, start, 0, first)
-                first = False
+                data = unpack_whole(packed[at:stop], flag, 15, size + _ROOM)
+            except _Garbled:
+                data = b""
+            if data and len(data) == size:
+                window.at = stop
+                yield Piece(data, start, start + stop - at, True)
+                continue
+        if not packed.startswith(GZIP, at):
+            raise ArchiveError(source.path, start, f"expected a gzip member here, found {packed[at : at + 16]!r}")
+        yield from _member(window, source, start)
+
+
+def _member(window: _Window, source: Source, start: int) -> Iterator[Piece]:
+    """Unpack a member of any size, piece by piece."""
+    member, first = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), True
+    held: list[bytes] = []  # of a piece
+    room = UNPACKED
+    while not member.eof:
+        if not room:
+            yield Piece(b"".join(held), start, 0, first)
+            held, room, first = [], UNPACKED, False
+        fed = window.part(FED) if member.needs_input else b""
+        if not fed and member.needs_input:
+            yield Piece(b"".join(held), start, 0, first)
+            what = "the file ends inside the gzip member that begins here"
+            raise ArchiveError(source.path, start, what, cut=True)
+        try:
+            held.append(member.decompress(fed, room))
+        except _Garbled as error:
+            what = f"the gzip member that begins here is damaged ({error})"
+            raise ArchiveError(source.path, start, what) from None
+        room -= len(held[-1])
+    window.at -= len(member.unused_data)
+    yield Piece(b"".join(held), start, window.offset, first)
 
 
 def _zstd_decompressor(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecompressor, int]:
@@ -135,27 +182,6 @@ def _zstd_decompressor(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecomp
         return zstandard.ZstdDecompressor(dict_data=dictionary), 8 + length
     except zstandard.ZstdError as error:
         raise ArchiveError(path, 0, f"the zstd dictionary of the file is damaged ({error})") from None
-
-
-class _Window:
-    """The bytes of a file that are not yet unpacked."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.data, self.at = source.read(), 0
-
-    @property
-    def offset(self) -> int:
-        return self._source.reached - len(self.data) + self.at
-
-    def has(self, count: int) -> bool:
-        """Return whether so many bytes are left, after reading as many as are needed."""
-        while len(self.data) - self.at < count:
-            more = self._source.read()
-            if not more:
-                return False
-            self.data, self.at = self.data[self.at :] + more, 0
-        return True
 
 
 def _zstd(decompressor: zstandard.ZstdDecompressor, source: Source) -> Iterator[Piece]:

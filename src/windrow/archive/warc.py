@@ -6,11 +6,13 @@ Lengths are checked before anything is kept, and headers have a size limit. What
 
 import re
 
+from windrow.archive import heads
+from windrow.archive.heads import Headers
 from windrow.archive.record import WarcRecord
 from windrow.archive.stream import MemberStream
 from windrow.archive.unpack import BadRecord
 
-MAX_HEADER = 1 << 18  # bytes of a record's header
+MAX_HEADER = heads.LONGEST  # bytes of a record's header
 MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and skipped
 MAGIC = b"WARC/"
 START = re.compile(rb"^(?i:WARC)/\d+\.\d+[ \t]*\r?\n", re.MULTILINE)  # what a record begins with
@@ -20,10 +22,6 @@ _VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _END = b"\r\n\r\n"
 _LZ4 = b"\x04\x22\x4d\x18"
-_USUAL = ("WARC/1.0", "WARC/1.1")
-_LENGTH = "\r\nContent-Length: "
-
-_Headers = tuple[tuple[str, str], ...]
 
 
 def begins(stream: MemberStream) -> bool:
@@ -36,42 +34,22 @@ def begins(stream: MemberStream) -> bool:
 def usual(stream: MemberStream) -> WarcRecord | None:
     """Return the next record if it is written as almost all are, and wholly at hand; None, and nothing read, if not.
 
-    This does nothing that `read` does not do. It takes a fifth of the time, because it copies and checks nothing twice.
+    It gives what `read` gives, in a fifth of the time, because it copies and checks nothing twice.
     """
-    data, at, plain = stream.data, stream.at, stream.plain
-    if not plain and (at or not stream.piece.first or not stream.piece.end):
+    data, plain, piece = stream.data, stream.plain, stream.piece
+    if not plain and (stream.at or not piece.first or not piece.end):
         return None
-    blank = data.find(_END, at)
-    if blank < 0 or blank - at > MAX_HEADER:
+    found = heads.usual(data, stream.at)
+    if found is None:
         return None
-    text = data[at:blank].decode("utf-8", "replace")
-    version, *lines = text.split("\r\n")
-    found = text.find(_LENGTH) + len(_LENGTH)
-    length = text[found : found + 20].partition("\r")[0]
-    if version not in _USUAL or not length.isdigit() or not length.isascii() or len(length) > 18:
+    start, size, version, headers = found
+    end = start + size
+    if data[end : end + 4] != _END or (not plain and end + 4 != len(data)) or size > MAX_BLOCK:
         return None
-    end = blank + 4 + int(length)
-    if data[end : end + 4] != _END or (not plain and end + 4 != len(data)) or end - blank > MAX_BLOCK:
-        return None
-    pairs = [line.partition(": ") for line in lines]
-    headers = tuple([(name, value) for name, colon, value in pairs if colon])
-    if len(headers) < len(lines) or _unusual(text):
-        return None
-    offset = stream.position if plain else stream.piece.start
+    offset = piece.end - len(data) + stream.at if plain else piece.start
+    length = end + 4 - stream.at if plain else piece.end - offset
     stream.at = end + 4
-    return WarcRecord(
-        offset=offset,
-        length=stream.position - offset,
-        version=version,
-        headers=headers,
-        block=data[blank + 4 : end],
-        size=end - blank - 4,
-    )
-
-
-def _unusual(text: str) -> bool:
-    """Return whether a header has folded lines, bare line feeds, or blanks around a name or a value."""
-    return text.count("\n") != text.count("\r\n") or " \r" in text or "\n " in text or ":  " in text or "\t" in text
+    return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=data[start:end], size=size)
 
 
 def read(stream: MemberStream) -> WarcRecord:
@@ -98,7 +76,7 @@ def read(stream: MemberStream) -> WarcRecord:
     return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=block, size=size)
 
 
-def head(stream: MemberStream) -> tuple[str, _Headers]:
+def head(stream: MemberStream) -> tuple[str, Headers]:
     """Consume the header of a record; return its version and its fields."""
     path, offset = stream.path, stream.position
     if not begins(stream):
@@ -118,7 +96,7 @@ def not_a_record(found: bytes) -> str:
     return f"expected a WARC or ARC record here, found {found!r}"
 
 
-def size_of(headers: _Headers) -> int | None:
+def size_of(headers: Headers) -> int | None:
     """Return the Content-Length; None if there is none, or it is not a length."""
     for name, value in headers:
         if name.lower() == "content-length":
@@ -126,7 +104,7 @@ def size_of(headers: _Headers) -> int | None:
     return None
 
 
-def without_length(headers: _Headers) -> str:
+def without_length(headers: Headers) -> str:
     """Say why `size_of` found no length."""
     written = next((value for name, value in headers if name.lower() == "content-length"), None)
     if written is None:
@@ -134,7 +112,7 @@ def without_length(headers: _Headers) -> str:
     return f"Content-Length is {written[:32]!r}, which is not a length"
 
 
-def _headers(written: bytes, stream: MemberStream, offset: int) -> tuple[str, _Headers]:
+def _headers(written: bytes, stream: MemberStream, offset: int) -> tuple[str, Headers]:
     text = written.decode("utf-8", "replace")
     if "\n " in text or "\n\t" in text:
         text = _FOLD.sub(" ", text)

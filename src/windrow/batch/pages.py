@@ -162,7 +162,7 @@ def _of_archive(file: PageFile, watch: Watch) -> Iterator[Capture]:
         for stored in archive.read(file.path, resources=True):
             watch(max(stored.place.offset - reached, 0))
             reached = max(stored.place.offset, reached)
-            capture = archive.decoded(stored.capture)
+            capture = stored.capture
             if 200 <= capture.status < 300 and sniff.is_html(capture.header("Content-Type") or "", capture.body):
                 pages += 1
                 yield capture

@@ -78,7 +78,11 @@ def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "
     refine = _refiner(options, settings)
     damages: list[Damage] = []
     told = pages = 0
-    reading = Reading(resources=True, conversions=True, originals=_originals(originals), report=damages.append)
+
+    def report(damage: Damage) -> None:
+        damages.append(msgspec.structs.replace(damage, file=str(path)))
+
+    reading = Reading(resources=True, conversions=True, originals=_originals(originals), report=report)
     for stored in archive.captures(path, reading):
         while told < min(len(damages), _DAMAGES):
             yield DamageRow(damages[told])
@@ -122,13 +126,13 @@ def _is_page(stored: StoredCapture) -> bool:
 
 
 def _row(stored: StoredCapture, refine: Refiner) -> PageRow:
-    capture = stored.capture if stored.seq else archive.decoded(stored.capture)
+    capture = stored.capture
     texted = stored.type == "conversion"
     refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture)
     place = stored.place
     digest = stored.digest
     if not _SHA1.fullmatch(digest):  # none, or in another form
-        digest = base64.b32encode(hashlib.sha1(stored.capture.stored, usedforsecurity=False).digest()).decode()
+        digest = base64.b32encode(hashlib.sha1(capture.stored, usedforsecurity=False).digest()).decode()
     name = uuid.uuid5(uuid.NAMESPACE_URL, f"{place.file}#{place.offset}")  # records of ARC files have no id
     return PageRow(
         url=capture.task.url,
