@@ -21,7 +21,7 @@ START = re.compile(rb"^(?:" + _FIELDS + rb"|filedesc://[^\r\n]*\r?\n)", re.MULTI
 _LINE = re.compile(rb"(.*) (" + _ADDRESS + rb") (\d{4,17}|-) (?:(.*) )?(\d+)[ \t]*\r?\n", re.DOTALL)
 _SECOND = re.compile(rb"(.*?) ?(\d{3}|-) (\S+) (\S+) (\d+|-) (\S+)", re.DOTALL)  # what version 2 has before the length
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.\-]{0,30}(?::|\Z)")
-_FILE = b"filedesc:"
+FILE = b"filedesc:"
 _HTTP = b"application/http; msgtype=response"
 
 
@@ -44,7 +44,7 @@ def read(stream: MemberStream) -> WarcRecord:
     if taken < size:
         what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
         raise BadRecord(path, offset, what, cut=True)
-    if line.startswith(_FILE):
+    if line.startswith(FILE):
         block += version_lines(stream)
         size = len(block)  # see version_lines
     if stream.plain:
@@ -72,7 +72,7 @@ def record(line: bytes, block: bytes, place: tuple[int, int, int]) -> WarcRecord
     fields = _LINE.fullmatch(line)
     target, address, date, kind = fields.group(1, 2, 3, 4) if fields else (line.strip(), b"-", b"-", b"")
     second = _SECOND.fullmatch(kind or b"")
-    filed = target.startswith(_FILE)
+    filed = target.startswith(FILE)
     described = (second[1] if second else kind) or b""
     if not filed and block[:5].upper() == b"HTTP/":
         described = _HTTP

@@ -19,6 +19,7 @@ from windrow.archive.stream import MemberStream
 from windrow.archive.unpack import ArchiveError, BadRecord
 
 _LINE = arc.MAX_LINE
+_AHEAD = 1 << 12  # bytes behind a block in which the line of a record may end that begins in it
 _AGAIN = 64 << 20  # bytes given back to the stream, at least
 _GIVEN = 4  # times the size of the file: a hostile file must not be read again and again
 _MAGIC = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
@@ -48,10 +49,14 @@ def records(path: Path, start: int, end: int | None, report: Report) -> Iterator
             try:
                 stream = MemberStream(file, path, at, end, lenient=True)
                 yield from mending.records(stream)
-                return
+                damage = stream.cut  # what looks like a member without end may be garbage before the next one
             except ArchiveError as error:
-                at = _next_member(file, path, error.offset + 1, end) or size
-                mending.report(error.offset, at, error.what)
+                damage = error
+            if damage is None:
+                return
+            at = _next_member(file, path, damage.offset + 1, end) or size
+            if not damage.cut or damage.offset > mending.reported:
+                mending.report(damage.offset, at, damage.what)
 
 
 class _Mending:
@@ -63,10 +68,10 @@ class _Mending:
         self._report = report
         self._again = max(_AGAIN, _GIVEN * size)
         self._start = _EITHER  # what the next record begins with; when one was read, that of its format
-        self._reported = -1
+        self.reported = -1
 
     def report(self, start: int, end: int, what: str) -> None:
-        self._reported = max(start, self._reported)
+        self.reported = max(start, self.reported)
         self._report(Damage(str(self._path), start, end, what))
 
     def records(self, stream: MemberStream) -> Iterator[WarcRecord]:
@@ -77,8 +82,6 @@ class _Mending:
                 record = self._record(stream) if stream.peek(1) else None
             if record is not None:
                 yield record
-        if stream.cut is not None and self._reported < stream.cut.offset:
-            self.report(stream.cut.offset, self._size, stream.cut.what)
 
     def _record(self, stream: MemberStream) -> WarcRecord | None:
         """Return the next record; None, and the stream at the next possible one, if there is none here."""
@@ -93,7 +96,7 @@ class _Mending:
             what = warc.not_a_record(stream.peek(16))
         except BadRecord as error:
             what = error.what
-        stream.take(len(warc.MAGIC), 0)
+        stream.take(1, 0)
         self._upto(stream, keep=0)
         self.report(offset, self._reached(stream), what)
         return None
@@ -104,49 +107,51 @@ class _Mending:
     def _warc(self, stream: MemberStream, offset: int, fresh: bool) -> WarcRecord:
         version, headers = warc.head(stream)
         size = warc.size_of(headers)
-        block, what = self._block(stream, size, fresh)
-        if what or size is None:
-            self.report(offset, self._reached(stream), what or warc.without_length(headers))
-        return WarcRecord(
-            offset=offset,
-            length=_length(stream, offset, fresh),
-            version=version,
-            headers=headers,
-            block=block,
-            size=max(size or 0, len(block)) if not what or stream.cut else len(block),
-        )
+        block, size, what = self._block(stream, size, fresh)
+        if what:
+            known = what if warc.size_of(headers) is not None else warc.without_length(headers)
+            self.report(offset, self._reached(stream), known)
+        length = _length(stream, offset, fresh)
+        return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=block, size=size)
 
     def _arc(self, stream: MemberStream, offset: int, fresh: bool) -> WarcRecord:
-        line, size = arc.head(stream)
-        filed = line.startswith(b"filedesc:")
-        block, what = self._block(stream, size, fresh)
-        if size is None or (what and not filed):  # a first record often has another length
-            self.report(
-                offset, self._reached(stream), what or f"this line of an ARC record has no length: {line[:64]!r}"
-            )
-        whole = size if size is not None and not (what and not stream.cut) else len(block)
-        return arc.record(line, block, (offset, _length(stream, offset, fresh), whole))
+        line, written = arc.head(stream)
+        block, size, what = self._block(stream, written, fresh)
+        if written is None:
+            what = f"this line of an ARC record has no length: {line[:64]!r}"
+        if what and (written is None or not line.startswith(arc.FILE)):  # a first record often has another length
+            self.report(offset, self._reached(stream), what)
+        return arc.record(line, block, (offset, _length(stream, offset, fresh), size))
 
-    def _block(self, stream: MemberStream, size: int | None, fresh: bool) -> tuple[bytes, str]:
-        """Consume a block; return it, and what is wrong with its length."""
+    def _block(self, stream: MemberStream, size: int | None, fresh: bool) -> tuple[bytes, int, str]:
+        """Consume a block; return it, its size, and what is wrong with the size that its header gives."""
         if size is None:
-            return self._upto(stream, warc.MAX_BLOCK).rstrip(b"\r\n"), ""
+            block = self._upto(stream, warc.MAX_BLOCK).rstrip(b"\r\n")
+            return block, len(block), "there is no length"
         block, taken = stream.take(size, warc.MAX_BLOCK, self._start if fresh else None)
-        if taken < size and (stream.cut or not stream.fresh or stream.plain):
-            return block, f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
-        if taken < size:
-            return block.rstrip(b"\r\n"), f"the record says that it has {size} bytes, but its member has {taken}"
-        if self._followed(stream):
+        if taken < size and (stream.plain or stream.cut or not stream.fresh):
+            what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
+            return block, size, what
+        if taken == size and self._followed(stream):
             stream.skip_lines()
-            return block, ""
-        inner = self._start.search(block)
-        if inner and inner.start() and len(block) - inner.start() <= self._again:
-            self._again -= len(block) - inner.start()
-            stream.give_back(block[inner.start() :])
-            block = block[: inner.start()].rstrip(b"\r\n")
-        else:
-            block += self._upto(stream, warc.MAX_BLOCK - len(block)).rstrip(b"\r\n")
-        return block, f"the record says that it has {size} bytes, but the next one begins after {len(block)}"
+            return block, size, ""
+        if taken == size:
+            block = self._divided(stream, block)
+        block = block.rstrip(b"\r\n")
+        what = f"the record says that it has {size} bytes, but the next one begins after {len(block)}"
+        return block, len(block), what
+
+    def _divided(self, stream: MemberStream, block: bytes) -> bytes:
+        """Return a block of another length than its header gives: up to the next record, in the block or behind it."""
+        inner = self._start.search(block + stream.peek(_AHEAD))
+        behind = len(block) - inner.start() if inner else 0
+        if not inner or behind <= 0 or not inner.start():
+            return block + self._upto(stream, warc.MAX_BLOCK - len(block))
+        if behind > self._again:
+            return block
+        self._again -= behind
+        stream.give_back(block[inner.start() :])
+        return block[: inner.start()]
 
     def _followed(self, stream: MemberStream) -> bool:
         """Return whether a record, the end of the member or the end of the file follows, after any padding."""

@@ -86,7 +86,12 @@ def head(stream: MemberStream) -> tuple[str, Headers]:
         long = len(stream.data) - stream.at > MAX_HEADER
         what = f"does not end within {MAX_HEADER} bytes" if long else "is cut: the file ends inside it"
         raise BadRecord(path, offset, f"the header that begins here {what}", cut=not long)
-    return _headers(written, stream, offset)
+    text = written.decode("utf-8", "replace")
+    version = text.partition("\n")[0].rstrip("\r")
+    if not _VERSION.fullmatch(version):
+        stream.give_back(written)
+        raise BadRecord(path, offset, f"{version[:32]!r} is not a WARC version")
+    return version.strip(), _headers(text)
 
 
 def not_a_record(found: bytes) -> str:
@@ -112,13 +117,8 @@ def without_length(headers: Headers) -> str:
     return f"Content-Length is {written[:32]!r}, which is not a length"
 
 
-def _headers(written: bytes, stream: MemberStream, offset: int) -> tuple[str, Headers]:
-    text = written.decode("utf-8", "replace")
+def _headers(text: str) -> Headers:
     if "\n " in text or "\n\t" in text:
         text = _FOLD.sub(" ", text)
-    version, *lines = text.rstrip("\r\n").split("\n")
-    version = version.rstrip("\r")
-    if not _VERSION.fullmatch(version):
-        raise BadRecord(stream.path, offset, f"{version[:32]!r} is not a WARC version")
-    pairs = [line.partition(":") for line in lines]
-    return version.strip(), tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
+    pairs = [line.partition(":") for line in text.rstrip("\r\n").split("\n")[1:]]
+    return tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
