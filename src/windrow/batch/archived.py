@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import takedown
+from windrow import takedown, urls
 from windrow.archive import Damage, Originals
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
@@ -147,9 +147,14 @@ async def _write(
 
 
 async def _decide(row: PageRow, owner: judging.Owner) -> tuple[Decision, bytes]:
-    """Decide on a page. What the files of its origin say is not known: archives seldom have them."""
+    """Decide on a page. What the files of its origin say is not known: archives seldom have them.
+
+    A crawl requests a URL once; archives hold many captures of one. Each counts as a page of its own, so that the
+    second of two equal ones is a duplicate.
+    """
+    own = urls.key(f"{row.place.file} {row.place.offset} {row.id}")
     candidate = Candidate(
-        url=row.url,
+        url=msgspec.structs.replace(row.url, key=own),
         digest=row.digest,
         ip=row.ip,
         time=row.time,
