@@ -7,7 +7,7 @@ KERNELS = {  # name -> module
     "structure": "windrow.extract.walk._structure",
     "anchors": "windrow.extract.anchors._anchors",
     "blocks": "windrow.extract.blocks._blocks",
-    "head": "windrow.archive._head",
+    "records": "windrow.archive._records",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",

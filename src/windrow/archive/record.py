@@ -5,6 +5,8 @@ import hashlib
 
 import msgspec
 
+from windrow.archive import fields, heads
+
 _DIGESTS = ("md5", "sha1", "sha256", "sha384", "sha512")
 
 
@@ -38,6 +40,23 @@ class WarcRecord(msgspec.Struct, frozen=True, gc=False):
             if field == name:  # the usual spelling
                 return value
         return next(iter(self.all(name)), "")
+
+    def http(self) -> tuple[dict[str, str], bytes]:
+        """Return the fields of the HTTP header by their names in lower case, and the payload as it is stored.
+
+        Of a field that is repeated, the values are joined by commas.
+        """
+        usual = heads.http(self.block)
+        if usual is not None:
+            return usual[1], self.block[usual[0] :]
+        head, payload = fields.split(self.block, {})
+        found: dict[str, str] = {}
+        for line in fields.regular(head).decode("latin-1").split("\r\n")[1:]:
+            name, colon, value = line.partition(":")
+            if colon:
+                name, value = name.strip().lower(), value.strip()
+                found[name] = f"{found[name]}, {value}" if name in found else value
+        return found, payload
 
     def all(self, name: str) -> list[str]:
         """Return all values of a header."""

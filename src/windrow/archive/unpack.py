@@ -12,11 +12,12 @@ from typing import BinaryIO, NamedTuple, cast
 import zstandard
 from isal import igzip_lib
 
+from windrow.archive import heads
+
 PIECE = 1 << 18  # bytes read at once
 FED = 1 << 15  # bytes given to the gzip decompressor at once
 UNPACKED = 1 << 18  # bytes unpacked at once
 GZIP = b"\x1f\x8b"
-_MEMBER = b"\x1f\x8b\x08"
 _LEAST = 18  # bytes of a gzip member
 _ROOM = 64  # bytes more than a member has: without them the decompressor would double the memory to see its end
 
@@ -127,7 +128,7 @@ def gzip(source: Source) -> Iterator[Piece]:
         # Most members are short, and another one follows. Such a member is unpacked at once, and its last bytes say
         # how long it must be. If it does not come out so (three bytes of it looked like the next one, something stands
         # between the two, it is damaged), it is unpacked with care.
-        stop = packed.find(_MEMBER, at + _LEAST, at + FED)
+        stop = heads.member(packed, at + _LEAST, at + FED)
         size = int.from_bytes(packed[stop - 4 : stop], "little")
         if stop > 0 and size <= UNPACKED:
             try:

@@ -39,7 +39,7 @@ def usual(stream: MemberStream) -> WarcRecord | None:
     data, plain, piece = stream.data, stream.plain, stream.piece
     if not plain and (stream.at or not piece.first or not piece.end):
         return None
-    found = heads.usual(data, stream.at)
+    found = heads.head(data, stream.at)
     if found is None:
         return None
     start, size, version, headers = found
