@@ -11,7 +11,7 @@ import zstandard
 
 from tests.archive.captures import capture, files, write
 from windrow import archive
-from windrow.archive import Damage, WarcRecord, repair, warc
+from windrow.archive import Damage, WarcRecord, repair
 
 
 def raw(number: int, block: bytes = b"", length: bytes = b"") -> bytes:
@@ -137,7 +137,7 @@ def test_damage_in_our_own_file_costs_the_captures_it_hits(tmp_path: Path) -> No
 def test_memory_does_not_grow_with_a_record_that_is_too_large_to_keep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warc, "MAX_BLOCK", 1 << 20)
+    monkeypatch.setattr(repair, "MAX_BLOCK", 1 << 20)
     path = tmp_path / "a"
     for length in (b"Content-Length: %d\r\n" % (48 << 20), b"none"):
         path.write_bytes(gzip.compress(raw(1, bytes(48 << 20), length)) + gzip.compress(raw(2)))

@@ -18,6 +18,7 @@ from windrow.archive.record import WarcRecord
 from windrow.archive.stream import MemberStream
 from windrow.archive.unpack import ArchiveError, BadRecord
 
+MAX_BLOCK = 64 << 20  # bytes of a record's block that are kept: more than any extractor reads
 _LINE = arc.MAX_LINE
 _AHEAD = 1 << 12  # bytes behind a block in which the line of a record may end that begins in it
 _AGAIN = 64 << 20  # bytes given back to the stream, at least
@@ -76,7 +77,7 @@ class _Mending:
 
     def records(self, stream: MemberStream) -> Iterator[WarcRecord]:
         while stream.at < len(stream.data) or stream.more():
-            record = warc.usual(stream)
+            record = warc.usual(stream)  # what is at hand is never longer than MAX_BLOCK
             if record is None:
                 stream.skip_lines()
                 record = self._record(stream) if stream.peek(1) else None
@@ -126,9 +127,9 @@ class _Mending:
     def _block(self, stream: MemberStream, size: int | None, fresh: bool) -> tuple[bytes, int, str]:
         """Consume a block; return it, its size, and what is wrong with the size that its header gives."""
         if size is None:
-            block = self._upto(stream, warc.MAX_BLOCK).rstrip(b"\r\n")
+            block = self._upto(stream, MAX_BLOCK).rstrip(b"\r\n")
             return block, len(block), "there is no length"
-        block, taken = stream.take(size, warc.MAX_BLOCK, self._start if fresh else None)
+        block, taken = stream.take(size, MAX_BLOCK, self._start if fresh else None)
         if taken < size and (stream.plain or stream.cut or not stream.fresh):
             what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
             return block, size, what
@@ -146,7 +147,7 @@ class _Mending:
         inner = self._start.search(block + stream.peek(_AHEAD))
         behind = len(block) - inner.start() if inner else 0
         if not inner or behind <= 0 or not inner.start():
-            return block + self._upto(stream, warc.MAX_BLOCK - len(block))
+            return block + self._upto(stream, MAX_BLOCK - len(block))
         if behind > self._again:
             return block
         self._again -= behind
