@@ -154,7 +154,7 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 before = peak()
 for path in sys.argv[1:]:
-    for stored in archive.captures(Path(path), archive.Reading(resources=True, report=lambda damage: None)):
+    for stored in archive.captures(Path(path), archive.ReadOptions(resources=True, report=lambda damage: None)):
         pass
 print(peak() - before)
 """

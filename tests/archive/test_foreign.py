@@ -142,7 +142,7 @@ def test_a_malformed_file_is_an_error_where_damage_is_not_wanted(suite: dict[str
 def test_damage_never_stops_the_captures(suite: dict[str, Path]) -> None:
     for path in suite.values():
         damages: list[Damage] = []
-        found = list(archive.captures(path, archive.Reading(resources=True, report=damages.append)))
+        found = list(archive.captures(path, archive.ReadOptions(resources=True, report=damages.append)))
         assert not any(stored.capture.encoded for stored in found)
 
 

@@ -323,7 +323,7 @@ def response(path: Path, block: bytes, **headers: str) -> StoredCapture:
     }
     head = "".join(f"{name}: {value}\r\n" for name, value in written.items())
     path.write_bytes(f"WARC/1.0\r\n{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n")
-    (found,) = archive.captures(path, archive.Reading(resources=True, conversions=True))
+    (found,) = archive.captures(path, archive.ReadOptions(resources=True, conversions=True))
     return found
 
 
@@ -357,7 +357,7 @@ def test_the_codings_of_other_programs_are_undone(tmp_path: Path) -> None:
 def test_a_record_that_is_cut_is_a_truncated_capture(tmp_path: Path) -> None:
     response(tmp_path / "a.warc", b"HTTP/1.1 200 OK\r\n\r\n" + b"<p>body</p>" * 50)
     (tmp_path / "a.warc").write_bytes((tmp_path / "a.warc").read_bytes()[:-40])
-    (found,) = archive.captures(tmp_path / "a.warc", archive.Reading(report=lambda damage: None))
+    (found,) = archive.captures(tmp_path / "a.warc", archive.ReadOptions(report=lambda damage: None))
     assert found.capture.truncated == "unspecified" and found.capture.body.startswith(b"<p>body</p>")
 
 

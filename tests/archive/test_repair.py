@@ -1,4 +1,4 @@
-"""Reading behind damage: the next record is found, and what was skipped is named."""
+"""ReadOptions behind damage: the next record is found, and what was skipped is named."""
 
 import gzip
 import os
@@ -128,7 +128,7 @@ def test_damage_in_our_own_file_costs_the_captures_it_hits(tmp_path: Path) -> No
     whole[third.offset + 600 : third.offset + 900] = bytes(300)
     path.write_bytes(whole)
     damages: list[Damage] = []
-    found = archive.captures(path, archive.Reading(report=damages.append))
+    found = archive.captures(path, archive.ReadOptions(report=damages.append))
     assert [one.capture.url[-1] for one in found] == ["0", "1", "3", "4"]
     assert any(one.start == third.offset and "damaged" in one.what for one in damages)
     assert any("lacks one of its records" in one.what for one in damages)

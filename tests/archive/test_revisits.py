@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from windrow import archive
-from windrow.archive import Originals, Reading, StoredCapture
+from windrow.archive import Originals, ReadOptions, StoredCapture
 
 OLD, NEW = "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"
 URL, DIGEST = "http://a.example/", "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
@@ -30,7 +30,7 @@ ORIGINAL = record("response", "one", OK.replace(b"new", b"old") + b"<p>body</p>"
 
 
 def read(*paths: Path) -> list[StoredCapture]:
-    reading = Reading(originals=Originals(paths))
+    reading = ReadOptions(originals=Originals(paths))
     return [stored for path in paths for stored in archive.captures(path, reading)]
 
 
@@ -84,6 +84,6 @@ def test_places_are_saved_for_other_processes(tmp_path: Path) -> None:
     path = tmp_path / "1.warc"
     path.write_bytes(ORIGINAL + record("revisit", "two", OK, NEW, WARC_Refers_To="<urn:uuid:one>"))
     Originals([path]).save(tmp_path / "saved")
-    found = archive.captures(path, Reading(originals=Originals.load(tmp_path / "saved")))
+    found = archive.captures(path, ReadOptions(originals=Originals.load(tmp_path / "saved")))
     assert [stored.capture.body for stored in found] == [b"<p>body</p>"] * 2
     assert not Originals([tmp_path / "none.warc"])

@@ -19,7 +19,7 @@ is intact and raise ArchiveError at the first byte that is not, and `tail` finds
 
 Files of other programs are read by the same functions: WARC of every version, and ARC, whose records get the headers
 that they would have in a WARC file. Bodies that were stored with their codings are decoded (`bodies`). With a `report`,
-`records` and `captures` go on behind damage (`repair`), and `Originals` finds the payloads of foreign revisits.
+`records` and `captures` continue behind damage (`repair`), and `Originals` finds the payloads of foreign revisits.
 
 A file becomes records in four steps: `unpack` gives the bytes of its members, `stream` joins them with their offsets,
 `warc` and `arc` make one record of them, `scan` and `repair` all. `heads` holds what is done for every record, in C
@@ -31,7 +31,7 @@ holds what both directions share.
 
 from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import Reading, StoredCapture, captures, open_entry, open_place, read
+from windrow.archive.reader import ReadOptions, StoredCapture, captures, open_entry, open_place, read
 from windrow.archive.record import WarcRecord, verify
 from windrow.archive.repair import Damage
 from windrow.archive.revisits import Originals
@@ -45,7 +45,7 @@ __all__ = [
     "Earlier",
     "Members",
     "Originals",
-    "Reading",
+    "ReadOptions",
     "StoredCapture",
     "WarcRecord",
     "Writer",

@@ -1,4 +1,4 @@
-"""What is done for every record, by the C kernel `_records` or by its references here: headers as almost all are
+"""The work that every record needs, by the C kernel `_records` or by its references here: headers as almost all are
 written, and the search for the next gzip member.
 
 Whatever is not usual in a header (another version, other line ends, folded or repeated fields, blanks where none are

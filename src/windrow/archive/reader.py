@@ -36,7 +36,7 @@ class StoredCapture(msgspec.Struct, frozen=True, gc=False):
     type: str = "response"  # or "revisit", "resource", "conversion"
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How the files of other programs are read."""
 
     resources: bool = False  # read resource records too, which hold a file without its exchange
@@ -52,11 +52,11 @@ def read(path: Path, end: int | None = None, resources: bool = False) -> Iterato
     exchanges are skipped; with `resources`, resource records, which hold a file without its exchange, are read too. If
     the file is damaged, every complete capture before the damage is yielded, then the error is raised.
     """
-    return captures(path, Reading(resources=resources), end)
+    return captures(path, ReadOptions(resources=resources), end)
 
 
-def captures(path: Path, reading: Reading, end: int | None = None) -> Iterator[StoredCapture]:
-    """Yield every capture of a file as `read` does, in the way that is asked for."""
+def captures(path: Path, reading: ReadOptions, end: int | None = None) -> Iterator[StoredCapture]:
+    """Yield every capture of a file as `read` does, in the way that `reading` says."""
     path = path.absolute()
     for exchange, ours in _exchanges(path, end, reading):
         first = min(record.offset for record in exchange.values())
@@ -92,7 +92,7 @@ def open_entry(directory: Path, place: Place) -> StoredCapture:
     return entry
 
 
-def _exchanges(path: Path, end: int | None, reading: Reading) -> Iterator[tuple[_RecordSet, bool]]:
+def _exchanges(path: Path, end: int | None, reading: ReadOptions) -> Iterator[tuple[_RecordSet, bool]]:
     """Yield the records of each exchange, and whether they must be complete."""
     exchange: _RecordSet = {}
     ours, damage = False, None
@@ -122,7 +122,7 @@ def _exchanges(path: Path, end: int | None, reading: Reading) -> Iterator[tuple[
         raise damage
 
 
-def _alone(reading: Reading) -> tuple[str, ...]:
+def _alone(reading: ReadOptions) -> tuple[str, ...]:
     """Return the types of records that are a capture of their own."""
     wanted = (reading.resources, "resource"), (reading.conversions, "conversion")
     return tuple([name for given, name in wanted if given])

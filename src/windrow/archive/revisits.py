@@ -1,8 +1,8 @@
 """The records to which the revisit records of a set of files point.
 
 Most programs write a revisit record without its payload, and name the earlier record by its id, or by its URL and date.
-Neither says where that record is. `Originals` reads the files once to see what is asked for, and once more to find it:
-its memory grows with the revisits, not with the archive.
+Neither says where that record is. `Originals` reads the files once to see what is wanted, and once more to find it: its
+memory grows with the revisits, not with the archive.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ class Originals:
     """Finds the payloads of revisits within a set of files."""
 
     def __init__(self, paths: Sequence[Path], wanted: Iterable[WarcRecord] | None = None) -> None:
-        """`wanted`: the revisits that will be asked for; by default all of these files, which are read for it."""
+        """`wanted`: the revisits whose payloads will be needed; by default those of these files."""
         self._paths = list(paths)
         self._places: dict[int, tuple[int, int]] = {}  # key -> number of the file, offset
         keys = {key for revisit in (self._revisits() if wanted is None else wanted) for key in _asked(revisit)}

@@ -13,7 +13,7 @@ from windrow.archive.unpack import ArchiveError
 def records(path: Path, start: int = 0, end: int | None = None, report: Report | None = None) -> Iterator[WarcRecord]:
     """Yield every record from `start`, and read nothing beyond `end` (for a growing file: its committed length).
 
-    Damage is an error, after every record before it; with `report` it is reported, and reading goes on behind it.
+    Damage is an error, after every record before it; with `report` it is reported, and reading continues behind it.
     """
     return repair.records(path, start, end, report) if report is not None else _strict(path, start, end)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from windrow.archive import unpack
-from windrow.archive.unpack import ArchiveError, Piece, Source
+from windrow.archive.unpack import ArchiveError, PackedInput, Piece
 
 _LINES = re.compile(rb"[\r\n]*")
 _PADDING = re.compile(rb"[\r\n\0]*")
@@ -25,7 +25,7 @@ class MemberStream:
         self.path = path
         self.plain = unpacker is unpack.plain
         file.seek(start)
-        self._pieces = unpacker(Source(file, path, start, end))
+        self._pieces = unpacker(PackedInput(file, path, start, end))
         self._lenient = lenient
         self._padding = _PADDING if lenient else _LINES
         self.piece = Piece(b"", start, start, True)

@@ -55,7 +55,7 @@ class Piece(NamedTuple):
     first: bool  # of its member
 
 
-class Source:
+class PackedInput:
     """A file that is read up to an offset."""
 
     def __init__(self, file: BinaryIO, path: Path, start: int, end: int | None) -> None:
@@ -71,7 +71,7 @@ class Source:
         return piece
 
 
-Unpacker = Callable[[Source], Iterator[Piece]]
+Unpacker = Callable[[PackedInput], Iterator[Piece]]
 
 
 def unpacker(file: BinaryIO, path: Path, start: int) -> tuple[Unpacker, int]:
@@ -86,7 +86,7 @@ def unpacker(file: BinaryIO, path: Path, start: int) -> tuple[Unpacker, int]:
     return lambda source: _zstd(decompressor, source), max(start, after)
 
 
-def plain(source: Source) -> Iterator[Piece]:
+def plain(source: PackedInput) -> Iterator[Piece]:
     while piece := source.read():
         yield Piece(piece, source.reached - len(piece), source.reached, True)
 
@@ -94,7 +94,7 @@ def plain(source: Source) -> Iterator[Piece]:
 class _Window:
     """The bytes of a file that are not yet unpacked."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: PackedInput) -> None:
         self._source = source
         self.data, self.at = source.read(), 0
 
@@ -120,7 +120,7 @@ class _Window:
         return True
 
 
-def gzip(source: Source) -> Iterator[Piece]:
+def gzip(source: PackedInput) -> Iterator[Piece]:
     window = _Window(source)
     unpack_whole, flag = igzip_lib.decompress, igzip_lib.DECOMP_GZIP
     while len(window.data) - window.at >= FED or window.has(FED) or window.has(1):
@@ -144,7 +144,7 @@ def gzip(source: Source) -> Iterator[Piece]:
         yield from _member(window, source, start)
 
 
-def _member(window: _Window, source: Source, start: int) -> Iterator[Piece]:
+def _member(window: _Window, source: PackedInput, start: int) -> Iterator[Piece]:
     """Unpack a member of any size, piece by piece."""
     member, first = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), True
     held: list[bytes] = []  # of a piece
@@ -185,7 +185,7 @@ def _zstd_decompressor(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecomp
         raise ArchiveError(path, 0, f"the zstd dictionary of the file is damaged ({error})") from None
 
 
-def _zstd(decompressor: zstandard.ZstdDecompressor, source: Source) -> Iterator[Piece]:
+def _zstd(decompressor: zstandard.ZstdDecompressor, source: PackedInput) -> Iterator[Piece]:
     """Unpack frames block by block. The length of a block is written before it, so no byte is given twice."""
     window = _Window(source)
     while window.has(1):

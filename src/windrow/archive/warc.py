@@ -1,6 +1,6 @@
 """Read one WARC record from a stream: every version, with any line ends.
 
-Lengths are checked before anything is kept, and headers have a size limit. What is not as it should be is an error;
+Lengths are checked before anything is kept, and headers have a size limit. A record that breaks the rules is an error;
 `repair` reads such records too.
 """
 

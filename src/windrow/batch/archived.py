@@ -1,6 +1,6 @@
 """A corpus from archive files of any program: `windrow rebuild ARCHIVE… -o DIR`.
 
-The pages of each file are refined by themselves, in parallel where an engine is there (refining.py). Then one owner
+The pages of each file are refined alone, in parallel where an engine is there (refining.py). Then one owner
 decides on them in the order of the files and of their records, so the result does not depend on the number of
 processes.
 """
@@ -18,7 +18,7 @@ from windrow import takedown, urls
 from windrow.archive import Damage, Originals
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
-from windrow.batch.refining import DamageRow, PageRow, Row
+from windrow.batch.refining import DamageRow, RefinedRow, Row
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.dedup import decide
@@ -146,11 +146,11 @@ async def _write(
         shards.sync()
 
 
-async def _decide(row: PageRow, owner: judging.Owner) -> tuple[Decision, bytes]:
+async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, bytes]:
     """Decide on a page. What the files of its origin say is not known: archives seldom have them.
 
-    A crawl requests a URL once; archives hold many captures of one. Each counts as a page of its own, so that the
-    second of two equal ones is a duplicate.
+    In a crawl a URL is requested once; archives hold many captures of one. Each counts as a page of its own, so that
+    the second of two equal ones is a duplicate.
     """
     own = urls.key(f"{row.place.file} {row.place.offset} {row.id}")
     candidate = Candidate(

@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 
 from windrow import archive, coding, urls
-from windrow.archive import Damage, Reading, bodies
+from windrow.archive import Damage, ReadOptions, bodies
 from windrow.archive import sniff as payload
 from windrow.batch import inputs
 from windrow.config import ConfigError
@@ -159,7 +159,7 @@ def _html(file: PageFile, body: bytes) -> bytes:
 def _of_archive(file: PageFile, watch: Watch) -> Iterator[Capture]:
     reached, pages = 0, 0
     damages: list[Damage] = []
-    for stored in archive.captures(file.path, Reading(resources=True, report=damages.append)):
+    for stored in archive.captures(file.path, ReadOptions(resources=True, report=damages.append)):
         watch(max(stored.place.offset - reached, 0))
         reached = max(stored.place.offset, reached)
         capture = stored.capture

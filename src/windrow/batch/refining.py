@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from windrow import archive, config
-from windrow.archive import Damage, Originals, Reading, StoredCapture
+from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
 from windrow.batch import judging
 from windrow.config import Config, ConfigError
 from windrow.data import Kind, Place, Url
@@ -26,12 +26,12 @@ from windrow.refine import Refined, Refiner
 if TYPE_CHECKING:
     import pyarrow
 
-_DAMAGES = 100  # of a file that are told apart; a hostile file may have millions
+_DAMAGES = 100  # of a file that are named; a hostile file may have millions
 _BATCH = 64  # rows
 _SHA1 = re.compile(r"[A-Z2-7]{32}")
 
 
-class PageRow(msgspec.Struct, frozen=True, array_like=True, tag=0):
+class RefinedRow(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A page, as far as it can be judged without the others."""
 
     url: Url
@@ -50,7 +50,7 @@ class DamageRow(msgspec.Struct, frozen=True, array_like=True, tag=1):
     damage: Damage
 
 
-Row = PageRow | DamageRow
+Row = RefinedRow | DamageRow
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Row).decode
 
@@ -82,7 +82,7 @@ def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "
     def report(damage: Damage) -> None:
         damages.append(msgspec.structs.replace(damage, file=str(path)))
 
-    reading = Reading(resources=True, conversions=True, originals=_originals(originals), report=report)
+    reading = ReadOptions(resources=True, conversions=True, originals=_originals(originals), report=report)
     for stored in archive.captures(path, reading):
         while told < min(len(damages), _DAMAGES):
             yield DamageRow(damages[told])
@@ -125,7 +125,7 @@ def _is_page(stored: StoredCapture) -> bool:
     return task.kind is Kind.PAGE and not task.embed and 200 <= stored.capture.status < 300
 
 
-def _row(stored: StoredCapture, refine: Refiner) -> PageRow:
+def _row(stored: StoredCapture, refine: Refiner) -> RefinedRow:
     capture = stored.capture
     texted = stored.type == "conversion"
     refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture)
@@ -134,7 +134,7 @@ def _row(stored: StoredCapture, refine: Refiner) -> PageRow:
     if not _SHA1.fullmatch(digest):  # none, or in another form
         digest = base64.b32encode(hashlib.sha1(capture.stored, usedforsecurity=False).digest()).decode()
     name = uuid.uuid5(uuid.NAMESPACE_URL, f"{place.file}#{place.offset}")  # records of ARC files have no id
-    return PageRow(
+    return RefinedRow(
         url=capture.task.url,
         place=place,
         digest=digest,

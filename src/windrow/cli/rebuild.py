@@ -107,7 +107,7 @@ def _archives(
     settings: list[str] | None,
     as_json: bool,
 ) -> None:
-    """Make a corpus from archive files. Damage is told, and the exit code is 2 then, as for files that gave nothing."""
+    """Make a corpus from archive files. If one is damaged or gives nothing, it is named, and the exit code is 2."""
     from windrow.batch import archived as job
 
     options = job.ArchivesOptions(
