@@ -75,7 +75,7 @@ MALFORMED = {
     f"{JWAT_WARC}invalid-warcfile-lonely-warcinfo-metadata.warc": (2, LENGTH),
     f"{JWAT_WARC}invalid-warcfile-record-then-garbage.warc": (1, NONE),
     "toimik-warcprotocol/Invalid/incorrect_content_length.warc": (4, WRONG),
-    "toimik-warcprotocol/Invalid/malformed_header.warc": (20, NONE),
+    "toimik-warcprotocol/Invalid/malformed_header.warc": (22, NONE),
     "toimik-warcprotocol/Invalid/missing_header_field.warc": (3, "is cut: the file ends inside it"),
     "toimik-warcprotocol/Invalid/multiline_header_values.warc": (1, LENGTH),
     "toimik-warcprotocol/Invalid/premature_w_trailing_newline.warc": (0, "is cut: the file ends inside it"),

@@ -169,7 +169,7 @@ class _Mending:
         parts: list[bytes] = []
         while True:
             match = self._start.search(stream.data, stream.at)
-            ended = match is not None or (not stream.plain and stream.piece.end > 0)
+            ended = match is not None or (not stream.plain and stream.end > 0)
             stop = match.start() if match else len(stream.data)
             if not ended:  # the last line may be the beginning of a record
                 line = stream.data.rfind(b"\n", stream.at) + 1

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from windrow.archive import unpack
-from windrow.archive.unpack import ArchiveError, PackedInput, Piece
+from windrow.archive.unpack import ArchiveError, PackedInput
 
 _LINES = re.compile(rb"[\r\n]*")
 _PADDING = re.compile(rb"[\r\n\0]*")
@@ -28,7 +28,8 @@ class MemberStream:
         self._pieces = unpacker(PackedInput(file, path, start, end))
         self._lenient = lenient
         self._padding = _PADDING if lenient else _LINES
-        self.piece = Piece(b"", start, start, True)
+        self.start = self.end = start  # of the member of the last bytes at hand; see unpack.Piece
+        self.first = True
         self.data = b""
         self.at = 0
         self.cut: ArchiveError | None = None  # where a lenient stream found that the file is cut
@@ -37,18 +38,18 @@ class MemberStream:
     def position(self) -> int:
         """The offset of the next byte: exact in a plain file and at the end of a member, else that of its member."""
         if self.plain:
-            return self.piece.end - len(self.data) + self.at
-        return self.piece.end if self.drained else self.piece.start
+            return self.end - len(self.data) + self.at
+        return self.end if self.drained else self.start
 
     @property
     def fresh(self) -> bool:
         """Whether the next byte is the first of its member; in a plain file every byte is."""
-        return self.plain or (self.piece.first and not self.at)
+        return self.plain or (self.first and not self.at)
 
     @property
     def drained(self) -> bool:
         """Whether the next byte, if any, belongs to another member; in a plain file every byte does."""
-        return self.plain or (self.at == len(self.data) and self.piece.end > 0)
+        return self.plain or (self.at == len(self.data) and self.end > 0)
 
     def more(self) -> bool:
         """Read another piece, if need be of the next member; return False at the end of the file."""
@@ -61,16 +62,17 @@ class MemberStream:
         if piece is None:
             return False
         if self.at == len(self.data):
-            self.piece, self.data = piece, piece.data
+            self.data, self.start, self.end, self.first = piece
         else:
-            first = self.piece.first and not self.at and not self.piece.end  # the same member, from its first byte
-            self.piece, self.data = piece._replace(first=first), self.data[self.at :] + piece.data
+            self.first = self.first and not self.at and not self.end  # the same member, from its first byte
+            data, self.start, self.end, _ = piece
+            self.data = self.data[self.at :] + data
         self.at = 0
         return True
 
     def peek(self, length: int) -> bytes:
         """Return the next bytes without consuming them; fewer if the member ends before."""
-        while len(self.data) - self.at < length and (self.plain or not self.piece.end) and self.more():
+        while len(self.data) - self.at < length and (self.plain or not self.end) and self.more():
             pass
         return self.data[self.at : self.at + length]
 
@@ -112,7 +114,7 @@ class MemberStream:
     def give_back(self, data: bytes) -> None:
         """Put bytes that were consumed last before the next ones."""
         self.data, self.at = data + self.data[self.at :], 0
-        self.piece = self.piece._replace(first=False)
+        self.first = False
 
     def _take(self, end: int) -> bytes:
         taken = self.data[self.at : end]

@@ -7,7 +7,7 @@ depend on the size of a member, and a member that grows a thousandfold is harmle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 import zstandard
 from isal import igzip_lib
@@ -46,13 +46,9 @@ class BadRecord(ArchiveError):
     """The bytes of a file are intact, but no record can be made of them."""
 
 
-class Piece(NamedTuple):
-    """Some unpacked bytes of one member."""
-
-    data: bytes
-    start: int  # offset of its gzip member; in a plain file, of its own first byte
-    end: int  # offset after the member; 0 if the member continues
-    first: bool  # of its member
+# Some unpacked bytes of one member; the offset of the member (in a plain file, of these bytes); the offset after the
+# member, 0 if it continues; whether they are its first. A plain tuple: one is made for each record.
+Piece = tuple[bytes, int, int, bool]
 
 
 class PackedInput:
@@ -88,7 +84,7 @@ def unpacker(file: BinaryIO, path: Path, start: int) -> tuple[Unpacker, int]:
 
 def plain(source: PackedInput) -> Iterator[Piece]:
     while piece := source.read():
-        yield Piece(piece, source.reached - len(piece), source.reached, True)
+        yield piece, source.reached - len(piece), source.reached, True
 
 
 class _Window:
@@ -124,7 +120,8 @@ def gzip(source: PackedInput) -> Iterator[Piece]:
     window = _Window(source)
     unpack_whole, flag = igzip_lib.decompress, igzip_lib.DECOMP_GZIP
     while len(window.data) - window.at >= FED or window.has(FED) or window.has(1):
-        packed, at, start = window.data, window.at, window.offset
+        packed, at = window.data, window.at
+        start = source.reached - len(packed) + at
         # Most members are short, and another one follows. Such a member is unpacked at once, and its last bytes say
         # how long it must be. If it does not come out so (three bytes of it looked like the next one, something stands
         # between the two, it is damaged), it is unpacked with care.
@@ -137,7 +134,7 @@ def gzip(source: PackedInput) -> Iterator[Piece]:
                 data = b""
             if data and len(data) == size:
                 window.at = stop
-                yield Piece(data, start, start + stop - at, True)
+                yield data, start, start + stop - at, True
                 continue
         if not packed.startswith(GZIP, at):
             raise ArchiveError(source.path, start, f"expected a gzip member here, found {packed[at : at + 16]!r}")
@@ -151,11 +148,11 @@ def _member(window: _Window, source: PackedInput, start: int) -> Iterator[Piece]
     room = UNPACKED
     while not member.eof:
         if not room:
-            yield Piece(b"".join(held), start, 0, first)
+            yield b"".join(held), start, 0, first
             held, room, first = [], UNPACKED, False
         fed = window.part(FED) if member.needs_input else b""
         if not fed and member.needs_input:
-            yield Piece(b"".join(held), start, 0, first)
+            yield b"".join(held), start, 0, first
             what = "the file ends inside the gzip member that begins here"
             raise ArchiveError(source.path, start, what, cut=True)
         try:
@@ -165,7 +162,7 @@ def _member(window: _Window, source: PackedInput, start: int) -> Iterator[Piece]
             raise ArchiveError(source.path, start, what) from None
         room -= len(held[-1])
     window.at -= len(member.unused_data)
-    yield Piece(b"".join(held), start, window.offset, first)
+    yield b"".join(held), start, window.offset, first
 
 
 def _zstd_decompressor(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecompressor, int]:
@@ -200,11 +197,11 @@ def _zstd(decompressor: zstandard.ZstdDecompressor, source: PackedInput) -> Iter
             if frame.eof:
                 break
             if data:
-                yield Piece(data, start, 0, first)
+                yield data, start, 0, first
                 first = False
         else:
             data = b""  # a skipped frame
-        yield Piece(data, start, window.offset, first)
+        yield data, start, window.offset, first
 
 
 def _parts(window: _Window, path: Path, start: int) -> Iterator[bytes]:

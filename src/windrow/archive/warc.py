@@ -36,8 +36,8 @@ def usual(stream: MemberStream) -> WarcRecord | None:
 
     It gives what `read` gives, in a fifth of the time, because it copies and checks nothing twice.
     """
-    data, plain, piece = stream.data, stream.plain, stream.piece
-    if not plain and (stream.at or not piece.first or not piece.end):
+    data, plain = stream.data, stream.plain
+    if not plain and (stream.at or not stream.first or not stream.end):
         return None
     found = heads.head(data, stream.at)
     if found is None:
@@ -46,8 +46,8 @@ def usual(stream: MemberStream) -> WarcRecord | None:
     end = start + size
     if data[end : end + 4] != _END or (not plain and end + 4 != len(data)) or size > MAX_BLOCK:
         return None
-    offset = piece.end - len(data) + stream.at if plain else piece.start
-    length = end + 4 - stream.at if plain else piece.end - offset
+    offset = stream.end - len(data) + stream.at if plain else stream.start
+    length = end + 4 - stream.at if plain else stream.end - offset
     stream.at = end + 4
     return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=data[start:end], size=size)
 
