@@ -367,3 +367,10 @@ def test_resources_and_conversions_are_captures_where_they_are_wanted(tmp_path: 
     assert (found.type, found.capture.status, found.capture.body) == (kind, 200, b"some text")
     assert found.capture.header("Content-Type") == "text/plain"
     assert list(archive.read(tmp_path / "a.warc")) == []
+
+
+def test_a_response_without_a_type_is_read_by_its_first_bytes(tmp_path: Path) -> None:
+    response(tmp_path / "a.warc", b"HTTP/1.1 200 OK\r\n\r\n<p>body</p>")
+    whole = (tmp_path / "a.warc").read_bytes()
+    (tmp_path / "a.warc").write_bytes(whole.replace(b"Content-Type: application/http; msgtype=response\r\n", b""))
+    assert [stored.capture.body for stored in archive.read(tmp_path / "a.warc")] == [b"<p>body</p>"]

@@ -64,6 +64,14 @@ def test_a_server_that_says_not_modified_gives_the_old_header(tmp_path: Path) ->
     assert (again.status, again.header("A"), again.body) == (200, "old", b"<p>body</p>")
 
 
+def test_a_revisit_without_block_and_type_gives_the_old_header(tmp_path: Path) -> None:
+    path = tmp_path / "1.warc"
+    revisit = record("revisit", "two", b"", NEW, WARC_Refers_To="<urn:uuid:one>")
+    path.write_bytes(ORIGINAL + revisit.replace(b"Content-Type: application/http; msgtype=response\r\n", b""))
+    again = read(path)[1].capture
+    assert (again.status, again.header("A"), again.body) == (200, "old", b"<p>body</p>")
+
+
 @pytest.mark.parametrize(
     "pointer",
     [

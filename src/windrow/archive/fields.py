@@ -4,6 +4,7 @@ The format is application/warc-fields, one `name: value` per line. Names follow 
 one. Fields with their usual value are left out.
 """
 
+import datetime
 import re
 import unicodedata
 import urllib.parse
@@ -90,6 +91,17 @@ def status(head: bytes) -> int:
     """Return the code in a status line; 0 if there is none."""
     match = _STATUS.match(head)
     return int(match[1]) if match else 0
+
+
+def epoch(text: str) -> float:
+    """Return a date of any precision that WARC allows, in epoch seconds; 0 if it is not a date."""
+    for pattern in ("", "%Y%m%d%H%M%S", "%Y-%m-%dT%H:%MZ", "%Y-%m", "%Y"):
+        try:
+            moment = datetime.datetime.strptime(text, pattern) if pattern else datetime.datetime.fromisoformat(text)
+        except ValueError:
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+    return 0.0
 
 
 def codings(head: bytes) -> str:

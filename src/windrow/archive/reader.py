@@ -4,7 +4,6 @@ In our own files (their warcinfo names the layout) every capture equals the one 
 is an error. In files of other programs each http response becomes a Capture, as complete as its records are.
 """
 
-import datetime
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -210,7 +209,7 @@ def _entry(path: Path, exchange: _RecordSet, originals: Originals | None = None)
     if kind in ("resource", "conversion") or _bare(answer):
         answer = _as_response(answer)
         exchange = {"answer": answer}
-    if "/http" not in answer.header("Content-Type").lower():
+    if not _is_http(answer):
         return None
     notes = fields.decode(exchange["metadata"].block) if "metadata" in exchange else {}
     try:
@@ -231,6 +230,12 @@ def _entry(path: Path, exchange: _RecordSet, originals: Originals | None = None)
         id=answer.header("WARC-Record-ID"),
         type=kind,
     )
+
+
+def _is_http(answer: WarcRecord) -> bool:
+    """Return whether a record holds an http response. Some programs leave out the type, and the block of a revisit."""
+    kind = answer.header("Content-Type").lower()
+    return "/http" in kind or (not kind and (answer.type == "revisit" or answer.block[:5] == b"HTTP/"))
 
 
 def _bare(answer: WarcRecord) -> bool:
@@ -270,7 +275,7 @@ def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], origina
         request=exchange["request"].block if "request" in exchange else b"",
         head=head,
         body=body,
-        time=_time(answer.header("WARC-Date")),
+        time=fields.epoch(answer.header("WARC-Date")),
         seconds=int(known.get("fetchTimeMs", 0)) / 1000,
         ip=answer.header("WARC-IP-Address"),
         protocol=protocol,
@@ -334,14 +339,3 @@ def _protocols(answer: WarcRecord) -> tuple[str, str]:
     layer = next((name for name in written if name.startswith(("tls/", "ssl/"))), "")
     protocol = next((name for name in written if name != layer), "")
     return protocol, f"{layer} {answer.header('WARC-Cipher-Suite')}".strip()
-
-
-def _time(text: str) -> float:
-    """Return a date of any precision that WARC allows, in epoch seconds; 0 if it is not a date."""
-    for pattern in ("", "%Y%m%d%H%M%S", "%Y-%m-%dT%H:%MZ", "%Y-%m", "%Y"):
-        try:
-            moment = datetime.datetime.strptime(text, pattern) if pattern else datetime.datetime.fromisoformat(text)
-        except ValueError:
-            continue
-        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
-    return 0.0
