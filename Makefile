@@ -25,7 +25,7 @@ test: $(VENV)/installed-dev $(VENV)/system
 quick: $(VENV)/installed-dev $(VENV)/system
 	$(PYTEST) -m 'not long and not slow'
 
-test-long: $(VENV)/installed-dev $(VENV)/system
+test-long: $(VENV)/installed-dev $(VENV)/installed-spark $(VENV)/system
 	$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=1200
 	$(MAKE) test-sanitize
 
@@ -109,6 +109,12 @@ $(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/installed-docs: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[docs]'
 	@touch $@ $(VENV)/installed
+
+# pyspark is 480 MB, so `make test` does without it and skips the tests of the engine on Spark.
+$(VENV)/installed-spark: $(VENV)/installed-dev
+	$(PIP) install --constraint constraints.txt --editable '.[spark]'
+	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
+	@touch $@
 
 # nginx serves the shared webs; without it (and without root) the tests that need it are skipped.
 $(VENV)/system: $(BIN)/python

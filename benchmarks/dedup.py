@@ -1,10 +1,14 @@
 """Near-duplicate removal: CPU per million tokens and memory per n-gram, against plain Python sets and onion itself.
 
     python benchmarks/dedup.py [--tokens 3000000] [--json]
+    python benchmarks/dedup.py --rules FILE… [--workers 2] [--json]
 
 The text is made here: words by Zipf's law, and a share of the paragraphs copied from earlier ones with some words
 changed. All peers read the same documents; the paragraphs on which they disagree are counted. Onion runs if it is
 installed.
+
+With --rules, the two rules of `windrow dedup` on files of your own: how much text each keeps, on how many paragraphs
+they agree, and the time and CPU time of both commands.
 """
 
 import argparse
@@ -20,6 +24,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
@@ -125,6 +131,62 @@ def original(documents: Documents, place: Path, numbers: dict[str, float]) -> No
     numbers["onion"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def rules(files: list[Path], workers: int) -> dict[str, float]:
+    """Compare onion's rule, which forgets what it removes, with all-earlier, which does not."""
+    from windrow.batch import engine
+    from windrow.batch.dedup import earlier
+    from windrow.corpus import detect
+
+    rule, tables = DuplicateRule(), (NgramTable(), NgramTable())
+    numbers = dict.fromkeys(("words", "paragraphs", "onion_words", "earlier_words", "only_onion", "only_earlier"), 0.0)
+    for path in files:
+        for record, _ in detect.read(path):
+            if not record.strip:
+                continue
+            document = ngrams.of_octets(record.paragraphs, rule.ngram, False)
+            one, other = (onion.mark(table, document, rule) for table in tables)
+            tables[1].add(np.frombuffer(document.hashes, np.uint64))
+            numbers["words"] += one.words
+            numbers["paragraphs"] += sum(map(bool, one.lengths))
+            numbers["onion_words"] += one.left
+            numbers["earlier_words"] += other.left
+            pairs = list(zip(one.duplicate, other.duplicate, strict=True))
+            numbers["only_onion"] += sum(ours > theirs for ours, theirs in pairs)  # removed by onion only
+            numbers["only_earlier"] += sum(theirs > ours for ours, theirs in pairs)
+            for table in tables:
+                table.take()
+    options = dedup.options("paragraph", "", config.DedupOptions(max_seen=1.0))
+    with tempfile.TemporaryDirectory() as folder:
+        start, spent = time.perf_counter(), time.process_time()
+        dedup.run(dedup.plan(files, Path(folder, "onion")), options, lambda count: None)
+        numbers["onion_seconds"], numbers["onion_cpu"] = time.perf_counter() - start, time.process_time() - spent
+        plans = dedup.plan(files, Path(folder, "earlier"))
+        start = time.perf_counter()
+        with engine.open("local", workers=workers) as run:
+            earlier.run(plans, options, run, Path(folder, "scratch"))
+        numbers["earlier_seconds"] = time.perf_counter() - start
+        work = earlier.EarlierWork(plans, options, Path(folder, "again"), 8)
+        spent = time.process_time()  # of all workers: the three steps once more, in this process
+        names = [f"{number:05}" for number in range(len(plans))]
+        parts = [*(f"part-{number:04}" for number in range(work.count)), "urls"]
+        for step, tasks in ((earlier.collect, names), (earlier.compare, parts), (earlier.rewrite, names)):
+            for task in tasks:
+                list(step(task, work=work))
+        numbers["earlier_cpu"] = time.process_time() - spent
+    return numbers
+
+
+def show_rules(numbers: dict[str, float]) -> None:
+    words, paragraphs = numbers["words"], numbers["paragraphs"]
+    differ = numbers["only_onion"] + numbers["only_earlier"]
+    print(f"{words:,.0f} words in {paragraphs:,.0f} paragraphs")
+    for name in ("onion", "earlier"):
+        kept, spent = numbers[f"{name}_words"] / words, numbers[f"{name}_cpu"]
+        print(f"  {name:8} keeps {kept:7.2%} of the words, {numbers[f'{name}_seconds']:6.1f} s, {spent:6.1f} s CPU")
+    print(f"  the same decision on {1 - differ / paragraphs:.2%} of the paragraphs; removed by all-earlier only:")
+    print(f"  {numbers['only_earlier']:,.0f}; by onion only: {numbers['only_onion']:,.0f}")
+
+
 def show(numbers: dict[str, float], tokens: int, documents: int) -> None:
     millions = tokens / 1e6
     print(f"{tokens:,} tokens, {documents:,} documents, {numbers['ngrams']:,.0f} n-grams kept")
@@ -151,8 +213,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=3_000_000)
     parser.add_argument("--copied", type=float, default=0.3, help="share of paragraphs that are copies")
+    parser.add_argument("--rules", nargs="+", type=Path, metavar="FILE", help="compare the two rules on these files")
+    parser.add_argument("--workers", type=int, default=2, help="with --rules: processes of all-earlier")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.rules:
+        found = rules(options.rules, options.workers)
+        return print(json.dumps(found, indent=2)) if options.json else show_rules(found)
     documents = make(options.tokens, options.copied)
     tokens = sum(len(text.split()) for paragraphs in documents for text in paragraphs)
     numbers: dict[str, float] = {"tokens": tokens, "documents": len(documents)}

@@ -37,7 +37,7 @@ ROOT_MODULE, FACE = "__init__.py", "api"
 ADDRESSES = {
     "boilerpy3": ("extract/evaluation/peers.py",),
     "brotli": ("coding.py",),
-    "duckdb": ("batch/engine/local.py", "batch/query.py"),
+    "duckdb": ("batch/engine/duck.py", "batch/query.py"),
     "goose3": ("extract/evaluation/peers.py",),
     "icu4py": ("corpus/segment/icu.py",),
     "jieba": ("extract/evaluation/peers.py",),
@@ -48,9 +48,10 @@ ADDRESSES = {
     "newspaper": ("extract/evaluation/peers.py",),
     "numpy": (
         *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
-        *("judge/", "dedup/"),
+        *("judge/", "dedup/", "batch/dedup/earlier.py"),
     ),
     "publicsuffixlist": ("urls/suffixes.py",),
+    "py4j": ("batch/engine/spark.py",),
     "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),
@@ -62,6 +63,7 @@ ADDRESSES = {
     "resiliparse": ("extract/evaluation/peers.py",),
     "rich": ("cli/", "crawl/display.py"),
     "sklearn": ("extract/lines/fit.py",),
+    "sqlglot": ("batch/engine/spark.py",),
     "tldextract": ("extract/evaluation/peers.py",),
     "trafilatura": ("extract/evaluation/peers.py",),
     "turbohtml": ("extract/html.py", "extract/guess.py"),

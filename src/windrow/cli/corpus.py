@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow import config
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
 from windrow.cli.terminal import Json, Settings, out, print_json, progress
 
 
@@ -140,6 +141,13 @@ def dedup(
     format: Annotated[
         str, typer.Option(help="jsonl, prevertical, vertical or text; detected per file by default.")
     ] = "",
+    rule: Annotated[
+        str,
+        typer.Option(
+            help="onion (text that was removed is not remembered: one document after another) or all-earlier (it is: "
+            "files in parallel, with --engine and --workers)."
+        ),
+    ] = "onion",
     takedown: Annotated[
         Path | None,
         typer.Option(
@@ -148,16 +156,31 @@ def dedup(
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
     as_json: Json = False,
 ) -> None:
-    """Remove near-duplicate text from files of documents. The rule is onion's. --set changes options of [dedup]."""
+    """Remove near-duplicate text from files of documents. --set changes options of [dedup]."""
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     rules = config.make([job.PURE, *(settings or [])], Path()).dedup
     options = job.options(level, format, rules, job.listed(inputs, takedown))
+    job.check_rule(rule, engine_name, workers)
     plans = job.plan(inputs, output, format, force)
-    with progress("dedup", job.size(plans)) as watch:
-        summary = job.run(plans, options, watch)
+    if rule == job.PARALLEL:
+        from windrow.batch import engine
+
+        engine.require()
+        from windrow.batch.dedup import earlier
+
+        work = engine.beside(output)
+        with opened(engine_name, work, workers, master, spark_conf) as run:
+            summary = earlier.run(plans, options, run, work / "ngrams")
+    else:
+        with progress("dedup", job.size(plans)) as watch:
+            summary = job.run(plans, options, watch)
     if as_json:
         print_json(summary)
     else:

@@ -14,7 +14,7 @@ PANELS = {  # headings of the commands, in their order
     "Crawl": ("demo", "corpus", "init", "crawl", "pause", "resume", "stop", "block", "unblock", "add", "set", "retry"),
     "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
     "Use the corpus": ("export", "publish", "dedup", "rebuild", "purge"),
-    "Use archives": ("batch",),
+    "Use archives": ("batch", "shuffle"),
     "Tools": ("extract", "language", "lm"),
     "Reference": ("options", "reasons", "completion"),
 }

@@ -1,5 +1,6 @@
 """Jobs over small text files, for the tests of every engine. Worker processes import them from here."""
 
+import datetime
 import os
 import signal
 from collections.abc import Iterator
@@ -52,3 +53,12 @@ def sources(directory: Path, *texts: str) -> list[str]:
         path.write_text(text, encoding="utf-8")
         found.append(str(path))
     return found
+
+
+TIMES = pyarrow.schema([("time", pyarrow.timestamp("us", tz="UTC"))])
+
+
+def times(source: str) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the time in a file."""
+    time = datetime.datetime.fromisoformat(Path(source).read_text() + "+00:00")
+    yield pyarrow.RecordBatch.from_pylist([{"time": time}], schema=TIMES)

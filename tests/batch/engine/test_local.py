@@ -1,8 +1,11 @@
 import functools
+import importlib.util
+import multiprocessing
 import os
 import re
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.batch.engine import jobs
@@ -148,15 +151,15 @@ def test_the_same_job_continues_after_the_sources_that_are_done(tmp_path: Path) 
     assert not work.exists()
 
 
-def test_a_manifest_that_was_cut_short_costs_one_source(tmp_path: Path) -> None:
+def test_a_part_that_is_damaged_is_made_again(tmp_path: Path) -> None:
     work = tmp_path / "work"
     sources = jobs.sources(tmp_path, "a", "b")
     job = functools.partial(jobs.capitals, prefix="")
     first = engine.open("local", work=work, workers=1)
     first.map(sources, job, jobs.WORDS)
     first.close()
-    manifest = work / "map-1" / "done.jsonl"
-    manifest.write_bytes(manifest.read_bytes()[:-3])
+    part = sorted((work / "map-1").glob("*.parquet"))[0]
+    part.write_bytes(part.read_bytes()[:-3])
     with engine.open("local", work=work) as second:
         assert words(second.map(sources, job, jobs.WORDS)) == ["A", "B"]
     assert sum(calls(source) for source in sources) == 3
@@ -177,3 +180,37 @@ def test_the_work_of_a_job_with_other_options_is_refused(tmp_path: Path) -> None
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(ConfigError, match="there is no engine 'hadoop'; choose one of local, spark"):
         engine.open("hadoop")
+
+
+def test_a_watcher_that_raises_leaves_no_worker(tmp_path: Path) -> None:
+    """Ctrl-C may come at any line."""
+    pids: list[int] = []
+
+    def watch(progress: MapProgress) -> None:
+        if progress.done:
+            pids.extend(child.pid for child in multiprocessing.active_children() if child.pid)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught, engine.open("local", workers=2, watch=watch) as run:
+        run.map(jobs.sources(tmp_path, "a", "!hang"), jobs.words, jobs.WORDS)
+    assert caught.value.__traceback__ is not None  # the frames are alive
+    assert pids and not any(map(psutil.pid_exists, pids))
+
+
+def test_rows_that_do_not_fit_in_memory_go_to_the_disk_again_and_again() -> None:
+    rows = "SELECT (i * 7919) % 1000003 || repeat('x', 40) AS word FROM range(600000) t(i) ORDER BY word"
+    with engine.open("local", workers=1) as run:
+        run.sql("SET memory_limit = '30MB'; SELECT 1 AS one")
+        for _ in range(2):
+            firsts = [batch["word"][0].as_py() for batch in run.sql(rows).batches()]
+            assert firsts == sorted(firsts)
+            assert len(firsts) == 10
+
+
+def test_without_its_libraries_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "duckdb" else find(name))
+    with pytest.raises(
+        ConfigError, match=r"batch jobs need duckdb; install it with: pip install 'windrow-corpus\[query\]'"
+    ):
+        engine.open("local")

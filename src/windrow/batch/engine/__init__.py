@@ -11,8 +11,8 @@ three verbs work:
 
 `map` calls the function once per source, in worker processes. The rows of a table are in the order of the sources, and
 within a source in the order of the function, on every engine. A source that fails gives no rows and is named in
-`Table.bad`; the others go on. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts, cuts
-the rows into ranges, and calls a writer once per file.
+`Table.bad`; the others continue. `sql` is DuckDB's language, as far as Spark's has the same meaning. `write` sorts the
+rows, cuts them into ranges, and calls a writer once per file.
 
 With a work directory a job can be stopped at any moment: the rows of each finished source are in a file of their own
 (parts.py), and the same command continues after them. The directory is removed when the job is done.
@@ -73,13 +73,20 @@ def open(
     if name != "spark" and spark is not None and (spark.master or spark.conf):
         raise ConfigError(f"a master and options of Spark are for the engine spark, not for {name}; remove them")
     require()
-    from windrow.batch.engine.local import LocalEngine
+    from windrow.batch.engine import duck, pool
+    from windrow.batch.engine.stored import StoredEngine
 
-    return LocalEngine(work, workers, watch)
+    if name == "spark":
+        from windrow.batch.engine import spark as cluster
+
+        session = cluster.start(spark or SparkOptions(), workers)
+        return StoredEngine(work, cluster.SparkRunner(session), cluster.SparkDatabase(session), watch)
+    workers = workers or pool.cores()
+    return StoredEngine(work, pool.ProcessRunner(workers), duck.DuckDatabase(workers), watch)
 
 
 def require() -> None:
-    """Refuse to go on without the libraries of batch jobs. Modules that import them at their top are imported later."""
+    """Refuse a job without its libraries. Modules that import these at their top are imported after this."""
     missing = [library for library in ("pyarrow", "duckdb") if importlib.util.find_spec(library) is None]
     if missing:
         fix = "install it with: pip install 'windrow-corpus[query]'"
@@ -87,5 +94,5 @@ def require() -> None:
 
 
 def beside(output: Path) -> Path:
-    """Return the work directory of a job with this output: hidden beside it, so that the same command finds it."""
+    """Return the work directory of a job with this output: hidden next to it, so that the same command finds it."""
     return output.parent / f".{output.name}.parts"

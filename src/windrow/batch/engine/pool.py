@@ -4,7 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing import connection
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["pyarrow.parquet"])
 
 
+Work = Callable[[str, str], WorkerAnswer]
+
+
 class _Hand(NamedTuple):
     """One worker process."""
 
@@ -32,10 +35,26 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def run(
-    tasks: Sequence[tuple[str, str]], work: Callable[[str, str], WorkerAnswer], workers: int
-) -> Iterator[tuple[str, WorkerAnswer]]:
-    """Yield the first text of each task with its answer, in the order in which they end."""
+class ProcessRunner:
+    """See `Runner`."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def run(
+        self, tasks: Sequence[tuple[str, str]], work: Work, beat: Callable[[int], None]
+    ) -> Generator[tuple[str, WorkerAnswer]]:
+        return _run(tasks, work, self._workers)
+
+    def ship(self, module: str) -> str:
+        return module  # the workers see the same files
+
+    def close(self) -> None:
+        """No worker outlives `run`."""
+
+
+def _run(tasks: Sequence[tuple[str, str]], work: Work, workers: int) -> Generator[tuple[str, WorkerAnswer]]:
+    """Yield each answer as its task ends."""
     waiting = iter(tasks)
     busy: dict[_Hand, str] = {}
     try:
@@ -65,7 +84,7 @@ def _some(waiting: Iterator[tuple[str, str]], count: int) -> Iterator[tuple[str,
     yield from (task for _, task in zip(range(count), waiting, strict=False))
 
 
-def _start(work: Callable[[str, str], WorkerAnswer]) -> _Hand:
+def _start(work: Work) -> _Hand:
     ours, theirs = _CONTEXT.Pipe()
     process = _CONTEXT.Process(target=worker.serve, args=(theirs, work), daemon=True)
     process.start()

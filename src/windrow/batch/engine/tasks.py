@@ -1,8 +1,9 @@
-"""What the worker processes of the local engine do: rows of one source to a part, rows of one part to an output file.
+"""What worker processes do on every engine: rows of one source to a part, rows of one part to an output file.
 
-DuckDB is not imported here: a worker does not need it.
+DuckDB and Spark are not imported here: a worker does not need them.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,19 @@ from windrow.batch.engine.worker import WorkerAnswer
 
 
 def map_source(function: MapFunction, schema: pyarrow.Schema, source: str, part: str) -> WorkerAnswer:
-    return WorkerAnswer(rows=parts.write(Path(part), function(source), schema))
+    """Spark may repeat a task that is done, or run a slow one twice: then two workers write to different files."""
+    state = parts.state(source)  # before it is read: a change meanwhile makes the rows void
+    done = parts.finished(Path(part), state)
+    if done is not None:
+        return WorkerAnswer(rows=done)
+    own = Path(f"{part}.{os.uname().nodename}.{os.getpid()}")
+    rows = parts.write(own, function(source), schema, state)
+    own.replace(part)
+    return WorkerAnswer(rows=rows)
 
 
-def write_part(writer: FileWriter, part: str, path: str) -> WorkerAnswer:
-    written = write(writer, parts.read([Path(part)]), Path(path))
+def write_part(writer: FileWriter, schema: pyarrow.Schema, part: str, path: str) -> WorkerAnswer:
+    written = write(writer, parts.cast(parts.read([Path(part)]), schema), Path(path))
     return WorkerAnswer(rows=written.rows, note=written.note)
 
 
@@ -33,7 +42,7 @@ def write(writer: FileWriter, batches: Iterator[pyarrow.RecordBatch], path: Path
             rows += batch.num_rows
             yield batch
 
-    new = path.with_name(f".new.{path.name}")  # the suffix stays: it may say how the file is packed
+    new = path.with_name(f".new.{os.getpid()}.{path.name}")  # the suffix stays: it may say how the file is packed
     try:
         note = writer(new, counted())
         new.replace(path)

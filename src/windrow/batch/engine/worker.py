@@ -50,7 +50,7 @@ def problem(error: Exception) -> str:
 
 
 def _end_with_parent() -> None:
-    """A worker must not go on for minutes with a file that nobody waits for."""
+    """End with the engine: nobody waits for the rest of the file."""
     parent = parent_process()
     if parent is not None:
         parent.join()

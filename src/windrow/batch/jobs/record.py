@@ -13,7 +13,7 @@ from windrow.extract import decode, sniff
 
 
 class JobRecord:
-    """One record of a WARC, WAT or WET file. What is costly to make is made when it is first used."""
+    """One record of a WARC, WAT or WET file. Costly values are made when they are first used."""
 
     def __init__(self, record: WarcRecord) -> None:
         self.record = record  # as it is in the file
@@ -47,7 +47,7 @@ class JobRecord:
 
     @functools.cached_property
     def body(self) -> bytes:
-        """What was sent, without HTTP headers, chunks and compression; of other records, the whole block."""
+        """The bytes that were sent, without HTTP headers, chunks and compression; of other records, the whole block."""
         return archive.decoded(self._http).body if self._http is not None else self.record.block
 
     @functools.cached_property

@@ -1,9 +1,6 @@
-"""`windrow dedup`: remove near-duplicates from document files, as onion does, in the order in which they are named.
+"""Write document files again without their near-duplicates, in the order in which they are named: onion's rule.
 
-The table of n-grams bounds the memory. The output depends on the input and the options alone. No input file is changed.
-
-If the files of several crawls are read, a page of a later crawl is removed if an earlier one has its URL, whatever its
-text is now; and each document names its crawl, because its place is relative to the directory of that crawl.
+The table of n-grams bounds the memory.
 """
 
 import contextlib
@@ -11,11 +8,12 @@ import dataclasses
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from windrow import config, streams, takedown, urls
-from windrow.batch import sources
 from windrow.batch.committed import Lengths
+from windrow.batch.dedup import outputs
+from windrow.batch.dedup.outputs import FilePlan
 from windrow.config import ConfigError
 from windrow.corpus import detect, reader
 from windrow.corpus import document as documents
@@ -29,6 +27,8 @@ from windrow.takedown import Takedown
 
 BATCH = 1 << 19  # bytes of documents hashed in one batch
 LEVELS = ("paragraph", "document")
+RULES = ("onion", "all-earlier")
+PARALLEL = "all-earlier"  # earlier.py
 PURE = "dedup.max_seen=1"  # the default of this command: onion's rule and no other
 
 Watch = Callable[[int], None]  # called with the bytes of the input files that were read since the last call
@@ -61,32 +61,32 @@ class DedupSummary:
     table_bytes: int = 0  # memory of the table at the end
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FilePlan:
-    """An output file and the input files that go into it, in order."""
-
-    output: Path
-    inputs: tuple[Path, ...]
-
-    @property
-    def temporary(self) -> Path:
-        return self.output.with_name(f".new.{self.output.name}")
-
-
 def run(plans: Sequence[FilePlan], options: DedupJob, watch: Watch) -> DedupSummary:
     """Remove near-duplicates. The output files appear when all of them are complete, or not at all."""
-    work = _Deduplicator(options, watch, _crawls(plans))
+    marker = _InOrder(options)
+    work = Rewriter(options, watch, outputs.crawls(plans), marker)
+    with appearing(plans):
+        for plan in plans:
+            work.write(plan)
+    summary = work.finish()
+    table = marker.table
+    summary.ngrams, summary.ngrams_forgotten, summary.table_bytes = len(table), table.forgotten, table.nbytes
+    return summary
+
+
+@contextlib.contextmanager
+def appearing(plans: Sequence[FilePlan]) -> Iterator[None]:
+    """Make the directories of temporary files; at the end, rename all of these, or leave nothing behind."""
     with contextlib.ExitStack() as undo:
         for plan in plans:
             for folder in _missing(plan.output.parent):
                 folder.mkdir()
                 undo.callback(_remove_empty, folder)
             undo.callback(plan.temporary.unlink, missing_ok=True)
-            work.write(plan)
+        yield
         for plan in plans:
             plan.temporary.replace(plan.output)
         undo.pop_all()
-    return work.finish()
 
 
 def _missing(folder: Path) -> list[Path]:
@@ -103,44 +103,85 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-class _Deduplicator:
-    """The table, and the counts so far."""
+class Marker(Protocol):
+    """Knows the documents before this one."""
 
-    def __init__(self, options: DedupJob, watch: Watch, crawls: Mapping[Path, str]) -> None:
+    def enter(self, path: Path, other: bool) -> None:
+        """Begin a file. `other`: it is of another crawl than the one before."""
+
+    def repeats(self, key: int) -> bool:
+        """Return whether an earlier crawl has the page with this key of its URL; if not, remember it."""
+
+    def mark(self, document: Ngrams) -> Marks:
+        """Mark the duplicate paragraphs of a document, and remember it."""
+
+
+class _InOrder:
+    """Onion's rule: what was removed is not remembered, so every document depends on all before it."""
+
+    def __init__(self, options: DedupJob) -> None:
+        self._rule = DuplicateRule.of(options.dedup)
+        self._earlier = EarlierKeys()  # URLs
+        self.table = NgramTable(options.dedup.table_bytes)
+
+    def enter(self, path: Path, other: bool) -> None:
+        if other:
+            self._earlier.next()
+
+    def repeats(self, key: int) -> bool:
+        if self._earlier.has(key):
+            return True
+        self._earlier.add([key])
+        return False
+
+    def mark(self, document: Ngrams) -> Marks:
+        found = onion.mark(self.table, document, self._rule)
+        self.table.take()  # discard the entries for a redo file: this command does not resume
+        return found
+
+
+class Rewriter:
+    """The counts so far."""
+
+    def __init__(self, options: DedupJob, watch: Watch, crawls: Mapping[Path, str], marker: Marker) -> None:
         """`crawls`: the name of each file's crawl, if there are several crawls."""
         self.options, self.watch = options, watch
         self._crawls = crawls
         self._crawl = ""  # name of the crawl whose file is being read; "" if there is only one
-        self._earlier = EarlierKeys()  # URLs
-        self.rule = DuplicateRule.of(options.dedup)
-        self.table = NgramTable(options.dedup.table_bytes)
+        self._marker = marker
         self.summary = DedupSummary()
         self._length = Lengths()
 
     def write(self, plan: FilePlan) -> None:
         with streams.create(plan.temporary) as file:
             for number, path in enumerate(plan.inputs):
-                format = self.options.format or detect.detect(path)
-                if format == "text" and self.options.takedown:
-                    raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
+                format = self.format_of(path)
                 if number and format == "text":
                     file.write(b"\n")
-                self._enter(self._crawls.get(path, ""))
-                for records in self._batches(path, format):
-                    self._write_batch(records, format == "vertical", file)
+                for pairs in self.marked(path, format):
+                    file.writelines([self._stripped(record, marks) if marks else record.raw for record, marks in pairs])
                 self.summary.files += 1
 
-    def _enter(self, crawl: str) -> None:
-        if crawl != self._crawl:
-            self._earlier.next()
+    def format_of(self, path: Path) -> str:
+        format = self.options.format or detect.detect(path)
+        if format == "text" and self.options.takedown:
+            raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
+        return format
+
+    def marked(self, path: Path, format: str) -> Iterator[list[tuple[DocumentRecord, Marks | None]]]:
+        """Yield the documents of a file in batches, with their marks; without, what is between two documents."""
+        crawl = self._crawls.get(path, "")
+        self._marker.enter(path, crawl != self._crawl)
         self._crawl = crawl
+        for records in self._batches(path, format):
+            tokens = format == "vertical"
+            yield [(record, self._mark(record, tokens) if record.strip else None) for record in records]
 
     def finish(self) -> DedupSummary:
-        table, summary = self.table, self.summary
+        summary = self.summary
         summary.documents_removed = summary.documents_in - summary.documents_out
         summary.paragraphs_out = summary.paragraphs_in - summary.paragraphs_removed
         summary.tokens_out = summary.tokens_in - summary.tokens_removed
-        summary.ngrams, summary.ngrams_forgotten, summary.table_bytes = len(table), table.forgotten, table.nbytes
         return summary
 
     def _batches(self, path: Path, format: str) -> Iterator[list[DocumentRecord]]:
@@ -167,24 +208,14 @@ class _Deduplicator:
         self.summary.documents_listed += 1
         return True
 
-    def _write_batch(self, records: list[DocumentRecord], tokens: bool, file: BinaryIO) -> None:
-        marks = [self._mark(record, tokens) if record.strip else None for record in records]
-        self.table.take()  # discard the entries for a redo file: this command does not resume
-        pairs = zip(records, marks, strict=True)
-        file.writelines([self._stripped(record, mark) if mark else record.raw for record, mark in pairs])
-
     def _mark(self, record: DocumentRecord, tokens: bool) -> Marks:
-        document = ngrams.of_octets(record.paragraphs, self.rule.ngram, tokens)
+        document = ngrams.of_octets(record.paragraphs, self.options.dedup.ngram, tokens)
         if self.options.level == "document":
             document = ngrams.joined(document)
-        if not (self._crawl and record.url):
-            return onion.mark(self.table, document, self.rule)
-        key = urls.key(record.url)
-        if self._earlier.has(key):
+        if self._crawl and record.url and self._marker.repeats(urls.key(record.url)):
             self.summary.documents_repeated += 1
             return _all_marked(document)
-        self._earlier.add([key])
-        return onion.mark(self.table, document, self.rule)
+        return self._marker.mark(document)
 
     def _stripped(self, record: DocumentRecord, marks: Marks) -> bytes:
         """Return the document without its duplicate paragraphs; empty if none is left."""
@@ -217,14 +248,6 @@ def _all_marked(document: Ngrams) -> Marks:
     )
 
 
-def _crawls(plans: Sequence[FilePlan]) -> dict[Path, str]:
-    """Return the name of each input file's crawl; empty if fewer than two crawls are read."""
-    found = {path: crawl.resolve() for plan in plans for path in plan.inputs if (crawl := reader.crawl_of(path))}
-    roots = list(dict.fromkeys(found.values()))
-    names = sources.names(roots) if len(roots) > 1 else {}
-    return {path: names[root] for path, root in found.items() if names}
-
-
 def options(level: str, format: str, dedup: config.DedupOptions, listed: Takedown | None = None) -> DedupJob:
     """Check the options of the command."""
     for name, value, known in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
@@ -233,15 +256,18 @@ def options(level: str, format: str, dedup: config.DedupOptions, listed: Takedow
     return DedupJob(dedup, level, format, listed or Takedown())
 
 
+def check_rule(rule: str, engine: str, workers: int) -> None:
+    """Check the options that only one of the rules has."""
+    if rule not in RULES:
+        raise ConfigError(f"--rule {rule!r} is unknown; it must be one of {', '.join(RULES)}")
+    if rule != PARALLEL and (engine != "local" or workers):
+        raise ConfigError(f"--engine and --workers are for --rule {PARALLEL}: {rule} reads one document after another")
+
+
 def listed(inputs: Sequence[Path], extra: Path | None) -> Takedown:
     """Join the takedown lists of the crawls that are read and the list that the user named."""
     crawls = {crawl.resolve(): crawl for path in inputs if (crawl := reader.crawl_of(path))}
     return takedown.of(*crawls.values(), extra=extra)
-
-
-def size(plans: Sequence[FilePlan]) -> int:
-    """Return the bytes of all input files."""
-    return sum(path.stat().st_size for plan in plans for path in plan.inputs)
 
 
 def describe(summary: DedupSummary, options: DedupJob) -> str:
@@ -263,75 +289,3 @@ def describe(summary: DedupSummary, options: DedupJob) -> str:
             f"that text stayed. Use more memory: --set dedup.table_bytes={twice}"
         )
     return "\n".join(lines)
-
-
-def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
-    """Return which input files become which output files. `force`: existing files may be replaced.
-
-    One input file, or several and an output named like a document file, become one output file. Otherwise the output is
-    a directory in which each file keeps its name; if several directories are read, below the name of its directory.
-    """
-    if not output.is_dir():
-        streams.check_suffix(output)
-    folders = [path.resolve() for path in inputs if path.is_dir()]
-    names = sources.names(folders) if len(folders) > 1 else {}
-    found = [(file, names.get(path.resolve(), "") / name) for path in inputs for file, name in _files(path)]
-    if not found:
-        suffixes = ", ".join(detect.SUFFIXES)
-        where = ", ".join(map(str, inputs))
-        raise ConfigError(
-            f"there are no document files in {where}; their names end in {suffixes}, with or without .gz or .zst"
-        )
-    files = [path for path, _ in found]
-    single = len(inputs) == 1 and inputs[0].is_file()
-    if not output.is_dir() and (single or detect.by_name(output)):
-        plans = [FilePlan(output, tuple(files))]
-        _check_formats(files, format)
-    else:
-        plans = [FilePlan(output / name, (path,)) for path, name in found]
-    _check_places(plans, inputs, output)
-    existing = next((plan.output for plan in plans if plan.output.exists()), None)
-    if existing and not force:
-        raise ConfigError(f"{existing} already exists; name another output, or replace it with --force")
-    return plans
-
-
-def _files(path: Path) -> list[tuple[Path, Path]]:
-    """Return a file, or the files of a directory in order, each with its name in an output directory.
-
-    Of a crawl's directory, these are the files of its corpus.
-    """
-    if not path.is_dir():
-        path.stat()  # raises FileNotFoundError
-        return [(path, Path(path.name))]
-    root = path / "corpus" if (path / "crawl.toml").exists() else path
-    files = (
-        file
-        for file in sorted(root.rglob("*"))
-        if file.is_file() and detect.by_name(file) and not file.name.startswith(".")
-    )
-    return [(file, file.relative_to(root)) for file in files]
-
-
-def _check_formats(files: Sequence[Path], format: str) -> None:
-    """Refuse to join files of several formats in one output."""
-    found = {format or detect.detect(path): path for path in files}
-    if len(found) > 1:
-        differing = ", ".join(f"{path} is {name}" for name, path in found.items())
-        raise ConfigError(f"files of several formats cannot be joined ({differing}); name a directory as output")
-
-
-def _check_places(plans: Sequence[FilePlan], inputs: Sequence[Path], output: Path) -> None:
-    """Refuse an output that overwrites an input, is written twice, or that the next run would read as input."""
-    read = {path.resolve() for plan in plans for path in plan.inputs}
-    written = [plan.output.resolve() for plan in plans]
-    for path in written:
-        if path in read:
-            raise ConfigError(f"{path} is an input and would be overwritten; name another output")
-        if written.count(path) > 1:
-            raise ConfigError(
-                f"two input files have the name {path.name}; name their directories as input, or run the command twice"
-            )
-    for path in inputs:
-        if path.is_dir() and path.resolve() in (output.resolve(), *output.resolve().parents):
-            raise ConfigError(f"{output} lies in the input {path}; name an output outside of it")

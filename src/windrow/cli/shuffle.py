@@ -1,0 +1,49 @@
+"""`windrow shuffle`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.terminal import Json, out, print_json
+from windrow.units import size
+
+
+def shuffle(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(help="WARC files, directories of them, crawls, or lists of paths.", metavar="INPUT"),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the new files.", metavar="DIR")],
+    seed: Annotated[int, typer.Option(help="Another seed gives another order.", metavar="N")] = 0,
+    files: Annotated[int, typer.Option(help="Files to write; default: as many as are read.", metavar="N", min=0)] = 0,
+    prefix: Annotated[str, typer.Option(help="Beginning of the names of the new files.")] = "SHUFFLED",
+    subset: Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")] = "warc",
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
+    as_json: Json = False,
+) -> None:
+    """Write the captures of WARC files in a pseudo-random order, so that each new file is a sample of all.
+
+    Records stay the same, byte for byte, and those of one capture stay together.
+    """
+    from windrow.batch import engine
+
+    engine.require()
+    from windrow.batch import shuffle as job
+
+    options = job.ShuffleOptions(inputs=inputs, output=output, seed=seed, files=files, prefix=prefix, subset=subset)
+    job.check(options)
+    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+        summary = job.run(options, run)
+    if as_json:
+        print_json(summary)
+    else:
+        what = f"{summary.captures:,} captures with {summary.records:,} records in {len(summary.files):,} files"
+        out.print(f"{output}: {what}, {size(summary.bytes)}")
+        if summary.revisits:
+            out.print(f"{summary.revisits:,} revisit records still name the file and offset of the record they repeat")
+    report_bad(summary.bad)
