@@ -135,3 +135,18 @@ def test_plain_text_is_no_arc_file(tmp_path: Path) -> None:
         assert not archive.is_archive(path)
         with pytest.raises(archive.ArchiveError, match="expected a WARC or ARC record here"):
             list(archive.records(path))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"http:" + b" 192.0.2.7 2009 " * 4000 + b"x\n",
+        b"filedesc://" + b" 192.0.2.7 2009 " * 4000 + b"x\n",
+        b"http:" + b" a" * 30000 + b" 5\n",
+        b"http: " + b"a" * 60000 + b" 5\n",
+        b"http:x 192.0.2.7 2009 " + b"5 " * 30000 + b"x\n",
+    ],
+)
+def test_a_hostile_line_takes_linear_time(tmp_path: Path, line: bytes) -> None:
+    found, _ = repaired(tmp_path / "a.arc", line * 3 + record())  # in quadratic time this takes a minute
+    assert found[-1].block == PAGE

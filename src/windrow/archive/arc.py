@@ -16,9 +16,13 @@ from windrow.archive.warc import MAX_BLOCK
 MAX_LINE = 1 << 16  # bytes
 
 _ADDRESS = rb"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+|-|0|unknown)"
-_FIELDS = rb"[A-Za-z][A-Za-z0-9+.\-]{1,30}:[^\r\n]* " + _ADDRESS + rb" (?:\d{4,17}|-) [^\r\n]*?\d+[ \t]*\r?\n"
+# A line must end with a length. To look at that first keeps the time linear, whatever stands in the line.
+_SCHEMED = rb"[A-Za-z][A-Za-z0-9+.\-]{1,30}:(?=[^\r\n]*\d[ \t]*\r?\n)"
+_FIELDS = _SCHEMED + rb"[^\r\n]* " + _ADDRESS + rb" (?:\d{4,17}|-) [^\r\n]*\r?\n"
 START = re.compile(rb"^(?:" + _FIELDS + rb"|filedesc://[^\r\n]*\r?\n)", re.MULTILINE)  # what a record begins with
-_LINE = re.compile(rb"(.*) (" + _ADDRESS + rb") (\d{4,17}|-) (?:(.*) )?(\d+)[ \t]*\r?\n", re.DOTALL)
+_LINE = re.compile(
+    rb"(?=.*\d[ \t]*\r?\n\Z)(.*) (" + _ADDRESS + rb") (\d{4,17}|-) (?:(.*) )?(\d+)[ \t]*\r?\n", re.DOTALL
+)
 _SECOND = re.compile(rb"(.*?) ?(\d{3}|-) (\S+) (\S+) (\d+|-) (\S+)", re.DOTALL)  # what version 2 has before the length
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.\-]{0,30}(?::|\Z)")
 FILE = b"filedesc:"
