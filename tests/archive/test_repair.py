@@ -161,3 +161,11 @@ def test_a_file_that_lies_about_every_length_is_not_read_again_and_again(
     data = b"".join(raw(number, length=b"Content-Length: 100000\r\n") for number in range(2000)) + b"x" * 100_000
     found, _ = read(tmp_path / "a", data)
     assert len(found) > 3 and sum(given) <= 4 * len(data)
+
+
+def test_a_file_full_of_beginnings_of_members_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repair, "_TRIES", 50)
+    member, fakes = gzip.compress(raw(1)), b"\x1f\x8b\x08\xff" * 40
+    found, damages = read(tmp_path / "a", member + fakes + member + fakes + member)
+    assert ids(found) == [1, 1]
+    assert damages[-1].end == (tmp_path / "a").stat().st_size

@@ -16,7 +16,7 @@ from windrow.archive.warc import MAX_BLOCK
 MAX_LINE = 1 << 16  # bytes
 
 _ADDRESS = rb"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+|-|0|unknown)"
-# A line must end with a length. To look at that first keeps the time linear, whatever stands in the line.
+# A line must end with a length. To check that first keeps the time linear for any content.
 _SCHEMED = rb"[A-Za-z][A-Za-z0-9+.\-]{1,30}:(?=[^\r\n]*\d[ \t]*\r?\n)"
 _FIELDS = _SCHEMED + rb"[^\r\n]* " + _ADDRESS + rb" (?:\d{4,17}|-) [^\r\n]*\r?\n"
 START = re.compile(rb"^(?:" + _FIELDS + rb"|filedesc://[^\r\n]*\r?\n)", re.MULTILINE)  # what a record begins with

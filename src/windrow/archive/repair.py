@@ -23,6 +23,7 @@ _LINE = arc.MAX_LINE
 _AHEAD = 1 << 12  # bytes behind a block in which the line of a record may end that begins in it
 _AGAIN = 64 << 20  # bytes given back to the stream, at least
 _GIVEN = 4  # times the size of the file: a hostile file must not be read again and again
+_TRIES = 50_000  # beginnings of members that are tried in a file; chance gives one in 16 MB, a hostile file millions
 _MAGIC = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
 _EITHER = re.compile(b"%b|%b" % (warc.START.pattern, arc.START.pattern), re.MULTILINE)
 _PADDING = b"\r\n\0"
@@ -45,6 +46,7 @@ def records(path: Path, start: int, end: int | None, report: Report) -> Iterator
     with open(path, "rb") as file:
         size = min(os.fstat(file.fileno()).st_size, end if end is not None else 1 << 62)
         mending = _Mending(path, size, report)
+        tries = iter(range(_TRIES))
         at = start
         while at < size:
             try:
@@ -55,7 +57,7 @@ def records(path: Path, start: int, end: int | None, report: Report) -> Iterator
                 damage = error
             if damage is None:
                 return
-            at = _next_member(file, path, damage.offset + 1, end) or size
+            at = _next_member(file, path, (damage.offset + 1, end), tries) or size
             if not damage.cut or damage.offset > mending.reported:
                 mending.report(damage.offset, at, damage.what)
 
@@ -190,15 +192,17 @@ def _length(stream: MemberStream, offset: int, fresh: bool) -> int:
     return stream.position - offset if stream.plain or (fresh and stream.drained) else 0
 
 
-def _next_member(file: BinaryIO, path: Path, start: int, end: int | None) -> int | None:
-    """Return the offset of the next member that begins with a record; None if there is none."""
-    at = start
+def _next_member(file: BinaryIO, path: Path, span: tuple[int, int | None], tries: Iterator[int]) -> int | None:
+    """Return the offset of the next member that begins with a record; None if there is none, or all tries are used."""
+    at, end = span
     while True:
         file.seek(at)
         window = file.read(unpack.PIECE)
         if end is not None:
             window = window[: max(end - at, 0)]
         for match in _MAGIC.finditer(window):
+            if next(tries, None) is None:
+                return None
             if _opens(file, path, at + match.start(), end):
                 return at + match.start()
         if len(window) < 4:
