@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # process, so that the servers and finished crawls that they share are made once.
 PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --durations 15
 # The tests that reach a C kernel.
-KERNEL_TESTS := tests/extract tests/judge tests/dedup tests/test_refine.py
+KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py
 
 .PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
 

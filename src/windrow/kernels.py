@@ -8,6 +8,7 @@ KERNELS = {  # name -> module
     "anchors": "windrow.extract.anchors._anchors",
     "blocks": "windrow.extract.blocks._blocks",
     "tags": "windrow.extract.tags._tags",
+    "records": "windrow.archive._records",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",

@@ -66,7 +66,10 @@ class Refiner:
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
-        page = self._extract(capture)
+        return self.judged(capture, self._extract(capture), sketch)
+
+    def judged(self, capture: Capture, page: Page, sketch: str = "") -> Refined:
+        """Refine a page whose text was extracted already, by this extractor or another program."""
         links, refused = self._links(page) if page.links else ((), {})
         embeds = self._embeds(capture, links, refused) if self._requisites else ()
         if self._judge is None:

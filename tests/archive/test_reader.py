@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.archive.captures import any_capture, capture, files, write
 from tests.shared import shared
 from windrow import archive
-from windrow.archive import Earlier, Writer
+from windrow.archive import Earlier, StoredCapture, Writer
 from windrow.config import ArchiveOptions
 from windrow.data import Capture, Place
 
@@ -309,3 +309,68 @@ def test_a_record_of_common_crawl_becomes_a_capture(tmp_path: Path) -> None:
         and len(entry.capture.head + entry.capture.body) == 74581
     )
     assert archive.open_place(tmp_path / "warc", entry.place).body == entry.capture.body
+
+
+def response(path: Path, block: bytes, **headers: str) -> StoredCapture:
+    """Write one response record of another program, and read it."""
+    written = {
+        "WARC-Type": "response",
+        "WARC-Record-ID": "<urn:uuid:a>",
+        "WARC-Target-URI": "http://a.example/",
+        "WARC-Date": "2020-01-01T00:00:00Z",
+        "Content-Type": "application/http; msgtype=response",
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in written.items())
+    path.write_bytes(f"WARC/1.0\r\n{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n")
+    (found,) = archive.captures(path, archive.ReadOptions(resources=True, conversions=True))
+    return found
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: a b\r\n\r\n",
+        b"HTTP/1.1 200 OK\nContent-Type: text/html\nX: a b\n\n",
+        b"HTTP/1.1 200 OK\nContent-Type: text/html\r\nX: a b\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: a\r\n   b\r\n\r\n",
+        b"HTTP/1.1 200 OK\nContent-Type: text/html\nX: a\n\tb\n\n",
+        b"HTTP/2 200\r\ncontent-type: text/html\r\nx: a b\r\n\r\n",
+        b"HTTP/2.0 200 \r\ncontent-type: text/html\r\nx: a b\r\n\r\n",
+        b"HTTP/3 200 OK\r\nContent-type:text/html\r\nX:a b\r\n\r\n",
+    ],
+)
+def test_headers_of_every_form_are_read(tmp_path: Path, head: bytes) -> None:
+    found = response(tmp_path / "a.warc", head + b"<p>body</p>\n\n").capture
+    assert (found.status, found.header("Content-Type"), found.header("X")) == (200, "text/html", "a b")
+    assert (found.body, found.encoded) == (b"<p>body</p>\n\n", False)
+
+
+def test_the_codings_of_other_programs_are_undone(tmp_path: Path) -> None:
+    packed = gzip.compress(b"<p>body</p>")
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    found = response(tmp_path / "a.warc", head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)).capture
+    assert (found.body, found.encoded) == (b"<p>body</p>", False)
+    assert found.stored == b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
+
+
+def test_a_record_that_is_cut_is_a_truncated_capture(tmp_path: Path) -> None:
+    response(tmp_path / "a.warc", b"HTTP/1.1 200 OK\r\n\r\n" + b"<p>body</p>" * 50)
+    (tmp_path / "a.warc").write_bytes((tmp_path / "a.warc").read_bytes()[:-40])
+    (found,) = archive.captures(tmp_path / "a.warc", archive.ReadOptions(report=lambda damage: None))
+    assert found.capture.truncated == "unspecified" and found.capture.body.startswith(b"<p>body</p>")
+
+
+@pytest.mark.parametrize("kind", ["resource", "conversion"])
+def test_resources_and_conversions_are_captures_where_they_are_wanted(tmp_path: Path, kind: str) -> None:
+    found = response(tmp_path / "a.warc", b"some text", WARC_Type=kind, Content_Type="text/plain")
+    assert (found.type, found.capture.status, found.capture.body) == (kind, 200, b"some text")
+    assert found.capture.header("Content-Type") == "text/plain"
+    assert list(archive.read(tmp_path / "a.warc")) == []
+
+
+def test_a_response_without_a_type_is_read_by_its_first_bytes(tmp_path: Path) -> None:
+    response(tmp_path / "a.warc", b"HTTP/1.1 200 OK\r\n\r\n<p>body</p>")
+    whole = (tmp_path / "a.warc").read_bytes()
+    (tmp_path / "a.warc").write_bytes(whole.replace(b"Content-Type: application/http; msgtype=response\r\n", b""))
+    assert [stored.capture.body for stored in archive.read(tmp_path / "a.warc")] == [b"<p>body</p>"]

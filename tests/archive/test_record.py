@@ -1,23 +1,18 @@
 """Records from files: complete, irregular, torn and hostile."""
 
 import base64
-import contextlib
 import gzip
 import hashlib
-import io
-import tarfile
 import tracemalloc
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from warcio.archiveiterator import ArchiveIterator
 
 from tests.archive.captures import capture, files, write
-from tests.shared import shared
 from windrow import archive
-from windrow.archive import record, stream
+from windrow.archive import unpack, warc
 
 
 def raw(block: bytes, version: bytes = b"WARC/1.0", end: bytes = b"\r\n", tail: bytes = b"\r\n\r\n") -> bytes:
@@ -92,8 +87,8 @@ def test_pieces_of_any_size_give_the_same_records(
     own: Path, monkeypatch: pytest.MonkeyPatch, piece: int, unpacked: int
 ) -> None:
     expected = list(archive.records(own))
-    monkeypatch.setattr(stream, "PIECE", piece)
-    monkeypatch.setattr(stream, "UNPACKED", unpacked)
+    monkeypatch.setattr(unpack, "PIECE", piece)
+    monkeypatch.setattr(unpack, "UNPACKED", unpacked)
     assert list(archive.records(own)) == expected
 
 
@@ -267,7 +262,7 @@ def test_an_endless_header_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_a_block_too_large_to_keep_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "MAX_BLOCK", 1000)
+    monkeypatch.setattr(warc, "MAX_BLOCK", 1000)
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(raw(bytes(3_000_000))) + gzip.compress(raw(b"next")))
     assert [(len(one.block), one.size) for one in archive.records(path)] == [(1000, 3_000_000), (4, 4)]
@@ -280,7 +275,7 @@ def test_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path, monkeypatch: pytest.M
         packer.compress(bytes(1 << 20)) for _ in range(64)
     )
     path.write_bytes(packed + packer.flush())
-    monkeypatch.setattr(record, "MAX_BLOCK", 1 << 20)
+    monkeypatch.setattr(warc, "MAX_BLOCK", 1 << 20)
     tracemalloc.start()
     found, error = until_error(path)
     peak = tracemalloc.get_traced_memory()[1]
@@ -295,64 +290,3 @@ def test_nothing_beyond_the_end_is_read(own: Path) -> None:
     for count, one in enumerate(whole):
         assert list(archive.records(own, end=one.offset)) == whole[:count]
         assert list(archive.records(own, one.offset, one.offset + one.length)) == [one]
-
-
-def warcio_records(path: Path) -> list[int]:
-    """Return the lengths of the blocks that warcio reads until the end or its first error."""
-    lengths = []
-    with open(path, "rb") as file, contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Exception):
-        for found in ArchiveIterator(file, no_record_parse=True):
-            lengths.append(len(found.content_stream().read()))
-    return lengths
-
-
-# The reasons why we stop before warcio does, by the end of the path. All other files must give at least its records.
-NAMED = {
-    ".arc": "ARC is not read yet",
-    ".arc.gz": "ARC is not read yet",
-    "jwat-gzip/src/test/resources/invalid-entries.gz": "no archive: warcio takes any text for ARC",
-    "invalid-truncated.gz": "no archive",
-    "sample.txt.gz": "no archive",
-    "three-files.gz": "no archive",
-    "clipped.warc.gz": "ends inside a gzip member",
-    "invalid-warcfile-fields-empty.warc": "Content-Length is empty",
-    "invalid-warcfile-fields-invalidformat.warc": "Content-Length is a word",
-    "invalid-warcfile-fields-missing.warc": "Content-Length is empty",
-    "invalid-warcfile-lonely-continuation.warc": "no Content-Length",
-    "invalid-warcfile-lonely-monkeys.warc": "no Content-Length",
-    "invalid-warcfile-lonely-request-response-resource-conversion.warc": "no Content-Length",
-    "invalid-warcfile-lonely-revisit.warc": "no Content-Length",
-    "invalid-warcfile-lonely-warcinfo-metadata.warc": "no Content-Length",
-    "Invalid/missing_header_field.warc": "ends inside a header",
-    "Invalid/multiline_header_values.warc": "an unindented line runs into the header",
-    "Invalid/premature_w_trailing_newline.warc": "ends inside a header",
-    "Invalid/premature_wo_trailing_newline.warc": "ends inside a header",
-    "Invalid/short_content_block.warc": "ends inside a block",
-    "resource.warc": "ends inside a block: its line ends were changed after it was written",
-    "/response.warc": "the same",
-    "revisit_unmodified.warc": "the same",
-    "1.1/warcinfo.warc": "the same",
-    "without-block-digest/warcinfo.warc": "the same",
-    "gemini_w_payload.warc": "the same",
-}
-
-
-def test_files_of_other_programs_give_the_records_that_warcio_reads_or_a_named_reason(tmp_path: Path) -> None:
-    with tarfile.open(shared("conformance/warc.tar.xz")) as packed:
-        packed.extractall(tmp_path, filter="data")
-    short = {}
-    for path in sorted(
-        path
-        for path in tmp_path.rglob("*")
-        if path.is_file() and path.suffix in (".warc", ".arc", ".gz", ".open", ".lz4", ".wat", ".wet")
-    ):
-        found, error = until_error(path)
-        with contextlib.suppress(archive.ArchiveError):
-            list(archive.read(path))
-        archive.tail(path)
-        expected = warcio_records(path)
-        if [one.size for one in found][: len(expected)] != expected:
-            assert error is not None
-            short[path.as_posix()] = error.what
-    unnamed = {path: what for path, what in short.items() if not path.endswith(tuple(NAMED))}
-    assert unnamed == {} and len(short) > 20

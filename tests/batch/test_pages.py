@@ -130,13 +130,27 @@ def test_a_warc_file_without_pages_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packing", ["", "gzip", "zstd"])
-def test_a_damaged_warc_file_gives_the_pages_before_the_damage(packing: str, tmp_path: Path) -> None:
+def test_a_cut_warc_file_gives_its_pages_and_the_beginning_of_the_last_one(packing: str, tmp_path: Path) -> None:
     path = warcs.write(tmp_path / "a.warc", [warcs.record(URL, PAGE), warcs.record(URL, PAGE * 9)], packing)
     path.write_bytes(path.read_bytes()[:-30])
     found: list[Capture] = []
-    with pages.opened(str(path)) as file, pytest.raises(ConfigError, match="the pages before it are intact"):
+    with pages.opened(str(path)) as file, pytest.raises(ConfigError, match="all intact pages were read"):
         found.extend(pages.captures(file, None, lambda count: None))
-    assert [capture.body for capture in found] == [PAGE]
+    assert found[0].body == PAGE and not found[0].truncated
+    assert all(cut.truncated and (PAGE * 9).startswith(cut.body) for cut in found[1:])
+
+
+def test_pages_behind_a_damaged_record_are_read(tmp_path: Path) -> None:
+    path = warcs.write(tmp_path / "a.warc.gz", [warcs.record(URL, PAGE + b"%d" % number) for number in range(3)])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + bytes(20) + whole[len(whole) // 2 + 20 :])
+    found: list[Capture] = []
+    with (
+        pages.opened(str(path)) as file,
+        pytest.raises(ConfigError, match=r", byte \d+: .*; all intact pages were read"),
+    ):
+        found.extend(pages.captures(file, None, lambda count: None))
+    assert [capture.body[-1:] for capture in found] == [b"0", b"2"]
 
 
 def test_progress_counts_the_bytes_of_the_file(tmp_path: Path) -> None:

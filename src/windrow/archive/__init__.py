@@ -17,26 +17,39 @@ old length and the records stay in memory.
 not part of the archive. So a Writer never inspects the end of a file. The reader does: `read` and `records` return what
 is intact and raise ArchiveError at the first byte that is not, and `tail` finds the end of the last intact record.
 
-`purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
+Files of other programs are read by the same functions: WARC of every version, and ARC, whose records get the headers
+that they would have in a WARC file. Bodies that were stored with their codings are decoded (`bodies`). With a `report`,
+`records` and `captures` continue behind damage (`repair`), and `Originals` finds the payloads of foreign revisits.
 
-`members` builds records and `stream` decompresses them: only these two modules import isal and zstandard. `fields`
-holds what both directions share. Files of other programs may hold bodies with their codings: `bodies` removes these.
+A file becomes records in four steps: `unpack` gives the bytes of its members, `stream` joins them with their offsets,
+`warc` and `arc` make one record of them, `scan` and `repair` all. `heads` holds what is done for every record, in C
+where there is a compiler. `purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
+
+`members` builds records and `unpack` decompresses them: only these two modules import isal and zstandard. `fields`
+holds what both directions share.
 """
 
 from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import StoredCapture, is_archive, open_entry, open_place, read
-from windrow.archive.record import WarcRecord, records, tail, verify
-from windrow.archive.stream import ArchiveError
+from windrow.archive.reader import ReadOptions, StoredCapture, captures, open_entry, open_place, read
+from windrow.archive.record import WarcRecord, verify
+from windrow.archive.repair import Damage
+from windrow.archive.revisits import Originals
+from windrow.archive.scan import is_archive, records, tail
+from windrow.archive.unpack import ArchiveError
 from windrow.archive.writer import Writer
 
 __all__ = [
     "ArchiveError",
+    "Damage",
     "Earlier",
     "Members",
+    "Originals",
+    "ReadOptions",
     "StoredCapture",
     "WarcRecord",
     "Writer",
+    "captures",
     "decoded",
     "is_archive",
     "open_entry",

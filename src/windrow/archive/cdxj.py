@@ -15,10 +15,11 @@ import msgspec
 
 from windrow import urls
 from windrow.archive import fields, sniff
-from windrow.archive.heads import heads
 from windrow.archive.members import base32
-from windrow.archive.record import WarcRecord, records, verify
-from windrow.archive.stream import ArchiveError
+from windrow.archive.record import WarcRecord, verify
+from windrow.archive.scan import records
+from windrow.archive.skim import heads
+from windrow.archive.unpack import ArchiveError
 
 REVISIT = "warc/revisit"
 CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record

@@ -4,6 +4,7 @@ The format is application/warc-fields, one `name: value` per line. Names follow 
 one. Fields with their usual value are left out.
 """
 
+import datetime
 import re
 import unicodedata
 import urllib.parse
@@ -22,6 +23,7 @@ _STATUS = re.compile(rb"[^ ]+ +(\d{3})(?=[ \r\n]|$)")
 _HEAD = re.compile(rb"\n\r?\n")
 _ENCODED = re.compile(rb"(?im)^(?:transfer|content)-encoding:(?![ \t]*identity)")
 _CODING = re.compile(rb"(?im)^content-encoding:([^\r\n]*)")
+_FOLDED = re.compile(rb"\r?\n[ \t]+(?=[^\s])")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _DEFAULT = Task(Url("", "", "", 0))
 
@@ -77,10 +79,29 @@ def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
     return block[:end], block[end:]
 
 
+def regular(head: bytes) -> bytes:
+    """Return a head that another program wrote with the usual line ends, and without folded lines."""
+    if b"\n" not in head.replace(b"\r\n", b"") and b"\n " not in head and b"\n\t" not in head:
+        return head
+    unfolded = _FOLDED.sub(b" ", head)
+    return b"".join([line.rstrip(b"\r") + b"\r\n" for line in unfolded.removesuffix(b"\n").split(b"\n")])
+
+
 def status(head: bytes) -> int:
     """Return the code in a status line; 0 if there is none."""
     match = _STATUS.match(head)
     return int(match[1]) if match else 0
+
+
+def epoch(text: str) -> float:
+    """Return a date of any precision that WARC allows, in epoch seconds; 0 if it is not a date."""
+    for pattern in ("", "%Y%m%d%H%M%S", "%Y-%m-%dT%H:%MZ", "%Y-%m", "%Y"):
+        try:
+            moment = datetime.datetime.strptime(text, pattern) if pattern else datetime.datetime.fromisoformat(text)
+        except ValueError:
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+    return 0.0
 
 
 def codings(head: bytes) -> str:

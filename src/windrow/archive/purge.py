@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from windrow.archive.members import date
 from windrow.archive.reader import exchange_at
-from windrow.archive.record import is_tombstone, records
-from windrow.archive.stream import ArchiveError
+from windrow.archive.record import is_tombstone
+from windrow.archive.scan import records
+from windrow.archive.unpack import ArchiveError
 from windrow.data import Place
 
 _START = (

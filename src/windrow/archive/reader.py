@@ -1,19 +1,21 @@
-"""Read WARC files back to Captures: a whole file, or one Place.
+"""Read archive files back to Captures: a whole file, or one Place.
 
 In our own files (their warcinfo names the layout) every capture equals the one that was written, and a missing record
 is an error. In files of other programs each http response becomes a Capture, as complete as its records are.
 """
 
-import datetime
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from windrow import coding, urls
-from windrow.archive import fields, names
-from windrow.archive.record import WarcRecord, is_tombstone, records, verify
-from windrow.archive.stream import ArchiveError, MemberStream
+from windrow.archive import bodies, fields, names
+from windrow.archive.record import WarcRecord, is_tombstone, verify
+from windrow.archive.repair import Damage, Report
+from windrow.archive.revisits import Originals
+from windrow.archive.scan import records
+from windrow.archive.unpack import ArchiveError
 from windrow.data import Capture, Place, Url
 
 _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "metadata": "metadata"}
@@ -30,6 +32,16 @@ class StoredCapture(msgspec.Struct, frozen=True, gc=False):
     digest: str  # sha1 of the payload in base32, without prefix, as written in the file
     fields: dict[str, str]  # of the metadata record
     id: str  # of the response record: <urn:uuid:…>
+    type: str = "response"  # or "revisit", "resource", "conversion"
+
+
+class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the files of other programs are read."""
+
+    resources: bool = False  # read resource records too, which hold a file without its exchange
+    conversions: bool = False  # and conversion records, which hold the text of a page: WET files
+    originals: Originals | None = None  # finds the payload of a revisit in the same set of files
+    report: Report | None = None  # what is called with each damage; without it damage is an error
 
 
 def read(path: Path, end: int | None = None, resources: bool = False) -> Iterator[StoredCapture]:
@@ -39,16 +51,29 @@ def read(path: Path, end: int | None = None, resources: bool = False) -> Iterato
     exchanges are skipped; with `resources`, resource records, which hold a file without its exchange, are read too. If
     the file is damaged, every complete capture before the damage is yielded, then the error is raised.
     """
+    return captures(path, ReadOptions(resources=resources), end)
+
+
+def captures(path: Path, reading: ReadOptions, end: int | None = None) -> Iterator[StoredCapture]:
+    """Yield every capture of a file as `read` does, in the way that `reading` says."""
     path = path.absolute()
-    for exchange, ours in _exchanges(path, end, resources):
+    for exchange, ours in _exchanges(path, end, reading):
         first = min(record.offset for record in exchange.values())
-        if ours and not _whole(exchange):
-            raise ArchiveError(path, first, "the capture that begins here lacks one of its records")
-        entry = _entry(path, exchange)
+        try:
+            if ours and not _whole(exchange):
+                raise ArchiveError(path, first, "the capture that begins here lacks one of its records")
+            entry = _entry(path, exchange, reading.originals)
+            if entry is None and ours:
+                what = "the capture that begins here is a revisit of a file that is missing"
+                raise ArchiveError(path, first, what)
+        except ArchiveError as error:
+            if reading.report is None:
+                raise
+            last = max(record.offset + record.length for record in exchange.values())
+            reading.report(Damage(str(path), first, max(last, first), error.what))
+            continue
         if entry is not None:
             yield entry
-        elif ours:
-            raise ArchiveError(path, first, "the capture that begins here is a revisit of a file that is missing")
 
 
 def open_place(directory: Path, place: Place) -> Capture:
@@ -66,23 +91,14 @@ def open_entry(directory: Path, place: Place) -> StoredCapture:
     return entry
 
 
-def is_archive(path: Path) -> bool:
-    """Return whether a file begins with a WARC record, plain or compressed, whatever its name is."""
-    with open(path, "rb") as file:
-        try:
-            stream = MemberStream(file, path, 0, None)
-            return (stream.peek(1) or stream.more()) and stream.peek(5).upper() == b"WARC/"
-        except ArchiveError:
-            return False
-
-
-def _exchanges(path: Path, end: int | None, resources: bool) -> Iterator[tuple[_RecordSet, bool]]:
+def _exchanges(path: Path, end: int | None, reading: ReadOptions) -> Iterator[tuple[_RecordSet, bool]]:
     """Yield the records of each exchange, and whether they must be complete."""
     exchange: _RecordSet = {}
     ours, damage = False, None
+    alone = _alone(reading)
     try:
-        for record in records(path, end=end):
-            if resources and record.type == "resource":
+        for record in records(path, end=end, report=reading.report):
+            if record.type in alone:
                 if exchange:
                     yield exchange, ours
                     exchange = {}
@@ -103,6 +119,12 @@ def _exchanges(path: Path, end: int | None, resources: bool) -> Iterator[tuple[_
         yield exchange, ours
     if damage is not None:
         raise damage
+
+
+def _alone(reading: ReadOptions) -> tuple[str, ...]:
+    """Return the types of records that are a capture of their own."""
+    wanted = (reading.resources, "resource"), (reading.conversions, "conversion")
+    return tuple([name for given, name in wanted if given])
 
 
 def _before(exchange: _RecordSet, ours: bool, damage: ArchiveError) -> _RecordSet:
@@ -179,16 +201,19 @@ def exchange_at(path: Path, offset: int) -> _RecordSet:
     return exchange
 
 
-def _entry(path: Path, exchange: _RecordSet) -> StoredCapture | None:
+def _entry(path: Path, exchange: _RecordSet, originals: Originals | None = None) -> StoredCapture | None:
     answer = exchange.get("answer")
-    if answer is not None and answer.type == "resource":
+    if answer is None:
+        return None
+    kind = answer.type
+    if kind in ("resource", "conversion") or _bare(answer):
         answer = _as_response(answer)
         exchange = {"answer": answer}
-    if answer is None or "/http" not in answer.header("Content-Type").lower():
+    if not _is_http(answer):
         return None
     notes = fields.decode(exchange["metadata"].block) if "metadata" in exchange else {}
     try:
-        seq, capture = int(notes.get("seq", 0)), _capture(path, exchange, notes)
+        seq, capture = int(notes.get("seq", 0)), _capture(path, exchange, notes, originals)
     except (KeyError, ValueError) as error:
         what = f"the metadata of the capture that begins here is not readable ({error})"
         raise ArchiveError(path, answer.offset, what) from None
@@ -197,8 +222,25 @@ def _entry(path: Path, exchange: _RecordSet) -> StoredCapture | None:
     place = Place(f"{path.parent.name}/{path.name}", answer.offset, answer.length)
     digest = answer.header("WARC-Payload-Digest").removeprefix("sha1:")
     return StoredCapture(
-        place=place, capture=capture, seq=seq, digest=digest, fields=notes, id=answer.header("WARC-Record-ID")
+        place=place,
+        capture=capture,
+        seq=seq,
+        digest=digest,
+        fields=notes,
+        id=answer.header("WARC-Record-ID"),
+        type=kind,
     )
+
+
+def _is_http(answer: WarcRecord) -> bool:
+    """Return whether a record holds an http response. Some programs leave out the type, and the block of a revisit."""
+    kind = answer.header("Content-Type").lower()
+    return "/http" in kind or (not kind and (answer.type == "revisit" or answer.block[:5] == b"HTTP/"))
+
+
+def _bare(answer: WarcRecord) -> bool:
+    """Return whether a record of an ARC file holds a page without the header of its response."""
+    return answer.version.startswith("ARC/") and "/http" not in answer.header("Content-Type") and bool(answer.target)
 
 
 def _as_response(resource: WarcRecord) -> WarcRecord:
@@ -209,34 +251,41 @@ def _as_response(resource: WarcRecord) -> WarcRecord:
     return msgspec.structs.replace(resource, headers=headers, block=head + resource.block)
 
 
-def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str]) -> Capture | None:
+def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], originals: Originals | None) -> Capture | None:
     answer = exchange["answer"]
     known = notes if "seq" in notes else {}
     url = _url(answer.target, bool(known))
+    if url is None:
+        return None
     head, rest = fields.split(answer.block, known)
-    stored = rest if answer.type == "response" else _payload(path, answer)
-    if url is None or stored is None:
+    if not known:
+        head = fields.regular(head)
+    stored: bytes | None = rest
+    if answer.type == "revisit":
+        head, stored = _revisited(path, answer, head, originals)
+    if stored is None:
         return None
     raw, body = b"", stored
     if "decoded" in known:
         raw, body = stored, _decoded(stored, fields.codings(head), int(known["decoded"]))
     protocol, cipher = _protocols(answer)
-    return Capture(
+    capture = Capture(
         task=fields.task(url, known),
         status=int(known["status"]) if "status" in known else fields.status(head),
         request=exchange["request"].block if "request" in exchange else b"",
         head=head,
         body=body,
-        time=_time(answer.header("WARC-Date")),
+        time=fields.epoch(answer.header("WARC-Date")),
         seconds=int(known.get("fetchTimeMs", 0)) / 1000,
         ip=answer.header("WARC-IP-Address"),
         protocol=protocol,
         cipher=cipher,
-        truncated=answer.header("WARC-Truncated"),
+        truncated=answer.header("WARC-Truncated") or ("unspecified" if len(answer.block) < answer.size else ""),
         downloaded=int(known.get("downloaded", 0)) if known else answer.size,
         encoded="encoded" in known if known else fields.encoded(head),
         raw=raw,
     )
+    return capture if known else bodies.decoded(capture)
 
 
 def _decoded(stored: bytes, codings: str, size: int) -> bytes:
@@ -250,6 +299,18 @@ def _url(text: str, ours: bool) -> Url | None:
     if url is not None and ours and url.text != text:
         return Url(text, url.host, url.domain, urls.key(text))
     return url
+
+
+def _revisited(path: Path, revisit: WarcRecord, head: bytes, originals: Originals | None) -> tuple[bytes, bytes | None]:
+    """Return header and stored body of a revisit. A server that says "not modified" sends the old header no more."""
+    stored = _payload(path, revisit)
+    if stored is not None or originals is None:
+        return head, stored
+    earlier = originals.find(revisit)
+    if earlier is None:
+        return head, None
+    old, stored = fields.split((_as_response(earlier) if earlier.type == "resource" else earlier).block, {})
+    return (head if 200 <= fields.status(head) < 300 else fields.regular(old)), stored
 
 
 def _payload(path: Path, revisit: WarcRecord) -> bytes | None:
@@ -278,14 +339,3 @@ def _protocols(answer: WarcRecord) -> tuple[str, str]:
     layer = next((name for name in written if name.startswith(("tls/", "ssl/"))), "")
     protocol = next((name for name in written if name != layer), "")
     return protocol, f"{layer} {answer.header('WARC-Cipher-Suite')}".strip()
-
-
-def _time(text: str) -> float:
-    """Return a date of any precision that WARC allows, in epoch seconds; 0 if it is not a date."""
-    for pattern in ("", "%Y%m%d%H%M%S", "%Y-%m-%dT%H:%MZ", "%Y-%m", "%Y"):
-        try:
-            moment = datetime.datetime.strptime(text, pattern) if pattern else datetime.datetime.fromisoformat(text)
-        except ValueError:
-            continue
-        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
-    return 0.0

@@ -1,38 +1,24 @@
-"""Read WARC records from any file: every version, plain or gzip, with or without one gzip member per record.
-
-Lengths are checked before anything is kept, and headers have a size limit. Damage is never skipped: every record before
-it is returned, then ArchiveError names its offset.
-"""
+"""One record of an archive, whatever its format: `warc` and `arc` make it, `scan` reads all of a file."""
 
 import base64
 import hashlib
-import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
-from windrow.archive.stream import ArchiveError, MemberStream
+from windrow.archive import fields, heads
 
-MAX_HEADER = 1 << 18  # bytes of a record's header
-MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and skipped
-
-_HEADER_END = re.compile(rb"\n\r?\n")
-_VERSION = re.compile(r"WARC/\d+\.\d+[ \t]*", re.IGNORECASE)
-_FOLD = re.compile(r"\r?\n[ \t]+")
-_END = b"\r\n\r\n"
 _DIGESTS = ("md5", "sha1", "sha256", "sha384", "sha512")
 
 
 class WarcRecord(msgspec.Struct, frozen=True, gc=False):
-    """One WARC record."""
+    """One WARC record. A record of an ARC file has the headers that it would have in a WARC file."""
 
     offset: int  # of its gzip member, or of its first byte in a plain file
     length: int  # of its gzip members, or of its bytes; 0 if it shares a member (not yet verified) or has no proper end
-    version: str  # "WARC/1.1"
+    version: str  # "WARC/1.1", "ARC/1.0"
     headers: tuple[tuple[str, str], ...]  # in order, as written
     block: bytes
-    size: int  # Content-Length; more than len(block) if the block was cut at MAX_BLOCK
+    size: int  # Content-Length; more than len(block) if the block was cut at MAX_BLOCK, or the file ends inside it
 
     @property
     def type(self) -> str:
@@ -55,33 +41,27 @@ class WarcRecord(msgspec.Struct, frozen=True, gc=False):
                 return value
         return next(iter(self.all(name)), "")
 
+    def http(self) -> tuple[dict[str, str], bytes]:
+        """Return the fields of the HTTP header by their names in lower case, and the payload as it is stored.
+
+        Of a field that is repeated, the values are joined by commas.
+        """
+        usual = heads.http(self.block)
+        if usual is not None:
+            return usual[1], self.block[usual[0] :]
+        head, payload = fields.split(self.block, {})
+        found: dict[str, str] = {}
+        for line in fields.regular(head).decode("latin-1").split("\r\n")[1:]:
+            name, colon, value = line.partition(":")
+            if colon:
+                name, value = name.strip().lower(), value.strip()
+                found[name] = f"{found[name]}, {value}" if name in found else value
+        return found, payload
+
     def all(self, name: str) -> list[str]:
         """Return all values of a header."""
         wanted = name.lower()
         return [value for field, value in self.headers if field.lower() == wanted]
-
-
-def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[WarcRecord]:
-    """Yield every record from `start`, and read nothing beyond `end` (for a growing file: its committed length)."""
-    with open(path, "rb") as file:
-        stream = MemberStream(file, path, start, end)
-        while stream.peek(1) or stream.more():
-            stream.skip_lines()
-            if stream.peek(1):
-                yield _record(stream, path)
-
-
-def tail(path: Path) -> int:
-    """Return the end of the last record before any damage: all records up to there are complete, with valid digests."""
-    end = 0
-    try:
-        for record in records(path):
-            if record.length == 0 or verify(record) is False:
-                break
-            end = record.offset + record.length
-    except ArchiveError:
-        pass
-    return end
 
 
 def is_tombstone(record: WarcRecord) -> bool:
@@ -113,58 +93,3 @@ def _unwritten(text: str, size: int) -> bytes:
         return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)
     text = text.replace("-", "+").replace("_", "/")  # the alphabet that is safe in URLs
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-
-
-def _record(stream: MemberStream, path: Path) -> WarcRecord:
-    offset, fresh = stream.position, stream.fresh
-    while len(start := stream.peek(5).upper()) < 5 and b"WARC/".startswith(start) and stream.more():
-        pass  # a member may end anywhere; other data is not searched for a record
-    if start != b"WARC/":
-        raise ArchiveError(path, offset, f"expected a WARC record here, found {stream.peek(16)!r}")
-    head = stream.until(_HEADER_END, MAX_HEADER)
-    if head is None:
-        raise ArchiveError(path, offset, f"the header that begins here does not end within {MAX_HEADER} bytes")
-    version, headers = _headers(head, path, offset)
-    size = _size(headers, path, offset)
-    block, taken = stream.take(size, MAX_BLOCK)
-    if taken < size:
-        what = f"the file ends inside the record that begins here ({taken} of {size} bytes of its block)"
-        raise ArchiveError(path, offset, what)
-    if stream.plain:
-        ended = stream.peek(4) == _END
-        stream.take(4 * ended, 4)
-    else:
-        stream.skip_lines()
-        ended = fresh and stream.drained
-        if not stream.drained and not b"WARC/".startswith(stream.peek(5).upper()):
-            # The damaged end of a member often unpacks to too many bytes; its checksum is then never reached.
-            raise ArchiveError(path, offset, f"the record that begins here is followed by {stream.peek(16)!r}")
-    return WarcRecord(
-        offset=offset,
-        length=stream.position - offset if ended else 0,
-        version=version,
-        headers=headers,
-        block=block,
-        size=size,
-    )
-
-
-def _headers(head: bytes, path: Path, offset: int) -> tuple[str, tuple[tuple[str, str], ...]]:
-    text = head.decode("utf-8", "replace")
-    if "\n " in text or "\n\t" in text:
-        text = _FOLD.sub(" ", text)
-    version, *lines = text.rstrip("\r\n").split("\n")
-    version = version.rstrip("\r")
-    if not _VERSION.fullmatch(version):
-        raise ArchiveError(path, offset, f"{version[:32]!r} is not a WARC version")
-    pairs = [line.partition(":") for line in lines]
-    return version.strip(), tuple([(name.strip(), value.strip()) for name, colon, value in pairs if colon])
-
-
-def _size(headers: tuple[tuple[str, str], ...], path: Path, offset: int) -> int:
-    for name, value in headers:
-        if name.lower() == "content-length":
-            if value.isascii() and value.isdigit() and len(value) < 19:
-                return int(value)
-            raise ArchiveError(path, offset, f"Content-Length is {value[:32]!r}, which is not a length")
-    raise ArchiveError(path, offset, "the record that begins here has no Content-Length")

@@ -9,8 +9,8 @@ from pathlib import Path
 from windrow import files
 from windrow.archive import fields, members, names
 from windrow.archive.members import Earlier, Members
-from windrow.archive.record import records
-from windrow.archive.stream import ArchiveError
+from windrow.archive.scan import records
+from windrow.archive.unpack import ArchiveError
 from windrow.config import ArchiveOptions
 from windrow.data import Capture, Place
 

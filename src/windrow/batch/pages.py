@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 
 from windrow import archive, coding, urls
-from windrow.archive import ArchiveError, bodies
+from windrow.archive import Damage, ReadOptions, bodies
 from windrow.archive import sniff as payload
 from windrow.batch import inputs
 from windrow.config import ConfigError
@@ -61,7 +61,7 @@ def opened(name: str) -> Iterator[PageFile]:
 
 
 def captures(file: PageFile, url: Url | None, watch: Watch) -> Iterator[Capture]:
-    """Yield the HTML pages of a file. ConfigError: there is none, or the file is damaged; before that, what is intact.
+    """Yield the HTML pages of a file. ConfigError: there is none, or the file is damaged; before that, all intact ones.
 
     `url`: of the page, if it is known; an archive knows its own.
     """
@@ -158,16 +158,17 @@ def _html(file: PageFile, body: bytes) -> bytes:
 
 def _of_archive(file: PageFile, watch: Watch) -> Iterator[Capture]:
     reached, pages = 0, 0
-    try:
-        for stored in archive.read(file.path, resources=True):
-            watch(max(stored.place.offset - reached, 0))
-            reached = max(stored.place.offset, reached)
-            capture = archive.decoded(stored.capture)
-            if 200 <= capture.status < 300 and sniff.is_html(capture.header("Content-Type") or "", capture.body):
-                pages += 1
-                yield capture
-    except ArchiveError as error:
-        raise ConfigError(f"{file.name}, byte {error.offset}: {error.what}; the pages before it are intact") from None
+    damages: list[Damage] = []
+    for stored in archive.captures(file.path, ReadOptions(resources=True, report=damages.append)):
+        watch(max(stored.place.offset - reached, 0))
+        reached = max(stored.place.offset, reached)
+        capture = stored.capture
+        if 200 <= capture.status < 300 and sniff.is_html(capture.header("Content-Type") or "", capture.body):
+            pages += 1
+            yield capture
     watch(max(file.size - reached, 0))
+    if damages:
+        first, more = damages[0], f", and {len(damages) - 1:,} more places are damaged" if len(damages) > 1 else ""
+        raise ConfigError(f"{file.name}, byte {first.start}: {first.what}{more}; all intact pages were read")
     if not pages:
         raise ConfigError(f"{file.name} holds no HTML page; name a WARC file with pages that were answered with 200")

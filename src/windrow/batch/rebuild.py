@@ -7,22 +7,18 @@ Nothing is downloaded.
 
 import asyncio
 import contextlib
-import dataclasses
-import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import msgspec
 
-from windrow import files, fingerprints, log, origin, takedown, urls
-from windrow.batch import captured, committed
+from windrow import fingerprints, log, origin, takedown, urls
+from windrow.batch import captured, committed, judging
 from windrow.config import Config, ConfigError
 from windrow.corpus.shards import Shards
 from windrow.data import Origin, Place, Report
-from windrow.dedup import decide, onion
-from windrow.dedup.decide import Candidate, Decider, Decision
-from windrow.dedup.onion import DuplicateRule
-from windrow.dedup.table import NgramTable
+from windrow.dedup import decide
+from windrow.dedup.decide import Candidate, Decision
 from windrow.refine import Refiner
 
 _FLUSH = 256  # documents between two writes
@@ -39,34 +35,19 @@ class Rebuilt(msgspec.Struct):
     purged: int = 0  # pages that the archive no longer has
 
 
-def _without_link_context(options: Config) -> Config:
-    """A rebuild makes the corpus again and follows no link."""
-    return dataclasses.replace(options, extract=dataclasses.replace(options.extract, link_context=False))
-
-
 class Rebuild:
     """Holds what earlier pages left: fingerprints, n-grams, and what origins said."""
 
     def __init__(self, directory: Path, options: Config, extra: Path | None = None) -> None:
         """`extra`: a takedown list besides the crawl's own."""
-        if options.extract.extractor == "none":
-            raise ConfigError(
-                'extract.extractor is "none": without text there is no corpus; choose an extractor with --set'
-            )
         self._directory = directory
         self._listed = takedown.of(directory, extra=extra)
         self._purged = log.purged(directory / "log")
         self.listed = self.purged = 0  # see Rebuilt
-        self._refiner = Refiner(_without_link_context(options))
-        self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
+        self._refiner = Refiner(judging.without_links(options))
         self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
-        self.table = NgramTable(options.dedup.table_bytes)
-        rule = DuplicateRule.of(options.dedup)
-        mark = (lambda found: onion.mark(self.table, found, rule)) if options.dedup.near_duplicates else None
-        self._decider = Decider(options.signals, self._first_seen, mark)
-
-    async def _first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:
-        return [self._first.setdefault(fingerprint, key) for fingerprint, key in fingerprints]
+        self._owner = judging.Owner(options)
+        self.table = self._owner.table
 
     async def documents(self) -> AsyncIterator[tuple[Decision, bytes]]:
         """Yield the decision on every page as it is now, with the line of its document, empty if it has none."""
@@ -79,7 +60,9 @@ class Rebuild:
                 elif captured.is_purged(report, frame.number, self._purged):
                     # Copies of it stay duplicates: the log has its fingerprints.
                     self.purged += 1
-                    await self._first_seen([(found, report.task.url.key) for found in fingerprints.of_report(report)])
+                    await self._owner.first_seen(
+                        [(found, report.task.url.key) for found in fingerprints.of_report(report)]
+                    )
                 else:
                     yield await self._decide(report, report.place)
 
@@ -99,7 +82,7 @@ class Rebuild:
             origin=known,
             truncated=entry.capture.truncated,
         )
-        decision = await self._decider.decide(candidate, refined.verdict)
+        decision = await self._owner.decide(candidate, refined.verdict)
         if decision.draft is None:
             return decision, b""
         if self._listed and self._listed.covers(report.task.url.text):
@@ -117,23 +100,9 @@ def corpus(
     """
     if not log.names(directory / "log"):
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
-    target = output / "corpus"
-    if target.exists():
-        raise ConfigError(f"{target} exists already; name another directory, or move it away")
     rebuild = Rebuild(directory, options, extra)
-    new = not output.exists()
-    temporary = output / ".new.rebuild"
-    shutil.rmtree(temporary, ignore_errors=True)
-    (temporary / "corpus").mkdir(parents=True)
-    try:
-        done = asyncio.run(_corpus(rebuild, options, temporary, watch))
-        (temporary / "corpus").rename(target)
-        files.sync_directory(output)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if new and not target.exists():
-            output.rmdir()
-    return done
+    with judging.output(output) as temporary:
+        return asyncio.run(_corpus(rebuild, options, temporary, watch))
 
 
 async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:

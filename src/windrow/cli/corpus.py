@@ -1,4 +1,4 @@
-"""`windrow export`, `dedup` and `rebuild`."""
+"""`windrow export` and `dedup`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +7,7 @@ import typer
 
 from windrow import config
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Directory, Json, Settings, counter, load, out, print_json, progress
-from windrow.crawl import display
-from windrow.units import size
+from windrow.cli.terminal import Json, Settings, out, print_json, progress
 
 
 def export(
@@ -187,46 +185,3 @@ def dedup(
         print_json(summary)
     else:
         out.print(job.describe(summary, options))
-
-
-def rebuild(
-    directory: Directory,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(
-            help="Make the corpus again from the archive, in OUT/corpus, with crawl.toml and --set.", metavar="OUT"
-        ),
-    ] = None,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="With --corpus: a list of URLs, hosts and domains besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
-    settings: Settings = None,
-    as_json: Json = False,
-) -> None:
-    """Make state/ again from the log, or the corpus from the archive. An old state/ is moved aside."""
-    options = load(directory, settings)
-    if corpus is None:
-        return _rebuild_state(directory, options, as_json)
-    from windrow.batch import rebuild as job
-
-    with counter("pages") as watch:
-        done = job.corpus(directory, options, corpus, lambda so_far: watch(so_far.pages), takedown)
-    if as_json:
-        return print_json(done)
-    text = f"{done.documents:,} documents with {size(done.kept)} of text"
-    out.print(f"{done.pages:,} pages read, {text} in {corpus / 'corpus'}")
-    if done.listed or done.purged:
-        out.print(f"{done.listed:,} documents on the takedown list left out, {done.purged:,} pages purged earlier")
-    out.print(display.reasons(done.reasons))
-
-
-def _rebuild_state(directory: Path, options: config.Config, as_json: bool) -> None:
-    from windrow.crawl import rebuild as job
-
-    done = job.rebuild(directory, options)
-    if as_json:
-        return print_json(done)
-    if done.aside:
-        out.print(f"the old state is in {done.aside}")
-    out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")

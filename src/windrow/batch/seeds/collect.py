@@ -8,7 +8,7 @@ from pathlib import Path
 
 from windrow import archive, storage, urls
 from windrow.archive import ArchiveError, cdxj, fields
-from windrow.archive.heads import heads
+from windrow.archive.skim import heads
 from windrow.batch.seeds import dump, sitemap
 from windrow.config import ConfigError
 from windrow.seeds import line_url

@@ -1,0 +1,126 @@
+"""The records to which the revisit records of a set of files point.
+
+Most programs write a revisit record without its payload, and name the earlier record by its id, or by its URL and date.
+Neither says where that record is. `Originals` reads the files once to see what is wanted, and once more to find it: its
+memory grows with the revisits, not with the archive.
+"""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from windrow import urls
+from windrow.archive.record import WarcRecord
+from windrow.archive.repair import Damage
+from windrow.archive.scan import records
+
+
+class Originals:
+    """Finds the payloads of revisits within a set of files."""
+
+    def __init__(self, paths: Sequence[Path], wanted: Iterable[WarcRecord] | None = None) -> None:
+        """`wanted`: the revisits whose payloads will be needed; by default those of these files."""
+        self._paths = list(paths)
+        self._places: dict[int, tuple[int, int]] = {}  # key -> number of the file, offset
+        keys = {key for revisit in (self._revisits() if wanted is None else wanted) for key in _asked(revisit)}
+        if keys:
+            self._search(keys)
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def save(self, path: Path) -> None:
+        """Write what was found, for other processes."""
+        path.write_bytes(msgspec.msgpack.encode(([str(one) for one in self._paths], self._places)))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return what `save` wrote."""
+        names, places = msgspec.msgpack.decode(
+            path.read_bytes(), type=tuple[list[str], dict[int, tuple[int, int]]], strict=False
+        )
+        found = cls((), ())
+        found._paths, found._places = [Path(name) for name in names], places
+        return found
+
+    def _revisits(self) -> Iterable[WarcRecord]:
+        for path in self._paths:
+            yield from (record for record in _records(path) if record.type == "revisit")
+
+    def _search(self, keys: set[int]) -> None:
+        """The first record with a key counts, as for the program that wrote the revisit."""
+        for number, path in enumerate(self._paths):
+            for record in _records(path):
+                if record.type not in ("response", "resource"):
+                    continue
+                for key in _offered(record):
+                    if key in keys:
+                        self._places.setdefault(key, (number, record.offset))
+
+    def find(self, revisit: WarcRecord) -> WarcRecord | None:
+        """Return the response to which a revisit points; None if it is not in these files.
+
+        The payloads must have the same digest, if both records have one.
+        """
+        for key in _asked(revisit):
+            place = self._places.get(key)
+            if place is None:
+                continue
+            found = self._at(place, key)
+            if found is not None and _agree(found, revisit):
+                return found
+        return None
+
+    def _at(self, place: tuple[int, int], key: int) -> WarcRecord | None:
+        """Return the record at a place; it may share its member with others."""
+        number, offset = place
+        for record in records(self._paths[number], offset, report=_silent):
+            if record.offset != offset:
+                return None
+            if record.type in ("response", "resource") and key in _offered(record):
+                return record
+        return None
+
+
+def _records(path: Path) -> Iterator[WarcRecord]:
+    """Yield the records that can be read. Where the files are read for their pages, the others are reported."""
+    with contextlib.suppress(OSError):
+        yield from records(path, report=_silent)
+
+
+def _silent(damage: Damage) -> None:
+    """Report nothing."""
+
+
+def _asked(revisit: WarcRecord) -> list[int]:
+    """Return the keys of the record that a revisit points to, the surest first."""
+    target = revisit.header("WARC-Refers-To-Target-URI").strip("<>")
+    date, digest = revisit.header("WARC-Refers-To-Date"), revisit.header("WARC-Payload-Digest")
+    texts = [f"id {name}" for name in [revisit.header("WARC-Refers-To")] if name]
+    if target and date:
+        texts.append(f"at {target} {_moment(date)}")
+    if digest:
+        texts.append(f"of {digest.lower()}")
+    return [urls.key(text) for text in texts]
+
+
+def _offered(record: WarcRecord) -> list[int]:
+    """Return the keys under which a revisit may ask for a record."""
+    texts = [f"id {record.header('WARC-Record-ID')}", f"at {record.target} {_moment(record.header('WARC-Date'))}"]
+    digest = record.header("WARC-Payload-Digest")
+    if digest:
+        texts.append(f"of {digest.lower()}")
+    return [urls.key(text) for text in texts]
+
+
+def _moment(date: str) -> str:
+    """Return a date in seconds: some programs write fractions in one of the two records only."""
+    return date.partition(".")[0].rstrip("Zz")
+
+
+def _agree(found: WarcRecord, revisit: WarcRecord) -> bool:
+    one, other = found.header("WARC-Payload-Digest").lower(), revisit.header("WARC-Payload-Digest").lower()
+    return not one or not other or one.partition(":")[0] != other.partition(":")[0] or one == other

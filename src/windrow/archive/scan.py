@@ -1,0 +1,57 @@
+"""Read all records of an archive file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from windrow.archive import arc, repair, warc
+from windrow.archive.record import WarcRecord, verify
+from windrow.archive.repair import Report
+from windrow.archive.stream import MemberStream
+from windrow.archive.unpack import ArchiveError
+
+
+def records(path: Path, start: int = 0, end: int | None = None, report: Report | None = None) -> Iterator[WarcRecord]:
+    """Yield every record from `start`, and read nothing beyond `end` (for a growing file: its committed length).
+
+    Damage is an error, after every record before it; with `report` it is reported, and reading continues behind it.
+    """
+    return repair.records(path, start, end, report) if report is not None else _strict(path, start, end)
+
+
+def _strict(path: Path, start: int, end: int | None) -> Iterator[WarcRecord]:
+    with open(path, "rb") as file:
+        stream = MemberStream(file, path, start, end)
+        while stream.at < len(stream.data) or stream.more():
+            record = warc.usual(stream)
+            if record is not None:
+                yield record
+                continue
+            stream.skip_lines()
+            if stream.peek(1):
+                yield arc.read(stream) if not warc.begins(stream) and arc.begins(stream) else warc.read(stream)
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins with a record, plain or compressed, whatever its name is."""
+    with open(path, "rb") as file:
+        try:
+            stream = MemberStream(file, path, 0, None, lenient=True)
+            if not stream.more():
+                return False
+            stream.skip_lines()
+            return warc.begins(stream) or arc.begins(stream)
+        except ArchiveError:
+            return False
+
+
+def tail(path: Path) -> int:
+    """Return the end of the last record before any damage: all records up to there are complete, with valid digests."""
+    end = 0
+    try:
+        for record in records(path):
+            if record.length == 0 or verify(record) is False:
+                break
+            end = record.offset + record.length
+    except ArchiveError:
+        pass
+    return end

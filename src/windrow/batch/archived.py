@@ -1,0 +1,173 @@
+"""A corpus from archive files of any program: `windrow rebuild ARCHIVE… -o DIR`.
+
+The pages of each file are refined alone, in parallel where an engine is there (refining.py). Then one owner
+decides on them in the order of the files and of their records, so the result does not depend on the number of
+processes.
+"""
+
+import asyncio
+import contextlib
+import functools
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow import takedown, urls
+from windrow.archive import Damage, Originals
+from windrow.batch import archives, judging, refining
+from windrow.batch.engine.protocol import BadSource, Engine
+from windrow.batch.refining import DamageRow, RefinedRow, Row
+from windrow.config import Config, ConfigError
+from windrow.corpus.shards import Shards
+from windrow.dedup import decide
+from windrow.dedup.decide import Candidate, Decision
+from windrow.takedown import Takedown
+
+_FLUSH = 256  # pages between two writes
+_TOLD = 1000  # damages that a summary names
+
+Watch = Callable[[int], None]  # called with the number of pages so far
+
+
+class ArchivesOptions(msgspec.Struct, frozen=True, kw_only=True):
+    inputs: Sequence[str]  # files, directories, patterns
+    output: Path
+    config: str = ""  # a crawl.toml
+    settings: tuple[str, ...] = ()
+    takedown: Path | None = None
+
+
+class ArchivesSummary(msgspec.Struct):
+    """What a rebuild from archive files did."""
+
+    files: int = 0
+    pages: int = 0  # with status 2xx
+    documents: int = 0
+    kept: int = 0  # bytes of text
+    listed: int = 0  # documents left out, because they are on the takedown list
+    reasons: dict[str, int] = {}
+    damaged: int = 0  # places that were skipped, or put right
+    damages: list[Damage] = []  # the first of them
+    bad: list[BadSource] = []  # files that gave nothing
+
+
+def find(inputs: Sequence[str]) -> list[str]:
+    """Return the archive files that the inputs name; a pattern that the shell left as it is, is expanded here."""
+    paths: list[Path] = []
+    for given in inputs:
+        matches = sorted(glob.glob(given, recursive=True)) if glob.has_magic(given) and not Path(given).exists() else []
+        paths += map(Path, matches or [given])
+    return archives.find(paths)
+
+
+def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | None, watch: Watch) -> ArchivesSummary:
+    """Write the corpus to output/corpus, which appears when it is complete. Without an engine, one file after another.
+
+    ConfigError: no file could be read.
+    """
+    chosen = refining.options(options.config, options.settings)
+    judging.without_links(chosen)
+    listed = Takedown()
+    if options.takedown is not None:
+        listed.read(options.takedown)
+    done = ArchivesSummary(files=len(sources))
+    with judging.output(options.output) as temporary, _originals(sources, options.output) as originals:
+        found = _rows(sources, (options.config, options.settings, originals), engine, done)
+        asyncio.run(_write(found, chosen, temporary, (done, listed, watch)))
+        if len(done.bad) == len(sources):
+            first = done.bad[0]
+            raise ConfigError(f"no file could be read; the first, {first.source}: {first.problem}")
+    return done
+
+
+@contextlib.contextmanager
+def _originals(sources: Sequence[str], output: Path) -> Iterator[str]:
+    """Yield the file with the places to which revisits point; "" if there are none.
+
+    Its name is that of the output: a run that continues must find its own.
+    """
+    found = Originals([Path(source) for source in sources])
+    if not found:
+        yield ""
+        return
+    path = output.parent / f".{output.name}.originals"
+    found.save(path)
+    yield str(path)
+    path.unlink(missing_ok=True)
+
+
+def _rows(
+    sources: Sequence[str], job: tuple[str, tuple[str, ...], str], engine: Engine | None, done: ArchivesSummary
+) -> Iterator[Row]:
+    file, settings, originals = job
+    if engine is None:
+        for source in sources:
+            try:
+                yield from refining.rows(Path(source), file, settings, originals)
+            except (ConfigError, OSError) as error:
+                done.bad.append(BadSource(source, str(error)))
+        return
+    work = functools.partial(refining.batches, options=file, settings=settings, originals=originals)
+    table = engine.map(sources, work, refining.schema())
+    done.bad += table.bad
+    for batch in table.batches():
+        yield from (refining.decode(row) for row in batch.column(0).to_pylist())
+
+
+async def _write(
+    rows: Iterator[Row], options: Config, output: Path, context: tuple[ArchivesSummary, Takedown, Watch]
+) -> None:
+    done, listed, watch = context
+    owner = judging.Owner(options)
+    with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
+        for row in rows:
+            if isinstance(row, DamageRow):
+                _note(done, row)
+                continue
+            decision, line = await _decide(row, owner)
+            done.pages += 1
+            if line and listed and listed.covers(row.url.text):
+                line = b""  # judged all the same: copies of it stay duplicates
+                done.listed += 1
+                name = takedown.RULE
+            else:
+                name = decision.reason.value
+            done.reasons[name] = done.reasons.get(name, 0) + 1
+            if line:
+                shards.append(decision.language, line)
+                done.documents += 1
+                done.kept += decision.kept
+            if done.pages % _FLUSH == 0:
+                shards.flush()
+                watch(done.pages)
+        shards.flush()
+        shards.sync()
+
+
+async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, bytes]:
+    """Decide on a page. What the files of its origin say is not known: archives seldom have them.
+
+    In a crawl a URL is requested once; archives hold many captures of one. Each counts as a page of its own, so that
+    the second of two equal ones is a duplicate.
+    """
+    own = urls.key(f"{row.place.file} {row.place.offset} {row.id}")
+    candidate = Candidate(
+        url=msgspec.structs.replace(row.url, key=own),
+        digest=row.digest,
+        ip=row.ip,
+        time=row.time,
+        refined=row.refined,
+        origin=None,
+        truncated=row.truncated,
+    )
+    assert row.refined.verdict is not None
+    decision = await owner.decide(candidate, row.refined.verdict)
+    return decision, decide.line(decision, candidate, row.place, row.id) if decision.draft is not None else b""
+
+
+def _note(done: ArchivesSummary, row: DamageRow) -> None:
+    done.damaged += 1
+    if len(done.damages) < _TOLD:
+        done.damages.append(row.damage)

@@ -1,0 +1,146 @@
+"""Refine the pages of an archive file, of any program: the part of a rebuild that needs one page at a time.
+
+`rows` gives what the owner of the order needs of each page, and what of the file could not be read. `batches` is the
+same as a job for an engine: plain values in msgpack, never pickle, because the worker has parsed hostile input.
+"""
+
+import base64
+import functools
+import hashlib
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from windrow import archive, config
+from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
+from windrow.batch import judging
+from windrow.config import Config, ConfigError
+from windrow.data import Kind, Place, Url
+from windrow.extract import plain
+from windrow.refine import Refined, Refiner
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_DAMAGES = 100  # of a file that are named; a hostile file may have millions
+_BATCH = 64  # rows
+_SHA1 = re.compile(r"[A-Z2-7]{32}")
+
+
+class RefinedRow(msgspec.Struct, frozen=True, array_like=True, tag=0):
+    """A page, as far as it can be judged without the others."""
+
+    url: Url
+    place: Place
+    digest: str  # SHA-1 of the stored payload in base32
+    ip: str
+    time: float
+    truncated: str
+    id: str  # of its record
+    refined: Refined
+
+
+class DamageRow(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """A part of the file that was skipped, or put right."""
+
+    damage: Damage
+
+
+Row = RefinedRow | DamageRow
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(Row).decode
+
+
+def options(file: str, settings: tuple[str, ...]) -> Config:
+    """Return the options of a file, or the defaults if there is none, changed by the settings."""
+    return config.load(Path(file), settings) if file else config.make(settings, Path())
+
+
+@functools.lru_cache(1)
+def _refiner(file: str, settings: tuple[str, ...]) -> Refiner:
+    return Refiner(judging.without_links(options(file, settings)))
+
+
+@functools.lru_cache(1)
+def _originals(file: str) -> Originals | None:
+    return Originals.load(Path(file)) if file else None
+
+
+def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
+    """Yield the pages of a file in order, refined by these options, with the damage between them.
+
+    `originals`: the file with the places to which revisits point; "" if there are no revisits.
+    """
+    refine = _refiner(options, settings)
+    damages: list[Damage] = []
+    told = pages = 0
+
+    def report(damage: Damage) -> None:
+        damages.append(msgspec.structs.replace(damage, file=str(path)))
+
+    reading = ReadOptions(resources=True, conversions=True, originals=_originals(originals), report=report)
+    for stored in archive.captures(path, reading):
+        while told < min(len(damages), _DAMAGES):
+            yield DamageRow(damages[told])
+            told += 1
+        pages += 1
+        if _is_page(stored):
+            yield _row(stored, refine)
+    if not pages and not archive.is_archive(path):
+        what = damages[0].what if damages else "the file is empty"
+        raise ConfigError(f"this is not an archive file: {what}")
+    yield from (DamageRow(damage) for damage in damages[told:_DAMAGES])
+    if len(damages) > _DAMAGES:
+        more = f"{len(damages) - _DAMAGES:,} more places from here on are not as they should be"
+        yield DamageRow(Damage(str(path), damages[_DAMAGES].start, damages[-1].end, more))
+
+
+def batches(source: str, options: str, settings: tuple[str, ...], originals: str) -> "Iterator[pyarrow.RecordBatch]":
+    """Yield `rows` as record batches with one binary column."""
+    import pyarrow
+
+    held: list[bytes] = []
+    for row in rows(Path(source), options, settings, originals):
+        held.append(encode(row))
+        if len(held) == _BATCH:
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())
+            held = []
+    if held:
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())
+
+
+def schema() -> "pyarrow.Schema":
+    import pyarrow
+
+    return pyarrow.schema([pyarrow.field("row", pyarrow.binary(), nullable=False)])
+
+
+def _is_page(stored: StoredCapture) -> bool:
+    """Return whether a capture may go into a corpus. Of our own, only what was requested as a page."""
+    task = stored.capture.task
+    return task.kind is Kind.PAGE and not task.embed and 200 <= stored.capture.status < 300
+
+
+def _row(stored: StoredCapture, refine: Refiner) -> RefinedRow:
+    capture = stored.capture
+    texted = stored.type == "conversion"
+    refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture)
+    place = stored.place
+    digest = stored.digest
+    if not _SHA1.fullmatch(digest):  # none, or in another form
+        digest = base64.b32encode(hashlib.sha1(capture.stored, usedforsecurity=False).digest()).decode()
+    name = uuid.uuid5(uuid.NAMESPACE_URL, f"{place.file}#{place.offset}")  # records of ARC files have no id
+    return RefinedRow(
+        url=capture.task.url,
+        place=place,
+        digest=digest,
+        ip=capture.ip,
+        time=capture.time,
+        truncated=capture.truncated,
+        id=stored.id or f"<urn:uuid:{name}>",
+        refined=msgspec.structs.replace(refined, links=(), refused={}, embeds=()),
+    )

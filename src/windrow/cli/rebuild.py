@@ -1,0 +1,155 @@
+"""`windrow rebuild`: state/ from the log, a crawl's corpus from its archive, or a corpus from any archive files."""
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from windrow import config, log
+from windrow.cli import engines
+from windrow.cli.terminal import Json, Settings, counter, load, note, out, print_json
+from windrow.config import ConfigError
+from windrow.crawl import display
+from windrow.units import count, size
+
+if TYPE_CHECKING:
+    from windrow.batch.archived import ArchivesSummary
+    from windrow.batch.engine import Engine
+
+_TOLD = 20  # damages on the screen; --json has more
+
+
+def rebuild(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            help="A crawl's directory; with --output, archive files of any program (WARC, ARC, WET; plain, gzip or "
+            "zstd), patterns, or directories of them.",
+            metavar="DIR",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Make a corpus from archive files, in OUT/corpus.", metavar="OUT"),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            help="Make the corpus again from the archive, in OUT/corpus, with crawl.toml and --set.", metavar="OUT"
+        ),
+    ] = None,
+    options_file: Annotated[
+        Path | None,
+        typer.Option("--config", help="With --output: take the options of this crawl.toml.", metavar="FILE"),
+    ] = None,
+    takedown: Annotated[
+        Path | None,
+        typer.Option(help="A list of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
+    ] = None,
+    workers: engines.Workers = 0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Make state/ again from the log, the corpus from the archive, or a corpus from any archive files.
+
+    An old state/ is moved aside.
+    """
+    if output is not None and corpus is not None:
+        raise ConfigError("--output and --corpus both name the place of the corpus; give one of them")
+    directory = Path(inputs[0])
+    crawl = len(inputs) == 1 and bool(log.names(directory / "log"))
+    if output is not None and not (crawl and options_file is None):
+        return _archives(inputs, output, options_file, takedown, workers, settings, as_json)
+    if options_file is not None:
+        raise ConfigError("--config is for archive files; give --output too")
+    if len(inputs) > 1:
+        raise ConfigError(f"{inputs[1]}: one crawl at a time is rebuilt; for archive files give --output too")
+    if corpus is None and output is None:
+        return _state(directory, load(directory, settings), as_json)
+    _crawl(directory, corpus or output or Path(), takedown, settings, as_json)
+
+
+def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, as_json: bool) -> None:
+    from windrow.batch import rebuild as job
+
+    options = load(directory, settings)
+    with counter("pages") as watch:
+        done = job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown)
+    if as_json:
+        return print_json(done)
+    text = f"{done.documents:,} documents with {size(done.kept)} of text"
+    out.print(f"{done.pages:,} pages read, {text} in {target / 'corpus'}")
+    if done.listed or done.purged:
+        out.print(f"{done.listed:,} documents on the takedown list left out, {done.purged:,} pages purged earlier")
+    out.print(display.reasons(done.reasons))
+
+
+def _state(directory: Path, options: config.Config, as_json: bool) -> None:
+    from windrow.crawl import rebuild as job
+
+    done = job.rebuild(directory, options)
+    if as_json:
+        return print_json(done)
+    if done.aside:
+        out.print(f"the old state is in {done.aside}")
+    out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")
+
+
+def _archives(
+    inputs: list[str],
+    output: Path,
+    options_file: Path | None,
+    takedown: Path | None,
+    workers: int,
+    settings: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Make a corpus from archive files. If one is damaged or gives nothing, it is named, and the exit code is 2."""
+    from windrow.batch import archived as job
+
+    options = job.ArchivesOptions(
+        inputs=inputs,
+        output=output,
+        config=str(options_file) if options_file else "",
+        settings=tuple(settings or ()),
+        takedown=takedown,
+    )
+    sources = job.find(inputs)
+    with _engine(output, workers, len(sources)) as engine, counter("pages") as watch:
+        done = job.corpus(options, sources, engine, watch)
+    if as_json:
+        print_json(done)
+    else:
+        _print(done, output)
+    if done.damaged or done.bad:
+        raise typer.Exit(2)
+
+
+@contextlib.contextmanager
+def _engine(output: Path, workers: int, files: int) -> "Iterator[Engine | None]":
+    """Open the local engine if it has something to do at the same time, and its libraries are installed."""
+    installed = all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
+    if workers == 1 or files == 1 or not installed:
+        yield None
+        return
+    from windrow.batch.engine import beside
+
+    with engines.opened("local", beside(output), workers) as run:
+        yield run
+
+
+def _print(done: "ArchivesSummary", output: Path) -> None:
+    for bad in done.bad:
+        note(f"windrow: {bad.source}: {bad.problem}; left out")
+    for damage in done.damages[:_TOLD]:
+        note(f"windrow: {damage.file}, bytes {damage.start} to {damage.end}: {damage.what}")
+    if done.damaged > _TOLD:
+        note(f"windrow: {done.damaged - _TOLD:,} more places were skipped or put right; --json names them")
+    read = f"{count(done.files, 'file')} and {count(done.pages, 'page')} read"
+    out.print(f"{read}, {count(done.documents, 'document')} with {size(done.kept)} of text in {output / 'corpus'}")
+    if done.listed:
+        out.print(f"{done.listed:,} documents on the takedown list left out")
+    out.print(display.reasons(done.reasons))
