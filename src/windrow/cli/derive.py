@@ -44,7 +44,7 @@ def derive(
     """Make WAT and WET files, and tables of links and pages, from archive files.
 
     Each output is one file per archive file. A command that was stopped continues when it is run again. A file that
-    is damaged gives what is before the damage; it is named, and the exit code is 2.
+    is damaged gives its intact records; it is named, and the exit code is 2.
     """
     from windrow.batch import engine
 

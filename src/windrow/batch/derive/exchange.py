@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import archive, urls
-from windrow.archive import ArchiveError, WarcRecord, fields
+from windrow.archive import Damage, WarcRecord, fields
 from windrow.archive.record import is_tombstone
 from windrow.data import Capture, Task, Url
 from windrow.extract import decode, encode, sniff, tags
@@ -122,30 +122,35 @@ class PageReader:
         """`most`: metas, links and scripts that are wanted of a page."""
         self._path, self._end, self._listed, self._most = path, end, listed, most
         self.left_out = 0  # records on the takedown list, or purged
+        self.damages: list[Damage] = []  # parts of the file that were skipped, or put right
 
     def records(self) -> Iterator[ReadRecord]:
-        """Yield the records in order; raise ArchiveError where the file is damaged, after what is intact before."""
+        """Yield the intact records in order. What is damaged is noted, and reading continues behind it."""
         waiting: ReadRecord | None = None
-        damage: ArchiveError | None = None
-        try:
-            for record in archive.records(self._path, end=self._end):
-                if is_tombstone(record) or self._taken_down(record):
-                    self.left_out += 1
-                    continue
-                found = read(record, self._most)
-                if waiting is not None:
-                    yield _noted(waiting, record)
-                    waiting = None
-                if found.page is not None:
-                    waiting = found
-                else:
-                    yield found
-        except ArchiveError as error:
-            damage = error
-        if waiting is not None and (damage is None or _intact(waiting.record)):
+        for record in archive.records(self._path, end=self._end, report=self.damages.append):
+            if is_tombstone(record) or self._taken_down(record):
+                self.left_out += 1
+                continue
+            if self.damages and not _intact(record):
+                continue
+            found = read(record, self._most)
+            if waiting is not None:
+                yield _noted(waiting, record)
+                waiting = None
+            if found.page is not None:
+                waiting = found
+            else:
+                yield found
+        if waiting is not None:
             yield waiting
-        if damage is not None:
-            raise damage
+
+    def problem(self) -> str:
+        """Return what is damaged, in one sentence; empty: nothing."""
+        if not self.damages:
+            return ""
+        first = self.damages[0]
+        more = f"; {len(self.damages) - 1:,} more places" if len(self.damages) > 1 else ""
+        return f"{first.file}, bytes {first.start} to {first.end}: {first.what}{more}"
 
     def _taken_down(self, record: WarcRecord) -> bool:
         return bool(self._listed) and bool(url := _url(record.target).text) and self._listed.covers(url)
@@ -205,9 +210,9 @@ def _decoded(record: WarcRecord, head: bytes, body: bytes) -> Capture:
     return archive.decoded(capture)
 
 
-def _intact(last: WarcRecord) -> bool:
-    """Return whether the last record before damage has its proper end, or at least the right digest."""
-    return bool(last.length) or archive.verify(last) is True
+def _intact(record: WarcRecord) -> bool:
+    """Return whether a record has its proper end, or at least the right digest."""
+    return bool(record.length) or archive.verify(record) is True
 
 
 def _noted(response: ReadRecord, following: WarcRecord) -> ReadRecord:

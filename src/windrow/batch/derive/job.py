@@ -30,7 +30,7 @@ SCHEMA = pyarrow.schema(
         ("source", pyarrow.string()),
         *[(name, pyarrow.int64()) for name in ("records", "wat", "wet", "links", "pages", "left_out", "failed")],
         ("bytes", pyarrow.int64()),  # of the outputs
-        ("problem", pyarrow.string()),  # where the file is damaged: the outputs have what is before; empty: whole
+        ("problem", pyarrow.string()),  # where the file is damaged: the outputs have the intact records; empty: whole
     ]
 )
 _BUFFER = 1 << 20  # bytes
@@ -85,18 +85,14 @@ def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]
     reader = PageReader(path, dict(options.ends).get(source), listed, MOST if linked else 0)
     with contextlib.ExitStack() as stack:
         outputs = _opened(options, path, counts, stack)
-        try:
-            for found in _with_languages(reader.records(), options.languages):
-                counts.records += 1
-                about = _about(found.record, path)
-                for output in outputs:
-                    output.add(found, about)
-        except ArchiveError as error:
-            if not counts.records:
-                raise
-            counts.problem = str(error)
+        for found in _with_languages(reader.records(), options.languages):
+            counts.records += 1
+            about = _about(found.record, path)
+            for output in outputs:
+                output.add(found, about)
         for output in outputs:
             output.close()
+    counts.problem = reader.problem()
     counts.left_out = reader.left_out
     counts.bytes = sum(target.stat().st_size for target in targets(options, path).values())
     row = {name: [value] for name, value in msgspec.structs.asdict(counts).items()}

@@ -42,7 +42,7 @@ class DeriveSummary(msgspec.Struct):
     left_out: int = 0  # records on the takedown list, or purged
     failed: int = 0  # pages whose text could not be extracted, or not in time
     bytes: int = 0  # of all outputs
-    damaged: list[BadSource] = []  # sources whose records before the damage were read
+    damaged: list[BadSource] = []  # sources of which only the intact records were read
     bad: list[BadSource] = []  # sources that could not be read
 
     def add(self, row: dict[str, Any]) -> None:
