@@ -255,7 +255,7 @@ def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "missing", lambda: ["walk", "ngrams"])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
     assert shown.endswith(
-        "(kernels: structure, anchors, blocks, shape, features, query; kernels that are not built: walk, ngrams)\n"
+        "(kernels: structure, anchors, blocks, tags, records, shape, features, query; kernels that are not built: walk, ngrams)\n"
     )
     monkeypatch.setattr(kernels, "missing", lambda: [*kernels.KERNELS])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
