@@ -61,6 +61,9 @@ def output(inputs: Sequence[Path]) -> Path:
     """Return the directory of the index, if none is named: that of a crawl or folder has room for it."""
     if len(inputs) == 1 and inputs[0].is_dir():
         return inputs[0] / INDEX
+    for path in inputs:
+        if not path.exists():
+            raise ConfigError(f"{path}: there is no such file or directory; check the path")
     raise ConfigError("an index of files needs a directory of its own; name it with -o DIR")
 
 

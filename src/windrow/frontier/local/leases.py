@@ -16,8 +16,8 @@ from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import REASONS, HostRow
 
 MOST = 16  # tasks per lease, if no delay separates them
-RERANKED = 500  # links of a host whose ranks are computed again
-GROWN = 2.0  # times the pages at the last time, when that is done
+RERANKED = 1000  # links of a host whose ranks are computed again
+GROWN = 1.5  # times the pages at the last time, when that is done
 NEXT = 8  # the same, of those that come next
 OFTEN = 16  # the part of a host's pages after which they are
 ROUNDS = 3  # links that move back make room for others, whose ranks are then computed too
@@ -63,7 +63,7 @@ class Leases:
     def rerank(self, host: OpenHost) -> None:
         """Compute the ranks of a host's next links again, because the crawl has learned since it found them.
 
-        This is done after a sixteenth more pages of the host. After twice as many, or if the boundaries have
+        This is done after a sixteenth more pages of the host. After half as many again, or if the boundaries have
         changed, the ranks of many of its links are computed.
         """
         row, values = host.row, self._values
