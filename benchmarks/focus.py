@@ -1,7 +1,8 @@
 """Topic crawls: how many pages of the wanted site a crawl takes, and how much relevant text it finds.
 
     python benchmarks/focus.py sites --web DIR [--delay 0.25]    experiment 1 of Remus and Biemann (2016), on `2x2b`
-    python benchmarks/focus.py topics --web DIR [--topics 5] [--switches] [--json]    experiment 2 in small, on `medium`
+    python benchmarks/focus.py topics --web DIR [--topics 5] [--upto 0.5] [--switches] [--json]
+                                                                 experiment 2 in small, on `medium`
 
 sites: one connection, 100 documents, four sites of two topics in two languages. A row per model, a column per site;
 the first row is the crawl in breadth-first order.
@@ -136,8 +137,8 @@ class Topic(msgspec.Struct):
     perplexity: dict[str, dict[int, float]] = {}  # of the held-out text, by crawl and tokens downloaded
 
 
-def topics(site: Web, work: Path, count: int, switches: bool) -> list[Topic]:
-    """Crawl for each topic."""
+def topics(site: Web, work: Path, count: int, upto: float, switches: bool) -> list[Topic]:
+    """Crawl for each topic, up to this share of the pages."""
     known = truth(site)
     found = []
     for name, host in chosen(known, count):
@@ -149,9 +150,10 @@ def topics(site: Web, work: Path, count: int, switches: bool) -> list[Topic]:
         sample(site, host, own[1::2], directory / "held-out.txt")
         topic = Topic(name, host, frozenset(place for place in pages if place[0] != host))
         for crawl_name, settings in {"breadth first": BREADTH, "focused": ()}.items():
-            run(site, directory, topic, crawl_name, settings, round(POINTS[-1] * len(known)), len(known))
-        topic.perplexity = held_out(directory)
-        print(topic.name, topic.perplexity, file=sys.stderr, flush=True)
+            run(site, directory, topic, crawl_name, settings, round(upto * len(known)), len(known))
+        if upto >= POINTS[-1]:
+            topic.perplexity = held_out(directory)
+            print(topic.name, topic.perplexity, file=sys.stderr, flush=True)
         for crawl_name, settings in SWITCHES.items() if switches else ():
             run(site, directory, topic, crawl_name, settings, round(POINTS[0] * len(known)), len(known))
         shutil.rmtree(directory)
@@ -190,7 +192,8 @@ def show(found: Sequence[Topic]) -> None:
         pairs = [zip(topic.relevant[name], topic.relevant["breadth first"], strict=False) for topic in found]
         rows = [[mine / max(1, base) for mine, base in pair] for pair in pairs]
         print(f"{name:32}", *(_spread(column) for column in zip(*rows, strict=True)))
-    print(f"\n{'perplexity of held-out text : of the sample alone':50}")
+    if found[0].perplexity:
+        print("\nperplexity of held-out text : of the sample alone")
     for name in found[0].perplexity:
         sizes = sorted(set.intersection(*(set(topic.perplexity[name]) for topic in found)))
         ratios = {size: [topic.perplexity[name][size] / topic.perplexity[name][0] for topic in found] for size in sizes}
@@ -212,6 +215,7 @@ def main() -> None:
         "--delay", default="0.25", help="seconds between two requests to a host, for sites (default 0.25)"
     )
     parser.add_argument("--topics", type=int, default=5, help="how many topics (default 5)")
+    parser.add_argument("--upto", type=float, default=POINTS[-1], help="share of the pages (default 0.5); for topics")
     parser.add_argument("--switches", action="store_true", help="also turn off one part at a time")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -226,7 +230,7 @@ def main() -> None:
                 for name, row in () if given.json else counts.items():
                     print("\t".join([name, *(str(row.get(host, 0)) for host in hosts)]))
             else:
-                found = topics(site, Path(made), given.topics, given.switches)
+                found = topics(site, Path(made), given.topics, given.upto, given.switches)
                 print(msgspec.json.encode(found).decode()) if given.json else show(found)
 
 
