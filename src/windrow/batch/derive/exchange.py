@@ -125,7 +125,7 @@ class PageReader:
         self.damages: list[Damage] = []  # parts of the file that were skipped, or put right
 
     def records(self) -> Iterator[ReadRecord]:
-        """Yield the intact records in order. What is damaged is noted, and reading continues behind it."""
+        """Yield the intact records in order. Damage is noted, and reading continues behind it."""
         waiting: ReadRecord | None = None
         for record in archive.records(self._path, end=self._end, report=self.damages.append):
             if is_tombstone(record) or self._taken_down(record):
