@@ -74,8 +74,15 @@ def launch(directory: Path, sources: list[str]) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "windrow.cli", "batch", str(directory / "slow.py"), *sources]
     command += ["-o", str(directory / "out.json"), "--workers", "1"]
     environment = {**os.environ, "PYTHONPATH": str(crashing.ROOT / "src")}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment, start_new_session=True, text=True, **pipes)  # type: ignore
+    return subprocess.Popen(
+        command,
+        env=environment,
+        start_new_session=True,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored, if the tests run in the background
+    )
 
 
 def waiting(process: "subprocess.Popen[str]", directory: Path) -> psutil.Process:
