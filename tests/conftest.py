@@ -12,6 +12,7 @@ from windrow import kernels
 # Examples are the same on every machine, and a slow machine is no failure: tests never judge by the clock.
 settings.register_profile("windrow", derandomize=True, deadline=None)
 settings.load_profile("windrow")
+LONG_BYTES = 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--expect-kernels {expected}: not built are {', '.join(kernels.missing()) or 'none'}")
     if config.getoption("--write-slow") and not hasattr(config, "workerinput"):  # the main process sees all reports
         config.pluginmanager.register(slow.Stopwatch())
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long bytes by their length: packed data hold the time, and the ids must be equal in every process."""
+    return f"{argname}-{len(val)}" if isinstance(val, bytes) and len(val) > LONG_BYTES else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
