@@ -1,6 +1,7 @@
 """A crawl whose network is unplugged: no host is closed, no page is lost, and the crawl continues by itself."""
 
 import asyncio
+import fcntl
 import json
 import signal
 import socket
@@ -86,6 +87,10 @@ def test_a_crawl_that_is_killed_during_an_outage_continues_after_it(tmp_path: Pa
         unplugged(process, directory, outlet, ("hosts", "names"))
         crashing.kill(process)
         assert not states.status(directory).offline, "what does not run does not wait"
+        with (directory / "lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            found = states.status(directory)
+            assert found.running and not found.offline, "a new process that has not yet written its number"
         before, frame = truth.committed(directory), truth.frames(directory)[-1][0]["frame"]
         process = outlet.launch("crawl", str(directory))  # still without network
         plug.wait_for(process, lambda: states.status(directory).offline)

@@ -8,6 +8,7 @@ here is like any other.
 
 import fcntl
 import os
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,12 +44,13 @@ def lock(directory: Path) -> Iterator[None]:
     handle = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         if not _take(handle):
-            holder = os.pread(handle, 100, 0).decode(errors="replace").strip() or "unknown"
+            written = os.pread(handle, 300, 0).decode(errors="replace").strip()
+            holder = written.removesuffix(f" on {platform.node()}") or "unknown"
             raise ConfigError(
                 f"{directory} is being crawled by process {holder}; stop it first, or use another directory"
             )
         os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        os.pwrite(handle, f"{os.getpid()} on {platform.node()}".encode(), 0)
         yield
     finally:
         os.close(handle)

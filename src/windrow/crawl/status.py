@@ -4,7 +4,9 @@ It comes from the log alone, so it holds for a running crawl, a stopped one, and
 """
 
 import fcntl
+import math
 import os
+import platform
 from pathlib import Path
 
 import msgspec
@@ -81,8 +83,7 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
-        # The lock is written at each start: a frame from before says nothing of the process that runs now.
-        offline=totals.offline if running and totals.last >= (directory / "lock").stat().st_mtime else 0.0,
+        offline=totals.offline if running and totals.last >= _start(directory) else 0.0,
         controls=msgspec.structs.replace(totals.controls, recent=()),  # of no use to a reader
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )
@@ -101,6 +102,28 @@ def is_running(directory: Path) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def _start(directory: Path) -> float:
+    """Return when the process that holds the lock wrote it: a frame from before says nothing of that process.
+
+    A process takes the lock first and writes it then. In between, the file names a process that has ended.
+    """
+    path = directory / "lock"
+    time, (pid, _, node) = path.stat().st_mtime, path.read_text(errors="replace").partition(" on ")
+    if node == platform.node() and pid.isdecimal() and not _exists(int(pid)):
+        return math.inf
+    return time
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        pass
+    return True
 
 
 def _by_size(counts: dict[str, int]) -> dict[str, int]:
