@@ -30,7 +30,8 @@ __all__ = ["ANCHOR", "LANGUAGE", "Description", "describe"]
 def describe(markup: str, most: int) -> dict[str, Description]:
     """Return what a page that `walk.markup` wrote out says of its links, by their hrefs without fragments.
 
-    `most` limits the number of hrefs. Any other text is accepted too.
+    `most` limits the number of hrefs: of what follows the last one only the next few blocks are read. Any other text
+    is accepted too.
     """
     if _anchors is None:
         return reference.describe(markup, most)

@@ -69,6 +69,7 @@ typedef struct {
     Py_ssize_t start;   /* of the current block */
     Py_ssize_t heading; /* number of the last block that is a heading with text */
     Py_ssize_t depth, next_lang;
+    Py_ssize_t last_closed; /* number of the block in which the last new href ended */
     int in_heading, in_link;
     Anchor open;
     Span own_language; /* primary subtag of the page's */
@@ -330,6 +331,7 @@ end_link(Page *self, const int kind)
     if (failed)
         return -1;
     open->href = href;
+    self->last_closed = open->closed;
     self->anchors[self->anchor_count++] = *open;
     return 0;
 }
@@ -685,11 +687,18 @@ describe_all(Page *self, const int kind)
     return 0;
 }
 
+/* Whether all links have been found, with the blocks behind the last one. */
+static int
+is_full(const Page *self)
+{
+    return self->anchor_count >= self->most && self->block_count > self->last_closed + self->rules->behind;
+}
+
 FOR_EACH_KIND int
 run(Page *self, const int kind)
 {
     Py_ssize_t place = 0;
-    while ((place = read_text(self, kind, place)) < self->length)
+    while (!is_full(self) && (place = read_text(self, kind, place)) < self->length)
         if ((place = read_tag(self, kind, place)) < 0)
             return -1;
     if (end_link(self, kind) < 0 || end_block(self) < 0)

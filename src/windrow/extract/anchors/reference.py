@@ -84,11 +84,14 @@ def describe(markup: str, most: int) -> dict[str, Description]:
     reader = AnchorReader(most)
     end = 0
     for match in _TOKEN.finditer(markup):
+        if reader.is_full():
+            break
         reader.add_text(markup[end : match.start()])
         end = match.end()
         if match[2] is not None and match[2][:1] not in ("!", "?"):
             reader.read(TAGS.get(match[2], AnchorTag.INLINE), match[1] == "/", match[3])
-    reader.add_text(markup[end:])
+    if not reader.is_full():
+        reader.add_text(markup[end:])
     return reader.finish()
 
 
@@ -111,6 +114,11 @@ class AnchorReader:
         self.own_language = b""  # of the page
         self.open: tuple[str, Anchor, list[str]] | None = None  # href, link, and what may stand for its text
         self.found: dict[str, Anchor] = {}
+        self.last = 0  # number of the block in which the last new href ended
+
+    def is_full(self) -> bool:
+        """Return whether all links have been found, with the blocks behind the last one."""
+        return len(self.found) >= self.most and len(self.blocks) > self.last + BEHIND
 
     def add_text(self, node: str) -> None:
         """Add text with single blanks."""
@@ -203,6 +211,7 @@ class AnchorReader:
         if known is None:
             if len(self.found) < self.most:
                 self.found[href] = link
+                self.last = link.closed
         elif known.start == known.end and not known.label and (link.start < link.end or link.label):
             self.found[href] = link
 
