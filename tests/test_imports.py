@@ -49,7 +49,7 @@ ADDRESSES = {
     "newspaper": ("extract/evaluation/peers.py",),
     "numpy": (
         *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
-        *("judge/", "dedup/", "batch/dedup/earlier.py"),
+        *("judge/", "dedup/", "batch/dedup/earlier.py", "batch/merge/"),
     ),
     "publicsuffixlist": ("urls/suffixes.py",),
     "py4j": ("batch/engine/spark.py",),
