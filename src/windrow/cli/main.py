@@ -34,6 +34,7 @@ from windrow.cli import (
     seeds,
     shuffle,
     status,
+    store,
     terminal,
     why,
 )
@@ -63,6 +64,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "merge": merge.merge,
     "derive": derive.derive,
     "publish": publish.publish,
+    "store": store.store,
     "index": index.index,
     "query": query.query,
     "records": records.records,
