@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fsspec
-import mongomock
 import pytest
 from moto.server import ThreadedMotoServer
 
 from tests.batch.storages import servers
-from tests.batch.storages.servers import Database
+from tests.batch.storages.mongo import MongoServer
+from tests.batch.storages.servers import Database, Server
 
 Rows = list[dict[str, Any]]
 
@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     name: str
     url: str
     rows: Callable[[str], Rows]  # of "documents" or "captures", as its own client reads them
-    database: Database | None = None
+    server: Server | MongoServer | None = None  # that can be killed and started again
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +97,7 @@ def _postgresql(request: pytest.FixtureRequest, path: Path) -> Kind:
     with psycopg.connect(database.url, autocommit=True) as client:
         client.execute(f"CREATE SCHEMA {schema}")
     url = f"{database.url}?options=-csearch_path%3D{schema}"
-    return Kind("postgresql", url, of_table(lambda: psycopg.connect(url)), database)
+    return Kind("postgresql", url, of_table(lambda: psycopg.connect(url)), database.server)
 
 
 def _mysql(request: pytest.FixtureRequest, path: Path) -> Kind:
@@ -112,7 +112,7 @@ def _mysql(request: pytest.FixtureRequest, path: Path) -> Kind:
     with connect() as client, client.cursor() as cursor:
         for table in ("documents", "captures", "positions"):
             cursor.execute(f"DROP TABLE IF EXISTS windrow_{table}")
-    return Kind("mysql", database.url, of_table(connect), database)
+    return Kind("mysql", database.url, of_table(connect), database.server)
 
 
 def _mongodb(request: pytest.FixtureRequest, path: Path) -> Kind:
@@ -122,19 +122,19 @@ def _mongodb(request: pytest.FixtureRequest, path: Path) -> Kind:
     client: Any = pymongo.MongoClient(database.url)
     request.addfinalizer(client.close)
     client.drop_database("corpus")
-    return Kind("mongodb", database.url, of_collections(client["corpus"]), database)
+    return Kind("mongodb", database.url, of_collections(client["corpus"]), database.server)
 
 
-def _mongomock(request: pytest.FixtureRequest, path: Path) -> Kind:
-    """Not the real server: mongomock answers in this process. It shows which calls are made, not what a server does."""
-    store = mongomock.store.ServerStore()
-    monkeypatch = request.getfixturevalue("monkeypatch")
+def _mongo_wire(request: pytest.FixtureRequest, path: Path) -> Kind:
+    """Not the real server, see mongo.py."""
+    server = MongoServer()
+    request.addfinalizer(server.kill)
 
-    def client(url: str, **options: object) -> Any:
-        return mongomock.MongoClient(url, _store=store)
+    def rows(name: str) -> Rows:
+        found = server.collections.get(f"windrow_{name}", {})
+        return [{**row, "id": row["_id"]} for row in found.values()]
 
-    monkeypatch.setattr("windrow.batch.storages.mongodb.pymongo.MongoClient", client)
-    return Kind("mongomock", "mongodb://mock/corpus", of_collections(client("mongodb://mock/corpus")["corpus"]))
+    return Kind("mongo-wire", server.url, rows, server)
 
 
 def _sqlite(request: pytest.FixtureRequest, path: Path) -> Kind:
@@ -170,13 +170,22 @@ KINDS = {
     "postgresql": _postgresql,
     "mysql": _mysql,
     "mongodb": _mongodb,
-    "mongomock": _mongomock,
+    "mongo-wire": _mongo_wire,
 }
 
 
-@pytest.fixture(params=KINDS)
+QUICK = ("sqlite", "directory", "mongo-wire")  # the others run the whole contract in `make test-long`
+
+
+@pytest.fixture(params=[name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in KINDS])
 def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
-    """Each kind in turn."""
+    """Each kind, one after another."""
+    return KINDS[request.param](request, tmp_path)
+
+
+@pytest.fixture(params=[name for name in KINDS if name not in QUICK])
+def real(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
+    """The kinds with a server of another project."""
     return KINDS[request.param](request, tmp_path)
 
 

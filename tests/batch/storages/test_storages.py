@@ -54,6 +54,24 @@ def test_every_document_is_stored_with_its_text_and_all_its_members(kind: Kind, 
     assert whole["place"]["offset"] == 5000
 
 
+def test_a_real_server_has_each_document_once_through_kills_a_purge_and_a_takedown(
+    real: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan: list[tuple[str, type[BaseException]]] = [("before", Killed), ("after", Killed), ("after", StorageLost)]
+    inner = storages.open
+    monkeypatch.setattr(storages, "open", lambda *given: Dying(inner(*given), plan))
+    with growing(tmp_path / "mycrawl", frames=2) as crawl:
+        for _ in range(2):
+            with pytest.raises(Killed):
+                store(crawl.directory, real.url, captures=True)
+        crawl.purge(sample(4).url)
+        crawl.commit([sample(6)], failed=1)
+        (crawl.directory / "takedown.txt").write_text(f"{sample(1).url}\n")
+        assert store(crawl.directory, real.url, captures=True).removed == 2
+    assert texts(real) == expected(7, 1, 4)
+    assert sorted(int(row["seq"]) - 1 for row in real.rows("captures")) == [0, 2, 3, 5, 6, 7]
+
+
 def test_a_second_run_stores_what_is_new_and_a_third_nothing(kind: Kind, tmp_path: Path) -> None:
     with growing(tmp_path / "mycrawl", frames=3) as crawl:
         assert store(crawl.directory, kind.url).documents == 9
@@ -163,7 +181,7 @@ def test_a_file_that_was_written_without_its_position_does_not_stay(kind: Kind, 
         (batch,) = feed.batches(start, lambda url: False)
         if kind.name in ("directory", "s3"):
             storage._put("mycrawl", "documents", batch.first, [row.document.encode() for row in batch.documents])  # type: ignore[attr-defined]
-        elif kind.name in ("mongodb", "mongomock"):
+        elif kind.name in ("mongodb", "mongo-wire"):
             from windrow.batch.storages import mongodb
 
             storage._put(mongodb.DOCUMENTS, [mongodb._document(row) for row in batch.documents])  # type: ignore[attr-defined]
@@ -195,9 +213,9 @@ def test_a_table_with_other_columns_is_refused(kind: Kind, tmp_path: Path) -> No
 def test_a_server_that_is_killed_between_two_batches_is_waited_for(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if kind.database is None:
-        pytest.skip("it has no server of its own")
-    server = kind.database.server
+    server = kind.server
+    if server is None:
+        pytest.skip("it has no server that a test can kill")
     monkeypatch.setattr("windrow.batch.storages.feed.ROWS", 3)
     notes: list[str] = []
     seen: list[int] = []

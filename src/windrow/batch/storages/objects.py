@@ -16,11 +16,15 @@ from typing import Any
 
 import msgspec
 
-from windrow import storage
+from windrow import files, storage
 from windrow.batch.storages.protocol import Gone, StorageBatch, StorageLost, StoragePosition
 from windrow.config import ConfigError
 
-_WHOLE = ("s3", "s3a", "gs", "gcs", "abfs", "az", "memory")  # an object appears when it is complete
+# How a complete file gets its name, by the protocol of the file system: an object is written whole; a file here is
+# renamed over the old one; elsewhere (HDFS) a rename needs a name that is free.
+_WHOLE = ("s3", "s3a", "gs", "gcs", "abfs", "az", "memory")
+_RENAMED = ("file", "local")
+_NEW, _READY = ".new", ".ready"  # being written; complete, and newer than the file without this suffix
 _DOCUMENTS, _CAPTURES = "documents", "captures"
 
 
@@ -47,7 +51,7 @@ class ObjectStorage:
     def __init__(self, system: Any, folder: str, shown: str) -> None:
         self._system, self._folder, self._shown = system, folder, shown
         protocol = system.protocol if isinstance(system.protocol, str) else system.protocol[0]
-        self._whole = protocol in _WHOLE
+        self._whole, self._renamed = protocol in _WHOLE, protocol in _RENAMED
 
     def check(self) -> None:
         """Refuse an address that cannot be written, before any document is read."""
@@ -55,6 +59,7 @@ class ObjectStorage:
 
     def position(self, crawl: str) -> StoragePosition | None:
         path = f"{self._folder}/{crawl}/position.json"
+        self._recover(f"{self._folder}/{crawl}")
         try:
             data = self._tried(lambda: self._system.cat_file(path))
         except FileNotFoundError:
@@ -105,11 +110,28 @@ class ObjectStorage:
             self._system.pipe_file(path, data)
             return
         self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        new = f"{path}.new"
-        self._system.pipe_file(new, data)
+        if self._renamed:
+            files.write(Path(path), data)  # fsspec does not sync
+            files.sync_directory(Path(path).parent.parent)
+            return
+        self._system.pipe_file(f"{path}{_NEW}", data)
+        self._system.mv(f"{path}{_NEW}", f"{path}{_READY}")
+        self._finish(path)
+
+    def _finish(self, path: str) -> None:
         if self._system.exists(path):
-            self._system.rm_file(path)  # HDFS does not rename over a file
-        self._system.mv(new, path)
+            self._system.rm_file(path)
+        self._system.mv(f"{path}{_READY}", path)
+
+    def _recover(self, folder: str) -> None:
+        """Finish or undo the replacement that a kill has interrupted."""
+        if self._whole:
+            return
+        for path in self._tried(lambda: self._system.find(folder)):
+            if path.endswith(_NEW):
+                self._tried(functools.partial(self._system.rm_file, path))
+            elif path.endswith(_READY):
+                self._tried(functools.partial(self._finish, path.removesuffix(_READY)))
 
     def _files(self, folder: str) -> list[str]:
         self._tried(self._system.invalidate_cache)

@@ -151,6 +151,7 @@ class _Store:
         position = position or self._feed.start()
         if position is None:
             return None
+        self.summary.frame = position.frame
         listed, digest = self._listed()
         if position.listed != digest:
             self.summary.removed += storage.remove(position.crawl, listed.covers) if listed else 0
