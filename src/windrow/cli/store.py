@@ -1,5 +1,6 @@
 """`windrow store`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,8 @@ def store(
     to: Annotated[
         str,
         typer.Option(
-            help="postgresql://…, mysql://…, mongodb://…, sqlite:///FILE, s3://BUCKET/FOLDER, hdfs://… or a directory.",
+            help="postgresql://…, mysql://…, mongodb://…, sqlite:///FILE, s3://BUCKET/FOLDER, hdfs://…, or a "
+            "directory; -: read it from standard input.",
             metavar="URL",
         ),
     ],
@@ -24,6 +26,7 @@ def store(
     name: Annotated[
         str, typer.Option(help="Name of the crawl in the storage; default: that of its directory.", metavar="NAME")
     ] = "",
+    check: Annotated[bool, typer.Option("--check", help="Open the storage, make its tables, and end.")] = False,
     takedown: Annotated[
         Path | None,
         typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
@@ -36,11 +39,16 @@ def store(
     """
     from windrow.batch.storages import run as job
 
+    if to == "-":
+        to = sys.stdin.readline().strip()
+    if check:
+        job.check(to, captures)
+        return
     options = job.StoreOptions(
         directory=directory, target=to, name=name, captures=captures, follow=follow, takedown=takedown
     )
     with counter("documents stored") as watch:
-        context = job.Context(running=lambda: status.is_running(directory), watch=watch, note=note)
+        context = job.StoreContext(running=lambda: status.is_running(directory), watch=watch, note=note)
         try:
             summary = job.run(options, context)
         except KeyboardInterrupt:

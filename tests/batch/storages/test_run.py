@@ -39,7 +39,7 @@ def test_a_crawl_is_followed_to_its_end(sqlite: Kind, tmp_path: Path) -> None:
             return True
 
         options = job.StoreOptions(directory=crawl.directory, target=sqlite.url, follow=True)
-        context = job.Context(
+        context = job.StoreContext(
             running=running, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
         )
         assert job.run(options, context).documents == 6
@@ -56,7 +56,7 @@ def test_files_are_written_once_per_minute_of_a_crawl_that_is_followed(directory
             crawl.commit([sample(crawl.pages)])
 
         options = job.StoreOptions(directory=crawl.directory, target=directory.url, follow=True)
-        context = job.Context(
+        context = job.StoreContext(
             running=lambda: now < 150, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
         )
         job.run(options, context)
@@ -131,7 +131,7 @@ def test_a_server_that_stays_away_ends_the_command_with_one_sentence(
     pauses: list[float] = []
     with growing(tmp_path / "mycrawl", frames=2) as crawl:
         options = job.StoreOptions(directory=crawl.directory, target=kind.url)
-        context = job.Context(
+        context = job.StoreContext(
             running=lambda: False, watch=lambda count: server.kill(), note=lambda text: None, sleep=pauses.append
         )
         with pytest.raises(ConfigError, match=r"cannot be opened: .*; check that the server runs"):

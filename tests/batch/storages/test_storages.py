@@ -21,7 +21,9 @@ class Killed(BaseException):
 
 def store(directory: Path, target: str, **others: Any) -> job.StoreSummary:
     options = job.StoreOptions(directory=directory, target=target, **others)
-    context = job.Context(running=lambda: False, watch=lambda count: None, note=lambda text: None, sleep=lambda _: None)
+    context = job.StoreContext(
+        running=lambda: False, watch=lambda count: None, note=lambda text: None, sleep=lambda _: None
+    )
     return job.run(options, context)
 
 
@@ -230,7 +232,7 @@ def test_a_server_that_is_killed_between_two_batches_is_waited_for(
 
     with growing(tmp_path / "mycrawl", frames=5) as crawl:
         options = job.StoreOptions(directory=crawl.directory, target=kind.url)
-        context = job.Context(running=lambda: False, watch=watch, note=notes.append, sleep=sleep)
+        context = job.StoreContext(running=lambda: False, watch=watch, note=notes.append, sleep=sleep)
         job.run(options, context)
     assert texts(kind) == expected(15)
     assert len(notes) == 2 and all("trying again in 1 s" in note for note in notes)

@@ -49,7 +49,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Change).decode
 
 
-class Owner:
+class MergeOwner:
     """Holds what earlier documents left."""
 
     def __init__(self, work: MergeWork) -> None:
@@ -150,11 +150,11 @@ def _mapped(path: Path) -> memoryview:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def decide(table: Table, work: MergeWork) -> Owner:
+def decide(table: Table, work: MergeWork) -> MergeOwner:
     """Decide on the documents of a table, which are in order, and write what changes for step 3."""
     for number in range(len(work.files)):
         changes_of(work, number).unlink(missing_ok=True)  # of an earlier run
-    owner = Owner(work)
+    owner = MergeOwner(work)
     held: dict[int, list[bytes]] = {}
     count = 0
     for row in _rows(table):
@@ -170,9 +170,7 @@ def decide(table: Table, work: MergeWork) -> Owner:
 
 def _rows(table: Table) -> Iterator[MergeRow]:
     for batch in table.batches():
-        columns = [batch.column(name).to_pylist() for name in MergeRow.__struct_fields__]
-        for values in zip(*columns, strict=True):
-            yield MergeRow(*values)
+        yield from (MergeRow(**row) for row in batch.to_pylist())
 
 
 def _write(held: dict[int, list[bytes]], work: MergeWork) -> None:

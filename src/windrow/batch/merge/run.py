@@ -13,7 +13,7 @@ from windrow import files, takedown
 from windrow.batch.engine.protocol import Engine, Table
 from windrow.batch.merge import collect, rewrite
 from windrow.batch.merge.collect import MergeWork
-from windrow.batch.merge.decide import Owner, ShardCounts, decide
+from windrow.batch.merge.decide import MergeOwner, ShardCounts, decide
 from windrow.batch.merge.inputs import FILE, MergeShard
 from windrow.config import ConfigError, DedupOptions
 from windrow.corpus import shards as corpus
@@ -81,7 +81,7 @@ def _complete(table: Table) -> Table:
     return table
 
 
-def _summary(owner: Owner, written: Sequence[int]) -> MergeSummary:
+def _summary(owner: MergeOwner, written: Sequence[int]) -> MergeSummary:
     table = owner.table
     summary = MergeSummary(owner.counts, files=sum(1 for count in written if count))
     for shard in owner.counts:

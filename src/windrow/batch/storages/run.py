@@ -43,7 +43,7 @@ class StoreSummary(msgspec.Struct):
     frame: int = 0  # of the log, up to which everything is stored
 
 
-class Context(msgspec.Struct, frozen=True):
+class StoreContext(msgspec.Struct, frozen=True):
     """The world around a run."""
 
     running: Callable[[], bool]  # whether the crawl runs
@@ -53,7 +53,12 @@ class Context(msgspec.Struct, frozen=True):
     sleep: Callable[[float], None] = time.sleep
 
 
-def run(options: StoreOptions, context: Context) -> StoreSummary:
+def check(target: str, captures: bool) -> None:
+    """Raise ConfigError if a storage cannot be opened."""
+    storages.open(target, captures).close()
+
+
+def run(options: StoreOptions, context: StoreContext) -> StoreSummary:
     """Store what is committed; if the crawl is followed, until its end.
 
     A server that is lost is waited for: without a limit if the crawl is followed, otherwise about half a minute.
@@ -63,7 +68,7 @@ def run(options: StoreOptions, context: Context) -> StoreSummary:
         return _run(options, context)
 
 
-def _run(options: StoreOptions, context: Context) -> StoreSummary:
+def _run(options: StoreOptions, context: StoreContext) -> StoreSummary:
     work = _Store(options, context)
     storage = storages.open(options.target, options.captures)
     failures = 0
@@ -104,7 +109,7 @@ def _alone(options: StoreOptions) -> Iterator[None]:
         os.close(handle)
 
 
-def _reopened(options: StoreOptions, context: Context, failures: int, error: StorageLost) -> Storage:
+def _reopened(options: StoreOptions, context: StoreContext, failures: int, error: StorageLost) -> Storage:
     while True:
         pause = _PAUSES[min(failures, len(_PAUSES)) - 1]
         context.note(f"{error}; trying again in {pause:g} s")
@@ -121,7 +126,7 @@ def _reopened(options: StoreOptions, context: Context, failures: int, error: Sto
 class _Store:
     """A run: the feed, and what has been done."""
 
-    def __init__(self, options: StoreOptions, context: Context) -> None:
+    def __init__(self, options: StoreOptions, context: StoreContext) -> None:
         self._options, self._context = options, context
         self._feed = Feed(options.directory, options.name, options.captures)
         self.summary = StoreSummary(target=addresses.without_password(options.target), crawl=self._feed.name)
