@@ -25,7 +25,7 @@ Places = dict[tuple[str, int], str]  # archive file and offset -> URL
 
 
 class Feed:
-    """Reads one crawl."""
+    """Reads one crawl. merged.py has the same verbs for a merged corpus."""
 
     def __init__(self, directory: Path, name: str = "", captures: bool = False) -> None:
         """`name`: of the crawl in the storage; "": that of its directory."""
@@ -125,7 +125,7 @@ class Feed:
             for line, place in _lines(self._directory / name, before.get(name, 0), lengths[name]):
                 document = documents.read(line, place)
                 if missing.pop((document.place.file, document.place.offset), ""):
-                    rows.append(self._row(document, line))
+                    rows.append(document_row(document, line, self.name))
         if missing:
             gone = log.purged(self._log)
             lost = next((url for url in missing.values() if url not in gone), "")
@@ -133,21 +133,6 @@ class Feed:
                 problem = f"the log has a document of {lost}, and {self._directory / shards.DIRECTORY} has none"
                 raise ConfigError(f"{problem}; restore the corpus from a copy")
         return rows
-
-    def _row(self, document: Document, line: bytes) -> DocumentRow:
-        return DocumentRow(
-            id=document.id,
-            crawl=self.name,
-            url=document.url,
-            domain=urls.domain(urls.host_of(document.url)),
-            time=document.time,
-            language=document.language,
-            title=document.title,
-            author=document.author,
-            date=document.date,
-            text=document.text,
-            document=line.decode().rstrip("\n"),
-        )
 
     def _capture(self, report: Report) -> CaptureRow:
         assert report.place is not None
@@ -168,6 +153,22 @@ class Feed:
             downloaded=report.downloaded,
             kept=report.kept,
         )
+
+
+def document_row(document: Document, line: bytes, crawl: str) -> DocumentRow:
+    return DocumentRow(
+        id=document.id,
+        crawl=crawl,
+        url=document.url,
+        domain=urls.domain(urls.host_of(document.url)),
+        time=document.time,
+        language=document.language,
+        title=document.title,
+        author=document.author,
+        date=document.date,
+        text=document.text,
+        document=line.decode().rstrip("\n"),
+    )
 
 
 def _removed(frame: Frame) -> list[str]:

@@ -14,7 +14,9 @@ import msgspec
 from windrow import log, takedown
 from windrow import storage as addresses
 from windrow.batch import storages
+from windrow.batch.storages import merged
 from windrow.batch.storages.feed import Feed
+from windrow.batch.storages.merged import MergedFeed
 from windrow.batch.storages.protocol import Storage, StorageBatch, StorageLost, StoragePosition
 from windrow.config import ConfigError
 from windrow.takedown import Takedown
@@ -63,7 +65,8 @@ def run(options: StoreOptions, context: StoreContext) -> StoreSummary:
 
     A server that is lost is waited for: without a limit if the crawl is followed, otherwise about half a minute.
     """
-    log.home(options.directory)
+    if not merged.is_merged(options.directory):
+        log.home(options.directory)
     with _alone(options):
         return _run(options, context)
 
@@ -128,7 +131,8 @@ class _Store:
 
     def __init__(self, options: StoreOptions, context: StoreContext) -> None:
         self._options, self._context = options, context
-        self._feed = Feed(options.directory, options.name, options.captures)
+        made = MergedFeed if merged.is_merged(options.directory) else Feed
+        self._feed = made(options.directory, options.name, options.captures)
         self.summary = StoreSummary(target=addresses.without_password(options.target), crawl=self._feed.name)
         self._last = -1  # frame at the last failure
 
