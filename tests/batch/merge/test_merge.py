@@ -3,9 +3,11 @@
 import base64
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -229,6 +231,28 @@ def test_the_result_does_not_depend_on_the_engine(tmp_path: Path) -> None:
     ]
     merged(crawls, tmp_path / "out")
     arguments = [*map(str, crawls), "-o", str(tmp_path / "again"), "--workers", "2"]
+    assert CliRunner().invoke(cli.app, ["merge", *arguments]).exit_code == 0
+    assert lines(tmp_path / "again") == lines(tmp_path / "out")
+
+
+SPARK = importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not SPARK, reason="the engine spark needs pyspark and Java: pip install '.[spark]'")
+def test_spark_gives_the_same(tmp_path: Path) -> None:
+    crawls = [
+        samples.crawl(
+            tmp_path / f"s{number}",
+            [
+                page(f"http://s{number}.test/{at}", *found, language="cd"[at % 2] + "es")
+                for at, found in enumerate(shard)
+            ],
+        )
+        for number, shard in enumerate(corpora(20, 3))
+    ]
+    merged(crawls, tmp_path / "out")
+    arguments = [*map(str, crawls), "-o", str(tmp_path / "again"), "--engine", "spark", "--master", "local[2]"]
     assert CliRunner().invoke(cli.app, ["merge", *arguments]).exit_code == 0
     assert lines(tmp_path / "again") == lines(tmp_path / "out")
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from windrow import takedown
 from windrow.batch import selection
@@ -56,6 +55,7 @@ class MergeOwner:
         self._work = work
         self._earlier = EarlierKeys()
         self._rule = DuplicateRule.of(work.options)
+        self._no_duplicates = msgspec.structs.replace(self._rule, threshold=2.0, smoothing=0, whole=1.0)
         self._files = _NgramFiles(work)
         self._shard = 0
         self.table = NgramTable(work.options.table_bytes)
@@ -105,15 +105,12 @@ class MergeOwner:
 
     def _mark(self, row: MergeRow) -> Marks | None:
         """Mark the duplicate paragraphs and remember the others; None for the first shard, which is only remembered."""
-        found = self._files.read(row)
-        if not row.shard:
-            if len(self.counts) > 1:
-                self.table.add(np.frombuffer(found.hashes, np.uint64))
-                self.table.take()
+        if len(self.counts) == 1:
             return None
-        marks = onion.mark(self.table, found, self._rule_for(row.share))
+        rule = self._rule_for(row.share) if row.shard else self._no_duplicates
+        marks = onion.mark(self.table, self._files.read(row), rule)
         self.table.take()  # discard the entries for a redo file: a merge repeats this step
-        return marks
+        return marks if row.shard else None
 
     def _rule_for(self, share: float) -> DuplicateRule:
         """Return the rule for a page that has lost this share of its words in its own crawl.

@@ -98,7 +98,7 @@ class ObjectStorage:
     def _store(self, path: str, lines: list[bytes]) -> None:
         """Write a file. Without lines there must be none, not even of a batch that was interrupted."""
         if lines:
-            data = gzip.compress(b"\n".join(lines) + b"\n", 6, mtime=0)
+            data = gzip.compress(b"\n".join(lines) + b"\n", 3, mtime=0)
             self._tried(lambda: self._replace(path, data))
             return
         self._tried(self._system.invalidate_cache)
