@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -35,18 +36,42 @@ def stored(path: Path) -> dict[str, str]:
     return found
 
 
-def test_a_crawl_stores_its_documents_while_it_runs_and_the_rest_at_its_end(tmp_path: Path) -> None:
-    target = f"sqlite:///{tmp_path}/corpus.db"
+class Stored(NamedTuple):
+    crawl: Path
+    target: str
+    database: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    """A crawl that has stored its documents while it ran."""
+    folder = tmp_path_factory.mktemp("store")
+    target = f"sqlite:///{folder}/corpus.db"
     with web.serve() as site:
-        crawl = prepared(tmp_path / "crawl", site)
+        crawl = prepared(folder / "crawl", site)
         done = run("crawl", crawl, "--max-pages", 60, "--quiet", "--store-to", target)
-    assert (done.returncode, done.stderr) == (0, "")
-    kept = {document.id: document.url for document in reader.documents(crawl)}
-    found = stored(tmp_path / "corpus.db")
+    return Stored(crawl, target, folder / "corpus.db", done)
+
+
+def test_a_crawl_stores_its_documents_while_it_runs_and_the_rest_at_its_end(finished: Stored) -> None:
+    assert (finished.done.returncode, finished.done.stderr) == (0, "")
+    kept = {document.id: document.url for document in reader.documents(finished.crawl)}
+    found = stored(finished.database)
     assert found.keys() == kept.keys() and len(kept) > 10
     assert {own: json.loads(line)["url"] for own, line in found.items()} == kept
-    again = run("store", crawl, "--to", "-", "--json", address=f"{target}\n")
+    again = run("store", finished.crawl, "--to", "-", "--json", address=f"{finished.target}\n")
     assert json.loads(again.stdout)["documents"] == 0
+
+
+def test_a_merge_of_one_crawl_is_its_corpus_and_can_be_stored(finished: Stored, tmp_path: Path) -> None:
+    done = run("merge", finished.crawl, "-o", tmp_path / "merged", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    corpora = [finished.crawl / "corpus", tmp_path / "merged" / "corpus"]
+    own, merged = ([line for shard in reader.find(path) for line, _, _ in reader.lines(shard)] for path in corpora)
+    assert merged == own and len(own) == json.loads(done.stdout)["documents_out"] > 10
+    assert run("store", tmp_path / "merged", "--to", f"sqlite:///{tmp_path}/m.db").returncode == 0
+    assert stored(tmp_path / "m.db") == stored(finished.database)
 
 
 @pytest.mark.parametrize("command", ["crawl", "store"])

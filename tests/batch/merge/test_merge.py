@@ -235,6 +235,34 @@ def test_the_result_does_not_depend_on_the_engine(tmp_path: Path) -> None:
     assert lines(tmp_path / "again") == lines(tmp_path / "out")
 
 
+def onion(documents: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Return what one crawl keeps of these documents, with their URLs."""
+    rule, kept = Onion(), []
+    for url, paragraphs in documents:
+        duplicate, _ = rule.mark([words(paragraph) for paragraph in paragraphs])
+        left = [found for found, gone in zip(paragraphs, duplicate, strict=True) if not gone]
+        kept += [(url, left)] if left else []
+    return kept
+
+
+def size(documents: list[tuple[str, list[str]]]) -> int:
+    return sum(len(words(paragraph)) for _, paragraphs in documents for paragraph in paragraphs)
+
+
+def test_a_crawl_that_was_cut_into_shards_keeps_the_text_of_the_whole(tmp_path: Path) -> None:
+    """`benchmarks/merge.py` measures this on real pages: +1.8 to +6.4 % before the merge, -0.1 % after it."""
+    found = [(f"http://s{number % 4}.test/{number}", texts) for number, texts in enumerate(corpora(400, 1)[0])]
+    whole = size(onion(found))
+    shards = [onion(found[number::4]) for number in range(4)]
+    crawls = [
+        samples.crawl(tmp_path / str(number), [page(url, *texts) for url, texts in shard])
+        for number, shard in enumerate(shards)
+    ]
+    summary = merged(crawls, tmp_path / "out", "dedup.max_seen=1")
+    assert summary.tokens_in == sum(map(size, shards)) > 1.02 * whole
+    assert abs(summary.tokens_out - whole) < 0.01 * whole
+
+
 SPARK = importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None
 
 

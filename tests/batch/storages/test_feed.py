@@ -1,6 +1,7 @@
 """From committed frames to batches: what counts, what does not, and damage."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,31 @@ def test_uncommitted_documents_and_half_a_frame_are_not_read(tmp_path: Path) -> 
         (batch,) = batches(crawl)
     assert sorted(urls([batch])) == [sample(0).url, sample(1).url]
     assert (batch.position.frame, batch.position.offset) == (2, log.stat().st_size - 30)
+
+
+def test_the_log_is_synced_before_its_new_frames_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a power loss could take a frame from the log whose documents are stored already."""
+    steps: list[str] = []
+    sync, frames = feeds._sync, feeds.log.frames
+
+    def synced(path: Path) -> None:
+        steps.append(f"sync {path.name}")
+        sync(path)
+
+    def read(*given: Any) -> Any:
+        steps.append("read")
+        return frames(*given)
+
+    with growing(tmp_path / "c", frames=1) as crawl:
+        feed = Feed(crawl.directory)
+        first = start(feed)
+        monkeypatch.setattr(feeds, "_sync", synced)
+        monkeypatch.setattr(feeds.log, "frames", read)
+        (batch,) = feed.batches(first, lambda url: False)
+        assert steps == [f"sync {batch.position.file}", "read"]
+        steps.clear()
+        assert list(feed.batches(batch.position, lambda url: False)) == []
+        assert steps == ["read"]
 
 
 def test_batches_end_at_a_limit_and_begin_where_the_last_one_ended(

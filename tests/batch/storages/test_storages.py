@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.batch.storages import crawls
@@ -299,6 +300,24 @@ def test_a_log_that_is_shorter_than_the_position_is_refused(sqlite: Kind, tmp_pa
         path.write_bytes(path.read_bytes()[:-20])
         with pytest.raises(ConfigError, match=r"up to frame 2, which is not in .*restored from an older copy"):
             store(crawl.directory, sqlite.url)
+
+
+def test_a_name_that_is_no_folder_is_refused(sqlite: Kind, tmp_path: Path) -> None:
+    with (
+        growing(tmp_path / "mycrawl", frames=1) as crawl,
+        pytest.raises(ConfigError, match=r"--name '\.\./x' cannot be"),
+    ):
+        store(crawl.directory, sqlite.url, name="../x")
+
+
+def test_a_title_of_any_length_and_odd_characters_are_stored(kind: Kind, tmp_path: Path) -> None:
+    odd = msgspec.structs.replace(sample(0), title="long " * 20000, author="a\0b\ud800", scores={"my.judge:x": 1e300})
+    with growing(tmp_path / "mycrawl") as crawl:
+        crawl.commit([odd])
+        store(crawl.directory, kind.url, captures=True)
+    (row,) = kind.rows("documents")
+    assert len(row["title"]) == 100_000
+    assert row["author"] == "ab\ufffd"
 
 
 def test_captures_are_stored_from_the_beginning_or_not_at_all(sqlite: Kind, tmp_path: Path) -> None:

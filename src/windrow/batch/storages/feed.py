@@ -24,6 +24,13 @@ TEXT = 16 << 20  # bytes of text of a batch, about
 Places = dict[tuple[str, int], str]  # archive file and offset -> URL
 
 
+def named(directory: Path, name: str) -> str:
+    """Return the name of a crawl in a storage: the given one, or that of its directory."""
+    if "/" in name or name in (".", ".."):
+        raise ConfigError(f"--name {name!r} cannot be the name of a folder; use letters, digits, '-' and '_'")
+    return name or directory.resolve().name
+
+
 class Feed:
     """Reads one crawl. merged.py has the same verbs for a merged corpus."""
 
@@ -32,7 +39,7 @@ class Feed:
         self._directory = directory
         self._log = directory / "log"
         self._captures = captures
-        self.name = name or directory.resolve().name
+        self.name = named(directory, name)
 
     def start(self) -> StoragePosition | None:
         """Return the position before the first frame; None if nothing is committed yet."""
@@ -144,7 +151,7 @@ class Feed:
             time=documents.moment(report.time),
             status=report.status,
             reason=report.reason.value,
-            detail=report.detail,
+            detail=report.detail.replace("\0", ""),  # PostgreSQL has no such character
             language=report.language,
             digest=report.digest,
             warc_filename=report.place.file,

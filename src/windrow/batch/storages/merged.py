@@ -9,7 +9,7 @@ import msgspec
 
 from windrow.batch.merge import inputs
 from windrow.batch.storages import feed
-from windrow.batch.storages.feed import document_row
+from windrow.batch.storages.feed import document_row, named
 from windrow.batch.storages.protocol import DocumentRow, Gone, StorageBatch, StoragePosition
 from windrow.config import ConfigError
 from windrow.corpus import document as documents
@@ -27,7 +27,7 @@ class MergedFeed:
         if captures:
             raise ConfigError(f"{directory} is a merged corpus and has no captures; store those of its shards")
         self._directory = directory
-        self.name = name or directory.resolve().name
+        self.name = named(directory, name)
 
     def start(self) -> StoragePosition:
         digest = hashlib.blake2b((self._directory / inputs.FILE).read_bytes(), digest_size=6).digest()

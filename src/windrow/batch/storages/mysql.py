@@ -54,7 +54,7 @@ DIALECT = Dialect(
     lost=(pymysql.OperationalError, pymysql.InterfaceError),
     types={
         "key": f"varchar(190) {_TEXT}",
-        "text": f"text {_TEXT}",
+        "text": f"longtext {_TEXT}",  # a hostile page has a title of any length
         "long": f"longtext {_TEXT}",
         "integer": "bigint",
         "time": "datetime(3)",

@@ -135,6 +135,7 @@ class _Store:
         self._feed = made(options.directory, options.name, options.captures)
         self.summary = StoreSummary(target=addresses.without_password(options.target), crawl=self._feed.name)
         self._last = -1  # frame at the last failure
+        self._read: tuple[list[tuple[int, int]], Takedown, str] | None = None  # state of the lists, all lines, digest
 
     def progressed(self) -> bool:
         """Return whether anything was stored since the last call."""
@@ -178,9 +179,12 @@ class _Store:
         return position
 
     def _listed(self) -> tuple[Takedown, str]:
-        """Return the takedown list as it is now, and its digest; "" without one."""
+        """Return the takedown list as it is now, and its digest; "" without one. It is read when it has changed."""
         directory, extra = self._options.directory, self._options.takedown
         paths = [path for path in (directory / takedown.FILE, extra) if path is not None and path.exists()]
-        said = b"\0".join(path.read_bytes() for path in paths)
-        digest = hashlib.blake2b(said, digest_size=8).hexdigest() if said else ""
-        return takedown.of(directory, extra=extra), digest
+        state = [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
+        if self._read is None or self._read[0] != state:
+            said = b"\0".join(path.read_bytes() for path in paths)
+            digest = hashlib.blake2b(said, digest_size=8).hexdigest() if said else ""
+            self._read = (state, takedown.of(directory, extra=extra), digest)
+        return self._read[1:]
