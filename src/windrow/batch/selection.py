@@ -99,6 +99,5 @@ def keys(document: Document) -> tuple[int, int, int]:
 
 
 def listed(sources: Sequence[CorpusSource], more: Path | None = None) -> Takedown:
-    """Join the takedown lists of the crawls that are read and the list that the user named."""
-    crawls = {source.crawl.resolve(): source.crawl for source in sources if source.crawl}
-    return takedown.of(*crawls.values(), extra=more)
+    """Join the takedown lists of the crawls and merged corpora that are read and the list that the user named."""
+    return takedown.of(*dict.fromkeys(source.root for source in sources), extra=more)

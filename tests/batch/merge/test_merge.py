@@ -346,6 +346,10 @@ def test_export_reads_the_output(tmp_path: Path) -> None:
     assert CliRunner().invoke(cli.app, arguments).exit_code == 0
     exported = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert [document["metadata"]["url"] for document in exported] == ["http://a.test/", "http://b.test/"]
+    (tmp_path / "out" / "takedown.txt").write_text("a.test\n")
+    assert CliRunner().invoke(cli.app, [*arguments, "--force"]).exit_code == 0
+    (left,) = (tmp_path / "all.jsonl").read_text().splitlines()
+    assert json.loads(left)["metadata"]["url"] == "http://b.test/"
 
 
 def test_the_summary_for_people_names_shards_and_rules(tmp_path: Path) -> None:
