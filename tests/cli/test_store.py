@@ -1,9 +1,12 @@
 """`windrow crawl --store-to` and `windrow store` on a crawl of the demo web."""
 
+import fcntl
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +14,12 @@ import pytest
 
 from tests import crashing
 from windrow import demo
+from windrow.batch.committed import Lengths
+from windrow.cli.storing import StoringProcess
 from windrow.corpus import reader
 from windrow.demo import web
+
+PATIENCE = 120  # seconds for the first document
 
 
 def run(*words: object, address: str = "") -> subprocess.CompletedProcess[str]:
@@ -84,3 +91,44 @@ def test_a_wrong_address_is_refused_before_anything_is_requested(tmp_path: Path,
     assert done.stderr.startswith("windrow: mysql://user@127.0.0.1:9/corpus cannot be opened: ")
     assert done.stderr.count("\n") == 1 and "secret" not in done.stderr
     assert not (crawl / "log").exists()
+
+
+def test_a_crawl_that_is_killed_has_stored_what_it_committed(tmp_path: Path) -> None:
+    """The process that stores outlives the crawl, and ends when everything is stored."""
+    database = tmp_path / "corpus.db"
+    with web.serve() as site:
+        crawl = prepared(tmp_path / "crawl", site)
+        words = ["crawl", str(crawl), "--quiet", "--store-to", f"sqlite:///{database}"]
+        running = subprocess.Popen([sys.executable, "-m", "windrow.cli", *words], cwd=crashing.ROOT)
+        end = time.monotonic() + PATIENCE
+        while running.poll() is None and not (database.exists() and _count(database)) and time.monotonic() < end:
+            time.sleep(0.02)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    (lock,) = crawl.glob(".store-*.lock")
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the process that stores has ended
+    committed = {document.id for document in reader.documents(crawl, length=Lengths())}
+    assert stored(database).keys() == committed != set()
+
+
+def _count(database: Path) -> int:
+    with sqlite3.connect(database) as client:
+        try:
+            return int(client.execute("SELECT count(*) FROM windrow_documents").fetchone()[0])
+        except sqlite3.OperationalError:  # there is no table yet
+            return 0
+
+
+def test_a_process_that_stores_and_fails_is_reported_with_the_command_to_repeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begin(own: StoringProcess, mode: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", f"raise SystemExit({int(mode == '--follow')})"])
+
+    monkeypatch.setattr(StoringProcess, "_begin", begin)
+    with StoringProcess(tmp_path, "mysql://me:secret@host/db") as storing:
+        storing.start()
+    assert storing.failed
+    said = capsys.readouterr().err
+    assert f"store {tmp_path} --to mysql://me@host/db" in said and "secret" not in said
