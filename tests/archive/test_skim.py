@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.archive.captures import any_capture, capture, files, write
 from tests.batch import warcs
 from windrow.archive import ArchiveError, WarcRecord, records
-from windrow.archive.skim import Wanted, heads
+from windrow.archive.skim import Wanted
+from windrow.archive.skim import read as heads
 from windrow.data import Capture
 
 ALL: Wanted = {kind: () for kind in (b"warcinfo", b"request", b"response", b"revisit", b"metadata", b"resource")}
