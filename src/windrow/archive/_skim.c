@@ -15,7 +15,7 @@ enum {
     KINDS = 8,
 };
 
-static struct unpacking unpacking; /* one thread at a time: the interpreter's lock is held */
+static struct unpacking unpacking, probe; /* one thread at a time: the interpreter's lock is held */
 
 static const char *
 past_blank_line(const char *from, const char *end)
@@ -87,7 +87,18 @@ digits_of(const char *found, size_t length)
     return number;
 }
 
-/* Return the length of the member at `at` that unpacks to `whole` bytes; 0 if its end is not found. */
+/* Return whether a record may begin with the gzip magic number that is here. By chance it is in 16 MB once. */
+static int
+may_begin(const unsigned char *data, size_t size)
+{
+    if (size > 3 && data[3] != 0)
+        return data[3] < 32; /* a header with more fields */
+    return begin_member(&probe, data, size) && unpack_upto(&probe, 5) && probe.made >= 5
+           && memcmp(probe.data, "WARC/", 5) == 0;
+}
+
+/* Return the length of the member at `at` that unpacks to `whole` bytes; 0 if its end is not found, or a record begins
+   before it: then the end is damaged, and what was found is the end of another record of the same length. */
 static Py_ssize_t
 member_length(const unsigned char *data, Py_ssize_t size, Py_ssize_t at, Py_ssize_t whole)
 {
@@ -99,8 +110,12 @@ member_length(const unsigned char *data, Py_ssize_t size, Py_ssize_t at, Py_ssiz
         from = memchr(from, 0x1f, rest);
         if (from == NULL)
             break;
-        if (from[1] == 0x8b && from[2] == 8 && number_at(from - 4) == (uint32_t)whole)
-            return from - data - at;
+        if (from[1] == 0x8b && from[2] == 8) {
+            if (number_at(from - 4) == (uint32_t)whole)
+                return from - data - at;
+            if (may_begin(from, (size_t)(data + size - from)))
+                return 0;
+        }
         from++;
     }
     return last == size && size - at >= SMALLEST && number_at(data + size - 4) == (uint32_t)whole ? size - at : 0;

@@ -26,11 +26,11 @@ except ImportError:  # built without a compiler: the reference runs instead
 
 CHARSET, LANGUAGES = "charset-detected", "languages"  # begin the fields of a metadata record that an index has
 WANTED = {b"response": (), b"revisit": (), b"metadata": (CHARSET.encode(), LANGUAGES.encode())}
-REVISIT = "warc/revisit"
 
-# Of the WARC header: type in small letters, target, date, id, the ids that it is concurrent to, content type, identified
-# payload type, payload digest, truncated; "" where there is none. Of the http head: status or 0, media type in small
-# letters or "", location or None. A plain tuple: the kernel makes one for each record.
+# Of the WARC header: type in small letters, target, date, id, the ids of the records that it is concurrent to with line
+# ends between them, content type, identified payload type, payload digest, truncated; "" where there is none. Of the
+# http head: status or 0, media type in small letters or "", location or None. A plain tuple: the kernel makes one for
+# each record.
 About = tuple[str, str, str, str, str, str, str, str, str, int, str, str | None]
 
 
@@ -47,9 +47,7 @@ class Answer(msgspec.Struct, gc=False):
 class Answers:
     """The responses and revisits of one file, in its order."""
 
-    def __init__(
-        self, path: Path, end: int | None = None, check: bool = False, report: Report | None = None
-    ) -> None:
+    def __init__(self, path: Path, end: int | None = None, check: bool = False, report: Report | None = None) -> None:
         """`check`: unpack each record and compare its digest."""
         self._path, self._end, self._check = path, end, check
         self._report = report
@@ -131,7 +129,7 @@ class Answers:
         source = answer.source
         size = source[4] if isinstance(source, tuple) else source.size
         block = _block(source)
-        return block if len(block) == size or not answer.length else skim.block(self._path, answer.offset, answer.length)
+        return block if len(block) == size else skim.block(self._path, answer.offset, answer.length)
 
 
 def _block(source: Start | WarcRecord) -> bytes:

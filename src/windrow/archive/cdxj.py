@@ -95,9 +95,7 @@ class CdxLines:
         if redirect:
             more = f'{more}, "redirect": "{redirect}"'
         place = f'"length": "{answer.length}", "offset": "{answer.offset}", "filename": "{self._file}"'
-        return (
-            f'{key} {_moment(date)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n'
-        ).encode()
+        return (f'{key} {_moment(date)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n').encode()
 
 
 def mime(record: WarcRecord) -> str:

@@ -3,12 +3,14 @@
 In a file with one gzip member per record, the end of a member can be found without unpacking it. The header of the
 record says how long the unpacked member is, and the last four bytes of a gzip member are that length: the next member
 begins at the first gzip magic number that follows the right four bytes. In random data this is wrong once in 2**56
-bytes. Where anything does not fit, `records` reads the record in full, and it alone says what is damaged.
+bytes. Where anything does not fit, or another record begins before the end, `records` reads the record in full, and it
+alone says what is damaged.
 
 A flipped bit in a body that is not unpacked is not noticed: `records` and `verify` check every byte.
 """
 
 import mmap
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -31,8 +33,8 @@ SNIFFED = 1 << 10  # bytes of a body by which its type is identified
 MOST = 1 << 16  # bytes that are unpacked in search of the end of a head; then the whole record is read
 
 _PACKED = 1 << 12  # bytes of a member that are read at once
-_WINDOW = 1 << 14  # bytes in which the end of a member is looked for at once
 _MAGIC = GZIP + b"\x08\0"  # with flags, the header of a member has more fields: such a record is read in full
+_MEMBER = re.compile(re.escape(_MAGIC[:3]))
 _END = b"\r\n\r\n"  # of a header, of an http head, and between two records
 _EXCHANGES = (b"response", b"revisit")  # their block has an http head
 _SMALLEST = 18  # bytes of a gzip member
@@ -78,9 +80,11 @@ def starts(
         if not size:
             return
         with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as packed:
-            at = yield from _members(packed, path, wanted, report)
+            before, at = yield from _members(packed, path, wanted, report)
     if at < size:
-        yield from (found for found in records(path, at, end, report) if _is_wanted(found, wanted))
+        for found in records(path, before, end, report):
+            if found.offset >= at and _is_wanted(found, wanted):
+                yield found
 
 
 def record(path: Path, start: Start) -> WarcRecord:
@@ -89,9 +93,7 @@ def record(path: Path, start: Start) -> WarcRecord:
     usual = heads.head(data, 0)
     if usual is None or usual[:2] != (block, size):
         return next(records(path, offset, offset + length))
-    return WarcRecord(
-        offset=offset, length=length, version=usual[2], headers=usual[3], block=data[block:], size=size
-    )
+    return WarcRecord(offset=offset, length=length, version=usual[2], headers=usual[3], block=data[block:], size=size)
 
 
 def block(path: Path, offset: int, length: int) -> bytes:
@@ -118,31 +120,32 @@ def _is_wanted(found: WarcRecord, wanted: Wanted) -> bool:
 
 def _members(
     packed: mmap.mmap, path: Path, wanted: Wanted, report: Report | None
-) -> Generator[Start | WarcRecord, None, int]:
-    """Yield the records up to the first that does not have a member of its own; return the offset of that one.
+) -> Generator[Start | WarcRecord, None, tuple[int, int]]:
+    """Yield the records up to the first that does not have a member of its own.
 
-    If not even the first record can be read in this way, the file is of another kind, and none is.
+    Return the offset of a record before that one, because garbage does not say how the file is packed, and that one's
+    own. If not even the first record can be read in this way, the file is of another kind, and none is.
     """
     pairs = tuple([(kind, tuple(texts)) for kind, texts in wanted.items()])
-    at, released = 0, 0
+    before, at, released = 0, 0, 0
     while at < len(packed):
         found = find(packed, at, released + _RELEASED, pairs)
         if isinstance(found, tuple):
             yield found
-            at = found[0] + found[1]
+            before, at = found[0], found[0] + found[1]
         elif found < min(released + _RELEASED, len(packed)):
             whole = _whole(path, found, len(packed), report) if found else None
             if whole is None:
-                return found
+                return before, found
             if _is_wanted(whole, wanted):
                 yield whole
-            at = whole.offset + whole.length
+            before, at = found, found + whole.length
         else:
-            at = found
+            before, at = at, found
         if at - released >= _RELEASED:
             released = at - at % mmap.PAGESIZE
             packed.madvise(mmap.MADV_DONTNEED, 0, released)
-    return at
+    return before, at
 
 
 def _whole(path: Path, at: int, end: int, report: Report | None) -> WarcRecord | None:
@@ -255,13 +258,27 @@ def _length(packed: mmap.mmap | bytes, at: int, member: _Member, whole: int) -> 
 
 
 def _found_length(packed: mmap.mmap | bytes, at: int, whole: int) -> int:
-    """Return the length of the member that unpacks to `whole` bytes; 0 if its end is not found."""
+    """Return the length of the member that unpacks to `whole` bytes; 0 if its end is not found, or a record begins
+    before it: then the end is damaged, and what was found is the end of another record of the same length."""
     trailer = (whole & 0xFFFFFFFF).to_bytes(4, "little")
     last = min(len(packed), at + whole + whole // 1000 + 1024)  # deflate never makes data longer than that
-    border = trailer + _MAGIC[:3]
-    for start in range(at + _SMALLEST - len(trailer), last, _WINDOW):  # in bytes: find is slow in a mapped file
-        found = packed[start : min(start + _WINDOW, last - len(trailer)) + len(border)].find(border)
-        if found >= 0:
-            return start + found + len(trailer) - at
+    for match in _MEMBER.finditer(packed, at + _SMALLEST, last + len(_MAGIC) - 1):
+        end = match.start()
+        if packed[end - 4 : end] == trailer:
+            return end - at
+        if _may_begin(packed, end):
+            return 0
     ended = last == len(packed) and last - at >= _SMALLEST and packed[last - 4 : last] == trailer
     return last - at if ended else 0
+
+
+def _may_begin(packed: mmap.mmap | bytes, at: int) -> bool:
+    """Return whether a record may begin with the gzip magic number that is here. By chance it is in 16 MB once."""
+    if packed[at + 3 : at + 4] not in (b"", b"\0"):
+        return packed[at + 3] < 32  # a header with more fields
+    member = _Member(packed, at)
+    try:
+        member.unpack(5)
+    except _Damage:
+        return False
+    return member.data.startswith(b"WARC/")
