@@ -243,5 +243,7 @@ def test_garbage_between_two_records_of_the_same_length_is_damage(tmp_path: Path
 def test_a_block_is_read_in_full_by_its_place(tmp_path: Path, size: int) -> None:
     made = [warcs.record("http://a.example/", b"hello" * (size // 5)) for _ in range(2)]
     path = warcs.write(tmp_path / "a.warc.gz", made)
-    for record in records(path):
-        assert skim.block(path, record.offset, record.length) == record.block
+    with path.open("rb") as file:
+        for record, start in zip(records(path), skim.starts(path, ALL), strict=True):
+            assert isinstance(start, tuple)
+            assert skim.block(file, path, start) == record.block

@@ -55,6 +55,10 @@ class Answers:
 
     def read(self) -> Iterator[Answer]:
         """Yield each answer when its metadata record was read, if it has one."""
+        with open(self._path, "rb", buffering=0) as self._file:
+            yield from self._answers()
+
+    def _answers(self) -> Iterator[Answer]:
         answer, damage = None, None
         try:
             for offset, length, about, source in self._described():
@@ -84,8 +88,7 @@ class Answers:
         head, body = fields.split(_block(answer.source), {})
         if answer.about[0] != "response" or fields.encoded(head):
             return ""
-        whole = len(body) >= skim.SNIFFED
-        return sniff.identify(head, body if whole else fields.split(self._whole(answer), {})[1])
+        return sniff.identify(head, body if len(body) >= skim.SNIFFED else fields.split(self._whole(answer), {})[1])
 
     def shared(self, answer: Answer) -> None:
         """Say that a record has no place of its own."""
@@ -127,9 +130,10 @@ class Answers:
     def _whole(self, answer: Answer) -> bytes:
         """Return all of a block."""
         source = answer.source
-        size = source[4] if isinstance(source, tuple) else source.size
         block = _block(source)
-        return block if len(block) == size else skim.block(self._path, answer.offset, answer.length)
+        if isinstance(source, tuple) and len(block) < source[4]:
+            return skim.block(self._file, self._path, source)
+        return block
 
 
 def _block(source: Start | WarcRecord) -> bytes:

@@ -13,7 +13,7 @@ import mmap
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from isal import igzip_lib
 
@@ -39,7 +39,7 @@ _END = b"\r\n\r\n"  # of a header, of an http head, and between two records
 _EXCHANGES = (b"response", b"revisit")  # their block has an http head
 _SMALLEST = 18  # bytes of a gzip member
 _RELEASED = 32 << 20  # bytes after which the pages of the file that were read are given back to the system
-_AT_ONCE, _UNPACKED = 1 << 20, 1 << 23  # bytes of a member, packed and unpacked, that is unpacked at once
+_AT_ONCE = 1 << 23  # bytes of a record that is unpacked at once
 _LENGTH, _TYPE = b"\r\nContent-Length: ", b"\r\nWARC-Type: "
 _IDENTIFIED = b"\r\nWARC-Identified-Payload-Type: "
 _VERSIONS = (b"WARC/1.0\r\n", b"WARC/1.1\r\n")
@@ -96,20 +96,19 @@ def record(path: Path, start: Start) -> WarcRecord:
     return WarcRecord(offset=offset, length=length, version=usual[2], headers=usual[3], block=data[block:], size=size)
 
 
-def block(path: Path, offset: int, length: int) -> bytes:
-    """Return all of a block whose record has a member of its own, or is plain, at this place."""
-    with open(path, "rb") as file:
+def block(file: BinaryIO, path: Path, start: Start) -> bytes:
+    """Return all of the block of a record that was found in this file."""
+    offset, length, _, begin, size = start
+    whole = begin + size + len(_END)
+    if whole <= _AT_ONCE:
         file.seek(offset)
-        packed = file.read(length) if length <= _AT_ONCE else b""
-    if packed.startswith(GZIP):
         unpacker = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
         try:
-            data = unpacker.decompress(packed, _UNPACKED)
+            data = unpacker.decompress(file.read(length), whole + 1)
         except _Damage:
             data = b""
-        usual = heads.head(data, 0)
-        if unpacker.eof and usual is not None and data[sum(usual[:2]) :] == _END:
-            return data[usual[0] : sum(usual[:2])]
+        if unpacker.eof and len(data) == whole:
+            return data[begin : begin + size]
     return next(records(path, offset, offset + length)).block
 
 

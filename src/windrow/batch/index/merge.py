@@ -24,13 +24,14 @@ def merge(directory: Path, indexed: Sequence[IndexedFile]) -> None:
     new.mkdir(parents=True)
     with SortedLines() as lines:
         for path in (cdx.file(directory, file.name) for file in indexed):
-            for line in _lines(path) if path.exists() else ():  # it is missing if its archive file could not be read
+            for line in lines_of(path) if path.exists() else ():  # it is missing if its archive file could not be read
                 lines.add(line)
         write(new, lines, indexed)
     _replace(directory, new)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a CDXJ file."""
     stream = ByteStream(path)
     try:
         yield from stream.parts(b"")
