@@ -12,7 +12,6 @@ enum {
     SNIFFED = 1024,   /* bytes of a body by which its type is identified, if the header does not state it */
     DIGITS = 18,
     SMALLEST = 18,    /* bytes of a gzip member */
-    KINDS = 8,
 };
 
 static struct unpacking unpacking, probe; /* one thread at a time: the interpreter's lock is held */

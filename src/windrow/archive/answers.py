@@ -90,6 +90,10 @@ class Answers:
             return ""
         return sniff.identify(head, body if len(body) >= skim.SNIFFED else fields.split(self._whole(answer), {})[1])
 
+    def broken(self, answer: Answer, error: ArchiveError) -> None:
+        """Say that the body of a record is damaged, which was found when it was unpacked."""
+        self._damage(answer.offset, answer.offset + answer.length, error.what)
+
     def shared(self, answer: Answer) -> None:
         """Say that a record has no place of its own."""
         what = "the record that begins here shares its gzip member, so it has no length; compress the file again"
@@ -99,10 +103,19 @@ class Answers:
         path = self._path
         for found in self._checked() if self._check else skim.starts(path, WANTED, self._end, self._note):
             if isinstance(found, tuple):
-                about = describe(found[2], found[3])
-                yield found[0], found[1], about or reference_describe(skim.record(path, found)), found
+                about = describe(found[2], found[3]) or self._unusual(found)
+                if about is not None:
+                    yield found[0], found[1], about, found
             elif found.offset != self._damaged:
                 yield found.offset, found.length, reference_describe(found), found
+
+    def _unusual(self, start: Start) -> About | None:
+        """Return what an index says of a record that is not written as usual; None if it is damaged."""
+        try:
+            return reference_describe(skim.record(self._path, start))
+        except ArchiveError as error:
+            self._damage(start[0], start[0] + start[1], error.what)
+            return None
 
     def _checked(self) -> Iterator[WarcRecord]:
         for record in records(self._path, 0, self._end, self._note):
@@ -160,8 +173,8 @@ def reference_describe(record: WarcRecord) -> About:
     )
 
 
-def _unusual(data: bytes, start: int) -> About | None:
+def _no_kernel(data: bytes, start: int) -> About | None:
     return None
 
 
-describe = _skim.describe if _skim else _unusual
+describe = _skim.describe if _skim else _no_kernel

@@ -17,6 +17,7 @@ from windrow.archive import fields
 from windrow.archive.answers import CHARSET, LANGUAGES, Answer, Answers
 from windrow.archive.record import WarcRecord
 from windrow.archive.repair import Report
+from windrow.archive.unpack import ArchiveError
 
 REVISIT = "warc/revisit"
 CLD2 = "languages-cld2"
@@ -69,10 +70,15 @@ class CdxLines:
                 key = urls.sort_key(about[1])
                 if not key or (refuses is not None and refuses(about[1])):
                     continue
-                if answer.length:
-                    yield self._line(key, answer)
-                else:
+                if not answer.length:
                     self._answers.shared(answer)
+                    continue
+                try:
+                    line = self._line(key, answer)
+                except ArchiveError as error:
+                    self._answers.broken(answer, error)
+                else:
+                    yield line
 
     def _line(self, key: str, answer: Answer) -> bytes:
         kind, target, date, _, _, _, identified, digest, truncated, status, media, location = answer.about
