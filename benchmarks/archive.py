@@ -186,8 +186,8 @@ def memory(files: Files, runs: int) -> list[Result]:
         command = [sys.executable, "-c", PEAK, *map(str, paths)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
         results.append(Result("memory", f"{case}, MB", float(done.stdout), {}))
-    peaks = index.memory(files.isal, files.isal.parent)
-    return results + [Result("memory", f"index of {size}, MB", peak, {}) for size, peak in peaks.items()]
+    peaks = index.memory(files.isal.parent)
+    return results + [Result("memory", f"index of {size}: MB", peak, {}) for size, peak in peaks.items()]
 
 
 def indexed(files: Files, runs: int) -> list[Result]:
