@@ -26,6 +26,7 @@ SOURCES = (
     Path("src/windrow/extract/blocks/_blocks.c"),
     Path("src/windrow/extract/tags/_tags.c"),
     Path("src/windrow/archive/_records.c"),
+    Path("src/windrow/archive/_skim.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
     Path("src/windrow/frontier/policy/_features.c"),

@@ -1,16 +1,24 @@
-"""Measure the reading of archive files, with warcio and FastWARC in the same run.
+"""Measure what is done with archive files, with a peer in the same run.
 
-    python benchmarks/archive.py [--web /tmp/medium] [--pages 3000] [--runs 7] [--only read,memory] [--json]
+    python benchmarks/archive.py [--web /tmp/medium] [--pages 3000] [--runs 7] [--only read,index,…] [--json]
+
+    read    every record, against warcio and FastWARC
+    index   CDXJ lines, the Parquet table, and all files of an index, against cdxj-indexer (benchmarks/index.py)
+    wet     WET files, against warcio with lxml (benchmarks/derive.py); needs lxml
+    links   every link with its anchor, against the same
+    memory  the peak of reading, and of a whole index, by the size of the archive
 
 The archive is written by Windrow from pages of the web: request, response and metadata records. Then the same records
 are packed in other ways: gzip as zlib does it, zstd, and plain. Figures are CPU time of this process: the least of
-several runs, in which all programs take turns, so that a busy machine slows all of them. Each program reads every block
-and one header of each record; with http, it also separates the HTTP header from the payload and gives one field of it.
+several runs, in which all programs take turns, so that a busy machine slows all of them. In `read` each program reads
+every block and one header of each record; with http, it also separates the HTTP header from the payload and gives one
+field of it.
 
 A row is a function in ROWS, from the archive to results: add one for each new measurement.
 """
 
 import argparse
+import functools
 import gzip
 import json
 import os
@@ -23,6 +31,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import derive
+import index
 import zstandard
 from fastwarc.warc import ArchiveIterator as FastWarcIterator
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
@@ -176,17 +186,51 @@ def memory(files: Files, runs: int) -> list[Result]:
         command = [sys.executable, "-c", PEAK, *map(str, paths)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
         results.append(Result("memory", f"{case}, MB", float(done.stdout), {}))
+    peaks = index.memory(files.isal.parent)
+    return results + [Result("memory", f"index of {size}: MB", peak, {}) for size, peak in peaks.items()]
+
+
+def indexed(files: Files, runs: int) -> list[Result]:
+    """µs per capture. The peer makes lines only, so the other rows show how much more is done in its time."""
+    cases = {
+        "own": files.isal,
+        "common crawl": index.common_crawl(files.isal, files.isal.with_name("cc.warc.gz")),
+        "foreign": index.foreign(files.isal, files.isal.with_name("foreign.warc.gz")),
+    }
+    results = []
+    for case, path in cases.items():
+        spent = index.measure(path, runs)
+        peer = {"cdxj-indexer": spent.pop("cdxj-indexer")}
+        results += [Result("index", f"{case}, {row}", value, peer) for row, value in spent.items()]
     return results
 
 
-ROWS: dict[str, Callable[[Files, int], list[Result]]] = {"read": read, "memory": memory}
+def derived(row: str, files: Files, runs: int) -> list[Result]:
+    """µs per page."""
+    spent = _derived(files.isal, runs)["costs"]
+    peer = spent[f"{row} warcio+lxml"]["us_per_page"]
+    return [Result(row, "own", spent[f"{row} windrow"]["us_per_page"], {"warcio+lxml": peer})]
+
+
+@functools.lru_cache(1)
+def _derived(path: Path, runs: int) -> dict[str, Any]:
+    return derive.measure(path, runs)
+
+
+ROWS: dict[str, Callable[[Files, int], list[Result]]] = {
+    "read": read,
+    "index": indexed,
+    "wet": functools.partial(derived, "wet"),
+    "links": functools.partial(derived, "links"),
+    "memory": memory,
+}
 
 
 def table(results: Sequence[Result]) -> str:
-    lines = [f"{'row':8} {'case':16} {'windrow':>8}  peers, and how many times as long they take"]
+    lines = [f"{'row':8} {'case':22} {'windrow':>8}  peers, and how many times as long they take"]
     for result in results:
         peers = [f"{name} {spent:.1f} ({spent / result.windrow:.2f})" for name, spent in result.peers.items()]
-        lines.append(f"{result.row:8} {result.case:16} {result.windrow:8.1f}  {', '.join(peers)}")
+        lines.append(f"{result.row:8} {result.case:22} {result.windrow:8.1f}  {', '.join(peers)}")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ KERNELS = {  # name -> module
     "blocks": "windrow.extract.blocks._blocks",
     "tags": "windrow.extract.tags._tags",
     "records": "windrow.archive._records",
+    "skim": "windrow.archive._skim",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",

@@ -42,6 +42,7 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     embeds: tuple[Url, ...] = ()  # its requisites that may be requested
     ngrams: Ngrams | None = None  # of its paragraphs, if near-duplicates are to be found
     words: int = 0  # of its paragraphs, if `ngrams` does not say it
+    charset: str = ""  # with which it was decoded
 
 
 class Refiner:
@@ -73,10 +74,17 @@ class Refiner:
         links, refused = self._links(page) if page.links else ((), {})
         embeds = self._embeds(capture, links, refused) if self._requisites else ()
         if self._judge is None:
-            return Refined(links=links, shape=page.shape, refused=refused, embeds=embeds)
+            return Refined(links=links, shape=page.shape, refused=refused, embeds=embeds, charset=page.charset)
         judged = self._judge(page, capture.task.url.text, self._headers(capture), sketch)
         if judged.verdict.reason is not Reason.OK:
-            return Refined(links=links, shape=page.shape, refused=refused, verdict=judged.verdict, embeds=embeds)
+            return Refined(
+                links=links,
+                shape=page.shape,
+                refused=refused,
+                verdict=judged.verdict,
+                embeds=embeds,
+                charset=page.charset,
+            )
         texts = [paragraph.text for paragraph in judged.paragraphs]
         return Refined(
             links=links,
@@ -87,6 +95,7 @@ class Refiner:
             embeds=embeds,
             ngrams=ngrams.of(texts, self._dedup.ngram) if self._dedup.near_duplicates else None,
             words=0 if self._dedup.near_duplicates else ngrams.words(texts),
+            charset=page.charset,
         )
 
     def sketch(self, capture: Capture) -> str:

@@ -17,7 +17,7 @@ from tests.archive.captures import capture, write
 from tests.batch import warcs
 from tests.shared import shared
 from windrow import archive
-from windrow.archive import ArchiveError, Earlier, WarcRecord, Writer, cdxj
+from windrow.archive import ArchiveError, Damage, Earlier, WarcRecord, Writer, cdxj
 from windrow.config import ArchiveOptions
 from windrow.data import Capture
 
@@ -133,6 +133,21 @@ def test_digest_and_type_of_a_foreign_record_without_them_are_computed(tmp_path:
     [(_, _, values)] = common(warcs.write(tmp_path / "a.warc.gz", [bare]))
     assert values["digest"] == base64.b32encode(hashlib.sha1(body).digest()).decode()
     assert values["mime-detected"] == "text/html"
+
+
+def test_a_body_that_cannot_be_unpacked_for_its_digest_is_damage(tmp_path: Path) -> None:
+    body = bytes(range(256)) * 100
+    bare = warcs.record("http://a.example/", body).replace(b"WARC-Payload-Digest", b"X-Digest")
+    parts = [gzip.compress(bare), bytearray(gzip.compress(bare)), gzip.compress(bare)]
+    parts[1][-60] ^= 255
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(parts))
+    damages: list[Damage] = []
+    assert len(list(cdxj.CdxLines(path, "a", report=damages.append).read())) == 2
+    [damage] = damages
+    assert (damage.start, damage.end) == (len(parts[0]), len(parts[0]) + len(parts[1]))
+    with pytest.raises(ArchiveError, match=f"byte {len(parts[0])}"):
+        list(cdxj.CdxLines(path, "a").read())
 
 
 def test_a_body_with_a_coding_has_no_detected_type(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_damage_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.warc.gz").write_bytes(b"\x1f\x8b")
     code, out, err = run("index", tmp_path, "--workers", 1)
     assert code == 2
-    assert "bad.warc.gz, byte 0: " in err
+    assert "bad.warc.gz, bytes 0 to 2: " in err
     assert "0 captures" in out
 
 

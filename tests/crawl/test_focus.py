@@ -104,6 +104,14 @@ def test_the_lines_of_an_index_have_the_languages_of_the_log(crawled: Path) -> N
     assert {line["url"].split("a.test")[1]: line["languages"] for line in found if "languages" in line} == languages
 
 
+def test_the_lines_of_an_index_have_the_charset_of_the_documents(crawled: Path) -> None:
+    charsets = {one["url"]: one["charset"] for one in lines(crawled, "corpus/*/*.gz")}
+    assert set(charsets.values()) == {"UTF-8"}
+    [file] = crawled.glob("warc/*.gz")
+    found = [json.loads(line.split(b" ", 2)[2]) for line in CdxLines(file, file.name).read()]
+    assert {line["url"]: line["charset"] for line in found if line["url"] in charsets} == charsets
+
+
 def test_a_rebuild_gives_the_same_documents(crawled: Path) -> None:
     before = sorted(json.dumps(one, sort_keys=True) for one in lines(crawled, "corpus/*/*.gz"))
     again = crawled.parent / "again"

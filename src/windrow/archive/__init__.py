@@ -26,7 +26,8 @@ A file becomes records in four steps: `unpack` gives the bytes of its members, `
 where there is a compiler. `purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
 
 `members` builds records, `unpack` decompresses them, and `skim` reads heads without bodies, for indexes: only these
-modules import isal and zstandard. `fields` holds what both directions share.
+modules import isal and zstandard. `answers` makes of heads what an index says of a response, and `cdxj` writes its
+line. `fields` holds what both directions share.
 """
 
 from windrow.archive.bodies import decoded

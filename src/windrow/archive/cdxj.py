@@ -5,37 +5,24 @@ files are one index. `line` writes the JSON of a WACZ file, as cdxj-indexer does
 what the metadata record after a response adds.
 """
 
-import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from windrow import urls
-from windrow.archive import fields, sniff
-from windrow.archive.members import base32
-from windrow.archive.record import WarcRecord, verify
-from windrow.archive.scan import records
-from windrow.archive.skim import heads
+from windrow.archive import fields
+from windrow.archive.answers import CHARSET, LANGUAGES, Answer, Answers
+from windrow.archive.record import WarcRecord
+from windrow.archive.repair import Report
 from windrow.archive.unpack import ArchiveError
 
 REVISIT = "warc/revisit"
-CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record
-WANTED = {b"response": (), b"revisit": (), b"metadata": (CHARSET.encode(), LANGUAGES.encode())}
+CLD2 = "languages-cld2"
 _NOTE = re.compile(rb"(?m)^(%b|%b|%b):[ \t]*([^\r\n]*)" % (CHARSET.encode(), LANGUAGES.encode(), CLD2.encode()))
 _DIGITS = re.compile(r"\D")
-_CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
-_LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
-_NAMES = frozenset(  # of headers, as programs spell them; others are compared in small letters
-    "WARC-Type WARC-Date WARC-Record-ID Content-Length Content-Type WARC-Warcinfo-ID WARC-Concurrent-To "
-    "WARC-IP-Address WARC-Target-URI WARC-Protocol WARC-Cipher-Suite WARC-Payload-Digest WARC-Block-Digest "
-    "WARC-Truncated WARC-Identified-Payload-Type WARC-Refers-To WARC-Refers-To-Target-URI WARC-Refers-To-Date "
-    "WARC-Profile WARC-Refers-To-Filename WARC-Refers-To-File-Offset".split()
-)
-_SPELLED = {name.lower(): name for name in _NAMES}
-_SNIFFED = 1 << 10  # bytes of a body by which its type is identified
 _encode = msgspec.json.Encoder().encode
 _escaped = json.JSONEncoder().encode
 
@@ -64,104 +51,64 @@ def line(record: WarcRecord, file: str, offset: int) -> bytes:
 class CdxLines:
     """The lines of one archive file, as Common Crawl writes them, in the order of the file.
 
-    A damaged file ends in ArchiveError, after the lines of everything before the damage.
+    A damaged file ends in ArchiveError, after the lines of everything before the damage. With `report` the damage is
+    reported, and the lines of the intact records behind it follow.
     """
 
-    def __init__(self, path: Path, file: str, end: int | None = None, check: bool = False) -> None:
+    def __init__(
+        self, path: Path, file: str, end: int | None = None, check: bool = False, report: Report | None = None
+    ) -> None:
         """`file`: the name of the archive file in the lines. `check`: unpack each record and compare its digest."""
-        self._path, self._file, self._end = path, file, end
-        self._check = check
+        self._answers = Answers(path, end, check, report)
+        self._file = _quoted(file)
 
     def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
         """Yield the lines, without those of URLs that are refused."""
-        for record, notes in self._answers():
-            if _is_http(record):
-                target = record.target
-                key = urls.sort_key(target)
-                if key and not (refuses is not None and refuses(target)):
-                    yield self._line(key, target, record, _notes(notes) if notes else {})
+        for answer in self._answers.read():
+            about = answer.about
+            if about[0] == "revisit" or "/http" in about[5].lower():
+                key = urls.sort_key(about[1])
+                if not key or (refuses is not None and refuses(about[1])):
+                    continue
+                if not answer.length:
+                    self._answers.shared(answer)
+                    continue
+                try:
+                    line = self._line(key, answer)
+                except ArchiveError as error:
+                    self._answers.broken(answer, error)
+                else:
+                    yield line
 
-    def _answers(self) -> Iterator[tuple[WarcRecord, bytes]]:
-        """Yield each response with the block of its metadata record, if that has something for the index."""
-        answer, damage = None, None
-        try:
-            for record in self._records():
-                if record.type != "metadata":
-                    if answer is not None:
-                        yield answer, b""
-                    answer = record
-                elif answer is not None and answer.header("WARC-Record-ID") in record.all("WARC-Concurrent-To"):
-                    yield answer, record.block
-                    answer = None
-        except ArchiveError as error:
-            damage = error
-        if answer is not None and (answer.length or damage is None):
-            yield answer, b""
-        if damage is not None:
-            raise damage
-
-    def _line(self, key: str, target: str, record: WarcRecord, notes: Mapping[str, str]) -> bytes:
-        if not record.length:
-            what = "the record that begins here shares its gzip member, so it has no length; compress the file again"
-            raise ArchiveError(self._path, record.offset, what)
-        head, body = fields.split(record.block, {})
-        status = fields.status(head)
-        written = dict(reversed(record.headers))
-        if not written.keys() <= _NAMES:
-            written = {_SPELLED.get(name.lower(), name): value for name, value in reversed(record.headers)}
-        found = {"url": target, "mime": _mime(record.type, head)}
-        if identified := written.get("WARC-Identified-Payload-Type") or self._identified(record, head, body):
-            found["mime-detected"] = identified
-        found["status"] = str(status)
-        if digest := written.get("WARC-Payload-Digest") or self._digest(record):
-            found["digest"] = digest.removeprefix("sha1:")
-        found |= {"length": str(record.length), "offset": str(record.offset), "filename": self._file}
-        if notes:
-            found |= {"charset": notes[CHARSET]} if notes.get(CHARSET) else {}
-            found |= {"languages": codes} if (codes := languages(notes)) else {}
-        if "WARC-Truncated" in written:
-            found["truncated"] = written["WARC-Truncated"]
-        if redirect := _redirect(target, status, head):
-            found["redirect"] = redirect
-        return f"{key} {_moment(written.get('WARC-Date', ''))} {_json(found)}\n".encode()
-
-    def _records(self) -> Iterable[WarcRecord]:
-        if not self._check:
-            yield from heads(self._path, WANTED, self._end)
-            return
-        for record in records(self._path, end=self._end):
-            if verify(record) is False:
-                raise ArchiveError(self._path, record.offset, "the block of this record does not match its digest")
-            if record.type.encode() in WANTED:
-                yield record
-
-    def _whole(self, record: WarcRecord) -> WarcRecord:
-        """Return a record with all of its block."""
-        return record if len(record.block) == record.size else next(records(self._path, record.offset, self._end))
-
-    def _digest(self, record: WarcRecord) -> str:
-        """Return the SHA-1 of the payload of a response that does not state it."""
-        if record.type != "response":
-            return ""
-        return base32(hashlib.sha1(fields.split(self._whole(record).block, {})[1]).digest()).decode()
-
-    def _identified(self, record: WarcRecord, head: bytes, body: bytes) -> str:
-        """Return the media type by the payload itself; empty if that is missing, or has a coding."""
-        if record.type != "response" or fields.encoded(head):
-            return ""
-        return sniff.identify(head, body if len(body) >= _SNIFFED else fields.split(self._whole(record).block, {})[1])
+    def _line(self, key: str, answer: Answer) -> bytes:
+        kind, target, date, _, _, _, identified, digest, truncated, status, media, location = answer.about
+        media = REVISIT if kind == "revisit" else media or "unk"
+        identified = identified or self._answers.identified(answer)
+        digest = (digest or self._answers.digest(answer)).removeprefix("sha1:")
+        charset, codes = _noted(answer.notes) if answer.notes else ("", "")
+        redirect = _redirect(target, status, location) if location is not None else ""
+        values = (target, media, identified, digest, charset, codes, truncated, redirect)
+        if not _is_plain("".join(values)):
+            target, media, identified, digest, charset, codes, truncated, redirect = map(_quoted, values)
+        before = f'"mime-detected": "{identified}", "status": "{status}"' if identified else f'"status": "{status}"'
+        if digest:
+            before = f'{before}, "digest": "{digest}"'
+        more = f', "charset": "{charset}"' if charset else ""
+        if codes:
+            more = f'{more}, "languages": "{codes}"'
+        if truncated:
+            more = f'{more}, "truncated": "{truncated}"'
+        if redirect:
+            more = f'{more}, "redirect": "{redirect}"'
+        place = f'"length": "{answer.length}", "offset": "{answer.offset}", "filename": "{self._file}"'
+        return (f'{key} {_moment(date)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n').encode()
 
 
 def mime(record: WarcRecord) -> str:
     """Return the media type that the server stated, in small letters; for a revisit, the one that CDX files use."""
-    return _mime(record.type, fields.split(record.block, {})[0])
-
-
-def _mime(kind: str, head: bytes) -> str:
-    if kind == "revisit":
+    if record.type == "revisit":
         return REVISIT
-    match = _CONTENT_TYPE.search(head)
-    return match[1].decode("latin-1").lower() if match else "unk"
+    return fields.media_type(fields.split(record.block, {})[0]) or "unk"
 
 
 def moment(record: WarcRecord) -> str:
@@ -176,12 +123,13 @@ def _moment(date: str) -> str:
     return _DIGITS.sub("", date)[:14].ljust(14, "0")
 
 
-def _json(found: Mapping[str, str]) -> str:
-    """Return JSON as Common Crawl writes it: blanks after separators, and nothing but ASCII."""
-    text = "".join(found.values())
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return "{" + ", ".join([f'"{name}": "{value}"' for name, value in found.items()]) + "}"
-    return _escaped(found)
+def _is_plain(text: str) -> bool:
+    """Return whether a text is the same in JSON as Common Crawl writes it: with nothing but ASCII."""
+    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
+
+
+def _quoted(text: str) -> str:
+    return _escaped(text)[1:-1]
 
 
 def languages(notes: Mapping[str, str]) -> str:
@@ -203,9 +151,10 @@ class _Cld2(msgspec.Struct):
     languages: list[_Cld2Language]
 
 
-def _notes(block: bytes) -> dict[str, str]:
-    """Return the fields of a metadata record that an index needs."""
-    return {name.decode(): value.decode("utf-8", "replace") for name, value in _NOTE.findall(block)}
+def _noted(block: bytes) -> tuple[str, str]:
+    """Return charset and languages from a metadata record; empty where it does not say."""
+    notes = {name.decode(): value.decode("utf-8", "replace") for name, value in _NOTE.findall(block)}
+    return notes.get(CHARSET, ""), languages(notes)
 
 
 def _is_http(record: WarcRecord) -> bool:
@@ -214,6 +163,5 @@ def _is_http(record: WarcRecord) -> bool:
     return kind == "revisit" or (kind == "response" and "/http" in record.header("Content-Type").lower())
 
 
-def _redirect(url: str, status: int, head: bytes) -> str:
-    found = _LOCATION.search(head) if 300 <= status < 400 and status != 304 else None
-    return urls.target(url, found[1].decode("latin-1").strip()) if found else ""
+def _redirect(url: str, status: int, location: str) -> str:
+    return urls.target(url, location.strip()) if 300 <= status < 400 and status != 304 else ""

@@ -22,6 +22,8 @@ _TASK = b"priority: %d\r\ndistance: %d\r\nredirects: %d\r\nattempt: %d\r\n"
 _STATUS = re.compile(rb"[^ ]+ +(\d{3})(?=[ \r\n]|$)")
 _HEAD = re.compile(rb"\n\r?\n")
 _ENCODED = re.compile(rb"(?im)^(?:transfer|content)-encoding:(?![ \t]*identity)")
+_CONTENT_TYPE = re.compile(rb"(?im)^content-type:[ \t]*([^;\s,]+)")
+_LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)")
 _CODING = re.compile(rb"(?im)^content-encoding:([^\r\n]*)")
 _FOLDED = re.compile(rb"\r?\n[ \t]+(?=[^\s])")
 _FOLD = re.compile(r"\r?\n[ \t]+")
@@ -91,6 +93,18 @@ def status(head: bytes) -> int:
     """Return the code in a status line; 0 if there is none."""
     match = _STATUS.match(head)
     return int(match[1]) if match else 0
+
+
+def media_type(head: bytes) -> str:
+    """Return the media type that the server stated, in small letters; empty if there is none."""
+    match = _CONTENT_TYPE.search(head)
+    return match[1].decode("latin-1").lower() if match else ""
+
+
+def location(head: bytes) -> str | None:
+    """Return where a redirect leads; None if it leads nowhere."""
+    match = _LOCATION.search(head)
+    return match[1].decode("latin-1") if match else None
 
 
 def epoch(text: str) -> float:

@@ -37,6 +37,9 @@ class Damage(msgspec.Struct, frozen=True):
     end: int  # where the next record begins, or the file ends
     what: str
 
+    def __str__(self) -> str:
+        return f"{self.file}, bytes {self.start} to {self.end}: {self.what}"
+
 
 Report = Callable[[Damage], None]
 
@@ -203,14 +206,15 @@ def _next_member(file: BinaryIO, path: Path, span: tuple[int, int | None], tries
         for match in _MAGIC.finditer(window):
             if next(tries, None) is None:
                 return None
-            if _opens(file, path, at + match.start(), end):
+            if opens(file, path, at + match.start(), end):
                 return at + match.start()
         if len(window) < 4:
             return None
         at += len(window) - 3
 
 
-def _opens(file: BinaryIO, path: Path, offset: int, end: int | None) -> bool:
+def opens(file: BinaryIO, path: Path, offset: int, end: int | None) -> bool:
+    """Return whether a record begins here, plain or compressed."""
     try:
         stream = MemberStream(file, path, offset, end, lenient=True)
         if not stream.more():

@@ -34,14 +34,7 @@ def _strict(path: Path, start: int, end: int | None) -> Iterator[WarcRecord]:
 def is_archive(path: Path) -> bool:
     """Return whether a file begins with a record, plain or compressed, whatever its name is."""
     with open(path, "rb") as file:
-        try:
-            stream = MemberStream(file, path, 0, None, lenient=True)
-            if not stream.more():
-                return False
-            stream.skip_lines()
-            return warc.begins(stream) or arc.begins(stream)
-        except ArchiveError:
-            return False
+        return repair.opens(file, path, 0, None)
 
 
 def tail(path: Path) -> int:

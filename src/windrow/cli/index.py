@@ -1,5 +1,6 @@
 """`windrow index`."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,8 @@ import typer
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
 from windrow.cli.terminal import Json, note, out, print_json
 from windrow.units import count, size
+
+_NAMED = 20  # damaged places on the screen
 
 
 def index(
@@ -34,7 +37,8 @@ def index(
     as_json: Json = False,
 ) -> None:
     """Index an archive by URL: CDXJ files, ZipNum shards, and a Parquet table for `windrow query`. Files that are
-    in the index already are not read again. Exit code 2: a file is damaged."""
+    in the index already are not read again. A damaged file is read before and behind the damage; it is named, and the
+    exit code is 2."""
     from windrow.batch import engine
 
     engine.require()
@@ -48,7 +52,16 @@ def index(
     else:
         what = f"{count(summary.captures, 'capture')} in {count(summary.files, 'archive file')}"
         out.print(f"{summary.output}: {what}; {summary.read:,} of them read now ({size(summary.bytes)})")
-    for problem in summary.damaged.values():
-        note(f"windrow: {problem}; everything before that is in the index")
     if summary.damaged:
+        _name(summary.damaged)
         raise typer.Exit(2)
+
+
+def _name(damaged: Mapping[str, Sequence[str]]) -> None:
+    """Name what was skipped."""
+    problems = [problem for found in damaged.values() for problem in found]
+    for problem in problems[:_NAMED]:
+        note(f"windrow: {problem}")
+    if len(problems) > _NAMED:
+        note(f"windrow: {len(problems) - _NAMED:,} more places are damaged; --json names them")
+    note(f"windrow: {count(len(damaged), 'archive file')} damaged; every intact record is in the index")

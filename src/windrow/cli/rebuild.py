@@ -145,7 +145,7 @@ def _print(done: "ArchivesSummary", output: Path) -> None:
     for bad in done.bad:
         note(f"windrow: {bad.source}: {bad.problem}; left out")
     for damage in done.damages[:_TOLD]:
-        note(f"windrow: {damage.file}, bytes {damage.start} to {damage.end}: {damage.what}")
+        note(f"windrow: {damage}")
     if done.damaged > _TOLD:
         note(f"windrow: {done.damaged - _TOLD:,} more places were skipped or put right; --json names them")
     read = f"{count(done.files, 'file')} and {count(done.pages, 'page')} read"

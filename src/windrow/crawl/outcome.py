@@ -53,6 +53,7 @@ class Reading(msgspec.Struct, frozen=True):
     refused: dict[str, int]
     shape: int
     candidate: Candidate | None = None  # if the crawl extracts text
+    charset: str = ""  # with which the page was decoded
 
 
 class Archived(msgspec.Struct, frozen=True):

@@ -90,7 +90,9 @@ async def live(task: Task, visit: Visit) -> None:
             origin=origin,
             truncated=answer.truncated,
         )
-    stations.recorder.record_page(outcome, members, Reading(links, refused_links, refined.shape, candidate))
+    stations.recorder.record_page(
+        outcome, members, Reading(links, refused_links, refined.shape, candidate, refined.charset)
+    )
 
 
 def refused(task: Task, origin: Origin, stations: Stations) -> Outcome | None:

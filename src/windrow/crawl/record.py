@@ -15,6 +15,7 @@ import msgspec
 import windrow
 from windrow import archive, config
 from windrow.archive import Members
+from windrow.archive.answers import CHARSET, LANGUAGES
 from windrow.config import Config
 from windrow.corpus.shards import Shards
 from windrow.crawl import outcome as outcomes
@@ -109,7 +110,7 @@ class Recorder:
     async def _record(self, outcome: Outcome, members: Members | None, reading: Reading | None) -> None:
         candidate = reading.candidate if reading is not None else None
         decision = await self._decide(candidate) if candidate is not None else None
-        archived = self._archive(outcome, members, decision) if members is not None else None
+        archived = self._archive(outcome, members, _noted(reading, decision)) if members is not None else None
         report = outcomes.report(outcome, reading, decision, archived)
         receipt = await self._ack(report)
         if decision is not None and decision.draft is not None and self._shards is not None:
@@ -133,11 +134,11 @@ class Recorder:
         assert verdict is not None, "a page without a verdict is no candidate"
         return await self._until_room(lambda: self._decider.decide(candidate, verdict))
 
-    def _archive(self, outcome: Outcome, members: Members, decision: Decision | None) -> Archived:
+    def _archive(self, outcome: Outcome, members: Members, noted: dict[str, str]) -> Archived:
         if not outcome.final and members.subset == "warc":
             members = msgspec.structs.replace(members, subset="diagnostics")  # the page will be requested again
         self._seq += 1
-        place = self._writer.append(members, self._seq, _noted(decision) if decision is not None else None)
+        place = self._writer.append(members, self._seq, noted)
         if self._revisits is not None:
             self._revisits.note(members.digest, archive.Earlier(outcome.task.url.text, members.time, place))
         return Archived(self._seq, place, members.digest)
@@ -176,11 +177,15 @@ def warcinfo(directory: Path, options: Config) -> dict[str, str]:
     }
 
 
-def _noted(decision: Decision) -> dict[str, str]:
-    """Return the fields of the metadata record that say which languages a page has, and how well it fits the topic of
-    the crawl, if it has one. Indexes and other programs read them: they need neither the log nor the corpus."""
+def _noted(reading: Reading | None, decision: Decision | None) -> dict[str, str]:
+    """Return the fields of the metadata record that say which charset and languages a page has, and how well it fits
+    the topic of the crawl, if it has one. Indexes and other programs read them: they need neither the log nor the
+    corpus."""
+    noted = {CHARSET: reading.charset} if reading is not None and reading.charset else {}
+    if decision is None:
+        return noted
     scores, page, text = decision.scores, decision.page_language, decision.language
-    noted = {name: f"{scores[name]:g}" for name in (PERPLEXITY, RELEVANCE) if name in scores}
+    noted |= {name: f"{scores[name]:g}" for name in (PERPLEXITY, RELEVANCE) if name in scores}
     if text and text != codes.UNKNOWN:
-        noted["languages"] = f"{page},{text}" if page and page not in (text, codes.UNKNOWN) else text
+        noted[LANGUAGES] = f"{page},{text}" if page and page not in (text, codes.UNKNOWN) else text
     return noted

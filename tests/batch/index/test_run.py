@@ -15,7 +15,7 @@ from tests.archive.captures import any_capture
 from tests.batch import warcs
 from tests.batch.index import crawls
 from windrow import archive
-from windrow.batch.index import lookup, manifest, sources, table
+from windrow.batch.index import cdx, lookup, manifest, sources, table
 from windrow.config import ConfigError
 from windrow.data import Capture
 
@@ -132,16 +132,39 @@ def test_pages_on_the_takedown_list_stay_out_also_when_it_is_written_later(tmp_p
     assert crawls.index(crawl, takedown=other).captures == 4
 
 
-def test_damage_is_named_and_everything_before_it_is_indexed(tmp_path: Path) -> None:
+def test_damage_is_named_and_everything_before_and_behind_it_is_indexed(tmp_path: Path) -> None:
     good = gzip.compress(warcs.record("http://a.example/", b"a"))
-    (tmp_path / "bad.warc.gz").write_bytes(good + b"no archive")
+    behind = gzip.compress(warcs.record("http://behind.example/", b"b" * 9000))
+    (tmp_path / "bad.warc.gz").write_bytes(good + b"no archive" + behind + behind[:-20])
     (tmp_path / "none.warc").write_bytes(b"no archive at all")
     (tmp_path / "good.warc.gz").write_bytes(good)
     summary = crawls.index(tmp_path)
     assert sorted(summary.damaged) == ["bad.warc.gz", "none.warc"]
-    assert f"bad.warc.gz, byte {len(good)}: " in summary.damaged["bad.warc.gz"]
-    assert summary.captures == 2
-    assert sorted(crawls.index(tmp_path).damaged) == ["bad.warc.gz", "none.warc"]
+    first, second = summary.damaged["bad.warc.gz"]
+    start, cut = len(good), len(good) + 10 + len(behind)
+    assert f"{tmp_path}/bad.warc.gz, bytes {start} to {start + 10}: " in first
+    assert f"{tmp_path}/bad.warc.gz, bytes {cut} to {cut + len(behind) - 20}: " in second
+    assert summary.captures == 3
+    check_rows(tmp_path, rows(tmp_path / "index"))
+    again = crawls.index(tmp_path)
+    assert (again.read, again.damaged) == (0, summary.damaged)
+
+
+def test_more_damage_than_is_named_is_counted(tmp_path: Path) -> None:
+    good = gzip.compress(warcs.record("http://a.example/", b"a"))
+    (tmp_path / "bad.warc.gz").write_bytes((good + b"no archive") * (cdx.NAMED + 3))
+    summary = crawls.index(tmp_path)
+    assert summary.captures == cdx.NAMED + 3
+    assert len(summary.damaged["bad.warc.gz"]) == cdx.NAMED + 1
+    assert summary.damaged["bad.warc.gz"][-1].endswith("bad.warc.gz: 3 more places are damaged")
+
+
+def test_an_index_of_an_older_format_is_made_again(tmp_path: Path) -> None:
+    crawl = crawls.write(tmp_path / "crawl")
+    crawls.index(crawl)
+    known = json.loads((crawl / "index" / "index.json").read_text())
+    (crawl / "index" / "index.json").write_text(json.dumps(known | {"format": 1}))
+    assert crawls.index(crawl).read == 3
 
 
 def test_an_index_that_was_interrupted_while_it_was_merged_is_merged_again(tmp_path: Path) -> None:

@@ -112,10 +112,16 @@ def test_pages_of_a_warc_file(tmp_path: Path) -> None:
     ]
     path = warcs.write(tmp_path / "a.warc.gz", made)
     assert read(path) == ["http://a.example/1"]
-    path.write_bytes(path.read_bytes() + b"garbage")
+
+
+def test_pages_of_a_warc_file_before_and_behind_its_damage(tmp_path: Path) -> None:
+    first, second = (gzip.compress(warcs.record(f"http://a.example/{number}", b"<p>x</p>")) for number in (1, 2))
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(first + b"garbage" + second)
     complaints: list[str] = []
-    assert read(path, complaints) == ["http://a.example/1"]
-    assert f"byte {path.stat().st_size - 7}" in complaints[0]
+    assert read(path, complaints) == ["http://a.example/1", "http://a.example/2"]
+    [complaint] = complaints
+    assert f"{path}, bytes {len(first)} to {len(first) + 7}: " in complaint
 
 
 def test_a_list_of_hosts_and_urls_with_bad_lines(tmp_path: Path) -> None:

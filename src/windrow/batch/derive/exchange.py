@@ -148,9 +148,8 @@ class PageReader:
         """Return what is damaged, in one sentence; empty: nothing."""
         if not self.damages:
             return ""
-        first = self.damages[0]
         more = f"; {len(self.damages) - 1:,} more places" if len(self.damages) > 1 else ""
-        return f"{first.file}, bytes {first.start} to {first.end}: {first.what}{more}"
+        return f"{self.damages[0]}{more}"
 
     def _taken_down(self, record: WarcRecord) -> bool:
         return bool(self._listed) and bool(url := _url(record.target).text) and self._listed.covers(url)

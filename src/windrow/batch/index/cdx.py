@@ -8,12 +8,20 @@ import msgspec
 import pyarrow
 
 from windrow import files, streams, takedown, urls
-from windrow.archive import ArchiveError
+from windrow.archive import Damage
 from windrow.archive.cdxj import CdxLines
 from windrow.batch.index.sources import IndexSource
 from windrow.batch.runs import SortedLines
 
-SCHEMA = pyarrow.schema([("path", pyarrow.string()), ("captures", pyarrow.int64()), ("problem", pyarrow.string())])
+NAMED = 100  # places of a damaged file that are named; the others are counted
+SCHEMA = pyarrow.schema(
+    [
+        ("path", pyarrow.string()),
+        ("captures", pyarrow.int64()),
+        ("damaged", pyarrow.int64()),  # places
+        ("damages", pyarrow.string()),  # the first of them, as JSON
+    ]
+)
 
 
 class CdxPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +45,28 @@ def index(source: str, plan: str, version: str) -> Iterator[pyarrow.RecordBatch]
     of = listed[source]
     target = file(Path(known.output), of.name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    captures, problem = 0, ""
+    captures, damages = 0, CountedDamages()
     with SortedLines() as lines, files.replacing(target) as plain, streams.gzipped(plain, "wb") as packed:
-        try:
-            for line in CdxLines(Path(source), of.name, of.length, known.check).read(refuses):
-                lines.add(line)
-                captures += 1
-        except ArchiveError as error:
-            problem = str(error)
+        for line in CdxLines(Path(source), of.name, of.length, known.check, damages.add).read(refuses):
+            lines.add(line)
+            captures += 1
         packed.writelines(lines)
-    yield pyarrow.RecordBatch.from_pylist([{"path": source, "captures": captures, "problem": problem}], SCHEMA)
+    first = msgspec.json.encode(damages.first).decode()
+    row = {"path": source, "captures": captures, "damaged": damages.count, "damages": first}
+    yield pyarrow.RecordBatch.from_pylist([row], SCHEMA)
+
+
+class CountedDamages:
+    """The damaged places of a file; the first ones are kept."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[Damage] = []
+
+    def add(self, damage: Damage) -> None:
+        self.count += 1
+        if self.count <= NAMED:
+            self.first.append(damage)
 
 
 @functools.lru_cache(1)

@@ -7,10 +7,11 @@ from pathlib import Path
 import msgspec
 
 from windrow import files, takedown
+from windrow.archive import Damage
 from windrow.config import ConfigError
 
 FILE = "index.json"
-FORMAT = 1
+FORMAT = 2  # 1: a damaged file was indexed up to its first damage
 
 
 class IndexedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +23,15 @@ class IndexedFile(msgspec.Struct, frozen=True, kw_only=True):
     subset: str
     segment: str
     captures: int = 0
-    problem: str = ""  # where the file is damaged: everything before that is indexed
+    problem: str = ""  # why the file could not be read at all
+    damaged: int = 0  # places that were skipped; the records before and behind them are indexed
+    damages: tuple[Damage, ...] = ()  # the first of them
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the file, in one sentence per place."""
+        more = self.damaged - len(self.damages)
+        rest = [f"{self.damages[-1].file}: {more:,} more places are damaged"] if more else []
+        return [*([self.problem] if self.problem else []), *map(str, self.damages), *rest]
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,16 +50,16 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(directory: Path) -> Manifest | None:
-    """Return the manifest of an index; None if there is none."""
+    """Return the manifest of an index; None if there is none, or an older version wrote it: all is read again."""
     try:
         found = msgspec.json.decode((directory / FILE).read_bytes(), type=Manifest)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(f"{directory / FILE} cannot be read ({error}); delete {directory} and index again") from None
-    if found.format != FORMAT:
+    if found.format > FORMAT:
         raise ConfigError(f"{directory / FILE}: a newer Windrow wrote this index; delete {directory} and index again")
-    return found
+    return found if found.format == FORMAT else None
 
 
 def write(directory: Path, manifest: Manifest) -> None:

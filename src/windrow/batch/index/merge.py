@@ -24,13 +24,14 @@ def merge(directory: Path, indexed: Sequence[IndexedFile]) -> None:
     new.mkdir(parents=True)
     with SortedLines() as lines:
         for path in (cdx.file(directory, file.name) for file in indexed):
-            for line in _lines(path) if path.exists() else ():  # it is missing if its archive file could not be read
+            for line in lines_of(path) if path.exists() else ():  # it is missing if its archive file could not be read
                 lines.add(line)
         write(new, lines, indexed)
     _replace(directory, new)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a CDXJ file."""
     stream = ByteStream(path)
     try:
         yield from stream.parts(b"")
@@ -40,8 +41,9 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None:
     """Write the lines of these files, sorted, in every form into an empty directory."""
-    known = {file.name: file for file in indexed}
     wide = table.wide([file.length for file in indexed])
+    places = {file.name: table.partition(file.crawl, file.subset) for file in indexed}
+    segments = {file.name: file.segment for file in indexed}
     tables: dict[str, TableWriter] = {}
     shards = ZipNumWriter(new)
     with files.replacing(new / FLAT) as flat:
@@ -49,11 +51,11 @@ def write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None
             flat.write(line)
             shards.add(line)
             parsed = table.parse(line)
-            of = known[parsed.fields.filename]
-            place = table.partition(of.crawl, of.subset)
+            name = parsed.fields.filename
+            place = places[name]
             if place not in tables:
                 tables[place] = TableWriter(new / TABLE / place, wide)
-            tables[place].add(table.row(parsed, of.segment))
+            tables[place].add(table.row(parsed, segments[name]))
     shards.close()
     for writer in tables.values():
         writer.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import files
+from windrow.archive import Damage
 from windrow.batch.engine import Engine
 from windrow.batch.index import cdx, manifest, merge
 from windrow.batch.index.cdx import CdxPlan
@@ -33,7 +34,7 @@ class IndexSummary(msgspec.Struct, kw_only=True):
     read: int = 0  # of these, read by this run
     captures: int = 0
     bytes: int = 0  # of the archive files that were read
-    damaged: dict[str, str] = {}  # archive file -> what is wrong with it
+    damaged: dict[str, list[str]] = {}  # archive file -> what is wrong with it, place by place
 
 
 def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummary:
@@ -66,7 +67,7 @@ def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummar
         read=len(todo),
         captures=sum(file.captures for file in indexed),
         bytes=sum(source.length for source in todo),
-        damaged={file.name: file.problem for file in indexed if file.problem},
+        damaged={file.name: problems for file in indexed if (problems := file.problems())},
     )
 
 
@@ -106,7 +107,9 @@ def _entry(source: IndexSource, row: Mapping[str, int | str], problem: str) -> I
         subset=source.subset,
         segment=source.segment,
         captures=int(row.get("captures", 0)),
-        problem=str(row.get("problem", problem)),
+        problem=problem,
+        damaged=int(row.get("damaged", 0)),
+        damages=msgspec.json.decode(str(row.get("damages", "[]")), type=tuple[Damage, ...]),
     )
 
 

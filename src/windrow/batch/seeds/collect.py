@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from windrow import archive, storage, urls
-from windrow.archive import ArchiveError, cdxj, fields
-from windrow.archive.skim import heads
+from windrow.archive import cdxj, fields, skim
 from windrow.batch.seeds import dump, sitemap
 from windrow.config import ConfigError
 from windrow.seeds import line_url
@@ -102,12 +101,9 @@ def _inner(source: str, url: str) -> str:
 
 def _archived(path: Path, complain: Complain) -> Iterator[str]:
     """Yield the URLs of the pages in an archive file."""
-    try:
-        for record in heads(path, {b"response": ()}):
-            if cdxj.mime(record) in _HTML and 200 <= fields.status(record.block) < 300:
-                yield record.target
-    except ArchiveError as error:
-        complain(f"{error}; everything before that was read")
+    for record in skim.read(path, {b"response": ()}, report=lambda damage: complain(f"{damage}; skipped")):
+        if cdxj.mime(record) in _HTML and 200 <= fields.status(record.block) < 300:
+            yield record.target
 
 
 def _lines(source: str, lines: Iterable[bytes], complain: Complain) -> Iterator[str]:
