@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch import warcs
-from windrow import config, demo
+from tests.batch import demos, warcs
 from windrow.batch import archived, engine
 from windrow.batch.archived import ArchivesOptions, ArchivesSummary
 from windrow.config import ConfigError
-from windrow.crawl import loop
-from windrow.demo import web
 
 WORDS = (
     "The old mill stands at the river, and its wheel has turned for more than two hundred years without a rest. "
@@ -49,15 +46,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of the demo web without probes for soft-404 pages: what they say is in the log only."""
     directory = tmp_path_factory.mktemp("archived") / "crawl"
-    directory.mkdir()
-    with web.serve() as site:
-        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text(demo.OPTIONS)
-        settings = ["crawl.max_pages=120", "frontier.order=breadth", "archive.max_bytes=200000"]
-        options = config.load(directory / "crawl.toml", settings)
-        loop.execute(loop.run(directory, options, lambda running, resumed: None))
-    return directory
+    return demos.crawl(directory, "crawl.max_pages=120", "archive.max_bytes=200000")
 
 
 def test_the_archive_of_a_crawl_gives_the_corpus_of_the_crawl(crawl: Path, tmp_path: Path) -> None:

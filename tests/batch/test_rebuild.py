@@ -8,29 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from windrow import config, demo
+from tests.batch import demos
+from windrow import config
 from windrow.batch import rebuild
 from windrow.config import ConfigError
-from windrow.crawl import loop
-from windrow.demo import web
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("rebuild") / "crawl"
-    directory.mkdir()
-    with web.serve() as site:
-        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text(demo.OPTIONS)
-        loop.execute(
-            loop.run(
-                directory,
-                config.load(directory / "crawl.toml", ["crawl.max_pages=150", "frontier.order=breadth"]),
-                lambda running, resumed: None,
-            )
-        )
-    return directory
+    return demos.crawl(tmp_path_factory.mktemp("rebuild") / "crawl", "crawl.max_pages=150")
 
 
 @pytest.fixture

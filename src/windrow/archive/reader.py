@@ -15,6 +15,7 @@ from windrow.archive.record import WarcRecord, is_tombstone, verify
 from windrow.archive.repair import Damage, Report
 from windrow.archive.revisits import Originals
 from windrow.archive.scan import records
+from windrow.archive.single import as_response
 from windrow.archive.unpack import ArchiveError
 from windrow.data import Capture, Place, Url
 
@@ -207,7 +208,7 @@ def _entry(path: Path, exchange: _RecordSet, originals: Originals | None = None)
         return None
     kind = answer.type
     if kind in ("resource", "conversion") or _bare(answer):
-        answer = _as_response(answer)
+        answer = as_response(answer)
         exchange = {"answer": answer}
     if not _is_http(answer):
         return None
@@ -241,14 +242,6 @@ def _is_http(answer: WarcRecord) -> bool:
 def _bare(answer: WarcRecord) -> bool:
     """Return whether a record of an ARC file holds a page without the header of its response."""
     return answer.version.startswith("ARC/") and "/http" not in answer.header("Content-Type") and bool(answer.target)
-
-
-def _as_response(resource: WarcRecord) -> WarcRecord:
-    """Return the response that a server would have sent with this file."""
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {resource.header('Content-Type')}\r\n\r\n".encode("latin-1", "replace")
-    others = [(name, value) for name, value in resource.headers if name.lower() not in ("warc-type", "content-type")]
-    headers = (("WARC-Type", "response"), ("Content-Type", "application/http;msgtype=response"), *others)
-    return msgspec.structs.replace(resource, headers=headers, block=head + resource.block)
 
 
 def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], originals: Originals | None) -> Capture | None:
@@ -309,7 +302,7 @@ def _revisited(path: Path, revisit: WarcRecord, head: bytes, originals: Original
     earlier = originals.find(revisit)
     if earlier is None:
         return head, None
-    old, stored = fields.split((_as_response(earlier) if earlier.type == "resource" else earlier).block, {})
+    old, stored = fields.split((as_response(earlier) if earlier.type == "resource" else earlier).block, {})
     return (head if 200 <= fields.status(head) < 300 else fields.regular(old)), stored
 
 

@@ -14,18 +14,16 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import takedown, urls
+from windrow import urls
 from windrow.archive import Damage, Originals
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
 from windrow.batch.refining import DamageRow, RefinedRow, Row
 from windrow.config import Config, ConfigError
-from windrow.corpus.shards import Shards
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decision
 from windrow.takedown import Takedown
 
-_FLUSH = 256  # pages between two writes
 _TOLD = 1000  # damages that a summary names
 
 Watch = Callable[[int], None]  # called with the number of pages so far
@@ -121,32 +119,16 @@ async def _write(
 ) -> None:
     done, listed, watch = context
     owner = judging.Owner(options)
-    with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
+    with judging.CorpusWriter(output, options, done, watch) as writer:
         for row in rows:
             if isinstance(row, DamageRow):
                 _note(done, row)
-                continue
-            decision, line = await _decide(row, owner)
-            done.pages += 1
-            if line and listed and listed.covers(row.url.text):
-                line = b""  # judged all the same: copies of it stay duplicates
-                done.listed += 1
-                name = takedown.RULE
             else:
-                name = decision.reason.value
-            done.reasons[name] = done.reasons.get(name, 0) + 1
-            if line:
-                shards.append(decision.language, line)
-                done.documents += 1
-                done.kept += decision.kept
-            if done.pages % _FLUSH == 0:
-                shards.flush()
-                watch(done.pages)
-        shards.flush()
-        shards.sync()
+                writer.add(*await _decide(row, owner, listed))
+        writer.finish()
 
 
-async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, bytes]:
+async def _decide(row: RefinedRow, owner: judging.Owner, listed: Takedown) -> tuple[Decision, bytes]:
     """Decide on a page. What the files of its origin say is not known: archives seldom have them.
 
     In a crawl a URL is requested once; archives hold many captures of one. Each counts as a page of its own, so that
@@ -164,7 +146,9 @@ async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, byte
     )
     assert row.refined.verdict is not None
     decision = await owner.decide(candidate, row.refined.verdict)
-    return decision, decide.line(decision, candidate, row.place, row.id) if decision.draft is not None else b""
+    if decision.draft is None or (listed and listed.covers(row.url.text)):
+        return decision, b""  # judged all the same: copies of it stay duplicates
+    return decision, decide.line(decision, candidate, row.place, row.id)
 
 
 def _note(done: ArchivesSummary, row: DamageRow) -> None:

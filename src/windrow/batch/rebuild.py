@@ -6,7 +6,6 @@ Nothing is downloaded.
 """
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -15,13 +14,10 @@ import msgspec
 from windrow import fingerprints, log, origin, takedown, urls
 from windrow.batch import captured, committed, judging
 from windrow.config import Config, ConfigError
-from windrow.corpus.shards import Shards
 from windrow.data import Origin, Place, Report
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decision
 from windrow.refine import Refiner
-
-_FLUSH = 256  # documents between two writes
 
 
 class Rebuilt(msgspec.Struct):
@@ -43,7 +39,7 @@ class Rebuild:
         self._directory = directory
         self._listed = takedown.of(directory, extra=extra)
         self._purged = log.purged(directory / "log")
-        self.listed = self.purged = 0  # see Rebuilt
+        self.purged = 0  # see Rebuilt
         self._refiner = Refiner(judging.without_links(options))
         self._origins: dict[tuple[str, float], Origin] = {}  # by name and stamp
         self._owner = judging.Owner(options)
@@ -86,7 +82,6 @@ class Rebuild:
         if decision.draft is None:
             return decision, b""
         if self._listed and self._listed.covers(report.task.url.text):
-            self.listed += 1
             return decision, b""  # judged all the same: copies of it stay duplicates, as they were in the crawl
         return decision, decide.line(decision, candidate, place, entry.id)
 
@@ -107,20 +102,9 @@ def corpus(
 
 async def _corpus(rebuild: Rebuild, options: Config, output: Path, watch: Callable[[Rebuilt], None]) -> Rebuilt:
     done = Rebuilt()
-    with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
+    with judging.CorpusWriter(output, options, done, lambda pages: watch(done)) as writer:
         async for decision, line in rebuild.documents():
-            done.pages += 1
-            listed = decision.draft is not None and not line
-            name = takedown.RULE if listed else decision.reason.value
-            done.reasons[name] = done.reasons.get(name, 0) + 1
-            if line:
-                shards.append(decision.language, line)
-                done.documents += 1
-                done.kept += decision.kept
-            if done.pages % _FLUSH == 0:
-                shards.flush()
-                watch(done)
-        shards.flush()
-        shards.sync()
-    done.listed, done.purged = rebuild.listed, rebuild.purged
+            writer.add(decision, line)
+        writer.finish()
+    done.purged = rebuild.purged
     return done

@@ -7,7 +7,7 @@ import typer
 
 from windrow import config
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Json, Settings, out, print_json, progress
+from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress
 
 
 def export(
@@ -59,10 +59,7 @@ def export(
     profile: Annotated[
         str, typer.Option(help="Leave out documents that this profile rejects: research, training or record-only.")
     ] = "",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     places: Annotated[bool, typer.Option(help="In <doc>: file, offset and length of the page in the archive.")] = False,
     words: Annotated[
         str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): builtin or icu.")
@@ -148,12 +145,7 @@ def dedup(
             "files in parallel, with --engine and --workers)."
         ),
     ] = "onion",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of URLs, hosts and domains to leave out, besides the takedown.txt of crawls.", metavar="FILE"
-        ),
-    ] = None,
+    takedown: TakedownList = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
     engine_name: EngineName = "local",

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
-from windrow.cli.terminal import Json, Settings, note, out, print_json
+from windrow.cli.terminal import Json, Settings, TakedownList, note, out, print_json
 from windrow.units import size
 
 
@@ -30,10 +30,7 @@ def derive(
     languages: Annotated[
         bool, typer.Option("--languages", help="Detect the languages of pages whose archive names none.")
     ] = False,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     engine_name: EngineName = "local",
     workers: Workers = 0,
     master: Master = "",

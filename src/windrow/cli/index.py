@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Json, note, out, print_json
+from windrow.cli.terminal import Json, TakedownList, note, out, print_json
 from windrow.units import count, size
 
 
@@ -20,10 +20,7 @@ def index(
     crawl: Annotated[
         str, typer.Option("--crawl", help="Name of the crawl in the table; default: of the directory.", metavar="NAME")
     ] = "",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all files again and compare each record with its digest.")
     ] = False,

@@ -10,7 +10,7 @@ import typer
 
 from windrow import config, log
 from windrow.cli import engines
-from windrow.cli.terminal import Json, Settings, counter, load, note, out, print_json
+from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display
 from windrow.units import count, size
@@ -45,10 +45,7 @@ def rebuild(
         Path | None,
         typer.Option("--config", help="With --output: take the options of this crawl.toml.", metavar="FILE"),
     ] = None,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="A list of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     workers: engines.Workers = 0,
     settings: Settings = None,
     as_json: Json = False,

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from windrow import archive
-from windrow.archive import WarcRecord, fields
+from windrow.archive import WarcRecord
 from windrow.batch.pages import NOWHERE
-from windrow.data import Capture, Task
+from windrow.data import Capture
 from windrow.extract import decode, sniff
 
 
@@ -69,16 +69,4 @@ class JobRecord:
     def _http(self) -> Capture | None:
         if "/http" not in self.record.header("Content-Type").lower():
             return None
-        head, body = fields.split(self.record.block, {})
-        return Capture(
-            task=Task(NOWHERE),
-            status=fields.status(head) if self.type == "response" else 0,
-            request=b"",
-            head=head,
-            body=body,
-            time=0.0,
-            seconds=0.0,
-            ip="",
-            protocol="",
-            encoded=fields.encoded(head),
-        )
+        return archive.capture_of(self.record, NOWHERE)
