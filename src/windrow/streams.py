@@ -15,6 +15,7 @@ import zstandard
 from isal import igzip, isal_zlib
 
 from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 LEVEL = 2  # gzip level of isal, 0 to 3
 ZSTD_LEVEL = 3  # the default of zstd
@@ -42,7 +43,7 @@ _FOREIGN = frozenset(
 class ByteStream:
     """The unpacked bytes of a file, with the line number that an error message needs."""
 
-    def __init__(self, path: Path, length: int | None = None) -> None:
+    def __init__(self, path: AnyPath, length: int | None = None) -> None:
         """`length`: read this many bytes of the file; None: all of it."""
         self.path = path
         self.line = 0  # number of the line that the caller reads now

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -20,6 +19,7 @@ from windrow.archive.record import WarcRecord, verify
 from windrow.archive.scan import records
 from windrow.archive.skim import heads
 from windrow.archive.unpack import ArchiveError
+from windrow.storage import AnyPath
 
 REVISIT = "warc/revisit"
 CHARSET, LANGUAGES, CLD2 = "charset-detected", "languages", "languages-cld2"  # fields of a metadata record
@@ -67,7 +67,7 @@ class CdxLines:
     A damaged file ends in ArchiveError, after the lines of everything before the damage.
     """
 
-    def __init__(self, path: Path, file: str, end: int | None = None, check: bool = False) -> None:
+    def __init__(self, path: AnyPath, file: str, end: int | None = None, check: bool = False) -> None:
         """`file`: the name of the archive file in the lines. `check`: unpack each record and compare its digest."""
         self._path, self._file, self._end = path, file, end
         self._check = check

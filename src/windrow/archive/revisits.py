@@ -12,18 +12,20 @@ from typing import Self
 
 import msgspec
 
-from windrow import urls
+from windrow import storage, urls
 from windrow.archive.record import WarcRecord
 from windrow.archive.repair import Damage
 from windrow.archive.scan import records
+from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 
 class Originals:
     """Finds the payloads of revisits within a set of files."""
 
-    def __init__(self, paths: Sequence[Path], wanted: Iterable[WarcRecord] | None = None) -> None:
+    def __init__(self, paths: Sequence[AnyPath], wanted: Iterable[WarcRecord] | None = None) -> None:
         """`wanted`: the revisits whose payloads will be needed; by default those of these files."""
-        self._paths = list(paths)
+        self._paths: list[AnyPath] = list(paths)
         self._places: dict[int, tuple[int, int]] = {}  # key -> number of the file, offset
         keys = {key for revisit in (self._revisits() if wanted is None else wanted) for key in _asked(revisit)}
         if keys:
@@ -43,7 +45,7 @@ class Originals:
             path.read_bytes(), type=tuple[list[str], dict[int, tuple[int, int]]], strict=False
         )
         found = cls((), ())
-        found._paths, found._places = [Path(name) for name in names], places
+        found._paths, found._places = [storage.place(name) for name in names], places
         return found
 
     def _revisits(self) -> Iterable[WarcRecord]:
@@ -85,9 +87,9 @@ class Originals:
         return None
 
 
-def _records(path: Path) -> Iterator[WarcRecord]:
+def _records(path: AnyPath) -> Iterator[WarcRecord]:
     """Yield the records that can be read. Where the files are read for their pages, the others are reported."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ConfigError):
         yield from records(path, report=_silent)
 
 

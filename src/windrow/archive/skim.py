@@ -11,7 +11,6 @@ A flipped bit in a body that is not unpacked is not noticed: `records` and `veri
 import mmap
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import cast
 
 from isal import igzip_lib
@@ -19,6 +18,7 @@ from isal import igzip_lib
 from windrow.archive.record import WarcRecord
 from windrow.archive.scan import records
 from windrow.archive.unpack import GZIP
+from windrow.storage import AnyPath, RemotePath
 
 PACKED, STEP = 1 << 10, 1 << 11  # bytes of a member that are read at first, and unpacked at once
 WINDOW = 1 << 14  # bytes in which the end of a member is looked for at once
@@ -41,13 +41,16 @@ Wanted = Mapping[bytes, Sequence[bytes]]
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 
 
-def heads(path: Path, wanted: Wanted, end: int | None = None) -> Iterator[WarcRecord]:
+def heads(path: AnyPath, wanted: Wanted, end: int | None = None) -> Iterator[WarcRecord]:
     """Yield the wanted records, with at least the http head in their block; read nothing beyond `end`.
 
     Offsets, lengths and headers are those that `records` gives, and errors name the same place. The block of a record
     of another type than response and revisit is complete.
     """
-    with open(path, "rb") as file:
+    if isinstance(path, RemotePath):  # it cannot be mapped: whole records are read, in order
+        yield from (record for record in records(path, 0, end) if _is_wanted(record, wanted))
+        return
+    with path.open("rb") as file:
         size = file.seek(0, 2)
         size = size if end is None else min(size, end)
         if not size:
@@ -63,7 +66,7 @@ def _is_wanted(record: WarcRecord, wanted: Wanted) -> bool:
     return texts is not None and (not texts or any(text in record.block for text in texts))
 
 
-def _members(packed: mmap.mmap, path: Path, wanted: Wanted) -> Generator[WarcRecord, None, int]:
+def _members(packed: mmap.mmap, path: AnyPath, wanted: Wanted) -> Generator[WarcRecord, None, int]:
     """Yield the records up to the first that does not have a member of its own; return the offset of that one.
 
     If not even the first record can be read in this way, the file is of another kind, and none is.
@@ -86,7 +89,7 @@ def _members(packed: mmap.mmap, path: Path, wanted: Wanted) -> Generator[WarcRec
     return at
 
 
-def _whole(path: Path, at: int, end: int) -> WarcRecord | None:
+def _whole(path: AnyPath, at: int, end: int) -> WarcRecord | None:
     """Return the record at an offset, unpacked in full; None if it is not a gzip member of its own."""
     record = next(records(path, at, end), None)
     return record if record is not None and record.length and record.offset == at else None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import urls
+from windrow import storage, urls
 from windrow.archive import Damage, Originals
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
@@ -30,7 +30,7 @@ Watch = Callable[[int], None]  # called with the number of pages so far
 
 
 class ArchivesOptions(msgspec.Struct, frozen=True, kw_only=True):
-    inputs: Sequence[str]  # files, directories, patterns
+    inputs: Sequence[str]  # files, directories, patterns, addresses
     output: Path
     config: str = ""  # a crawl.toml
     settings: tuple[str, ...] = ()
@@ -51,13 +51,16 @@ class ArchivesSummary(msgspec.Struct):
     bad: list[BadSource] = []  # files that gave nothing
 
 
-def find(inputs: Sequence[str]) -> list[str]:
-    """Return the archive files that the inputs name; a pattern that the shell left as it is, is expanded here."""
-    paths: list[Path] = []
+def find(inputs: Sequence[str], base: str = "") -> list[str]:
+    """Return the archive files that the inputs name; a pattern that the shell left as it is, is expanded here.
+
+    `base`: where the relative paths of lists begin.
+    """
+    paths: list[str] = []
     for given in inputs:
-        matches = sorted(glob.glob(given, recursive=True)) if glob.has_magic(given) and not Path(given).exists() else []
-        paths += map(Path, matches or [given])
-    return archives.find(paths)
+        pattern = glob.has_magic(given) and not storage.is_remote(given) and not Path(given).exists()
+        paths += (sorted(glob.glob(given, recursive=True)) if pattern else []) or [given]
+    return archives.find(paths, base=base)
 
 
 def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | None, watch: Watch) -> ArchivesSummary:
@@ -86,7 +89,7 @@ def _originals(sources: Sequence[str], output: Path) -> Iterator[str]:
 
     Its name is that of the output: a run that continues must find its own.
     """
-    found = Originals([Path(source) for source in sources])
+    found = Originals([storage.place(source) for source in sources])
     if not found:
         yield ""
         return
@@ -103,7 +106,7 @@ def _rows(
     if engine is None:
         for source in sources:
             try:
-                yield from refining.rows(Path(source), file, settings, originals)
+                yield from refining.rows(storage.place(source), file, settings, originals)
             except (ConfigError, OSError) as error:
                 done.bad.append(BadSource(source, str(error)))
         return

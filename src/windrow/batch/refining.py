@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from windrow import archive, config
+from windrow import archive, config, storage
 from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
 from windrow.batch import judging
 from windrow.config import Config, ConfigError
 from windrow.data import Kind, Place, Url
 from windrow.extract import plain
 from windrow.refine import Refined, Refiner
+from windrow.storage import AnyPath
 
 if TYPE_CHECKING:
     import pyarrow
@@ -70,7 +71,7 @@ def _originals(file: str) -> Originals | None:
     return Originals.load(Path(file)) if file else None
 
 
-def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
+def rows(path: AnyPath, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
     """Yield the pages of a file in order, refined by these options, with the damage between them.
 
     `originals`: the file with the places to which revisits point; "" if there are no revisits.
@@ -104,7 +105,7 @@ def batches(source: str, options: str, settings: tuple[str, ...], originals: str
     import pyarrow
 
     held: list[bytes] = []
-    for row in rows(Path(source), options, settings, originals):
+    for row in rows(storage.place(source), options, settings, originals):
         held.append(encode(row))
         if len(held) == _BATCH:
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from windrow import config
+from windrow import config, storage
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
 from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress
 
@@ -126,7 +126,10 @@ def export(
 
 def dedup(
     inputs: Annotated[
-        list[Path], typer.Argument(help="Files of documents, directories of them, or crawls.", metavar="INPUT")
+        list[str],
+        typer.Argument(
+            help="Files of documents, directories of them, crawls, or addresses (s3://, https://).", metavar="INPUT"
+        ),
     ],
     output: Annotated[
         Path,
@@ -158,9 +161,10 @@ def dedup(
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     rules = config.make([job.PURE, *(settings or [])], Path()).dedup
-    options = job.options(level, format, rules, job.listed(inputs, takedown))
+    paths = [storage.place(given) for given in inputs]
+    options = job.options(level, format, rules, job.listed(paths, takedown))
     job.check_rule(rule, engine_name, workers)
-    plans = job.plan(inputs, output, format, force)
+    plans = job.plan(paths, output, format, force)
     if rule == job.PARALLEL:
         from windrow.batch import engine
 

@@ -5,16 +5,18 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened, report_bad
 from windrow.cli.terminal import Json, Settings, TakedownList, note, out, print_json
 from windrow.units import size
 
 
 def derive(
     inputs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="A crawl's directory, WARC or ARC files, directories of them, or lists of paths.", metavar="INPUT"
+            help="A crawl's directory, WARC or ARC files, directories of them, addresses (s3://, https://), or lists "
+            "of paths.",
+            metavar="INPUT",
         ),
     ],
     output: Annotated[
@@ -30,6 +32,7 @@ def derive(
     languages: Annotated[
         bool, typer.Option("--languages", help="Detect the languages of pages whose archive names none.")
     ] = False,
+    base: Base = "",
     takedown: TakedownList = None,
     engine_name: EngineName = "local",
     workers: Workers = 0,
@@ -56,6 +59,7 @@ def derive(
         links=links,
         pages=pages,
         languages=languages,
+        base=base,
         takedown=takedown,
         settings=settings or (),
     )

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 EngineName = Annotated[str, typer.Option("--engine", help="Where the job runs: local or spark.")]
 Workers = Annotated[int, typer.Option(help="Processes at a time; default: one per core.", metavar="N", min=0)]
+Subset = Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")]
+Base = Annotated[
+    str,
+    typer.Option(
+        "--base", help="Where the paths in lists begin: a directory, https://data.commoncrawl.org, …", metavar="URL"
+    ),
+]
 Master = Annotated[
     str, typer.Option(help="With --engine spark: spark://HOST:PORT, local[N], yarn or k8s://…", metavar="URL")
 ]

@@ -4,11 +4,11 @@ import contextlib
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from windrow import config, log
+from windrow import config, log, storage
 from windrow.cli import engines
 from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json
 from windrow.config import ConfigError
@@ -27,7 +27,7 @@ def rebuild(
         list[str],
         typer.Argument(
             help="A crawl's directory; with --output, archive files of any program (WARC, ARC, WET; plain, gzip or "
-            "zstd), patterns, or directories of them.",
+            "zstd), patterns, directories of them, addresses (s3://, https://), or lists of paths.",
             metavar="DIR",
         ),
     ],
@@ -45,6 +45,7 @@ def rebuild(
         Path | None,
         typer.Option("--config", help="With --output: take the options of this crawl.toml.", metavar="FILE"),
     ] = None,
+    base: engines.Base = "",
     takedown: TakedownList = None,
     workers: engines.Workers = 0,
     settings: Settings = None,
@@ -59,7 +60,8 @@ def rebuild(
     directory = Path(inputs[0])
     crawl = len(inputs) == 1 and bool(log.names(directory / "log"))
     if output is not None and not (crawl and options_file is None):
-        return _archives(inputs, output, options_file, takedown, workers, settings, as_json)
+        archives = _Archives(inputs, base, output, options_file, takedown, workers)
+        return _archives(archives, settings, as_json)
     if options_file is not None:
         raise ConfigError("--config is for archive files; give --output too")
     if len(inputs) > 1:
@@ -95,47 +97,59 @@ def _state(directory: Path, options: config.Config, as_json: bool) -> None:
     out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")
 
 
-def _archives(
-    inputs: list[str],
-    output: Path,
-    options_file: Path | None,
-    takedown: Path | None,
-    workers: int,
-    settings: list[str] | None,
-    as_json: bool,
-) -> None:
+class _Archives(NamedTuple):
+    """The arguments of a rebuild from archive files."""
+
+    inputs: list[str]
+    base: str
+    output: Path
+    options_file: Path | None
+    takedown: Path | None
+    workers: int
+
+
+def _archives(given: _Archives, settings: list[str] | None, as_json: bool) -> None:
     """Make a corpus from archive files. If one is damaged or gives nothing, it is named, and the exit code is 2."""
     from windrow.batch import archived as job
 
     options = job.ArchivesOptions(
-        inputs=inputs,
-        output=output,
-        config=str(options_file) if options_file else "",
+        inputs=given.inputs,
+        output=given.output,
+        config=str(given.options_file) if given.options_file else "",
         settings=tuple(settings or ()),
-        takedown=takedown,
+        takedown=given.takedown,
     )
-    sources = job.find(inputs)
-    with _engine(output, workers, len(sources)) as engine, counter("pages") as watch:
+    sources = job.find(given.inputs, given.base)
+    with _engine(given.output, given.workers, sources) as engine, counter("pages") as watch:
         done = job.corpus(options, sources, engine, watch)
     if as_json:
         print_json(done)
     else:
-        _print(done, output)
+        _print(done, given.output)
     if done.damaged or done.bad:
         raise typer.Exit(2)
 
 
 @contextlib.contextmanager
-def _engine(output: Path, workers: int, files: int) -> "Iterator[Engine | None]":
-    """Open the local engine if it has something to do at the same time, and its libraries are installed."""
-    installed = all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
-    if workers == 1 or files == 1 or not installed:
+def _engine(output: Path, workers: int, sources: list[str]) -> "Iterator[Engine | None]":
+    """Open the local engine if it has something to do at the same time, and its libraries are installed.
+
+    Of an address that breaks off while it is read, an engine keeps nothing, so that one is always needed there.
+    """
+    from windrow.batch.engine import beside, require
+
+    if any(map(storage.is_remote, sources)):
+        require()
+    elif workers == 1 or len(sources) == 1 or not _installed():
         yield None
         return
-    from windrow.batch.engine import beside
 
     with engines.opened("local", beside(output), workers) as run:
         yield run
+
+
+def _installed() -> bool:
+    return all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
 
 
 def _print(done: "ArchivesSummary", output: Path) -> None:

@@ -12,9 +12,10 @@ import msgspec
 from windrow.config import ConfigError
 from windrow.corpus import document, shards
 from windrow.data import Document
+from windrow.storage import AnyPath
 from windrow.streams import ByteStream
 
-_SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
+SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
 
 Length = Callable[[Path], int | None]  # bytes of a file that its crawl has committed; None: the whole file counts
 
@@ -42,24 +43,29 @@ def find(path: Path, length: Length | None = None) -> list[ShardFile]:
         return _measured([path], path.parent, length)
     files = sorted(
         file
-        for suffix in _SUFFIXES
+        for suffix in SUFFIXES
         for file in root.rglob(f"*{suffix}")
         if file.is_file() and not file.name.startswith(".")
     )
     if not files and root != path:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
     if not files:
-        expected = " or ".join(_SUFFIXES)
+        expected = " or ".join(SUFFIXES)
         raise ConfigError(f"{path} is not a crawl's directory and holds no documents ({expected}); name another")
     return _measured(files, root, length)
 
 
 def lines(shard: ShardFile) -> Iterator[tuple[bytes, str, int]]:
     """Yield each line, its place for error messages, and how many bytes of the file were read so far."""
-    with contextlib.closing(ByteStream(shard.path, shard.length)) as stream:
+    return lines_of(shard.path, shard.length)
+
+
+def lines_of(path: AnyPath, length: int | None = None) -> Iterator[tuple[bytes, str, int]]:
+    """Yield the lines of a file here or elsewhere as `lines` does. `length`: bytes to read; None: all of them."""
+    with contextlib.closing(ByteStream(path, length)) as stream:
         for number, line in enumerate(stream.parts(b""), 1):
             if not line.isspace():
-                yield line, f"{shard.path}, line {number}", stream.position
+                yield line, f"{path}, line {number}", stream.position
 
 
 def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -18,6 +17,7 @@ from windrow.archive.single import as_response
 from windrow.data import Capture, Url
 from windrow.extract import decode, encode, sniff, tags
 from windrow.extract.tags import PageTags
+from windrow.storage import AnyPath
 from windrow.takedown import Takedown
 
 MOST = 1 << 17  # metas, links and scripts of a page: more than a page for people has
@@ -119,7 +119,7 @@ def text_of(data: bytes) -> str:
 class PageReader:
     """Reads one file."""
 
-    def __init__(self, path: Path, end: int | None, listed: Takedown, most: int = MOST) -> None:
+    def __init__(self, path: AnyPath, end: int | None, listed: Takedown, most: int = MOST) -> None:
         """`most`: metas, links and scripts that are wanted of a page."""
         self._path, self._end, self._listed, self._most = path, end, listed, most
         self.left_out = 0  # records on the takedown list, or purged

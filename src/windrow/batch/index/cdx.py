@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pyarrow
 
-from windrow import files, streams, takedown, urls
+from windrow import files, storage, streams, takedown, urls
 from windrow.archive import ArchiveError
 from windrow.archive.cdxj import CdxLines
 from windrow.batch.index.sources import IndexSource
@@ -40,7 +40,7 @@ def index(source: str, plan: str, version: str) -> Iterator[pyarrow.RecordBatch]
     captures, problem = 0, ""
     with SortedLines() as lines, files.replacing(target) as plain, streams.gzipped(plain, "wb") as packed:
         try:
-            for line in CdxLines(Path(source), of.name, of.length, known.check).read(refuses):
+            for line in CdxLines(storage.place(source), of.name, max(of.length, 0) or None, known.check).read(refuses):
                 lines.add(line)
                 captures += 1
         except ArchiveError as error:

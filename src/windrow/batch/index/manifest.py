@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files, takedown
+from windrow import files, storage, takedown
 from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 FILE = "index.json"
 FORMAT = 1
@@ -32,9 +33,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     merged: bool = False  # whether shards and table have exactly these files
     files: tuple[IndexedFile, ...] = ()
 
-    def root(self, directory: Path) -> Path:
-        """Return the directory of the archive files."""
-        return directory / self.base
+    def root(self, directory: Path) -> AnyPath:
+        """Return the directory or the address of the archive files."""
+        return storage.place(self.base) if storage.is_remote(self.base) else directory / self.base
 
     def known(self) -> Mapping[str, IndexedFile]:
         return {file.name: file for file in self.files}
