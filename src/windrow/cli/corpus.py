@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from windrow import config, storage
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, installed, opened
 from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress
+from windrow.config import ConfigError
 
 
 def export(
@@ -73,6 +74,10 @@ def export(
     ] = None,
     shard_bytes: Annotated[int, typer.Option(help="Bytes per file if OUT is a directory.")] = 1 << 30,
     force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
     as_json: Json = False,
 ) -> None:
     """Write documents of a crawl in a format of other programs: all of them or a selection."""
@@ -114,14 +119,32 @@ def export(
     )
     job.check(options)
     found = job.find(options)
-    with progress("export", job.size(found)) as watch:
-        summary = job.run(options, found, watch)
+    alone = job.serial(options)
+    if alone and (engine_name != "local" or workers > 1):
+        raise ConfigError(f"--engine and --workers cannot be used here: {alone}; leave them out")
+    if alone or (engine_name == "local" and not _several(workers, job.size(found), job.SMALL)):
+        with progress("export", job.size(found)) as watch:
+            summary = job.run(options, found, watch)
+    else:
+        from windrow.batch import engine
+
+        engine.require()
+        from windrow.batch import rendering
+
+        work = engine.beside(output)
+        with opened(engine_name, work, workers, master, spark_conf) as run:
+            summary = rendering.run(options, found, run, work)
     if str(output) == "-":
         return
     if as_json:
         print_json(summary)
     else:
         out.print(job.describe(summary))
+
+
+def _several(workers: int, size: int, small: int) -> bool:
+    """Return whether an export of this size is written by several processes; by default if that can be faster."""
+    return workers > 1 or (workers == 0 and size >= small and installed())
 
 
 def dedup(

@@ -1,6 +1,7 @@
 """What the commands share that run on an engine: their options, progress, and the sources that could not be read."""
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,6 +49,11 @@ def opened(
         except KeyboardInterrupt:
             note(f"stopped; the same command continues after the files that are done (they are in {work})")
             raise typer.Exit(130) from None
+
+
+def installed() -> bool:
+    """Return whether the libraries of an engine are there."""
+    return all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
 
 
 def report_bad(bad: "Sequence[BadSource]") -> None:

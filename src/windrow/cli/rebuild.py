@@ -1,7 +1,6 @@
 """`windrow rebuild`: state/ from the log, a crawl's corpus from its archive, or a corpus from any archive files."""
 
 import contextlib
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -60,7 +59,9 @@ def rebuild(
     directory = Path(inputs[0])
     crawl = len(inputs) == 1 and bool(log.names(directory / "log"))
     if output is not None and not (crawl and options_file is None):
-        archives = _Archives(inputs, base, output, options_file, takedown, workers)
+        archives = _Archives(
+            inputs=inputs, base=base, output=output, options_file=options_file, takedown=takedown, workers=workers
+        )
         return _archives(archives, settings, as_json)
     if options_file is not None:
         raise ConfigError("--config is for archive files; give --output too")
@@ -134,22 +135,18 @@ def _archives(given: _Archives, settings: list[str] | None, as_json: bool) -> No
 def _engine(output: Path, workers: int, sources: list[str]) -> "Iterator[Engine | None]":
     """Open the local engine if it has something to do at the same time, and its libraries are installed.
 
-    Of an address that breaks off while it is read, an engine keeps nothing, so that one is always needed there.
+    Addresses always need it: of a file that breaks off while it is read, it takes no page.
     """
     from windrow.batch.engine import beside, require
 
     if any(map(storage.is_remote, sources)):
         require()
-    elif workers == 1 or len(sources) == 1 or not _installed():
+    elif workers == 1 or len(sources) == 1 or not engines.installed():
         yield None
         return
 
     with engines.opened("local", beside(output), workers) as run:
         yield run
-
-
-def _installed() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
 
 
 def _print(done: "ArchivesSummary", output: Path) -> None:

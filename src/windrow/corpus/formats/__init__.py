@@ -17,9 +17,15 @@ from windrow.corpus.formats.format import Format, each
 FORMATS = {
     "jsonl": Format(".jsonl.gz", each(jsonl.encode), read=jsonl.read, suffixes=(".jsonl", ".json", ".ndjson")),
     "prevertical": Format(
-        ".prevert.gz", each(prevertical.encode), read=prevertical.read, suffixes=(".prevert", ".prevertical")
+        ".prevert.gz",
+        each(prevertical.encode),
+        numbered=True,
+        read=prevertical.read,
+        suffixes=(".prevert", ".prevertical"),
     ),
-    "vertical": Format(".vert.gz", each(vertical.encode), read=vertical.read, suffixes=(".vert", ".vertical")),
+    "vertical": Format(
+        ".vert.gz", each(vertical.encode), numbered=True, read=vertical.read, suffixes=(".vert", ".vertical")
+    ),
     "text": Format(".txt.gz", each(text.encode), read=text.read, suffixes=(".txt", ".text")),
     "markdown": Format(".md.gz", each(markdown.encode)),
     "parquet": Format(".parquet", parquet.ParquetEncoder, columnar=True),
