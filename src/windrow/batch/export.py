@@ -150,6 +150,15 @@ def complete(
         _describe(output.root, options, found, summary, census)
 
 
+def pays(options: ExportOptions, size: int) -> bool:
+    """Return whether several processes write this many bytes of corpus sooner than one, on any machine.
+
+    prevertical and vertical spend nearly all of their time on the text. In other formats reading and compressing, which
+    one process does, are a third of the work, so that workers must be asked for.
+    """
+    return options.format in ("prevertical", "vertical") and not serial(options) and size >= SMALL
+
+
 def serial(options: ExportOptions) -> str:
     """Return why an export must be written by one process; "" if its documents can be encoded in parallel."""
     if options.format not in formats.FORMATS:

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import msgspec
 
 from windrow import archive, config, storage
 from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
-from windrow.batch import judging
+from windrow.batch import captured, judging
 from windrow.config import Config, ConfigError
 from windrow.data import Kind, Place, Url
 from windrow.extract import plain
@@ -90,7 +90,7 @@ def rows(path: AnyPath, options: str, settings: tuple[str, ...], originals: str 
             told += 1
         pages += 1
         if _is_page(stored):
-            yield _row(stored, refine)
+            yield row(stored, refine)
     if not pages and not archive.is_archive(path):
         what = damages[0].what if damages else "the file is empty"
         raise ConfigError(f"this is not an archive file: {what}")
@@ -102,11 +102,37 @@ def rows(path: AnyPath, options: str, settings: tuple[str, ...], originals: str 
 
 def batches(source: str, options: str, settings: tuple[str, ...], originals: str) -> "Iterator[pyarrow.RecordBatch]":
     """Yield `rows` as record batches with one binary column."""
+    return _batched(rows(storage.place(source), options, settings, originals))
+
+
+class CrawlPart(msgspec.Struct, frozen=True, array_like=True):
+    """Some pages of a crawl, in the order of its log."""
+
+    pages: list[tuple[Place, int]]  # with the number of a probe
+    probes: list[str]  # texts with which origins say that there is no such page; the first one is empty
+
+
+decode_part = msgspec.msgpack.Decoder(CrawlPart).decode
+
+
+def crawl_batches(
+    source: str, directory: str, settings: tuple[str, ...], version: str
+) -> "Iterator[pyarrow.RecordBatch]":
+    """Yield the refined pages of a part of a crawl, which is the file of a CrawlPart.
+
+    `version`: of the crawl's options; with other options it is another job.
+    """
+    part = decode_part(Path(source).read_bytes())
+    refine = _refiner(str(Path(directory) / "crawl.toml"), settings)
+    return _batched(row(captured.read(Path(directory), place), refine, part.probes[n]) for place, n in part.pages)
+
+
+def _batched(found: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":
     import pyarrow
 
     held: list[bytes] = []
-    for row in rows(storage.place(source), options, settings, originals):
-        held.append(encode(row))
+    for one in found:
+        held.append(encode(one))
         if len(held) == _BATCH:
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())
             held = []
@@ -126,10 +152,11 @@ def _is_page(stored: StoredCapture) -> bool:
     return task.kind is Kind.PAGE and not task.embed and 200 <= stored.capture.status < 300
 
 
-def _row(stored: StoredCapture, refine: Refiner) -> RefinedRow:
+def row(stored: StoredCapture, refine: Refiner, probe: str = "") -> RefinedRow:
+    """`probe`: the text with which the page's origin says that there is no such page."""
     capture = stored.capture
     texted = stored.type == "conversion"
-    refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture)
+    refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture, probe)
     place = stored.place
     digest = stored.digest
     if not _SHA1.fullmatch(digest):  # none, or in another form

@@ -4,9 +4,9 @@ A shard is cut where a commit ended, so that one large file occupies all workers
 document and the counts of a part; the caller writes them one after another, in the order of the parts, and ends each
 file where its size is reached. So the files are those that a single process writes, byte for byte.
 
-Two things depend on other documents: the number of a document in the export, which some formats write, and whether an
-earlier source has the same page. Only if one of them is needed, `look` reads the parts before: it gives the keys of the
-documents that pass the filters, and the caller decides on them in order.
+Two things depend on other documents. The number of a document in the export, which some formats write, is put into its
+first bytes by the caller. Whether an earlier source has the same page must be known before: only if several are read,
+`look` gives the keys of the documents that pass the filters, and the caller decides on them in order.
 """
 
 import dataclasses
@@ -69,7 +69,6 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True):
 class PartDecision(msgspec.Struct, frozen=True):
     """What depends on earlier parts."""
 
-    first: int = 1  # number of the first document that is written
     dropped: tuple[int, ...] = ()  # of the documents that pass the filters, by their position
 
 
@@ -103,23 +102,21 @@ def parts(found: Sequence[CorpusSource], size: int) -> list[ShardPart]:
 
 
 def look(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the keys of the documents of a part that pass the filters; zeros if there is one corpus only."""
+    """Yield the keys of the documents of a part that pass the filters."""
     part = _decode(source)
     filter = _filter(job)
     rows = []
     for _, document in _documents(part):
         if not selection.refused(filter, document):
-            rows.append((part.number, *(selection.keys(document) if job.several else (0, 0, 0))))
+            rows.append((part.number, *selection.keys(document)))
     columns = list(zip(*rows, strict=True)) or [()] * len(LOOKED)
     arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, LOOKED.types, strict=True)]
     yield pyarrow.RecordBatch.from_arrays(arrays, schema=LOOKED)
 
 
-def decide(
-    found: Sequence[ShardPart], rows: Iterator[pyarrow.RecordBatch], several: bool, path: Path
-) -> dict[str, int]:
+def decide(found: Sequence[ShardPart], rows: Iterator[pyarrow.RecordBatch], path: Path) -> dict[str, int]:
     """Write the decision on each part, from the rows of `look`; return how many documents each rule leaves out."""
-    earlier = EarlierKeys() if several else None
+    earlier = EarlierKeys()
     last = max((part.source for part in found), default=0)
     dropped: list[list[int]] = [[] for _ in found]
     passed = [0] * len(found)
@@ -128,21 +125,15 @@ def decide(
     for batch in rows:
         for number, *keys in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             part = found[number]
-            rule = ""
-            if earlier is not None:
-                for _ in range(source, part.source):
-                    earlier.next()
-                source = part.source
-                rule = selection.repeated(earlier, keys, part.source == last)
+            for _ in range(source, part.source):
+                earlier.next()
+            source = part.source
+            rule = selection.repeated(earlier, keys, part.source == last)
             if rule:
                 left_out[rule] = left_out.get(rule, 0) + 1
                 dropped[number].append(passed[number])
             passed[number] += 1
-    decisions, first = [], 1
-    for number in range(len(found)):
-        decisions.append(PartDecision(first, tuple(dropped[number])))
-        first += passed[number] - len(dropped[number])
-    files.write(path, msgspec.msgpack.encode(decisions))
+    files.write(path, msgspec.msgpack.encode([PartDecision(tuple(numbers)) for numbers in dropped]))
     return left_out
 
 
@@ -153,7 +144,7 @@ def encode(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
     dropped = set(decision.dropped)
     filter = _filter(job)
     add, file = _encoder(job.options), PARTS.get(job.options.by)
-    number, position = decision.first, -1
+    position = -1
     data: list[bytes] = []
     names: list[str] = []
     size = 0
@@ -165,9 +156,8 @@ def encode(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
             counts.left_out[rule] = counts.left_out.get(rule, 0) + 1
         elif position not in dropped:
             found = selection.selected(part.name, job.several, document, line)
-            data.append(add(Item(found.document, found.line, number, found.dump)))
+            data.append(add(Item(found.document, found.line, 0, found.dump)))
             names.append(file(document) if file else "")
-            number += 1
             size += len(data[-1])
             counts.paragraphs_out += len(document.paragraphs)
             counts.census.add(found.document, sys.maxsize)
@@ -194,11 +184,11 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], engine: Engine, s
     cut = parts(found, PIECE)
     sources = [msgspec.json.encode(part).decode() for part in cut]
     summary = ExportSummary()
-    if several or formats.find(options.format).numbered:
+    if several:
         table = _complete(engine.map(sources, functools.partial(look, job=job), LOOKED))
         scratch.mkdir(parents=True, exist_ok=True)
         decisions = scratch.absolute() / "decisions.msgpack"
-        summary.left_out = decide(cut, table.batches(), several, decisions)
+        summary.left_out = decide(cut, table.batches(), decisions)
         job = msgspec.structs.replace(job, decisions=str(decisions))
     table = _complete(engine.map(sources, functools.partial(encode, job=job), ENCODED))
     _write(options, found, table, summary, _filter(job))
@@ -212,11 +202,15 @@ def _write(
     target = options.target(format)
     sink = Sink(format, export.format_options(options))
     census = Census()
+    beginning = format.numbered
+    unnumbered = len(beginning % 0) if beginning else 0
     with outputs.opened(target) as output:
         try:
             for batch in table.batches():
                 for data, file, counts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     if counts is None:
+                        if beginning:
+                            data = beginning % (summary.documents_out + 1) + data[unnumbered:]
                         _put(data, output.path(file), sink, output, summary)
                     else:
                         _count(msgspec.json.decode(counts, type=PartCounts), summary, census, filter)

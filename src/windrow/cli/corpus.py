@@ -122,7 +122,8 @@ def export(
     alone = job.serial(options)
     if alone and (engine_name != "local" or workers > 1):
         raise ConfigError(f"--engine and --workers cannot be used here: {alone}; leave them out")
-    if alone or (engine_name == "local" and not _several(workers, job.size(found), job.SMALL)):
+    chosen = workers > 1 or (workers == 0 and job.pays(options, job.size(found)) and installed())
+    if engine_name == "local" and not chosen:
         with progress("export", job.size(found)) as watch:
             summary = job.run(options, found, watch)
     else:
@@ -140,11 +141,6 @@ def export(
         print_json(summary)
     else:
         out.print(job.describe(summary))
-
-
-def _several(workers: int, size: int, small: int) -> bool:
-    """Return whether an export of this size is written by several processes; by default if that can be faster."""
-    return workers > 1 or (workers == 0 and size >= small and installed())
 
 
 def dedup(

@@ -17,7 +17,9 @@ from windrow.units import count, size
 if TYPE_CHECKING:
     from windrow.batch.archived import ArchivesSummary
     from windrow.batch.engine import Engine
+    from windrow.batch.rebuild import Rebuilt
 
+_SMALL = 1 << 20  # bytes of a log, about 2,500 pages: one process has read them before others have started
 _TOLD = 20  # damages on the screen; --json has more
 
 
@@ -69,15 +71,32 @@ def rebuild(
         raise ConfigError(f"{inputs[1]}: one crawl at a time is rebuilt; for archive files give --output too")
     if corpus is None and output is None:
         return _state(directory, load(directory, settings), as_json)
-    _crawl(directory, corpus or output or Path(), takedown, settings, as_json)
+    done = _crawl(directory, corpus or output or Path(), takedown, settings, workers)
+    _print_crawl(done, corpus or output or Path(), as_json)
 
 
-def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, as_json: bool) -> None:
+def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, workers: int) -> "Rebuilt":
+    """Make the corpus of a crawl again; of a large one, in several processes."""
     from windrow.batch import rebuild as job
 
     options = load(directory, settings)
-    with counter("pages") as watch:
-        done = job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown)
+    job.check(directory)
+    several = workers > 1 or (workers == 0 and log.length(directory) >= _SMALL and engines.installed())
+    if not several:
+        with counter("pages") as watch:
+            return job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown)
+    from windrow.batch.engine import beside, require
+
+    require()
+    from windrow.batch import recrawled
+
+    work = beside(target)
+    with engines.opened("local", work, workers) as run, counter("pages") as watch:
+        rows = recrawled.rows(directory, options, tuple(settings or ()), run, work / "pages")
+        return job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown, rows)
+
+
+def _print_crawl(done: "Rebuilt", target: Path, as_json: bool) -> None:
     if as_json:
         return print_json(done)
     text = f"{done.documents:,} documents with {size(done.kept)} of text"

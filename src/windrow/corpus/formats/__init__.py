@@ -11,7 +11,7 @@ package.module:name` names a `Format` anywhere on Python's path.
 
 from windrow import plugins
 from windrow.config import ConfigError
-from windrow.corpus.formats import jsonl, markdown, parquet, prevertical, text, vertical
+from windrow.corpus.formats import jsonl, markdown, markup, parquet, prevertical, text, vertical
 from windrow.corpus.formats.format import Format, each
 
 FORMATS = {
@@ -19,12 +19,16 @@ FORMATS = {
     "prevertical": Format(
         ".prevert.gz",
         each(prevertical.encode),
-        numbered=True,
+        numbered=markup.BEGINNING,
         read=prevertical.read,
         suffixes=(".prevert", ".prevertical"),
     ),
     "vertical": Format(
-        ".vert.gz", each(vertical.encode), numbered=True, read=vertical.read, suffixes=(".vert", ".vertical")
+        ".vert.gz",
+        each(vertical.encode),
+        numbered=markup.BEGINNING,
+        read=vertical.read,
+        suffixes=(".vert", ".vertical"),
     ),
     "text": Format(".txt.gz", each(text.encode), read=text.read, suffixes=(".txt", ".text")),
     "markdown": Format(".md.gz", each(markdown.encode)),
