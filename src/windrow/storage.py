@@ -212,7 +212,7 @@ def _broken(address: str, at: int, what: str) -> ConfigError:
 def state(place: str) -> tuple[int, int]:
     """Return the size of a file here or elsewhere, and a number that changes with its content; -1 and 0: there is none.
 
-    An address that does not answer counts as missing: whoever reads it says what is wrong.
+    An address that does not answer counts as missing: its reader says what is wrong.
     """
     if not is_remote(place):
         try:

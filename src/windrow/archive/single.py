@@ -1,4 +1,4 @@
-"""The capture that one record holds by itself, without the request and the metadata record that belong to it.
+"""The capture that one record holds alone, without the request and the metadata record that belong to it.
 
 `reader` joins the records of an exchange. A job that looks at one record at a time needs no more than this.
 """

@@ -153,8 +153,8 @@ def complete(
 def pays(options: ExportOptions, size: int) -> bool:
     """Return whether several processes write this many bytes of corpus sooner than one, on any machine.
 
-    prevertical and vertical spend nearly all of their time on the text. In other formats reading and compressing, which
-    one process does, are a third of the work, so that workers must be asked for.
+    prevertical and vertical spend nearly all of their time on the text. The other formats do so little with a document
+    that starting the workers and passing its bytes on costs as much: there, --workers decides.
     """
     return options.format in ("prevertical", "vertical") and not serial(options) and size >= SMALL
 

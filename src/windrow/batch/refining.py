@@ -108,8 +108,8 @@ def batches(source: str, options: str, settings: tuple[str, ...], originals: str
 class CrawlPart(msgspec.Struct, frozen=True, array_like=True):
     """Some pages of a crawl, in the order of its log."""
 
-    pages: list[tuple[Place, int]]  # with the number of a probe
-    probes: list[str]  # texts with which origins say that there is no such page; the first one is empty
+    pages: list[tuple[Place, int]]  # with the number of a text
+    texts: list[str]  # with which origins say that there is no such page; the first one is empty
 
 
 decode_part = msgspec.msgpack.Decoder(CrawlPart).decode
@@ -124,7 +124,7 @@ def crawl_batches(
     """
     part = decode_part(Path(source).read_bytes())
     refine = _refiner(str(Path(directory) / "crawl.toml"), settings)
-    return _batched(row(captured.read(Path(directory), place), refine, part.probes[n]) for place, n in part.pages)
+    return _batched(row(captured.read(Path(directory), place), refine, part.texts[n]) for place, n in part.pages)
 
 
 def _batched(found: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":

@@ -67,7 +67,7 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PartDecision(msgspec.Struct, frozen=True):
-    """What depends on earlier parts."""
+    """Decided after all parts before it."""
 
     dropped: tuple[int, ...] = ()  # of the documents that pass the filters, by their position
 

@@ -69,6 +69,8 @@ def rebuild(
         raise ConfigError("--config is for archive files; give --output too")
     if len(inputs) > 1:
         raise ConfigError(f"{inputs[1]}: one crawl at a time is rebuilt; for archive files give --output too")
+    if storage.is_remote(inputs[0]):
+        raise ConfigError(f"{inputs[0]}: a corpus from an address needs a directory; name it with --output")
     if corpus is None and output is None:
         return _state(directory, load(directory, settings), as_json)
     done = _crawl(directory, corpus or output or Path(), takedown, settings, workers)
