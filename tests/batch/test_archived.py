@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch import demos, warcs
+from tests.batch import demos, inline, warcs
 from windrow.batch import archived, engine
 from windrow.batch.archived import ArchivesOptions, ArchivesSummary
 from windrow.config import ConfigError
@@ -131,7 +131,9 @@ def test_patterns_and_directories_are_searched(mixed: list[Path], tmp_path: Path
         archived.find([str(tmp_path / "*.nothing")])
 
 
-def test_revisits_give_the_text_of_their_originals(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("damage", [b"", b"\x1f\x8b\x08 damage"])
+def test_revisits_give_the_text_of_their_originals(tmp_path: Path, parallel: bool, damage: bytes) -> None:
     original = warcs.record("http://a.example/1", page(1), WARC="")
     name = original.split(b"WARC-Record-ID: ")[1].split(b"\r\n")[0]
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -141,10 +143,14 @@ def test_revisits_give_the_text_of_their_originals(tmp_path: Path) -> None:
         b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (name, len(head), head)
     )
     sources = [warcs.write(tmp_path / "1.warc.gz", [revisit]), warcs.write(tmp_path / "2.warc.gz", [original])]
-    done = run(sources, tmp_path / "out", *OPEN)
+    sources[0].write_bytes(damage + sources[0].read_bytes())
+    chosen = ArchivesOptions(inputs=[], output=tmp_path / "out", settings=OPEN)
+    with inline.engine(tmp_path / "work") as engine:
+        done = archived.corpus(chosen, list(map(str, sources)), engine if parallel else None, lambda pages: None)
+    assert done.damaged == bool(damage)
     assert done.reasons == {"ok": 1, "duplicate": 1}
     assert [document["url"] for _, document in documents(tmp_path / "out")] == ["http://b.example/2"]
-    assert not list(tmp_path.glob(".*originals"))
+    assert not list(tmp_path.glob(".out*"))
 
 
 def test_what_is_on_the_takedown_list_is_left_out(mixed: list[Path], tmp_path: Path) -> None:

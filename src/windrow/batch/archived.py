@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 import functools
 import glob
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from windrow import storage, urls
-from windrow.archive import Damage, Originals
+from windrow import files, storage, urls
+from windrow.archive import Damage, Originals, revisits
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
 from windrow.batch.refining import DamageRow, RefinedRow, Row
@@ -74,7 +75,7 @@ def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | No
     if options.takedown is not None:
         listed.read(options.takedown)
     done = ArchivesSummary(files=len(sources))
-    with judging.output(options.output) as temporary, _originals(sources, options.output) as originals:
+    with judging.output(options.output) as temporary, _originals(sources, options.output, engine) as originals:
         found = _rows(sources, (options.config, options.settings, originals), engine, done)
         asyncio.run(_write(found, chosen, temporary, (done, listed, watch)))
         if len(done.bad) == len(sources):
@@ -84,19 +85,36 @@ def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | No
 
 
 @contextlib.contextmanager
-def _originals(sources: Sequence[str], output: Path) -> Iterator[str]:
+def _originals(sources: Sequence[str], output: Path, engine: Engine | None) -> Iterator[str]:
     """Yield the file with the places to which revisits point; "" if there are none.
 
     Its name is that of the output: a run that continues must find its own.
     """
-    found = Originals([storage.place(source) for source in sources])
+    path = output.parent / f".{output.name}.originals"
+    paths = [storage.place(source) for source in sources]
+    found = Originals(paths) if engine is None else Originals(paths, _places(sources, engine, path))
     if not found:
         yield ""
         return
-    path = output.parent / f".{output.name}.originals"
     found.save(path)
     yield str(path)
     path.unlink(missing_ok=True)
+
+
+def _places(sources: Sequence[str], engine: Engine, path: Path) -> dict[int, tuple[int, int]]:
+    """Read the files for their revisits, in parallel; then, if there are any, for the records they point to."""
+    from windrow.batch import results  # imports pyarrow, which only an engine needs
+
+    found = results.call(engine, "windrow.batch.refining:asked", sources)
+    keys = sorted({key for one in found for key in msgspec.json.decode(one, type=list[int])})
+    if not keys:
+        return {}
+    saved = path.with_suffix(".revisits").absolute()
+    files.write(saved, msgspec.msgpack.encode(keys))
+    version = hashlib.sha256(saved.read_bytes()).hexdigest()[:16]
+    offers = results.call(engine, "windrow.batch.refining:offered", sources, (str(saved), version))
+    saved.unlink()
+    return revisits.joined([msgspec.json.decode(one, type=list[tuple[int, int]]) for one in offers])
 
 
 def _rows(

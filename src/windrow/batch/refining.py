@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from windrow import archive, config, storage
-from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
+from windrow.archive import Damage, Originals, ReadOptions, StoredCapture, revisits
 from windrow.batch import captured, judging
 from windrow.config import Config, ConfigError
 from windrow.data import Kind, Place, Url
@@ -69,6 +69,21 @@ def _refiner(file: str, settings: tuple[str, ...]) -> Refiner:
 @functools.lru_cache(1)
 def _originals(file: str) -> Originals | None:
     return Originals.load(Path(file)) if file else None
+
+
+def asked(source: str) -> list[int]:
+    """Return the keys that the revisits of a file ask for; see archive/revisits.py."""
+    return revisits.asked(storage.place(source))
+
+
+def offered(source: str, keys: str, version: str) -> list[tuple[int, int]]:
+    """Return the records of a file that have one of the keys in the file `keys`. `version`: of these."""
+    return revisits.offered(storage.place(source), _keys(keys, version))
+
+
+@functools.lru_cache(1)
+def _keys(file: str, version: str) -> set[int]:
+    return msgspec.msgpack.decode(Path(file).read_bytes(), type=set[int])
 
 
 def rows(path: AnyPath, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
