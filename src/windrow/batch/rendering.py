@@ -90,7 +90,7 @@ def parts(found: Sequence[CorpusSource], size: int) -> list[ShardPart]:
             for start, end in zip(starts, [*starts[1:], shard.length], strict=True):
                 part = ShardPart(
                     number=len(made),
-                    path=str(shard.path),
+                    path=str(shard.path.absolute()),
                     start=start,
                     end=end,
                     source=number,
@@ -176,7 +176,7 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], engine: Engine, s
     crawls = tuple(dict.fromkeys(source.crawl.resolve() for source in found if source.crawl))
     several = len(found) > 1
     job = RenderJob(
-        options=dataclasses.replace(options, force=False),
+        options=_anywhere(options),
         crawls=tuple(map(str, crawls)),
         lists=manifest.fingerprint(crawls, options.takedown),
         several=several,
@@ -193,6 +193,16 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], engine: Engine, s
     table = _complete(engine.map(sources, functools.partial(encode, job=job), ENCODED))
     _write(options, found, table, summary, _filter(job))
     return summary
+
+
+def _anywhere(options: ExportOptions) -> ExportOptions:
+    """Return the options for workers in another directory, without what does not change the documents."""
+    return dataclasses.replace(
+        options,
+        force=False,
+        takedown=options.takedown.absolute() if options.takedown else None,
+        models=tuple(model.absolute() for model in options.models),
+    )
 
 
 def _write(

@@ -91,10 +91,11 @@ def write(
 
 
 def read(paths: Iterable[Path]) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of files, in order."""
+    """Yield the rows of files, in order; no batch is larger than a group of rows, whatever the rows hold."""
     for path in paths:
         with pyarrow.parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH)
+            for group in range(file.num_row_groups):
+                yield from file.iter_batches(BATCH, row_groups=[group])
 
 
 def cast(batches: Iterator[pyarrow.RecordBatch], schema: pyarrow.Schema) -> Iterator[pyarrow.RecordBatch]:
