@@ -1,6 +1,7 @@
 """Files elsewhere: addresses, drivers and their errors."""
 
 import random
+import socket
 from pathlib import Path
 from typing import BinaryIO
 
@@ -105,8 +106,22 @@ def test_a_missing_remote_file_and_a_server_that_does_not_answer_are_named(
         with pytest.raises(ConfigError, match=r"none\.bin: there is no such file"):
             reading(server, "none.bin")
         assert not storage.RemotePath(f"{server.url}/none.bin").is_file()
-    with pytest.raises(ConfigError, match=r"none\.bin"):
-        reading(server, "none.bin")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/a.bin"
+    with pytest.raises(ConfigError, match=r"a\.bin cannot be reached: .*; check the address"):
+        storage.RemotePath(address).open()
+
+
+def test_a_server_that_is_busy_is_not_taken_for_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "WAIT", 0.0)
+    (tmp_path / "a.bin").write_bytes(b"abc")
+    with ranges.serve(tmp_path) as server:
+        server.failures = 5
+        with reading(server, "a.bin") as file:
+            assert file.read() == b"abc"
+        server.failures = 99
+        with pytest.raises(ConfigError, match=r"a\.bin cannot be reached: .*503"):
+            reading(server, "a.bin")
 
 
 def test_an_address_has_the_parts_of_a_path() -> None:

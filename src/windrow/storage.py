@@ -18,7 +18,6 @@ import re
 import tempfile
 import time
 import urllib.parse
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
@@ -39,6 +38,7 @@ FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryErr
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
 _DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3", "hdfs": "query"}  # scheme -> extra with the driver
+_MISSING = (404, 410)  # statuses of http
 _STATE = ("ETag", "LastModified", "Last-Modified", "mtime")  # in what a driver says of a file: they change with it
 
 
@@ -96,7 +96,8 @@ class _Blocks:
     """The bytes of a remote file, in blocks. Readers of the same file share them while one of them is open."""
 
     def __init__(self, address: str) -> None:
-        self._address = address
+        self.address = address
+        self.readers = 0
         self._system, self._path = filesystem(address)
         opened = lambda: self._system.open(self._path, "rb", cache_type="none")  # noqa: E731 - asks for the size, once
         self._file: IO[bytes] = attempt(address, lambda: persistently(opened))
@@ -121,22 +122,22 @@ class _Blocks:
             data = persistently(read)
         except Exception as error:  # each driver has its own exceptions
             if not (start and _without_ranges(error)):
-                raise _broken(self._address, start, describe(error)) from None
+                raise _broken(self.address, start, describe(error)) from None
             self._copy()
             data = read()
         if len(data) < length:
-            raise _broken(self._address, start, f"it ends after {start + len(data)} of {self.size} bytes")
+            raise _broken(self.address, start, f"it ends after {start + len(data)} of {self.size} bytes")
         return data
 
     def _copy(self) -> int:
         """Make a local copy of a file whose server sends all of it or nothing; return its size."""
         copy = tempfile.NamedTemporaryFile(prefix="windrow-")  # noqa: SIM115 - closed with the last reader
-        attempt(self._address, lambda: persistently(lambda: self._system.get_file(self._path, copy.name)))
+        attempt(self.address, lambda: persistently(lambda: self._system.get_file(self._path, copy.name)))
         self._file = cast(IO[bytes], copy)
         return os.stat(copy.name).st_size
 
 
-_open: "weakref.WeakValueDictionary[str, _Blocks]" = weakref.WeakValueDictionary()
+_open: dict[str, _Blocks] = {}  # by address
 
 
 class _RemoteFile(io.RawIOBase):
@@ -144,6 +145,7 @@ class _RemoteFile(io.RawIOBase):
 
     def __init__(self, blocks: _Blocks) -> None:
         self._blocks, self._at = blocks, 0
+        blocks.readers += 1
 
     def readable(self) -> bool:
         return True
@@ -158,6 +160,14 @@ class _RemoteFile(io.RawIOBase):
 
     def tell(self) -> int:
         return self._at
+
+    def close(self) -> None:
+        """Release the blocks with the last reader: if the file is opened again, it is read again."""
+        if not self.closed:
+            self._blocks.readers -= 1
+            if not self._blocks.readers:
+                _open.pop(self._blocks.address, None)
+        super().close()
 
     def readinto(self, buffer: Any) -> int:
         if self._at >= self._blocks.size:
@@ -191,13 +201,20 @@ def persistently(
     for attempt in itertools.count(1):
         try:
             return action()
-        except FINAL:
-            raise
         except Exception as error:  # each driver has its own exceptions
-            if attempt >= attempts or _without_ranges(error):
+            if attempt >= attempts or isinstance(_cause(error), FINAL) or _without_ranges(error):
                 raise
             sleep(WAIT * 2 ** (attempt - 1) * random.uniform(1.0, 1.2))
     raise AssertionError("unreachable")
+
+
+def _cause(error: Exception) -> Exception:
+    """Return what an error is about: the driver of http calls every answer, and no answer, a file that is missing."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
+        of_http = type(cause).__module__.startswith("aiohttp")
+        return cause if of_http and getattr(cause, "status", 0) not in _MISSING else error
+    return error
 
 
 def _without_ranges(error: Exception) -> bool:
@@ -268,10 +285,11 @@ def attempt(place: str, action: Callable[[], Any]) -> Any:
         return action()
     except ConfigError:
         raise
-    except FileNotFoundError:
-        raise ConfigError(f"{place}: there is no such file or folder; check the address") from None
     except Exception as error:  # each driver has its own exceptions
-        raise ConfigError(f"{place} cannot be reached: {describe(error)}; check the address and the keys") from None
+        cause = _cause(error)
+        if isinstance(cause, FileNotFoundError):
+            raise ConfigError(f"{place}: there is no such file or folder; check the address") from None
+        raise ConfigError(f"{place} cannot be reached: {describe(cause)}; check the address and the keys") from None
 
 
 def describe(error: BaseException) -> str:

@@ -27,8 +27,8 @@ class Census(msgspec.Struct):
     first: str = ""  # time of the earliest request
     last: str = ""
 
-    def add(self, document: Document, most: int = MOST_LICENCES) -> None:
-        """`most`: different licences to remember."""
+    def add(self, document: Document, most: int | None = None) -> None:
+        """`most`: different licences to remember; None: MOST_LICENCES."""
         size = sum([len(paragraph.text) for paragraph in document.paragraphs])
         self.documents += 1
         self.characters += size
@@ -37,7 +37,7 @@ class Census(msgspec.Struct):
         counts[1] += size
         _count(self.tlds, urls.tld(urls.host_of(document.url)) or "none")
         licence = markup.licence(document) or NONE
-        _count(self.licences, licence if self._remembers(licence, most) else OTHER)
+        _count(self.licences, licence if self._remembers(licence, MOST_LICENCES if most is None else most) else OTHER)
         for name in dict.fromkeys(_signals(document)):
             _count(self.signals, name)
         self.first = min(self.first or document.time, document.time)
