@@ -137,9 +137,9 @@ def test_of_several_crawls_the_first_wins_as_in_one_process(crawls: list[Path], 
 def test_the_licences_that_a_card_remembers_are_the_same(
     crawls: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(census, "MOST_LICENCES", 3)
+    monkeypatch.setattr(census, "MOST_LICENCES", 1)
     _, files = both(crawls[:1], tmp_path, format="jsonl")
-    assert re.search(rb"\n\| other \|", files["README.md"])
+    assert re.search(rb"\n\|[^|]*other[^|]*\| \d", files["README.md"])
 
 
 def test_a_corpus_without_documents_and_an_unknown_score_end_as_in_one_process(
