@@ -1,6 +1,7 @@
-"""Count the words of WET files, which hold the plain text of pages.
+"""Count the words of WET files, which hold the plain text of pages, or of the documents of a corpus.
 
 windrow batch examples/words.py wet/ --output words.parquet --format parquet
+windrow batch examples/words.py CRAWL --subset corpus --output words.parquet --format parquet
 """
 
 import re
@@ -10,5 +11,5 @@ WORD = re.compile(r"[^\W\d_]+")
 
 
 def process(record):
-    if record.type == "conversion":
+    if record.type in ("conversion", "document"):
         yield from Counter(WORD.findall(record.text.lower())).items()

@@ -22,8 +22,8 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "storage", "streams", "takedown"),
-    ("orders",),
+    ("plugins", "rules", "streams", "takedown"),
+    ("orders", "storage"),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),
 )

@@ -15,6 +15,7 @@ import zstandard
 from isal import igzip, isal_zlib
 
 from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 LEVEL = 2  # gzip level of isal, 0 to 3
 ZSTD_LEVEL = 3  # the default of zstd
@@ -42,18 +43,20 @@ _FOREIGN = frozenset(
 class ByteStream:
     """The unpacked bytes of a file, with the line number that an error message needs."""
 
-    def __init__(self, path: Path, length: int | None = None) -> None:
-        """`length`: read this many bytes of the file; None: all of it."""
+    def __init__(self, path: AnyPath, length: int | None = None, start: int = 0) -> None:
+        """`length`: read this many bytes of the file; None: all of it. `start`: where a line begins, in a packed file
+        the first of a member."""
         self.path = path
         self.line = 0  # number of the line that the caller reads now
         self._returned = 0  # lines that `parts` has returned
         self._plain = path.open("rb")
-        start = self._plain.read(4)
-        self._plain.seek(0)
+        self._plain.seek(start)
+        magic = self._plain.read(4)
+        self._plain.seek(start)
         plain = (
             self._plain if length is None else typing.cast(BinaryIO, io.BufferedReader(_Beginning(self._plain, length)))
         )
-        self._next, self._packing = _unpacker(plain, start)
+        self._next, self._packing = _unpacker(plain, magic)
         self._ahead = b""
         self._broken = ""
 

@@ -16,6 +16,7 @@ class RangeServer:
         self.requests: list[tuple[str, str]] = []  # path, Range header
         self.failures = 0  # the next requests that get status 503
         self.ranges = True  # whether it understands ranges
+        self.breaks = -1  # offset in every file behind which the connection breaks; -1: never
         self.most = 0  # requests at the same time
         self.now = 0
         self.lock = threading.Lock()
@@ -63,7 +64,10 @@ def serve(root: Path) -> Iterator[RangeServer]:
                 self.send(416, b"", {"Content-Range": f"bytes */{len(data)}"})
                 return
             part = data[start : last + 1]
-            self.send(206, part, {"Content-Range": f"bytes {start}-{last}/{len(data)}", **self.kind()})
+            self.close_connection = 0 <= state.breaks <= last
+            sent = part[: max(state.breaks - start, 0)] if self.close_connection else part
+            head = {"Content-Length": str(len(part)), "Content-Range": f"bytes {start}-{last}/{len(data)}"}
+            self.send(206, sent, {**head, **self.kind()})
 
         def kind(self) -> dict[str, str]:
             return {"Accept-Ranges": "bytes"} if state.ranges else {}

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch import warcs
-from windrow import config, demo
+from tests.batch import demos, inline, warcs
 from windrow.batch import archived, engine
 from windrow.batch.archived import ArchivesOptions, ArchivesSummary
 from windrow.config import ConfigError
-from windrow.crawl import loop
-from windrow.demo import web
 
 WORDS = (
     "The old mill stands at the river, and its wheel has turned for more than two hundred years without a rest. "
@@ -49,15 +46,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of the demo web without probes for soft-404 pages: what they say is in the log only."""
     directory = tmp_path_factory.mktemp("archived") / "crawl"
-    directory.mkdir()
-    with web.serve() as site:
-        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text(demo.OPTIONS)
-        settings = ["crawl.max_pages=120", "frontier.order=breadth", "archive.max_bytes=200000"]
-        options = config.load(directory / "crawl.toml", settings)
-        loop.execute(loop.run(directory, options, lambda running, resumed: None))
-    return directory
+    return demos.crawl(directory, "crawl.max_pages=120", "archive.max_bytes=200000")
 
 
 def test_the_archive_of_a_crawl_gives_the_corpus_of_the_crawl(crawl: Path, tmp_path: Path) -> None:
@@ -142,7 +131,9 @@ def test_patterns_and_directories_are_searched(mixed: list[Path], tmp_path: Path
         archived.find([str(tmp_path / "*.nothing")])
 
 
-def test_revisits_give_the_text_of_their_originals(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("damage", [b"", b"\x1f\x8b\x08 damage"])
+def test_revisits_give_the_text_of_their_originals(tmp_path: Path, parallel: bool, damage: bytes) -> None:
     original = warcs.record("http://a.example/1", page(1), WARC="")
     name = original.split(b"WARC-Record-ID: ")[1].split(b"\r\n")[0]
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -152,10 +143,14 @@ def test_revisits_give_the_text_of_their_originals(tmp_path: Path) -> None:
         b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (name, len(head), head)
     )
     sources = [warcs.write(tmp_path / "1.warc.gz", [revisit]), warcs.write(tmp_path / "2.warc.gz", [original])]
-    done = run(sources, tmp_path / "out", *OPEN)
+    sources[0].write_bytes(damage + sources[0].read_bytes())
+    chosen = ArchivesOptions(inputs=[], output=tmp_path / "out", settings=OPEN)
+    with inline.engine(tmp_path / "work") as engine:
+        done = archived.corpus(chosen, list(map(str, sources)), engine if parallel else None, lambda pages: None)
+    assert done.damaged == bool(damage)
     assert done.reasons == {"ok": 1, "duplicate": 1}
     assert [document["url"] for _, document in documents(tmp_path / "out")] == ["http://b.example/2"]
-    assert not list(tmp_path.glob(".*originals"))
+    assert not list(tmp_path.glob(".out*"))
 
 
 def test_what_is_on_the_takedown_list_is_left_out(mixed: list[Path], tmp_path: Path) -> None:

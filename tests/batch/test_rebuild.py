@@ -7,30 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from windrow import config, demo
-from windrow.batch import rebuild
+from tests.batch import demos, inline
+from windrow import cli, config
+from windrow.batch import rebuild, recrawled
 from windrow.config import ConfigError
-from windrow.crawl import loop
-from windrow.demo import web
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("rebuild") / "crawl"
-    directory.mkdir()
-    with web.serve() as site:
-        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text(demo.OPTIONS)
-        loop.execute(
-            loop.run(
-                directory,
-                config.load(directory / "crawl.toml", ["crawl.max_pages=150", "frontier.order=breadth"]),
-                lambda running, resumed: None,
-            )
-        )
-    return directory
+    return demos.crawl(tmp_path_factory.mktemp("rebuild") / "crawl", "crawl.max_pages=150")
 
 
 @pytest.fixture
@@ -150,3 +137,41 @@ def test_a_crawl_with_an_interrupted_purge_is_refused(crawl: Path, tmp_path: Pat
     (crawl / "purge.redo").write_bytes(b"")
     with pytest.raises(ConfigError, match="finish it with: windrow purge"):
         run(crawl, tmp_path / "again")
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.rglob("*.gz")}
+
+
+def test_pages_refined_on_an_engine_give_the_same_corpus_byte_for_byte(
+    crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recrawled, "PART", 16)
+    settings = ("dedup.near_duplicates=false",)
+    alone = run(crawl, tmp_path / "alone", *settings)
+    options = config.load(crawl / "crawl.toml", settings)
+    work = tmp_path / "work"
+    with inline.engine(work) as opened:
+        rows = recrawled.rows(crawl, options, settings, opened, work / "pages")
+        done = rebuild.corpus(crawl, options, tmp_path / "parallel", lambda done: None, rows=rows)
+    assert len(list(recrawled.parts(crawl))) > 5
+    assert done == alone
+    assert files(tmp_path / "parallel") == files(tmp_path / "alone") != {}
+
+
+def test_an_engine_names_a_damaged_archive_and_writes_nothing(crawl: Path, tmp_path: Path) -> None:
+    archive = next((crawl / "warc").iterdir())
+    archive.write_bytes(archive.read_bytes()[:20000])
+    options = config.load(crawl / "crawl.toml")
+    with inline.engine() as opened, pytest.raises(ConfigError, match="restore the file from a copy"):
+        rows = recrawled.rows(crawl, options, (), opened, tmp_path / "pages")
+        rebuild.corpus(crawl, options, tmp_path / "again", lambda done: None, rows=rows)
+    assert not (tmp_path / "again").exists()
+
+
+def test_the_command_rebuilds_with_workers(crawl: Path, tmp_path: Path) -> None:
+    for name, workers in (("one", "1"), ("two", "2")):
+        command = ["rebuild", str(crawl), "--corpus", str(tmp_path / name), "--workers", workers, "--json"]
+        assert CliRunner().invoke(cli.app, command).exit_code == 0
+    assert files(tmp_path / "two") == files(tmp_path / "one") != {}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl", "one", "two"]

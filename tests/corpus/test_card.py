@@ -129,6 +129,24 @@ def test_only_so_many_licences_are_remembered(monkeypatch: pytest.MonkeyPatch) -
     assert counts.licences == {"http://l.example/1": 2, "http://l.example/2": 1, census.OTHER: 2}
 
 
+def test_counts_of_parts_join_to_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(census, "MOST_LICENCES", 2)
+    found = [
+        read(Sample(f"http://a.example.{tld}/", language, ("x" * number,), licence=f"http://l.example/{number % 4}"))
+        for number, (tld, language) in enumerate([("de", "deu"), ("org", "eng"), ("de", "eng")] * 3)
+    ]
+    whole, joined = Census(), Census()
+    for document in found:
+        whole.add(document)
+    for start in range(0, len(found), 4):
+        part = Census()
+        for document in found[start : start + 4]:
+            part.add(document, most=100)
+        joined.join(msgspec.json.decode(msgspec.json.encode(part), type=Census))
+    assert joined == whole
+    assert list(joined.licences) == ["http://l.example/0", "http://l.example/1", census.OTHER]
+
+
 def test_a_signal_that_is_stated_twice_counts_once() -> None:
     noai = (Signal("meta", "noai", "", "robots"), Signal("meta", "noai", "", "googlebot"))
     counts = Census()

@@ -1,4 +1,6 @@
 import gzip
+import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,28 @@ def test_the_crawl_directory_of_a_path_is_found_above_it(tmp_path: Path) -> None
     assert reader.crawl_of(crawl) == crawl
     assert reader.crawl_of(crawl / "corpus" / "ces" / "n0-00000.jsonl.gz") == crawl
     assert reader.crawl_of(tmp_path) is None
+
+
+def test_a_shard_is_cut_where_a_member_and_a_line_begin(tmp_path: Path) -> None:
+    members = [
+        gzip.compress(b'{"number": %d, "bytes": "%b"}\n' % (n, os.urandom(300).hex().encode())) for n in range(40)
+    ]
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(b"".join(members))
+    shard = reader.ShardFile(path, path.stat().st_size, path.name)
+    borders = set(itertools.accumulate(map(len, members)))
+    found = reader.cuts(shard, 2000)
+    assert set(found) <= borders and len(found) > 3
+    assert all(later - first >= 2000 for first, later in itertools.pairwise([0, *found]))
+    ends = [*found[1:], shard.length]
+    parts = [list(reader.lines_of(path, end - start, start)) for start, end in zip(found, ends, strict=True)]
+    first = list(reader.lines_of(path, found[0]))
+    assert [line for part in (first, *parts) for line, _, _ in part] == [line for line, _, _ in reader.lines(shard)]
+    assert parts[0][1][1] == f"{path}, behind byte {found[0]}, line 2"
+
+
+def test_a_file_of_one_member_or_without_compression_is_not_cut(tmp_path: Path) -> None:
+    lines = b'{"a": 1}\n' * 10000
+    for name, data in (("a.jsonl.gz", gzip.compress(os.urandom(20000))), ("b.jsonl", lines)):
+        (tmp_path / name).write_bytes(data)
+        assert reader.cuts(reader.ShardFile(tmp_path / name, len(data), name), 1000) == []

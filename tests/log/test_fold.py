@@ -181,3 +181,20 @@ def test_the_last_frame_says_whether_the_crawl_waits_for_the_network(tmp_path: P
     other.mkdir()
     write(other / "log", frame(1, seeds=(task("a"),)), offline, frame(3))
     assert log.fold(other).offline == 0.0
+
+
+def test_the_tallies_of_two_shards_join_to_that_of_all_their_entries(tmp_path: Path) -> None:
+    timed_out = entry(task("b"), Reason.TIMEOUT, seconds=1.0, final=False, truncated="time")
+    frames = [
+        frame(1, ok(1, "a", "b", refused={"tld": 4}, clean=90, kept=70), seeds=(task("a"),)),
+        frame(2, timed_out, ok(2, "c", refused={"tld": 1, "trap": 2}, kept=5)),
+    ]
+    write(tmp_path / "log", *frames)
+    whole = log.fold(tmp_path).tally
+    joined = log.Tally()
+    for number, one in enumerate(frames):
+        (tmp_path / str(number)).mkdir()
+        write(tmp_path / str(number) / "log", msgspec.structs.replace(one, number=1))
+        joined.join(log.fold(tmp_path / str(number)).tally)
+    assert joined == whole
+    assert whole.refused == {"tld": 5, "trap": 2}

@@ -37,6 +37,7 @@ from windrow.archive.record import WarcRecord, verify
 from windrow.archive.repair import Damage
 from windrow.archive.revisits import Originals
 from windrow.archive.scan import is_archive, records, tail
+from windrow.archive.single import capture_of
 from windrow.archive.unpack import ArchiveError
 from windrow.archive.writer import Writer
 
@@ -50,6 +51,7 @@ __all__ = [
     "StoredCapture",
     "WarcRecord",
     "Writer",
+    "capture_of",
     "captures",
     "decoded",
     "is_archive",

@@ -8,6 +8,7 @@ right on the way has no answer: who opens it by its offset and length would find
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -18,6 +19,7 @@ from windrow.archive.repair import Damage, Report
 from windrow.archive.scan import records
 from windrow.archive.skim import Start
 from windrow.archive.unpack import ArchiveError
+from windrow.storage import AnyPath
 
 try:
     from windrow.archive import _skim
@@ -47,7 +49,9 @@ class Answer(msgspec.Struct, gc=False):
 class Answers:
     """The responses and revisits of one file, in its order."""
 
-    def __init__(self, path: Path, end: int | None = None, check: bool = False, report: Report | None = None) -> None:
+    def __init__(
+        self, path: AnyPath, end: int | None = None, check: bool = False, report: Report | None = None
+    ) -> None:
         """`check`: unpack each record and compare its digest."""
         self._path, self._end, self._check = path, end, check
         self._report = report
@@ -55,7 +59,7 @@ class Answers:
 
     def read(self) -> Iterator[Answer]:
         """Yield each answer when its metadata record was read, if it has one."""
-        with open(self._path, "rb", buffering=0) as self._file:
+        with _opened(self._path) as self._file:
             yield from self._answers()
 
     def _answers(self) -> Iterator[Answer]:
@@ -178,3 +182,8 @@ def _no_kernel(data: bytes, start: int) -> About | None:
 
 
 describe = _skim.describe if _skim else _no_kernel
+
+
+def _opened(path: AnyPath) -> BinaryIO:
+    """Open a file whose records are unpacked one by one, from their offsets: buffers would read too much."""
+    return cast(BinaryIO, path.open("rb", buffering=0)) if isinstance(path, Path) else path.open("rb")

@@ -8,7 +8,6 @@ what the metadata record after a response adds.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -18,6 +17,7 @@ from windrow.archive.answers import CHARSET, LANGUAGES, Answer, Answers
 from windrow.archive.record import WarcRecord
 from windrow.archive.repair import Report
 from windrow.archive.unpack import ArchiveError
+from windrow.storage import AnyPath
 
 REVISIT = "warc/revisit"
 CLD2 = "languages-cld2"
@@ -56,7 +56,7 @@ class CdxLines:
     """
 
     def __init__(
-        self, path: Path, file: str, end: int | None = None, check: bool = False, report: Report | None = None
+        self, path: AnyPath, file: str, end: int | None = None, check: bool = False, report: Report | None = None
     ) -> None:
         """`file`: the name of the archive file in the lines. `check`: unpack each record and compare its digest."""
         self._answers = Answers(path, end, check, report)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from windrow.config import ConfigError
 from windrow.data import Kind, Task
+from windrow.storage import AnyPath
 
 _PROBE = "soft404"  # a request for a page that cannot exist; it is no file of the origin
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # Common Crawl's three
@@ -58,7 +59,7 @@ def derived(name: str, kind: str) -> str:
     return f"{_ARCHIVE.sub('', bare)}.parquet"
 
 
-def place(path: Path) -> str:
+def place(path: AnyPath) -> str:
     """Return how tables name an archive file: from the directory of its subset on, as places of documents do; below a
     bucket of Common Crawl, its path there."""
     whole = path.absolute().as_posix()

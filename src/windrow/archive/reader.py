@@ -15,8 +15,10 @@ from windrow.archive.record import WarcRecord, is_tombstone, verify
 from windrow.archive.repair import Damage, Report
 from windrow.archive.revisits import Originals
 from windrow.archive.scan import records
+from windrow.archive.single import as_response
 from windrow.archive.unpack import ArchiveError
 from windrow.data import Capture, Place, Url
+from windrow.storage import AnyPath
 
 _SLOTS = {"request": "request", "response": "answer", "revisit": "answer", "metadata": "metadata"}
 _BETWEEN = 64 << 20  # bytes of a body between its two content codings
@@ -44,7 +46,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     report: Report | None = None  # what is called with each damage; without it damage is an error
 
 
-def read(path: Path, end: int | None = None, resources: bool = False) -> Iterator[StoredCapture]:
+def read(path: AnyPath, end: int | None = None, resources: bool = False) -> Iterator[StoredCapture]:
     """Yield every capture of a file, in order; read nothing beyond `end` (of a growing file: its committed length).
 
     A revisit gets the body of the record it points to. In files of other programs, other records than those of http
@@ -54,7 +56,7 @@ def read(path: Path, end: int | None = None, resources: bool = False) -> Iterato
     return captures(path, ReadOptions(resources=resources), end)
 
 
-def captures(path: Path, reading: ReadOptions, end: int | None = None) -> Iterator[StoredCapture]:
+def captures(path: AnyPath, reading: ReadOptions, end: int | None = None) -> Iterator[StoredCapture]:
     """Yield every capture of a file as `read` does, in the way that `reading` says."""
     path = path.absolute()
     for exchange, ours in _exchanges(path, end, reading):
@@ -91,7 +93,7 @@ def open_entry(directory: Path, place: Place) -> StoredCapture:
     return entry
 
 
-def _exchanges(path: Path, end: int | None, reading: ReadOptions) -> Iterator[tuple[_RecordSet, bool]]:
+def _exchanges(path: AnyPath, end: int | None, reading: ReadOptions) -> Iterator[tuple[_RecordSet, bool]]:
     """Yield the records of each exchange, and whether they must be complete."""
     exchange: _RecordSet = {}
     ours, damage = False, None
@@ -178,7 +180,7 @@ def _whole(exchange: _RecordSet) -> bool:
     return "request" in exchange or "requestLength" not in fields.decode(exchange["metadata"].block)
 
 
-def exchange_at(path: Path, offset: int) -> _RecordSet:
+def exchange_at(path: AnyPath, offset: int) -> _RecordSet:
     """Return the records of the exchange whose response is at an offset.
 
     The metadata record follows the response and holds the length of the request, which precedes it.
@@ -201,13 +203,13 @@ def exchange_at(path: Path, offset: int) -> _RecordSet:
     return exchange
 
 
-def _entry(path: Path, exchange: _RecordSet, originals: Originals | None = None) -> StoredCapture | None:
+def _entry(path: AnyPath, exchange: _RecordSet, originals: Originals | None = None) -> StoredCapture | None:
     answer = exchange.get("answer")
     if answer is None:
         return None
     kind = answer.type
     if kind in ("resource", "conversion") or _bare(answer):
-        answer = _as_response(answer)
+        answer = as_response(answer)
         exchange = {"answer": answer}
     if not _is_http(answer):
         return None
@@ -243,15 +245,9 @@ def _bare(answer: WarcRecord) -> bool:
     return answer.version.startswith("ARC/") and "/http" not in answer.header("Content-Type") and bool(answer.target)
 
 
-def _as_response(resource: WarcRecord) -> WarcRecord:
-    """Return the response that a server would have sent with this file."""
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {resource.header('Content-Type')}\r\n\r\n".encode("latin-1", "replace")
-    others = [(name, value) for name, value in resource.headers if name.lower() not in ("warc-type", "content-type")]
-    headers = (("WARC-Type", "response"), ("Content-Type", "application/http;msgtype=response"), *others)
-    return msgspec.structs.replace(resource, headers=headers, block=head + resource.block)
-
-
-def _capture(path: Path, exchange: _RecordSet, notes: Mapping[str, str], originals: Originals | None) -> Capture | None:
+def _capture(
+    path: AnyPath, exchange: _RecordSet, notes: Mapping[str, str], originals: Originals | None
+) -> Capture | None:
     answer = exchange["answer"]
     known = notes if "seq" in notes else {}
     url = _url(answer.target, bool(known))
@@ -301,7 +297,9 @@ def _url(text: str, ours: bool) -> Url | None:
     return url
 
 
-def _revisited(path: Path, revisit: WarcRecord, head: bytes, originals: Originals | None) -> tuple[bytes, bytes | None]:
+def _revisited(
+    path: AnyPath, revisit: WarcRecord, head: bytes, originals: Originals | None
+) -> tuple[bytes, bytes | None]:
     """Return header and stored body of a revisit. A server that says "not modified" sends the old header no more."""
     stored = _payload(path, revisit)
     if stored is not None or originals is None:
@@ -309,11 +307,11 @@ def _revisited(path: Path, revisit: WarcRecord, head: bytes, originals: Original
     earlier = originals.find(revisit)
     if earlier is None:
         return head, None
-    old, stored = fields.split((_as_response(earlier) if earlier.type == "resource" else earlier).block, {})
+    old, stored = fields.split((as_response(earlier) if earlier.type == "resource" else earlier).block, {})
     return (head if 200 <= fields.status(head) < 300 else fields.regular(old)), stored
 
 
-def _payload(path: Path, revisit: WarcRecord) -> bytes | None:
+def _payload(path: AnyPath, revisit: WarcRecord) -> bytes | None:
     """Return the stored body of the response to which a revisit points; None if it is not available.
 
     A revisit of a revisit is not followed.

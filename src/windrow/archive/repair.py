@@ -8,7 +8,6 @@ cannot be unpacked, the next gzip member or zstd frame that begins with a record
 import os
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -17,6 +16,7 @@ from windrow.archive import arc, unpack, warc
 from windrow.archive.record import WarcRecord
 from windrow.archive.stream import MemberStream
 from windrow.archive.unpack import ArchiveError, BadRecord
+from windrow.storage import AnyPath
 
 MAX_BLOCK = 64 << 20  # bytes of a record's block that are kept: more than any extractor reads
 _LINE = arc.MAX_LINE
@@ -44,10 +44,10 @@ class Damage(msgspec.Struct, frozen=True):
 Report = Callable[[Damage], None]
 
 
-def records(path: Path, start: int, end: int | None, report: Report) -> Iterator[WarcRecord]:
+def records(path: AnyPath, start: int, end: int | None, report: Report) -> Iterator[WarcRecord]:
     """Yield every record that can be read from `start`, and report what was skipped or put right."""
-    with open(path, "rb") as file:
-        size = min(os.fstat(file.fileno()).st_size, end if end is not None else 1 << 62)
+    with path.open("rb") as file:
+        size = min(file.seek(0, os.SEEK_END), end if end is not None else 1 << 62)
         mending = _Mending(path, size, report)
         tries = iter(range(_TRIES))
         at = start
@@ -68,7 +68,7 @@ def records(path: Path, start: int, end: int | None, report: Report) -> Iterator
 class _Mending:
     """Reads one stream after another of a damaged file."""
 
-    def __init__(self, path: Path, size: int, report: Report) -> None:
+    def __init__(self, path: AnyPath, size: int, report: Report) -> None:
         self._path = path
         self._size = size
         self._report = report
@@ -195,7 +195,7 @@ def _length(stream: MemberStream, offset: int, fresh: bool) -> int:
     return stream.position - offset if stream.plain or (fresh and stream.drained) else 0
 
 
-def _next_member(file: BinaryIO, path: Path, span: tuple[int, int | None], tries: Iterator[int]) -> int | None:
+def _next_member(file: BinaryIO, path: AnyPath, span: tuple[int, int | None], tries: Iterator[int]) -> int | None:
     """Return the offset of the next member that begins with a record; None if there is none, or all tries are used."""
     at, end = span
     while True:
@@ -213,7 +213,7 @@ def _next_member(file: BinaryIO, path: Path, span: tuple[int, int | None], tries
         at += len(window) - 3
 
 
-def opens(file: BinaryIO, path: Path, offset: int, end: int | None) -> bool:
+def opens(file: BinaryIO, path: AnyPath, offset: int, end: int | None) -> bool:
     """Return whether a record begins here, plain or compressed."""
     try:
         stream = MemberStream(file, path, offset, end, lenient=True)

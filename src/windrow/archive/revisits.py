@@ -6,28 +6,33 @@ memory grows with the revisits, not with the archive.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from windrow import urls
+from windrow import storage, urls
+from windrow.archive import skim
 from windrow.archive.record import WarcRecord
 from windrow.archive.repair import Damage
 from windrow.archive.scan import records
+from windrow.archive.unpack import ArchiveError
+from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 
 class Originals:
     """Finds the payloads of revisits within a set of files."""
 
-    def __init__(self, paths: Sequence[Path], wanted: Iterable[WarcRecord] | None = None) -> None:
-        """`wanted`: the revisits whose payloads will be needed; by default those of these files."""
-        self._paths = list(paths)
-        self._places: dict[int, tuple[int, int]] = {}  # key -> number of the file, offset
-        keys = {key for revisit in (self._revisits() if wanted is None else wanted) for key in _asked(revisit)}
-        if keys:
-            self._search(keys)
+    def __init__(self, paths: Sequence[AnyPath], places: Mapping[int, tuple[int, int]] | None = None) -> None:
+        """`places`: what is known, as `joined` returns it; by default the files are read."""
+        self._paths: list[AnyPath] = list(paths)
+        self._places: Mapping[int, tuple[int, int]]  # key -> number of the file, offset
+        if places is None:
+            keys = {key for path in paths for key in asked(path)}
+            places = joined([offered(path, keys) for path in paths] if keys else [])
+        self._places = places
 
     def __bool__(self) -> bool:
         return bool(self._places)
@@ -42,23 +47,7 @@ class Originals:
         names, places = msgspec.msgpack.decode(
             path.read_bytes(), type=tuple[list[str], dict[int, tuple[int, int]]], strict=False
         )
-        found = cls((), ())
-        found._paths, found._places = [Path(name) for name in names], places
-        return found
-
-    def _revisits(self) -> Iterable[WarcRecord]:
-        for path in self._paths:
-            yield from (record for record in _records(path) if record.type == "revisit")
-
-    def _search(self, keys: set[int]) -> None:
-        """The first record with a key counts, as for the program that wrote the revisit."""
-        for number, path in enumerate(self._paths):
-            for record in _records(path):
-                if record.type not in ("response", "resource"):
-                    continue
-                for key in _offered(record):
-                    if key in keys:
-                        self._places.setdefault(key, (number, record.offset))
+        return cls([storage.place(name) for name in names], places)
 
     def find(self, revisit: WarcRecord) -> WarcRecord | None:
         """Return the response to which a revisit points; None if it is not in these files.
@@ -85,9 +74,43 @@ class Originals:
         return None
 
 
-def _records(path: Path) -> Iterator[WarcRecord]:
+def asked(path: AnyPath) -> list[int]:
+    """Return the keys of the records to which the revisits of a file point; of other records only heads are read."""
+    found: list[int] = []
+    with contextlib.suppress(OSError, ConfigError):
+        try:
+            for record in skim.read(path, {b"revisit": ()}):
+                found += _asked(record)
+        except ArchiveError:
+            for record in _records(path):  # more of them may be behind the damage
+                found += _asked(record) if record.type == "revisit" else []
+    return list(dict.fromkeys(found))
+
+
+def offered(path: AnyPath, keys: Container[int]) -> list[tuple[int, int]]:
+    """Return the records of a file that have one of these keys: key and offset."""
+    found: dict[int, int] = {}
+    for record in _records(path):
+        if record.type in ("response", "resource"):
+            for key in _offered(record):
+                if key in keys:
+                    found.setdefault(key, record.offset)
+    return list(found.items())
+
+
+def joined(offers: Iterable[Sequence[tuple[int, int]]]) -> dict[int, tuple[int, int]]:
+    """Return the places of keys, from what each file offers. The first one counts, as for the program that wrote the
+    revisit."""
+    places: dict[int, tuple[int, int]] = {}
+    for number, found in enumerate(offers):
+        for key, offset in found:
+            places.setdefault(key, (number, offset))
+    return places
+
+
+def _records(path: AnyPath) -> Iterator[WarcRecord]:
     """Yield the records that can be read. Where the files are read for their pages, the others are reported."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ConfigError):
         yield from records(path, report=_silent)
 
 

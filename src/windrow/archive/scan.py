@@ -1,16 +1,18 @@
 """Read all records of an archive file."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from windrow.archive import arc, repair, warc
 from windrow.archive.record import WarcRecord, verify
 from windrow.archive.repair import Report
 from windrow.archive.stream import MemberStream
 from windrow.archive.unpack import ArchiveError
+from windrow.storage import AnyPath
 
 
-def records(path: Path, start: int = 0, end: int | None = None, report: Report | None = None) -> Iterator[WarcRecord]:
+def records(
+    path: AnyPath, start: int = 0, end: int | None = None, report: Report | None = None
+) -> Iterator[WarcRecord]:
     """Yield every record from `start`, and read nothing beyond `end` (for a growing file: its committed length).
 
     Damage is an error, after every record before it; with `report` it is reported, and reading continues behind it.
@@ -18,8 +20,8 @@ def records(path: Path, start: int = 0, end: int | None = None, report: Report |
     return repair.records(path, start, end, report) if report is not None else _strict(path, start, end)
 
 
-def _strict(path: Path, start: int, end: int | None) -> Iterator[WarcRecord]:
-    with open(path, "rb") as file:
+def _strict(path: AnyPath, start: int, end: int | None) -> Iterator[WarcRecord]:
+    with path.open("rb") as file:
         stream = MemberStream(file, path, start, end)
         while stream.at < len(stream.data) or stream.more():
             record = warc.usual(stream)
@@ -31,13 +33,13 @@ def _strict(path: Path, start: int, end: int | None) -> Iterator[WarcRecord]:
                 yield arc.read(stream) if not warc.begins(stream) and arc.begins(stream) else warc.read(stream)
 
 
-def is_archive(path: Path) -> bool:
+def is_archive(path: AnyPath) -> bool:
     """Return whether a file begins with a record, plain or compressed, whatever its name is."""
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         return repair.opens(file, path, 0, None)
 
 
-def tail(path: Path) -> int:
+def tail(path: AnyPath) -> int:
     """Return the end of the last record before any damage: all records up to there are complete, with valid digests."""
     end = 0
     try:

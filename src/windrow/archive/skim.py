@@ -12,7 +12,6 @@ A flipped bit in a body that is not unpacked is not noticed: `records` and `veri
 import mmap
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from isal import igzip_lib
@@ -22,6 +21,7 @@ from windrow.archive.record import WarcRecord
 from windrow.archive.repair import Report
 from windrow.archive.scan import records
 from windrow.archive.unpack import GZIP, ArchiveError
+from windrow.storage import AnyPath, RemotePath
 
 try:
     from windrow.archive import _skim
@@ -57,7 +57,7 @@ Start = tuple[int, int, bytes, int, int]
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # the type stub says that it is an instance
 
 
-def read(path: Path, wanted: Wanted, end: int | None = None, report: Report | None = None) -> Iterator[WarcRecord]:
+def read(path: AnyPath, wanted: Wanted, end: int | None = None, report: Report | None = None) -> Iterator[WarcRecord]:
     """Yield the wanted records, with at least the http head in their block; read nothing beyond `end`.
 
     Offsets, lengths and headers are those that `records` gives, and errors name the same place. The block of a record
@@ -68,13 +68,16 @@ def read(path: Path, wanted: Wanted, end: int | None = None, report: Report | No
 
 
 def starts(
-    path: Path, wanted: Wanted, end: int | None = None, report: Report | None = None
+    path: AnyPath, wanted: Wanted, end: int | None = None, report: Report | None = None
 ) -> Iterator[Start | WarcRecord]:
     """Yield the wanted records: what is unpacked of them, or, if they are not written as usual, all.
 
     Damage is an error, after every record before it; with `report` it is reported, and reading continues behind it.
     """
-    with open(path, "rb") as file:
+    if isinstance(path, RemotePath):  # it cannot be mapped: whole records are read, in order
+        yield from (found for found in records(path, 0, end, report) if _is_wanted(found, wanted))
+        return
+    with path.open("rb") as file:
         size = file.seek(0, 2)
         size = size if end is None else min(size, end)
         if not size:
@@ -87,7 +90,7 @@ def starts(
                 yield found
 
 
-def record(path: Path, start: Start) -> WarcRecord:
+def record(path: AnyPath, start: Start) -> WarcRecord:
     """Return the same as a record."""
     offset, length, data, block, size = start
     usual = heads.head(data, 0)
@@ -96,7 +99,7 @@ def record(path: Path, start: Start) -> WarcRecord:
     return WarcRecord(offset=offset, length=length, version=usual[2], headers=usual[3], block=data[block:], size=size)
 
 
-def block(file: BinaryIO, path: Path, start: Start) -> bytes:
+def block(file: BinaryIO, path: AnyPath, start: Start) -> bytes:
     """Return all of the block of a record that was found in this file."""
     offset, length, _, begin, size = start
     whole = begin + size + len(_END)
@@ -118,7 +121,7 @@ def _is_wanted(found: WarcRecord, wanted: Wanted) -> bool:
 
 
 def _members(
-    packed: mmap.mmap, path: Path, wanted: Wanted, report: Report | None
+    packed: mmap.mmap, path: AnyPath, wanted: Wanted, report: Report | None
 ) -> Generator[Start | WarcRecord, None, tuple[int, int]]:
     """Yield the records up to the first that does not have a member of its own.
 
@@ -147,7 +150,7 @@ def _members(
     return before, at
 
 
-def _whole(path: Path, at: int, end: int, report: Report | None) -> WarcRecord | None:
+def _whole(path: AnyPath, at: int, end: int, report: Report | None) -> WarcRecord | None:
     """Return the record at an offset, unpacked in full; None if it is not a gzip member of its own."""
     try:
         found = next(records(path, at, end), None)

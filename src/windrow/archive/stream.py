@@ -1,11 +1,11 @@
 """The unpacked bytes of an archive file, read from front to back, with their offsets in the file."""
 
 import re
-from pathlib import Path
 from typing import BinaryIO
 
 from windrow.archive import unpack
 from windrow.archive.unpack import ArchiveError, PackedInput
+from windrow.storage import AnyPath
 
 _LINES = re.compile(rb"[\r\n]*")
 _PADDING = re.compile(rb"[\r\n\0]*")
@@ -19,7 +19,7 @@ class MemberStream:
     `at` forward.
     """
 
-    def __init__(self, file: BinaryIO, path: Path, start: int, end: int | None, lenient: bool = False) -> None:
+    def __init__(self, file: BinaryIO, path: AnyPath, start: int, end: int | None, lenient: bool = False) -> None:
         """`lenient`: a file that is cut is read up to its last byte, and padding between records is skipped."""
         unpacker, start = unpack.unpacker(file, path, start)
         self.path = path

@@ -6,13 +6,13 @@ depend on the size of a member, and a member that grows a thousandfold is harmle
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import BinaryIO, cast
 
 import zstandard
 from isal import igzip_lib
 
 from windrow.archive import heads
+from windrow.storage import AnyPath
 
 PIECE = 1 << 18  # bytes read at once
 FED = 1 << 15  # bytes given to the gzip decompressor at once
@@ -33,7 +33,7 @@ _FRAME_HEADER = 18  # bytes, at most
 class ArchiveError(Exception):
     """A file is damaged, or is not an archive file. Everything before the offset is intact."""
 
-    def __init__(self, path: Path, offset: int, what: str, cut: bool = False) -> None:
+    def __init__(self, path: AnyPath, offset: int, what: str, cut: bool = False) -> None:
         """`cut`: the file ends too early, and what was read of it is right."""
         super().__init__(f"{path}, byte {offset}: {what}")
         self.path = path
@@ -54,7 +54,7 @@ Piece = tuple[bytes, int, int, bool]
 class PackedInput:
     """A file that is read up to an offset."""
 
-    def __init__(self, file: BinaryIO, path: Path, start: int, end: int | None) -> None:
+    def __init__(self, file: BinaryIO, path: AnyPath, start: int, end: int | None) -> None:
         self.path = path
         self.reached = start
         self._file = file
@@ -70,7 +70,7 @@ class PackedInput:
 Unpacker = Callable[[PackedInput], Iterator[Piece]]
 
 
-def unpacker(file: BinaryIO, path: Path, start: int) -> tuple[Unpacker, int]:
+def unpacker(file: BinaryIO, path: AnyPath, start: int) -> tuple[Unpacker, int]:
     """Return what unpacks a file from an offset, and where its records begin: behind a dictionary, if it has one."""
     file.seek(start)
     magic = file.read(4)
@@ -165,7 +165,7 @@ def _member(window: _Window, source: PackedInput, start: int) -> Iterator[Piece]
     yield b"".join(held), start, window.offset, first
 
 
-def _zstd_decompressor(file: BinaryIO, path: Path) -> tuple[zstandard.ZstdDecompressor, int]:
+def _zstd_decompressor(file: BinaryIO, path: AnyPath) -> tuple[zstandard.ZstdDecompressor, int]:
     """Return what unpacks the frames of a file, and where its records begin."""
     file.seek(0)
     head = file.read(8)
@@ -204,7 +204,7 @@ def _zstd(decompressor: zstandard.ZstdDecompressor, source: PackedInput) -> Iter
         yield data, start, window.offset, first
 
 
-def _parts(window: _Window, path: Path, start: int) -> Iterator[bytes]:
+def _parts(window: _Window, path: AnyPath, start: int) -> Iterator[bytes]:
     """Yield the bytes of a frame: its header with the first blocks, then some blocks at a time (RFC 8878 §3.1)."""
     if not window.has(8) or not _ZSTD.match(window.data, window.at):
         found = window.data[window.at : window.at + 16]
@@ -235,7 +235,7 @@ def _parts(window: _Window, path: Path, start: int) -> Iterator[bytes]:
         yield part
 
 
-def _block(window: _Window, before: int, path: Path, start: int) -> tuple[bool, int]:
+def _block(window: _Window, before: int, path: AnyPath, start: int) -> tuple[bool, int]:
     """Return whether a block is the last of its frame, and its length with its header."""
     _need(window, before + 3, path, start)
     at = window.at + before
@@ -246,12 +246,12 @@ def _block(window: _Window, before: int, path: Path, start: int) -> tuple[bool, 
     return bool(header & 1), 4 if kind == 1 else 3 + size
 
 
-def _need(window: _Window, count: int, path: Path, start: int) -> None:
+def _need(window: _Window, count: int, path: AnyPath, start: int) -> None:
     if not window.has(count):
         raise ArchiveError(path, start, "the file ends inside the zstd frame that begins here", cut=True)
 
 
-def _skip(window: _Window, length: int, path: Path, start: int) -> None:
+def _skip(window: _Window, length: int, path: AnyPath, start: int) -> None:
     """Skip a frame that holds no data, however long it says it is."""
     while length > 0:
         _need(window, 1, path, start)

@@ -9,30 +9,29 @@ import asyncio
 import contextlib
 import functools
 import glob
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from windrow import takedown, urls
-from windrow.archive import Damage, Originals
+from windrow import files, storage, urls
+from windrow.archive import Damage, Originals, revisits
 from windrow.batch import archives, judging, refining
 from windrow.batch.engine.protocol import BadSource, Engine
 from windrow.batch.refining import DamageRow, RefinedRow, Row
 from windrow.config import Config, ConfigError
-from windrow.corpus.shards import Shards
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decision
 from windrow.takedown import Takedown
 
-_FLUSH = 256  # pages between two writes
 _TOLD = 1000  # damages that a summary names
 
 Watch = Callable[[int], None]  # called with the number of pages so far
 
 
 class ArchivesOptions(msgspec.Struct, frozen=True, kw_only=True):
-    inputs: Sequence[str]  # files, directories, patterns
+    inputs: Sequence[str]  # files, directories, patterns, addresses
     output: Path
     config: str = ""  # a crawl.toml
     settings: tuple[str, ...] = ()
@@ -53,13 +52,16 @@ class ArchivesSummary(msgspec.Struct):
     bad: list[BadSource] = []  # files that gave nothing
 
 
-def find(inputs: Sequence[str]) -> list[str]:
-    """Return the archive files that the inputs name; a pattern that the shell left as it is, is expanded here."""
-    paths: list[Path] = []
+def find(inputs: Sequence[str], base: str = "") -> list[str]:
+    """Return the archive files that the inputs name; a pattern that the shell left as it is, is expanded here.
+
+    `base`: where the relative paths of lists begin.
+    """
+    paths: list[str] = []
     for given in inputs:
-        matches = sorted(glob.glob(given, recursive=True)) if glob.has_magic(given) and not Path(given).exists() else []
-        paths += map(Path, matches or [given])
-    return archives.find(paths)
+        pattern = glob.has_magic(given) and not storage.is_remote(given) and not Path(given).exists()
+        paths += (sorted(glob.glob(given, recursive=True)) if pattern else []) or [given]
+    return archives.find(paths, base=base)
 
 
 def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | None, watch: Watch) -> ArchivesSummary:
@@ -73,7 +75,7 @@ def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | No
     if options.takedown is not None:
         listed.read(options.takedown)
     done = ArchivesSummary(files=len(sources))
-    with judging.output(options.output) as temporary, _originals(sources, options.output) as originals:
+    with judging.output(options.output) as temporary, _originals(sources, options.output, engine) as originals:
         found = _rows(sources, (options.config, options.settings, originals), engine, done)
         asyncio.run(_write(found, chosen, temporary, (done, listed, watch)))
         if len(done.bad) == len(sources):
@@ -83,19 +85,36 @@ def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | No
 
 
 @contextlib.contextmanager
-def _originals(sources: Sequence[str], output: Path) -> Iterator[str]:
+def _originals(sources: Sequence[str], output: Path, engine: Engine | None) -> Iterator[str]:
     """Yield the file with the places to which revisits point; "" if there are none.
 
     Its name is that of the output: a run that continues must find its own.
     """
-    found = Originals([Path(source) for source in sources])
+    path = output.parent / f".{output.name}.originals"
+    paths = [storage.place(source) for source in sources]
+    found = Originals(paths) if engine is None else Originals(paths, _places(sources, engine, path))
     if not found:
         yield ""
         return
-    path = output.parent / f".{output.name}.originals"
     found.save(path)
     yield str(path)
     path.unlink(missing_ok=True)
+
+
+def _places(sources: Sequence[str], engine: Engine, path: Path) -> dict[int, tuple[int, int]]:
+    """Read the files for their revisits, in parallel; then, if there are any, for the records they point to."""
+    from windrow.batch import results  # imports pyarrow, which only an engine needs
+
+    found = results.call(engine, "windrow.batch.refining:asked", sources)
+    keys = sorted({key for one in found for key in msgspec.json.decode(one, type=list[int])})
+    if not keys:
+        return {}
+    saved = path.with_suffix(".revisits").absolute()
+    files.write(saved, msgspec.msgpack.encode(keys))
+    version = hashlib.sha256(saved.read_bytes()).hexdigest()[:16]
+    offers = results.call(engine, "windrow.batch.refining:offered", sources, (str(saved), version))
+    saved.unlink()
+    return revisits.joined([msgspec.json.decode(one, type=list[tuple[int, int]]) for one in offers])
 
 
 def _rows(
@@ -105,7 +124,7 @@ def _rows(
     if engine is None:
         for source in sources:
             try:
-                yield from refining.rows(Path(source), file, settings, originals)
+                yield from refining.rows(storage.place(source), file, settings, originals)
             except (ConfigError, OSError) as error:
                 done.bad.append(BadSource(source, str(error)))
         return
@@ -121,32 +140,16 @@ async def _write(
 ) -> None:
     done, listed, watch = context
     owner = judging.Owner(options)
-    with contextlib.closing(Shards(output, options.corpus, options.crawl.node)) as shards:
+    with judging.CorpusWriter(output, options, done, watch) as writer:
         for row in rows:
             if isinstance(row, DamageRow):
                 _note(done, row)
-                continue
-            decision, line = await _decide(row, owner)
-            done.pages += 1
-            if line and listed and listed.covers(row.url.text):
-                line = b""  # judged all the same: copies of it stay duplicates
-                done.listed += 1
-                name = takedown.RULE
             else:
-                name = decision.reason.value
-            done.reasons[name] = done.reasons.get(name, 0) + 1
-            if line:
-                shards.append(decision.language, line)
-                done.documents += 1
-                done.kept += decision.kept
-            if done.pages % _FLUSH == 0:
-                shards.flush()
-                watch(done.pages)
-        shards.flush()
-        shards.sync()
+                writer.add(*await _decide(row, owner, listed))
+        writer.finish()
 
 
-async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, bytes]:
+async def _decide(row: RefinedRow, owner: judging.Owner, listed: Takedown) -> tuple[Decision, bytes]:
     """Decide on a page. What the files of its origin say is not known: archives seldom have them.
 
     In a crawl a URL is requested once; archives hold many captures of one. Each counts as a page of its own, so that
@@ -164,7 +167,9 @@ async def _decide(row: RefinedRow, owner: judging.Owner) -> tuple[Decision, byte
     )
     assert row.refined.verdict is not None
     decision = await owner.decide(candidate, row.refined.verdict)
-    return decision, decide.line(decision, candidate, row.place, row.id) if decision.draft is not None else b""
+    if decision.draft is None or (listed and listed.covers(row.url.text)):
+        return decision, b""  # judged all the same: copies of it stay duplicates
+    return decision, decide.line(decision, candidate, row.place, row.id)
 
 
 def _note(done: ArchivesSummary, row: DamageRow) -> None:

@@ -4,12 +4,12 @@ Bytes after a committed length may be half a page, or a running crawl writes the
 that is damaged in the middle is refused, because the frames after the damage would be left out silently.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from windrow import log, takedown
+from windrow import log, storage, takedown
 from windrow.config import ConfigError
 from windrow.corpus import reader, shards
 from windrow.data import Frame
@@ -29,6 +29,23 @@ class Lengths:
             self._known[crawl] = lengths(crawl)
         known = self._known[crawl]
         return None if known is None else known.get("/".join(path.resolve().parts[-3:]), 0)
+
+
+def ends(sources: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Return the committed bytes of those files that have more: a running crawl writes them, or a killed one did."""
+    known: dict[Path, Mapping[str, int]] = {}
+    found = []
+    for source in sources:
+        path = storage.place(source)
+        crawl = reader.crawl_of(path) if isinstance(path, Path) else None
+        if crawl is None or not isinstance(path, Path):
+            continue
+        if crawl not in known:
+            known[crawl] = lengths(crawl) or {}
+        end = known[crawl].get(path.resolve().relative_to(crawl.resolve()).as_posix())
+        if end is not None and path.exists() and path.stat().st_size > end:
+            found.append((source, end))
+    return tuple(found)
 
 
 def frames(directory: Path) -> Iterator[Frame]:

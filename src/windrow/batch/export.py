@@ -41,6 +41,7 @@ PARTS: dict[str, Callable[[Document], str]] = {  # --by -> the part of the corpu
 WORDS: dict[str, Cut] = {"builtin": tokens.builtin, "icu": icu.cut}  # word segmenters for scripts without spaces
 LANGDIFFS = ("paragraph", "document")  # a paragraph's langdiff: its own, or its document's
 DOLMA = "documents"  # where dolma expects the documents of a dataset
+SMALL = 8 << 20  # bytes of corpus below which one process is done before others have started
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,21 +116,58 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], watch: Watch) -> 
             chosen = selection.read(watch)
             for selected in ordering.ordered(chosen, options.sort) if options.sort else chosen:
                 work.write(selected, output)
-            if not output.files and not options.by:
-                work.sink.touch(output.path(""))
-                output.note(output.path(""))
-            work.sink.close()
+            close(work.sink, output, options)
         except BaseException:
             work.sink.drop()
             raise
-        summary, filter = work.summary, selection.filter
-        summary.documents_in, summary.left_out = selection.documents_in, selection.left_out
-        if summary.documents_in and filter.unknown():
-            raise ConfigError(_unknown_score(filter))
-        summary.files = dict(sorted(output.files.items()))
-        if target.directory:
-            _describe(output.root, options, found, summary, work.census)
-    return summary
+        work.summary.documents_in, work.summary.left_out = selection.documents_in, selection.left_out
+        complete(output, options, found, work.summary, (work.census, selection.filter))
+    return work.summary
+
+
+def close(sink: Sink, output: Output, options: ExportOptions) -> None:
+    """End the files of an output. It has one even if no document was written."""
+    if not output.files and not options.by:
+        sink.touch(output.path(""))
+        output.note(output.path(""))
+    sink.close()
+
+
+def complete(
+    output: Output,
+    options: ExportOptions,
+    found: Sequence[CorpusSource],
+    summary: ExportSummary,
+    seen: tuple[Census, Filter],
+) -> None:
+    """Complete the summary and write the files beside the documents. `seen`: the filter has seen all documents."""
+    census, filter = seen
+    if summary.documents_in and filter.unknown():
+        raise ConfigError(_unknown_score(filter))
+    summary.left_out = dict(sorted(summary.left_out.items()))
+    summary.files = dict(sorted(output.files.items()))
+    if output.target.directory:
+        _describe(output.root, options, found, summary, census)
+
+
+def pays(options: ExportOptions, size: int) -> bool:
+    """Return whether several processes write this many bytes of corpus sooner than one, on any machine.
+
+    prevertical and vertical spend nearly all of their time on the text. The other formats do so little with a document
+    that starting the workers and passing its bytes on costs as much: there, --workers decides.
+    """
+    return options.format in ("prevertical", "vertical") and not serial(options) and size >= SMALL
+
+
+def serial(options: ExportOptions) -> str:
+    """Return why an export must be written by one process; "" if its documents can be encoded in parallel."""
+    if options.format not in formats.FORMATS:
+        return "formats of your own are written by one process"
+    if formats.FORMATS[options.format].columnar:
+        return f"{options.format} is written by one process"
+    if options.sort:
+        return "--sort orders all documents in one process"
+    return "standard output is written by one process" if str(options.output) == "-" else ""
 
 
 class _Export:

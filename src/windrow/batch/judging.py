@@ -3,16 +3,20 @@
 import contextlib
 import dataclasses
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from windrow import files
+from windrow import files, takedown
 from windrow.config import Config, ConfigError
+from windrow.corpus.shards import Shards
 from windrow.data import Verdict
 from windrow.dedup import onion
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.onion import DuplicateRule
 from windrow.dedup.table import NgramTable
+
+_FLUSH = 256  # pages between two writes
 
 
 def without_links(options: Config) -> Config:
@@ -39,6 +43,49 @@ class Owner:
 
     async def decide(self, candidate: Candidate, verdict: Verdict) -> Decision:
         return await self._decider.decide(candidate, verdict)
+
+
+class CorpusCounts(Protocol):
+    """What a summary counts of the pages that were decided on."""
+
+    pages: int
+    documents: int
+    kept: int  # bytes of text
+    listed: int  # documents left out, because they are on the takedown list
+    reasons: dict[str, int]
+
+
+class CorpusWriter(contextlib.AbstractContextManager["CorpusWriter"]):
+    """Writes the documents of decided pages to new shards, and counts."""
+
+    def __init__(self, output: Path, options: Config, counts: CorpusCounts, watch: Callable[[int], None]) -> None:
+        """`watch` is called with the number of pages so far, after each write."""
+        self._shards = Shards(output, options.corpus, options.crawl.node)
+        self._counts, self._watch = counts, watch
+
+    def add(self, decision: Decision, line: bytes) -> None:
+        """Add a page. A page that has a draft and no line is on the takedown list."""
+        counts = self._counts
+        counts.pages += 1
+        listed = decision.draft is not None and not line
+        name = takedown.RULE if listed else decision.reason.value
+        counts.reasons[name] = counts.reasons.get(name, 0) + 1
+        counts.listed += listed
+        if line:
+            self._shards.append(decision.language, line)
+            counts.documents += 1
+            counts.kept += decision.kept
+        if counts.pages % _FLUSH == 0:
+            self._shards.flush()
+            self._watch(counts.pages)
+
+    def finish(self) -> None:
+        """Make everything durable."""
+        self._shards.flush()
+        self._shards.sync()
+
+    def __exit__(self, *_: object) -> None:
+        self._shards.close()
 
 
 @contextlib.contextmanager

@@ -18,12 +18,11 @@ import msgspec
 import windrow
 import windrow.extract as extract
 from windrow import archive, config, files, takedown, urls
-from windrow.archive import ArchiveError, WarcRecord, cdxj, fields
+from windrow.archive import ArchiveError, WarcRecord, cdxj
 from windrow.batch import committed
 from windrow.batch.package import Package
 from windrow.batch.runs import SortedLines
 from windrow.config import ConfigError
-from windrow.data import Capture, Task
 from windrow.extract import Extractor
 from windrow.takedown import Takedown
 
@@ -174,29 +173,15 @@ class _Publisher:
 def _page(record: WarcRecord, read: Extractor, first: bool) -> bytes:
     """Return the line of a page; the first one with the head of the list before it."""
     page = {"id": record.id.decode(), "url": record.target, "ts": record.header("WARC-Date")}
-    head, body = fields.split(record.block, {})
     url = urls.parse(record.target)
-    if record.type == "response" and url is not None and not fields.encoded(head):
-        found = read(_capture(Task(url), head, body))
+    capture = archive.decoded(archive.capture_of(record, url)) if record.type == "response" and url else None
+    if capture is not None and not capture.encoded:
+        found = read(capture)
         text = "\n".join(paragraph.text for paragraph in found.paragraphs if paragraph.kept)
         page |= {"title": found.title} if found.title else {}
         page |= {"text": text} if text else {}
     line = msgspec.json.encode(page) + b"\n"
     return msgspec.json.encode(_HEAD) + b"\n" + line if first else line
-
-
-def _capture(task: Task, head: bytes, body: bytes) -> Capture:
-    return Capture(
-        task=task,
-        status=fields.status(head),
-        request=b"",
-        head=head,
-        body=body,
-        time=0.0,
-        seconds=0.0,
-        ip="",
-        protocol="http/1.1",
-    )
 
 
 def _blocks(lines: Iterable[bytes], idx: list[bytes]) -> Iterator[bytes]:

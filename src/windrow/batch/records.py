@@ -6,10 +6,8 @@ names. Whatever is wrong is named with its place, and the job continues with the
 """
 
 import collections
-import functools
 import gzip
 import itertools
-import random
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -24,17 +22,14 @@ from windrow.archive import ArchiveError, StoredCapture, WarcRecord
 from windrow.batch.places import Complain, RecordPlace
 from windrow.data import Place
 
-ATTEMPTS = 5
-WAIT = 1.0  # seconds before the second attempt; each further wait is twice as long
 AHEAD = 4  # records per connection that are fetched before they are needed
 _GZIP = b"\x1f\x8b"
-_FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)  # repeating does not help
 
 
 class RangeOptions(msgspec.Struct, frozen=True, kw_only=True):
     base: str  # directory or URL of the archive files
     connections: int = 4
-    attempts: int = ATTEMPTS
+    attempts: int = storage.ATTEMPTS
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -114,35 +109,15 @@ def _ahead(
 def _fetched(place: RecordPlace, options: RangeOptions) -> bytes:
     """Return the bytes of a range, after as many attempts as needed."""
     source = f"{options.base.rstrip('/')}/{place.file}"
-    read = _remote_range if storage.is_remote(source) else _local_range
-    for attempt in itertools.count(1):
-        try:
-            return _complete(read(source, place.offset, place.length), place)
-        except _FINAL as error:
-            raise RangeError(f"{source}: {error.strerror or 'there is no such file'}") from None
-        except RangeError:
-            raise
-        except Exception as error:  # each driver has its own exceptions
-            if attempt >= options.attempts or "range" in str(error).lower():
-                raise RangeError(f"{source}: {storage.describe(error)}") from None
-            options.sleep(WAIT * 2 ** (attempt - 1) * random.uniform(1.0, 1.2))
-    raise AssertionError("unreachable")
-
-
-def _local_range(source: str, offset: int, length: int) -> bytes:
-    with open(source, "rb") as file:
-        file.seek(offset)
-        return file.read(length)
-
-
-def _remote_range(source: str, offset: int, length: int) -> bytes:
-    system, path = _system(storage.scheme(source), source.split("/", 3)[2]), storage.path(source)
-    return bytes(system.cat_file(path, start=offset, end=offset + length))
-
-
-@functools.lru_cache(16)
-def _system(scheme: str, host: str) -> storage.FileSystem:
-    return storage.filesystem(f"{scheme}://{host}/")[0]
+    try:
+        data = storage.persistently(
+            lambda: storage.read(source, place.offset, place.length), options.attempts, options.sleep
+        )
+    except storage.FINAL as error:
+        raise RangeError(f"{source}: {error.strerror or 'there is no such file'}") from None
+    except Exception as error:  # each driver has its own exceptions
+        raise RangeError(f"{source}: {storage.describe(error)}") from None
+    return _complete(data, place)
 
 
 def _complete(data: bytes, place: RecordPlace) -> bytes:

@@ -9,19 +9,20 @@ import functools
 import hashlib
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from windrow import archive, config
-from windrow.archive import Damage, Originals, ReadOptions, StoredCapture
-from windrow.batch import judging
+from windrow import archive, config, storage
+from windrow.archive import Damage, Originals, ReadOptions, StoredCapture, revisits
+from windrow.batch import captured, judging
 from windrow.config import Config, ConfigError
 from windrow.data import Kind, Place, Url
 from windrow.extract import plain
 from windrow.refine import Refined, Refiner
+from windrow.storage import AnyPath
 
 if TYPE_CHECKING:
     import pyarrow
@@ -70,7 +71,22 @@ def _originals(file: str) -> Originals | None:
     return Originals.load(Path(file)) if file else None
 
 
-def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
+def asked(source: str) -> list[int]:
+    """Return the keys that the revisits of a file ask for; see archive/revisits.py."""
+    return revisits.asked(storage.place(source))
+
+
+def offered(source: str, keys: str, version: str) -> list[tuple[int, int]]:
+    """Return the records of a file that have one of the keys in the file `keys`. `version`: of these."""
+    return revisits.offered(storage.place(source), _keys(keys, version))
+
+
+@functools.lru_cache(1)
+def _keys(file: str, version: str) -> set[int]:
+    return msgspec.msgpack.decode(Path(file).read_bytes(), type=set[int])
+
+
+def rows(path: AnyPath, options: str, settings: tuple[str, ...], originals: str = "") -> Iterator[Row]:
     """Yield the pages of a file in order, refined by these options, with the damage between them.
 
     `originals`: the file with the places to which revisits point; "" if there are no revisits.
@@ -89,7 +105,7 @@ def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "
             told += 1
         pages += 1
         if _is_page(stored):
-            yield _row(stored, refine)
+            yield row(stored, refine)
     if not pages and not archive.is_archive(path):
         what = damages[0].what if damages else "the file is empty"
         raise ConfigError(f"this is not an archive file: {what}")
@@ -101,11 +117,37 @@ def rows(path: Path, options: str, settings: tuple[str, ...], originals: str = "
 
 def batches(source: str, options: str, settings: tuple[str, ...], originals: str) -> "Iterator[pyarrow.RecordBatch]":
     """Yield `rows` as record batches with one binary column."""
+    return _batched(rows(storage.place(source), options, settings, originals))
+
+
+class CrawlPart(msgspec.Struct, frozen=True, array_like=True):
+    """Some pages of a crawl, in the order of its log."""
+
+    pages: list[tuple[Place, int]]  # with the number of a text
+    texts: list[str]  # with which origins say that there is no such page; the first one is empty
+
+
+decode_part = msgspec.msgpack.Decoder(CrawlPart).decode
+
+
+def crawl_batches(
+    source: str, directory: str, settings: tuple[str, ...], version: str
+) -> "Iterator[pyarrow.RecordBatch]":
+    """Yield the refined pages of a part of a crawl, which is the file of a CrawlPart.
+
+    `version`: of the crawl's options; with other options it is another job.
+    """
+    part = decode_part(Path(source).read_bytes())
+    refine = _refiner(str(Path(directory) / "crawl.toml"), settings)
+    return _batched(row(captured.read(Path(directory), place), refine, part.texts[n]) for place, n in part.pages)
+
+
+def _batched(found: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":
     import pyarrow
 
     held: list[bytes] = []
-    for row in rows(Path(source), options, settings, originals):
-        held.append(encode(row))
+    for one in found:
+        held.append(encode(one))
         if len(held) == _BATCH:
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())
             held = []
@@ -125,10 +167,11 @@ def _is_page(stored: StoredCapture) -> bool:
     return task.kind is Kind.PAGE and not task.embed and 200 <= stored.capture.status < 300
 
 
-def _row(stored: StoredCapture, refine: Refiner) -> RefinedRow:
+def row(stored: StoredCapture, refine: Refiner, probe: str = "") -> RefinedRow:
+    """`probe`: the text with which the page's origin says that there is no such page."""
     capture = stored.capture
     texted = stored.type == "conversion"
-    refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture)
+    refined = refine.judged(capture, plain.extract(capture)) if texted else refine(capture, probe)
     place = stored.place
     digest = stored.digest
     if not _SHA1.fullmatch(digest):  # none, or in another form

@@ -58,7 +58,7 @@ class Selection:
             if rule:
                 self.left_out[rule] = self.left_out.get(rule, 0) + 1
             else:
-                yield self._selected(source, document, line)
+                yield selected(source.name, self._earlier is not None, document, line)
             if position > shown:
                 watch(position - shown)
                 shown = position
@@ -66,25 +66,38 @@ class Selection:
 
     def _rule(self, document: Document, last: bool) -> str:
         """Return the rule that leaves the document out; "" if there is none."""
-        rule = self.filter.refuses(document)
-        if rule or not any(paragraph.text for paragraph in document.paragraphs):
-            return rule or "no text"
-        if self._earlier is None:
-            return ""
-        own = keys(document)
-        for key, repeated in zip(own, REPEATED, strict=True):
-            if self._earlier.has(key):
-                return repeated
-        if not last:
-            self._earlier.add(own)
-        return ""
+        rule = refused(self.filter, document)
+        if rule or self._earlier is None:
+            return rule
+        return repeated(self._earlier, keys(document), last)
 
-    def _selected(self, source: CorpusSource, document: Document, line: bytes) -> Selected:
-        dump = document.place.crawl or source.name
-        if self._earlier is None or document.place.crawl:
-            return Selected(document, line, dump)
-        place = msgspec.structs.replace(document.place, crawl=dump)
-        return Selected(msgspec.structs.replace(document, place=place), documents.with_crawl(line, dump), dump)
+
+def refused(filter: Filter, document: Document) -> str:
+    """Return the rule that leaves out the document, whatever the others are; "" if there is none."""
+    rule = filter.refuses(document)
+    return rule or ("" if any(paragraph.text for paragraph in document.paragraphs) else "no text")
+
+
+def repeated(earlier: EarlierKeys, keys: Sequence[int], last: bool) -> str:
+    """Return the rule by which a document with these keys repeats one of an earlier source; "" if it does not.
+
+    `last`: its source is the last one, so the keys need not be remembered.
+    """
+    for key, rule in zip(keys, REPEATED, strict=True):
+        if earlier.has(key):
+            return rule
+    if not last:
+        earlier.add(keys)
+    return ""
+
+
+def selected(name: str, several: bool, document: Document, line: bytes) -> Selected:
+    """Return a document of the source of this name; if several are read, it says of which it is."""
+    dump = document.place.crawl or name
+    if not several or document.place.crawl:
+        return Selected(document, line, dump)
+    place = msgspec.structs.replace(document.place, crawl=dump)
+    return Selected(msgspec.structs.replace(document, place=place), documents.with_crawl(line, dump), dump)
 
 
 def keys(document: Document) -> tuple[int, int, int]:

@@ -19,11 +19,12 @@ from pathlib import Path
 import msgspec
 import pyarrow
 
-from windrow import archive
+from windrow import archive, storage
 from windrow.archive import ArchiveError, WarcRecord, fields, names
-from windrow.batch import archives
+from windrow.batch import archives, committed
 from windrow.batch.engine.protocol import BadSource, Engine
 from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 SCHEMA = pyarrow.schema(
     [
@@ -43,12 +44,13 @@ _OPEN = 64  # input files that a writer keeps open
 
 
 class ShuffleOptions(msgspec.Struct, frozen=True, kw_only=True):
-    inputs: Sequence[Path]
+    inputs: Sequence[str | Path]
     output: Path  # a directory
     seed: int = 0
     files: int = 0  # of the output; 0: as many as the inputs have
     prefix: str = "SHUFFLED"
     subset: str = "warc"  # of crawl directories
+    base: str = ""  # where the relative paths of lists begin
 
 
 class ShuffleSummary(msgspec.Struct, frozen=True):
@@ -80,8 +82,9 @@ def check(options: ShuffleOptions) -> None:
 
 
 def run(options: ShuffleOptions, engine: Engine) -> ShuffleSummary:
-    sources = archives.find(options.inputs, options.subset)
-    table = engine.map(sources, functools.partial(captures, seed=options.seed), SCHEMA)
+    sources = archives.find(options.inputs, options.subset, options.base)
+    work = functools.partial(captures, seed=options.seed, ends=committed.ends(sources))
+    table = engine.map(sources, work, SCHEMA)
     if len(table.bad) == len(sources):
         raise ConfigError(f"no file could be read; the first, {table.bad[0].source}: {table.bad[0].problem}")
     totals = engine.sql(
@@ -104,27 +107,11 @@ def run(options: ShuffleOptions, engine: Engine) -> ShuffleSummary:
     )
 
 
-def captures(source: str, seed: int) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the captures of a file. The records of one need not follow each other."""
-    found: list[_Capture] = []
-    known: dict[str, _Capture] = {}  # by the id of each record, and of those that it names
-    info = -1
-    packed = _is_gzip(source)
-    for record in archive.records(Path(source)):
-        if not (packed and record.length and record.version.upper().startswith("WARC/")):
-            what = "the record that begins here is not a gzip member of its own; write each record of a WARC as one"
-            raise ArchiveError(Path(source), record.offset, what)
-        if record.type == "warcinfo":
-            info = record.offset
-            continue
-        own, linked = record.header("WARC-Record-ID"), record.all("WARC-Concurrent-To")
-        capture = next((known[name] for name in (own, *linked) if name in known), None)
-        if capture is None:
-            name = own or f"{Path(source).name}:{record.offset}"
-            capture = _Capture(id=name, date=record.header("WARC-Date"), info=info, offsets=[], lengths=[])
-            found.append(capture)
-        known |= dict.fromkeys((own, *linked), capture)
-        _add(capture, record)
+def captures(source: str, seed: int, ends: tuple[tuple[str, int], ...] = ()) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the captures of a file. `ends`: files that grow, and the bytes of them that count."""
+    path = storage.place(source)
+    with path.open("rb") as file:  # open while it is read: a remote file is then read once
+        found = _captures(path, file.read(2) == b"\x1f\x8b", dict(ends).get(source))
     for start in range(0, len(found), _ROWS):
         rows = [
             {
@@ -142,9 +129,27 @@ def captures(source: str, seed: int) -> Iterator[pyarrow.RecordBatch]:
         yield pyarrow.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def _is_gzip(source: str) -> bool:
-    with Path(source).open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+def _captures(path: AnyPath, packed: bool, end: int | None) -> list[_Capture]:
+    """Return the captures of a file. The records of one need not follow each other."""
+    found: list[_Capture] = []
+    known: dict[str, _Capture] = {}  # by the id of each record, and of those that it names
+    info = -1
+    for record in archive.records(path, end=end):
+        if not (packed and record.length and record.version.upper().startswith("WARC/")):
+            what = "the record that begins here is not a gzip member of its own; write each record of a WARC as one"
+            raise ArchiveError(path, record.offset, what)
+        if record.type == "warcinfo":
+            info = record.offset
+            continue
+        own, linked = record.header("WARC-Record-ID"), record.all("WARC-Concurrent-To")
+        capture = next((known[name] for name in (own, *linked) if name in known), None)
+        if capture is None:
+            name = own or f"{path.name}:{record.offset}"
+            capture = _Capture(id=name, date=record.header("WARC-Date"), info=info, offsets=[], lengths=[])
+            found.append(capture)
+        known |= dict.fromkeys((own, *linked), capture)
+        _add(capture, record)
+    return found
 
 
 def _add(capture: _Capture, record: WarcRecord) -> None:
@@ -184,7 +189,7 @@ def _infos(rows: pyarrow.Table, inputs: "_Inputs") -> list[bytes]:
         if row["info"] < 0:
             bare = True
             continue
-        record = next(archive.records(Path(row["source"]), row["info"]))
+        record = next(archive.records(storage.place(row["source"]), row["info"]))
         member = inputs.read(row["source"], record.offset, record.length)
         found[member] = fields.decode(record.block).get("layout") == fields.LAYOUT
     return sorted((member for member in found if not (bare and found[member])), key=lambda member: not found[member])
@@ -197,13 +202,18 @@ class _Inputs(contextlib.AbstractContextManager["_Inputs"]):
         self._open: OrderedDict[str, int] = OrderedDict()  # path -> descriptor
 
     def read(self, source: str, offset: int, length: int) -> bytes:
+        if storage.is_remote(source):
+            return self._complete(source, storage.persistently(lambda: storage.read(source, offset, length)), length)
         known = self._open.pop(source, None)
         self._open[source] = file = os.open(source, os.O_RDONLY) if known is None else known
         if len(self._open) > _OPEN:
             os.close(self._open.popitem(last=False)[1])
-        data = os.pread(file, length, offset)
-        if len(data) < length:
-            raise ConfigError(f"{source} has become shorter since it was read; run the command again")
+        return self._complete(source, os.pread(file, length, offset), length)
+
+    @staticmethod
+    def _complete(source: str, data: bytes, length: int) -> bytes:
+        if len(data) != length:
+            raise ConfigError(f"{source} has changed since it was read; run the command again")
         return data
 
     def __exit__(self, *_: object) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened, report_bad
 from windrow.cli.terminal import Json, out, print_json
 from windrow.units import size
 
@@ -15,9 +15,11 @@ def batch(
         str, typer.Argument(help="File of Python with process(record), or an installed module.", metavar="JOB")
     ],
     inputs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="WARC, WAT, WET or ARC files, directories of them, crawls, or lists of paths.", metavar="INPUT"
+            help="WARC, WAT, WET or ARC files, files of documents, directories of them, crawls, addresses "
+            "(s3://, https://), or lists of paths.",
+            metavar="INPUT",
         ),
     ],
     output: Annotated[
@@ -26,7 +28,10 @@ def batch(
     ],
     format: Annotated[str, typer.Option(help="json (one object per line), csv or parquet.")] = "json",
     files: Annotated[int, typer.Option(help="Files of the output, by ranges of keys.", metavar="N", min=1)] = 1,
-    subset: Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")] = "warc",
+    subset: Annotated[
+        str, typer.Option(help="Of crawl directories, read warc, robotstxt, diagnostics or corpus.")
+    ] = "warc",
+    base: Base = "",
     engine_name: EngineName = "local",
     workers: Workers = 0,
     master: Master = "",
@@ -34,7 +39,8 @@ def batch(
     force: Annotated[bool, typer.Option(help="Replace an earlier output.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run your own job over archive files: pairs of key and value from each record, summed or reduced by key.
+    """Run your own job over archive files, or over the documents of a corpus: pairs of key and value from each record,
+    summed or reduced by key.
 
     A job that was stopped continues when the same command is run again. A file that cannot be read is named and left
     out, and the exit code is 2.
@@ -51,6 +57,7 @@ def batch(
         format=format,
         files=files,
         subset=subset,
+        base=base,
         force=force,
     )
     jobs.check(options)

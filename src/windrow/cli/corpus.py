@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from windrow import config
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Json, Settings, out, print_json, progress
+from windrow import config, storage
+from windrow.cli.engines import EngineName, Master, SparkConf, Workers, installed, opened
+from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress
+from windrow.config import ConfigError
 
 
 def export(
@@ -59,10 +60,7 @@ def export(
     profile: Annotated[
         str, typer.Option(help="Leave out documents that this profile rejects: research, training or record-only.")
     ] = "",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     places: Annotated[bool, typer.Option(help="In <doc>: file, offset and length of the page in the archive.")] = False,
     words: Annotated[
         str, typer.Option(help="Word segmenter for scripts without spaces (vertical only): builtin or icu.")
@@ -76,6 +74,10 @@ def export(
     ] = None,
     shard_bytes: Annotated[int, typer.Option(help="Bytes per file if OUT is a directory.")] = 1 << 30,
     force: Annotated[bool, typer.Option(help="Replace an earlier export.")] = False,
+    engine_name: EngineName = "local",
+    workers: Workers = 0,
+    master: Master = "",
+    spark_conf: SparkConf = None,
     as_json: Json = False,
 ) -> None:
     """Write documents of a crawl in a format of other programs: all of them or a selection."""
@@ -117,8 +119,22 @@ def export(
     )
     job.check(options)
     found = job.find(options)
-    with progress("export", job.size(found)) as watch:
-        summary = job.run(options, found, watch)
+    alone = job.serial(options)
+    if alone and (engine_name != "local" or workers > 1):
+        raise ConfigError(f"--engine and --workers cannot be used here: {alone}; leave them out")
+    chosen = workers > 1 or (workers == 0 and job.pays(options, job.size(found)) and installed())
+    if engine_name == "local" and not chosen:
+        with progress("export", job.size(found)) as watch:
+            summary = job.run(options, found, watch)
+    else:
+        from windrow.batch import engine
+
+        engine.require()
+        from windrow.batch import rendering
+
+        work = engine.beside(output)
+        with opened(engine_name, work, workers, master, spark_conf) as run:
+            summary = rendering.run(options, found, run, work)
     if str(output) == "-":
         return
     if as_json:
@@ -129,7 +145,10 @@ def export(
 
 def dedup(
     inputs: Annotated[
-        list[Path], typer.Argument(help="Files of documents, directories of them, or crawls.", metavar="INPUT")
+        list[str],
+        typer.Argument(
+            help="Files of documents, directories of them, crawls, or addresses (s3://, https://).", metavar="INPUT"
+        ),
     ],
     output: Annotated[
         Path,
@@ -148,12 +167,7 @@ def dedup(
             "files in parallel, with --engine and --workers)."
         ),
     ] = "onion",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of URLs, hosts and domains to leave out, besides the takedown.txt of crawls.", metavar="FILE"
-        ),
-    ] = None,
+    takedown: TakedownList = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     settings: Settings = None,
     engine_name: EngineName = "local",
@@ -166,9 +180,10 @@ def dedup(
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     rules = config.make([job.PURE, *(settings or [])], Path()).dedup
-    options = job.options(level, format, rules, job.listed(inputs, takedown))
+    paths = [storage.place(given) for given in inputs]
+    options = job.options(level, format, rules, job.listed(paths, takedown))
     job.check_rule(rule, engine_name, workers)
-    plans = job.plan(inputs, output, format, force)
+    plans = job.plan(paths, output, format, force)
     if rule == job.PARALLEL:
         from windrow.batch import engine
 

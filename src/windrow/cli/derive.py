@@ -5,16 +5,18 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
-from windrow.cli.terminal import Json, Settings, note, out, print_json
+from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.terminal import Json, Settings, TakedownList, note, out, print_json
 from windrow.units import size
 
 
 def derive(
     inputs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="A crawl's directory, WARC or ARC files, directories of them, or lists of paths.", metavar="INPUT"
+            help="A crawl's directory, WARC or ARC files, directories of them, addresses (s3://, https://), or lists "
+            "of paths.",
+            metavar="INPUT",
         ),
     ],
     output: Annotated[
@@ -30,10 +32,8 @@ def derive(
     languages: Annotated[
         bool, typer.Option("--languages", help="Detect the languages of pages whose archive names none.")
     ] = False,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    base: Base = "",
+    takedown: TakedownList = None,
     engine_name: EngineName = "local",
     workers: Workers = 0,
     master: Master = "",
@@ -59,6 +59,7 @@ def derive(
         links=links,
         pages=pages,
         languages=languages,
+        base=base,
         takedown=takedown,
         settings=settings or (),
     )

@@ -1,6 +1,7 @@
 """What the commands share that run on an engine: their options, progress, and the sources that could not be read."""
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 EngineName = Annotated[str, typer.Option("--engine", help="Where the job runs: local or spark.")]
 Workers = Annotated[int, typer.Option(help="Processes at a time; default: one per core.", metavar="N", min=0)]
+Subset = Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")]
+Base = Annotated[
+    str,
+    typer.Option(
+        "--base", help="Where the paths in lists begin: a directory, https://data.commoncrawl.org, …", metavar="URL"
+    ),
+]
 Master = Annotated[
     str, typer.Option(help="With --engine spark: spark://HOST:PORT, local[N], yarn or k8s://…", metavar="URL")
 ]
@@ -41,6 +49,11 @@ def opened(
         except KeyboardInterrupt:
             note(f"stopped; the same command continues after the files that are done (they are in {work})")
             raise typer.Exit(130) from None
+
+
+def installed() -> bool:
+    """Return whether the libraries of an engine are there."""
+    return all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
 
 
 def report_bad(bad: "Sequence[BadSource]") -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Json, note, out, print_json
+from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened
+from windrow.cli.terminal import Json, TakedownList, note, out, print_json
 from windrow.units import count, size
 
 _NAMED = 20  # damaged places on the screen
@@ -15,7 +15,11 @@ _NAMED = 20  # damaged places on the screen
 
 def index(
     inputs: Annotated[
-        list[Path], typer.Argument(help="A crawl's directory, a folder, or WARC files.", metavar="DIR|FILE")
+        list[str],
+        typer.Argument(
+            help="A crawl's directory, a folder, WARC files, addresses (s3://, https://), or lists of paths.",
+            metavar="DIR|FILE",
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Directory of the index; default: DIR/index.", metavar="DIR")
@@ -23,10 +27,8 @@ def index(
     crawl: Annotated[
         str, typer.Option("--crawl", help="Name of the crawl in the table; default: of the directory.", metavar="NAME")
     ] = "",
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    base: Base = "",
+    takedown: TakedownList = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all files again and compare each record with its digest.")
     ] = False,
@@ -45,7 +47,7 @@ def index(
     from windrow.batch.index import run, sources
 
     options = run.IndexOptions(output=output or sources.output(inputs), takedown=takedown, check=verify)
-    found = sources.find(inputs, crawl)
+    found = sources.find(inputs, crawl, base)
     summary = run.run(options, found, lambda work: opened(engine_name, work, workers, master, spark_conf))
     if as_json:
         print_json(summary)

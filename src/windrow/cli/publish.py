@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.terminal import Directory, Json, counter, out, print_json, progress
+from windrow.cli.terminal import Directory, Json, TakedownList, counter, out, print_json, progress
 from windrow.config import ConfigError
 from windrow.units import size
 
@@ -30,10 +30,7 @@ def publish(
     text: Annotated[
         bool, typer.Option("--text", help="Put the main text of each page into the list of pages.")
     ] = False,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="File of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    takedown: TakedownList = None,
     crawl: Annotated[
         str, typer.Option("--crawl", help="With URL: name of the crawl; default: of the directory.", metavar="NAME")
     ] = "",

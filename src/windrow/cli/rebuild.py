@@ -1,16 +1,15 @@
 """`windrow rebuild`: state/ from the log, a crawl's corpus from its archive, or a corpus from any archive files."""
 
 import contextlib
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from windrow import config, log
+from windrow import config, log, storage
 from windrow.cli import engines
-from windrow.cli.terminal import Json, Settings, counter, load, note, out, print_json
+from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import display
 from windrow.units import count, size
@@ -18,7 +17,9 @@ from windrow.units import count, size
 if TYPE_CHECKING:
     from windrow.batch.archived import ArchivesSummary
     from windrow.batch.engine import Engine
+    from windrow.batch.rebuild import Rebuilt
 
+_SMALL = 1 << 20  # bytes of a log, about 2,500 pages: one process has read them before others have started
 _TOLD = 20  # damages on the screen; --json has more
 
 
@@ -27,7 +28,7 @@ def rebuild(
         list[str],
         typer.Argument(
             help="A crawl's directory; with --output, archive files of any program (WARC, ARC, WET; plain, gzip or "
-            "zstd), patterns, or directories of them.",
+            "zstd), patterns, directories of them, addresses (s3://, https://), or lists of paths.",
             metavar="DIR",
         ),
     ],
@@ -45,10 +46,8 @@ def rebuild(
         Path | None,
         typer.Option("--config", help="With --output: take the options of this crawl.toml.", metavar="FILE"),
     ] = None,
-    takedown: Annotated[
-        Path | None,
-        typer.Option(help="A list of URLs, hosts and domains to leave out, besides DIR/takedown.txt.", metavar="FILE"),
-    ] = None,
+    base: engines.Base = "",
+    takedown: TakedownList = None,
     workers: engines.Workers = 0,
     settings: Settings = None,
     as_json: Json = False,
@@ -62,22 +61,44 @@ def rebuild(
     directory = Path(inputs[0])
     crawl = len(inputs) == 1 and bool(log.names(directory / "log"))
     if output is not None and not (crawl and options_file is None):
-        return _archives(inputs, output, options_file, takedown, workers, settings, as_json)
+        archives = _Archives(
+            inputs=inputs, base=base, output=output, options_file=options_file, takedown=takedown, workers=workers
+        )
+        return _archives(archives, settings, as_json)
     if options_file is not None:
         raise ConfigError("--config is for archive files; give --output too")
     if len(inputs) > 1:
         raise ConfigError(f"{inputs[1]}: one crawl at a time is rebuilt; for archive files give --output too")
+    if storage.is_remote(inputs[0]):
+        raise ConfigError(f"{inputs[0]}: a corpus from an address needs a directory; name it with --output")
     if corpus is None and output is None:
         return _state(directory, load(directory, settings), as_json)
-    _crawl(directory, corpus or output or Path(), takedown, settings, as_json)
+    done = _crawl(directory, corpus or output or Path(), takedown, settings, workers)
+    _print_crawl(done, corpus or output or Path(), as_json)
 
 
-def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, as_json: bool) -> None:
+def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, workers: int) -> "Rebuilt":
+    """Make the corpus of a crawl again; of a large one, in several processes."""
     from windrow.batch import rebuild as job
 
     options = load(directory, settings)
-    with counter("pages") as watch:
-        done = job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown)
+    job.check(directory)
+    several = workers > 1 or (workers == 0 and log.length(directory) >= _SMALL and engines.installed())
+    if not several:
+        with counter("pages") as watch:
+            return job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown)
+    from windrow.batch.engine import beside, require
+
+    require()
+    from windrow.batch import recrawled
+
+    work = beside(target)
+    with engines.opened("local", work, workers) as run, counter("pages") as watch:
+        rows = recrawled.rows(directory, options, tuple(settings or ()), run, work / "pages")
+        return job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown, rows)
+
+
+def _print_crawl(done: "Rebuilt", target: Path, as_json: bool) -> None:
     if as_json:
         return print_json(done)
     text = f"{done.documents:,} documents with {size(done.kept)} of text"
@@ -98,44 +119,52 @@ def _state(directory: Path, options: config.Config, as_json: bool) -> None:
     out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")
 
 
-def _archives(
-    inputs: list[str],
-    output: Path,
-    options_file: Path | None,
-    takedown: Path | None,
-    workers: int,
-    settings: list[str] | None,
-    as_json: bool,
-) -> None:
+class _Archives(NamedTuple):
+    """The arguments of a rebuild from archive files."""
+
+    inputs: list[str]
+    base: str
+    output: Path
+    options_file: Path | None
+    takedown: Path | None
+    workers: int
+
+
+def _archives(given: _Archives, settings: list[str] | None, as_json: bool) -> None:
     """Make a corpus from archive files. If one is damaged or gives nothing, it is named, and the exit code is 2."""
     from windrow.batch import archived as job
 
     options = job.ArchivesOptions(
-        inputs=inputs,
-        output=output,
-        config=str(options_file) if options_file else "",
+        inputs=given.inputs,
+        output=given.output,
+        config=str(given.options_file) if given.options_file else "",
         settings=tuple(settings or ()),
-        takedown=takedown,
+        takedown=given.takedown,
     )
-    sources = job.find(inputs)
-    with _engine(output, workers, len(sources)) as engine, counter("pages") as watch:
+    sources = job.find(given.inputs, given.base)
+    with _engine(given.output, given.workers, sources) as engine, counter("pages") as watch:
         done = job.corpus(options, sources, engine, watch)
     if as_json:
         print_json(done)
     else:
-        _print(done, output)
+        _print(done, given.output)
     if done.damaged or done.bad:
         raise typer.Exit(2)
 
 
 @contextlib.contextmanager
-def _engine(output: Path, workers: int, files: int) -> "Iterator[Engine | None]":
-    """Open the local engine if it has something to do at the same time, and its libraries are installed."""
-    installed = all(importlib.util.find_spec(name) for name in ("pyarrow", "duckdb"))
-    if workers == 1 or files == 1 or not installed:
+def _engine(output: Path, workers: int, sources: list[str]) -> "Iterator[Engine | None]":
+    """Open the local engine if it has something to do at the same time, and its libraries are installed.
+
+    Addresses always need it: of a file that breaks off while it is read, it takes no page.
+    """
+    from windrow.batch.engine import beside, require
+
+    if any(map(storage.is_remote, sources)):
+        require()
+    elif workers == 1 or len(sources) == 1 or not engines.installed():
         yield None
         return
-    from windrow.batch.engine import beside
 
     with engines.opened("local", beside(output), workers) as run:
         yield run

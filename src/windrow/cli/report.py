@@ -3,12 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from windrow import log
 from windrow import report as reports
-from windrow.cli.terminal import Directory, Json, Settings, out, print_json, progress
+from windrow.cli.engines import Workers, installed
+from windrow.cli.terminal import Directory, Json, Settings, counter, out, print_json, progress
+from windrow.report.data import Numbers
 from windrow.units import count
+
+_SMALL = 16 << 20  # bytes of logs that are read before other processes have started
 
 
 def report(
@@ -25,11 +30,16 @@ def report(
     png: Annotated[
         bool, typer.Option("--png", help="Also write the pictures as PNG; needs windrow-corpus[png].")
     ] = False,
+    workers: Workers = 0,
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
-    with progress("report", sum(map(log.length, directories))) as watch:
-        found = reports.read(directories, unit, watch)
+    size = sum(map(log.length, directories))
+    if len(set(directories)) > 1 and (workers > 1 or (workers == 0 and size >= _SMALL and installed())):
+        found = _in_parallel(directories, unit, workers)
+    else:
+        with progress("report", size) as watch:
+            found = reports.read(directories, unit, watch)
     if as_json:
         print_json(found[0] if len(found) == 1 else found)
     for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
@@ -38,6 +48,23 @@ def report(
         made = reports.write(found, output or reports.place(directories), png)
         if not as_json:
             out.print(f"{made.page} written, with {count(len(made.pictures), 'picture')}")
+
+
+def _in_parallel(directories: list[Path], unit: str, workers: int) -> list[Numbers]:
+    """Fold the logs of several crawls at the same time."""
+    from windrow.batch import engine
+
+    engine.require()
+    from windrow.batch import results
+
+    paths = list(dict.fromkeys(map(str, directories)))
+    with (
+        counter("crawls read") as show,
+        engine.open("local", workers=workers, watch=lambda progress: show(progress.done)) as run,
+    ):
+        encoded = results.call(run, "windrow.report:of_directory", paths, (unit,))
+    found = dict(zip(paths, [msgspec.json.decode(one, type=Numbers) for one in encoded], strict=True))
+    return reports.named([found[str(directory)] for directory in directories], directories)
 
 
 def what_if(

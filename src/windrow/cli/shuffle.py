@@ -5,21 +5,25 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineName, Master, SparkConf, Subset, Workers, opened, report_bad
 from windrow.cli.terminal import Json, out, print_json
 from windrow.units import size
 
 
 def shuffle(
     inputs: Annotated[
-        list[Path],
-        typer.Argument(help="WARC files, directories of them, crawls, or lists of paths.", metavar="INPUT"),
+        list[str],
+        typer.Argument(
+            help="WARC files, directories of them, crawls, addresses (s3://, https://), or lists of paths.",
+            metavar="INPUT",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the new files.", metavar="DIR")],
     seed: Annotated[int, typer.Option(help="Another seed gives another order.", metavar="N")] = 0,
     files: Annotated[int, typer.Option(help="Files to write; default: as many as are read.", metavar="N", min=0)] = 0,
     prefix: Annotated[str, typer.Option(help="Beginning of the names of the new files.")] = "SHUFFLED",
-    subset: Annotated[str, typer.Option(help="Of crawl directories, read warc, robotstxt or diagnostics.")] = "warc",
+    subset: Subset = "warc",
+    base: Base = "",
     engine_name: EngineName = "local",
     workers: Workers = 0,
     master: Master = "",
@@ -35,7 +39,15 @@ def shuffle(
     engine.require()
     from windrow.batch import shuffle as job
 
-    options = job.ShuffleOptions(inputs=inputs, output=output, seed=seed, files=files, prefix=prefix, subset=subset)
+    options = job.ShuffleOptions(
+        inputs=inputs,
+        output=output,
+        seed=seed,
+        files=files,
+        prefix=prefix,
+        subset=subset,
+        base=base,
+    )
     job.check(options)
     with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
         summary = job.run(options, run)

@@ -31,6 +31,14 @@ Section = tuple[str, list[Row]]  # heading, rows
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+TakedownList = Annotated[
+    Path | None,
+    typer.Option(
+        "--takedown",
+        help="File of URLs, hosts and domains to leave out, besides the takedown.txt of crawls.",
+        metavar="FILE",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

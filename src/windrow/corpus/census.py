@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from windrow import urls
 from windrow.corpus.formats import markup
 from windrow.data import Document
@@ -13,20 +15,20 @@ OTHER = "other"
 NONE = "none stated"
 
 
-class Census:
+class Census(msgspec.Struct):
     """Counts documents. A signal that a document has twice counts once."""
 
-    def __init__(self) -> None:
-        self.documents = 0
-        self.characters = 0
-        self.languages: dict[str, list[int]] = {}  # ISO 639-3 code -> documents, characters of text
-        self.tlds: dict[str, int] = {}
-        self.licences: dict[str, int] = {}
-        self.signals: dict[str, int] = {}  # "source: name=value" -> documents
-        self.first = ""  # time of the earliest request
-        self.last = ""
+    documents: int = 0
+    characters: int = 0
+    languages: dict[str, list[int]] = {}  # ISO 639-3 code -> documents, characters of text
+    tlds: dict[str, int] = {}
+    licences: dict[str, int] = {}
+    signals: dict[str, int] = {}  # "source: name=value" -> documents
+    first: str = ""  # time of the earliest request
+    last: str = ""
 
-    def add(self, document: Document) -> None:
+    def add(self, document: Document, most: int | None = None) -> None:
+        """`most`: different licences to remember; None: MOST_LICENCES."""
         size = sum([len(paragraph.text) for paragraph in document.paragraphs])
         self.documents += 1
         self.characters += size
@@ -35,12 +37,33 @@ class Census:
         counts[1] += size
         _count(self.tlds, urls.tld(urls.host_of(document.url)) or "none")
         licence = markup.licence(document) or NONE
-        known = licence in self.licences or len(self.licences) < MOST_LICENCES
-        _count(self.licences, licence if known else OTHER)
-        for name in set(_signals(document)):
+        _count(self.licences, licence if self._remembers(licence, MOST_LICENCES if most is None else most) else OTHER)
+        for name in dict.fromkeys(_signals(document)):
             _count(self.signals, name)
         self.first = min(self.first or document.time, document.time)
         self.last = max(self.last, document.time)
+
+    def join(self, later: "Census") -> None:
+        """Add the counts of documents that follow these, as if each had been added here.
+
+        They must remember all of their licences: which ones are remembered here depends on those before them.
+        """
+        self.documents += later.documents
+        self.characters += later.characters
+        for code, (documents, characters) in later.languages.items():
+            counts = self.languages.setdefault(code, [0, 0])
+            counts[0] += documents
+            counts[1] += characters
+        for name, count in later.licences.items():
+            _count(self.licences, name if self._remembers(name, MOST_LICENCES) else OTHER, count)
+        for own, more in ((self.tlds, later.tlds), (self.signals, later.signals)):
+            for name, count in more.items():
+                _count(own, name, count)
+        self.first = min(filter(None, (self.first, later.first)), default="")
+        self.last = max(self.last, later.last)
+
+    def _remembers(self, licence: str, most: int) -> bool:
+        return licence in self.licences or len(self.licences) < most
 
 
 def _signals(document: Document) -> Iterator[str]:
@@ -49,5 +72,5 @@ def _signals(document: Document) -> Iterator[str]:
         yield f"{signal.source}: {signal.name}{f'={signal.value}' if len(signal.value) == 1 else ''}"
 
 
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
+def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + more

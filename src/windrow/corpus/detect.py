@@ -3,10 +3,11 @@
 import contextlib
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import DocumentRecord
+from windrow.storage import AnyPath
 from windrow.streams import PACKERS, ByteStream
 
 SNIFF = 1 << 18  # bytes looked at to detect a format
@@ -14,7 +15,7 @@ READERS = {name: format.read for name, format in FORMATS.items() if format.read}
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes}
 
 
-def read(path: Path, format: str = "", length: int | None = None) -> Iterator[tuple[DocumentRecord, int]]:
+def read(path: AnyPath, format: str = "", length: int | None = None) -> Iterator[tuple[DocumentRecord, int]]:
     """Yield the documents of a file in order, each with the position in the file where it ends.
 
     `format`: one of READERS; empty: detect it. `length`: read this many bytes of the file; None: all of it.
@@ -24,15 +25,15 @@ def read(path: Path, format: str = "", length: int | None = None) -> Iterator[tu
             yield record, stream.position
 
 
-def detect(path: Path) -> str:
+def detect(path: AnyPath) -> str:
     """Return the format of a file, by its content and, where that decides nothing, by its name."""
     with contextlib.closing(ByteStream(path)) as stream:
         return _detect(stream)
 
 
-def by_name(path: Path) -> str:
+def by_name(path: AnyPath) -> str:
     """Return the format that a file's name promises; empty: none."""
-    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in PACKERS]
+    suffixes = [suffix for suffix in PurePosixPath(path.name).suffixes if suffix.lower() not in PACKERS]
     return SUFFIXES.get(suffixes[-1], "") if suffixes else ""
 
 

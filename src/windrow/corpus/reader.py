@@ -4,6 +4,7 @@ import contextlib
 import heapq
 import itertools
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,11 +13,17 @@ import msgspec
 from windrow.config import ConfigError
 from windrow.corpus import document, shards
 from windrow.data import Document
+from windrow.storage import AnyPath
 from windrow.streams import ByteStream
 
-_SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
+SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
 
 Length = Callable[[Path], int | None]  # bytes of a file that its crawl has committed; None: the whole file counts
+
+
+_MEMBER = b"\x1f\x8b\x08"
+_BORDER = re.compile(re.escape(_MEMBER))
+_WINDOW = 4 << 20  # bytes in which a whole member is looked for; a commit writes at most some hundred documents
 
 
 class ShardFile(msgspec.Struct, frozen=True):
@@ -42,24 +49,63 @@ def find(path: Path, length: Length | None = None) -> list[ShardFile]:
         return measured([path], path.parent, length)
     files = sorted(
         file
-        for suffix in _SUFFIXES
+        for suffix in SUFFIXES
         for file in root.rglob(f"*{suffix}")
         if file.is_file() and not file.name.startswith(".")
     )
     if not files and root != path:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
     if not files:
-        expected = " or ".join(_SUFFIXES)
+        expected = " or ".join(SUFFIXES)
         raise ConfigError(f"{path} is not a crawl's directory and holds no documents ({expected}); name another")
     return measured(files, root, length)
 
 
 def lines(shard: ShardFile) -> Iterator[tuple[bytes, str, int]]:
     """Yield each line, its place for error messages, and how many bytes of the file were read so far."""
-    with contextlib.closing(ByteStream(shard.path, shard.length)) as stream:
+    return lines_of(shard.path, shard.length)
+
+
+def lines_of(path: AnyPath, length: int | None = None, start: int = 0) -> Iterator[tuple[bytes, str, int]]:
+    """Yield the lines of a file here or elsewhere as `lines` does. `length`: bytes to read; None: all of them.
+
+    `start`: one of the offsets that `cuts` returns.
+    """
+    place = f"{path}, behind byte {start}" if start else str(path)
+    with contextlib.closing(ByteStream(path, length, start)) as stream:
         for number, line in enumerate(stream.parts(b""), 1):
             if not line.isspace():
-                yield line, f"{shard.path}, line {number}", stream.position
+                yield line, f"{place}, line {number}", stream.position
+
+
+def cuts(shard: ShardFile, size: int) -> list[int]:
+    """Return offsets that cut a shard into parts of about this size, or more: each begins a gzip member and a line.
+
+    A crawl writes one member per commit. A file that is one member, or not gzip, is not cut.
+    """
+    found: list[int] = []
+    with shard.path.open("rb") as file:
+        if file.read(len(_MEMBER)) != _MEMBER:
+            return []
+        at = size
+        while at < shard.length - size // 2:
+            file.seek(at)
+            window = file.read(min(_WINDOW, shard.length - at))
+            starts = (at + match.start() for match in _BORDER.finditer(window) if _begins(window[match.start() :]))
+            start = next(starts, 0)
+            found += [start] if start else []
+            at = start + size if start else at + max(len(window) // 2, 1)
+    return found
+
+
+def _begins(data: bytes) -> bool:
+    """Return whether bytes begin with a whole gzip member of whole lines; its checksum is verified."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        text = unpacker.decompress(data)
+    except zlib.error:
+        return False
+    return unpacker.eof and text.startswith(b"{") and text.endswith(b"\n")
 
 
 def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:

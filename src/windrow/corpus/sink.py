@@ -24,12 +24,20 @@ class Sink:
     def __init__(self, format: Format, options: FormatOptions, standard_output: bool = False) -> None:
         self._format, self._options = format, options
         self._encoders: dict[Path, Encoder] = {}
+        self._streams: dict[Path, BinaryIO] = {}
         self._files: _Destination = _StandardOutput() if standard_output else _OpenFiles()
 
     def add(self, path: Path, item: Item) -> int:
         """Return the document's bytes before compression."""
         encoder = self._encoders.get(path) or self._open(path)
         return encoder.add(item)
+
+    def put(self, path: Path, data: bytes) -> int:
+        """Add a document that another process has encoded, in a format that encodes each document alone."""
+        if path not in self._encoders:
+            self._open(path)
+        self._streams[path].write(data)
+        return len(data)
 
     def touch(self, path: Path) -> None:
         """Make a file that holds no document."""
@@ -38,6 +46,7 @@ class Sink:
     def finish(self, path: Path) -> None:
         """Complete a file that gets no more documents."""
         self._encoders.pop(path).close()
+        del self._streams[path]
         self._files.close(path)
 
     def close(self) -> None:
@@ -48,12 +57,14 @@ class Sink:
         """Close the files as they are: the export failed, and they will be removed."""
         self._files.drop()
         self._encoders.clear()
+        self._streams.clear()
 
     def _open(self, path: Path) -> Encoder:
         if self._format.columnar and len(self._encoders) >= MOST_TABLES:
             problem = f"this format cannot write more than {MOST_TABLES} files at once"
             raise ConfigError(f"{problem}; split the corpus by tld or language, or filter it")
-        opened = self._encoders[path] = self._format.open(self._files.stream(path), self._options)
+        stream = self._streams[path] = self._files.stream(path)
+        opened = self._encoders[path] = self._format.open(stream, self._options)
         return opened
 
 

@@ -75,6 +75,16 @@ class Tally(msgspec.Struct):
             else:
                 self.finished.pop(reason, None)
 
+    def join(self, other: "Tally") -> None:
+        """Add the counts of another crawl, or of another shard of the same crawl."""
+        for name in self.__struct_fields__:
+            own, more = getattr(self, name), getattr(other, name)
+            if isinstance(own, dict):
+                for key, count in more.items():
+                    own[key] = own.get(key, 0) + count
+            else:
+                setattr(self, name, own + more)
+
     def _refuse(self, refused: dict[str, int]) -> None:
         for rule, links in refused.items():
             self.refused[rule] = self.refused.get(rule, 0) + links

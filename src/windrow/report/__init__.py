@@ -31,7 +31,16 @@ class Written(msgspec.Struct, frozen=True):
 
 def read(directories: Sequence[Path], unit: str = "domain", watch: Watch | None = None) -> list[Numbers]:
     """Return the numbers of each crawl. If two directories have the same name, crawls are named by their paths."""
-    found = [data.read(directory, unit, watch) for directory in directories]
+    return named([data.read(directory, unit, watch) for directory in directories], directories)
+
+
+def of_directory(directory: str, unit: str) -> Numbers:
+    """Return the numbers of one crawl: `read` for a job that reads many at the same time."""
+    return data.read(Path(directory), unit)
+
+
+def named(found: list[Numbers], directories: Sequence[Path]) -> list[Numbers]:
+    """Name crawls by their paths, if two directories have the same name."""
     if len({crawl.name for crawl in found}) < len(found):
         pairs = zip(found, directories, strict=True)
         found = [msgspec.structs.replace(crawl, name=str(directory)) for crawl, directory in pairs]

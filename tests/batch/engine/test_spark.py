@@ -13,11 +13,14 @@ import pytest
 
 from tests.batch import warcs
 from tests.batch.engine import jobs
+from tests.corpus import samples
+from tests.corpus.samples import SAMPLES
 from windrow import archive, config
-from windrow.batch import dedup, engine, shuffle
+from windrow.batch import dedup, engine, export, rendering, shuffle
 from windrow.batch.dedup import earlier
 from windrow.batch.engine import Engine, MapProgress, SparkOptions, Table
 from windrow.batch.engine.worker import WorkerAnswer
+from windrow.batch.export import ExportOptions
 from windrow.batch.jobs import run as user
 from windrow.batch.shuffle import ShuffleOptions
 from windrow.config import ConfigError
@@ -262,3 +265,22 @@ def test_near_duplicates_in_parallel_are_the_same(run: Engine, tmp_path: Path) -
             earlier.run(plans, options, opened, tmp_path / f"{name}.scratch", 2)
     for path in sources:
         assert (tmp_path / "local" / path.name).read_bytes() == (tmp_path / "spark" / path.name).read_bytes()
+
+
+@spark
+@pytest.mark.long
+def test_an_export_has_the_bytes_of_one_process(run: Engine, tmp_path: Path) -> None:
+    crawls = [samples.crawl(tmp_path / name, SAMPLES[start:]) for name, start in (("one", 2), ("two", 0))]
+    written = []
+    for name in ("alone", "spark"):
+        output = tmp_path / name / "out.prevert.gz"
+        output.parent.mkdir()
+        options = ExportOptions(inputs=crawls, output=output, format="prevertical")
+        found = export.find(options)
+        if name == "alone":
+            summary = export.run(options, found, lambda count: None)
+        else:
+            summary = rendering.run(options, found, run, tmp_path / "work")
+        written.append((summary, output.read_bytes()))
+    assert written[0] == written[1]
+    assert (written[0][0].documents_in, written[0][0].documents_out) == (10, 4)

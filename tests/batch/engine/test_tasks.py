@@ -37,3 +37,14 @@ def test_a_task_that_fails_leaves_no_part(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="this line is bad"):
         tasks.map_source(jobs.words, jobs.WORDS, source, str(tmp_path / "part"))
     assert os.listdir(tmp_path) == ["0.txt"]
+
+
+def test_rows_are_read_in_batches_that_are_not_larger_than_they_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "_BYTES", 100)
+    (source,) = jobs.sources(tmp_path, "\n".join(["word"] * 50))
+    tasks.map_source(jobs.words, jobs.WORDS, source, str(tmp_path / "part"))
+    batches = list(parts.read([tmp_path / "part"]))
+    assert sum(batch.num_rows for batch in batches) == 50
+    assert max(batch.nbytes for batch in batches) < 400

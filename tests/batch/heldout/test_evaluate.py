@@ -6,28 +6,20 @@ from pathlib import Path
 import pytest
 
 from tests import crashing, truth
+from tests.batch import demos
 from windrow import config, demo
 from windrow.batch.heldout import crawled, evaluate, table
 from windrow.batch.heldout.evaluate import EvaluateOptions
 from windrow.config import ConfigError
-from windrow.crawl import loop
 from windrow.data import CrawlEvaluation
-from windrow.demo import web
 from windrow.judge.focus import model, training
 from windrow.judge.focus.tokens import Tokeniser
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("evaluate") / "crawl"
-    directory.mkdir()
-    with web.serve() as site:
-        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
-        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
-        (directory / "crawl.toml").write_text(demo.OPTIONS + '\n[language]\naccepted = ["ces"]\n')
-        options = config.load(directory / "crawl.toml", ["crawl.max_pages=150"])
-        loop.execute(loop.run(directory, options, lambda running, resumed: None))
-    return directory
+    options = demo.OPTIONS + '\n[language]\naccepted = ["ces"]\n'
+    return demos.crawl(tmp_path_factory.mktemp("evaluate") / "crawl", "crawl.max_pages=150", options=options)
 
 
 @pytest.fixture

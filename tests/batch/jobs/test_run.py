@@ -10,6 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from tests.batch import warcs
+from tests.batch.index import crawls
+from tests.corpus import samples
 from windrow.batch import engine
 from windrow.batch.jobs import run as jobs
 from windrow.batch.jobs.run import BatchOptions, BatchSummary
@@ -170,3 +172,40 @@ def test_a_job_that_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) ->
     for name in (tmp_path / "none.py", tmp_path / "none"):
         with pytest.raises(ConfigError, match=r"no job|neither a file"):
             ran(name, [tmp_path], tmp_path / "out.json")
+
+
+def test_of_a_crawl_that_grows_only_what_is_committed_is_read(tmp_path: Path) -> None:
+    crawl = crawls.write(tmp_path / "crawl")
+    for path in (crawl / "warc").iterdir():
+        with path.open("ab") as file:
+            file.write(b"\x1f\x8b\x08 half a record")
+    summary = ran(EXAMPLES / "pages_by_tld.py", [crawl], tmp_path / "out.json")
+    assert summary.bad == []
+    assert sum(map(int, rows(tmp_path / "out.json").values())) == 4  # type: ignore[arg-type]
+
+
+def test_the_documents_of_a_crawl_are_read_from_its_corpus(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl")
+    for path in (crawl / "corpus" / "eng").iterdir():
+        with path.open("ab") as file:
+            file.write(b"\x1f\x8b\x08 half a document")
+    text = """
+def process(record):
+    assert (record.type, record.status, record.is_html, record.record) == ("document", 0, False, None)
+    assert record.header("WARC-Date") == record.http_header("Content-Type") == ""
+    assert record.body == record.text.encode() and record.json()["url"] == record.url and record.date[:3] == "202"
+    yield record.document.language, 1
+"""
+    summary = ran(job(tmp_path, text), [crawl], tmp_path / "out.json", subset="corpus")
+    assert summary.bad == []
+    assert rows(tmp_path / "out.json") == {"ces": 1, "deu": 2, "eng": 2, "zho": 1}
+    ran(EXAMPLES / "words.py", [crawl], tmp_path / "words.json", subset="corpus")
+    assert rows(tmp_path / "words.json")["wind"] == 2
+
+
+def test_a_line_that_is_no_document_makes_its_file_bad(tmp_path: Path) -> None:
+    crawl = samples.crawl(tmp_path / "crawl")
+    (tmp_path / "other.jsonl").write_text('{"text": "of another program"}\n')
+    summary = ran(EXAMPLES / "words.py", [crawl / "corpus", tmp_path / "other.jsonl"], tmp_path / "words.json")
+    assert [Path(one.source).name for one in summary.bad] == ["other.jsonl"]
+    assert "other.jsonl, line 1: " in summary.bad[0].problem

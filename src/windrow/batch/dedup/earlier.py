@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 import pyarrow
 
-from windrow import streams
+from windrow import storage, streams
 from windrow.batch.dedup import outputs
 from windrow.batch.dedup.outputs import FilePlan
 from windrow.batch.dedup.rewrite import DedupJob, DedupSummary, Rewriter, appearing
@@ -35,6 +35,7 @@ from windrow.dedup.hashing import Hashes
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule, Marks
 from windrow.dedup.table import NgramTable
+from windrow.storage import AnyPath
 
 SCHEMA = pyarrow.schema([("counts", pyarrow.string())])  # a DedupSummary as JSON, or a number
 
@@ -99,7 +100,9 @@ def run(plans: Sequence[FilePlan], options: DedupJob, engine: Engine, scratch: P
 
 def _parts(plans: Sequence[FilePlan]) -> int:
     files = [path for plan in plans for path in plan.inputs]
-    size = sum(path.stat().st_size * (_PACKED if path.suffix in streams.PACKERS else 1) for path in files)
+    size = sum(
+        max(storage.state(str(path))[0], 0) * (_PACKED if path.suffix in streams.PACKERS else 1) for path in files
+    )
     return min(_MOST, 1 << max(0, size // (_PER_NGRAM * _PART)).bit_length())
 
 
@@ -139,7 +142,7 @@ class _Collector:
         self.count = 0
         self.keys: list[int] = []
 
-    def enter(self, path: Path, other: bool) -> None: ...
+    def enter(self, path: AnyPath, other: bool) -> None: ...
 
     def repeats(self, key: int) -> bool:
         self.keys.append(key)
@@ -221,7 +224,7 @@ class _FromEarlier:
         self._repeated = {path: _read(_earlier(folder / f"urls-{place}")) for place, path in enumerate(plan.inputs)}
         self._keys = _EMPTY
 
-    def enter(self, path: Path, other: bool) -> None:
+    def enter(self, path: AnyPath, other: bool) -> None:
         self._keys = self._repeated[path]
 
     def repeats(self, key: int) -> bool:

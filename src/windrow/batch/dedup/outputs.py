@@ -1,13 +1,16 @@
 """Which document files become which output files."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from windrow import streams
+from windrow import storage, streams
 from windrow.batch import sources
 from windrow.config import ConfigError
 from windrow.corpus import detect, reader
+from windrow.storage import AnyPath, RemotePath
+
+_PACKED = ("", *streams.PACKERS)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class FilePlan:
     """An output file and the input files that go into it, in order."""
 
     output: Path
-    inputs: tuple[Path, ...]
+    inputs: tuple[AnyPath, ...]
 
     @property
     def temporary(self) -> Path:
@@ -24,18 +27,19 @@ class FilePlan:
 
 def size(plans: Sequence[FilePlan]) -> int:
     """Return the bytes of all input files."""
-    return sum(path.stat().st_size for plan in plans for path in plan.inputs)
+    return sum(max(storage.state(str(path))[0], 0) for plan in plans for path in plan.inputs)
 
 
-def crawls(plans: Sequence[FilePlan]) -> dict[Path, str]:
-    """Return the name of each input file's crawl; empty if fewer than two crawls are read."""
-    found = {path: crawl.resolve() for plan in plans for path in plan.inputs if (crawl := reader.crawl_of(path))}
+def crawls(plans: Sequence[FilePlan]) -> dict[AnyPath, str]:
+    """Return the name of each input file's crawl; empty if fewer than two crawls are read. Addresses are of none."""
+    files = [path for plan in plans for path in plan.inputs if isinstance(path, Path)]
+    found: dict[AnyPath, Path] = {path: crawl.resolve() for path in files if (crawl := reader.crawl_of(path))}
     roots = list(dict.fromkeys(found.values()))
     names = sources.names(roots) if len(roots) > 1 else {}
     return {path: names[root] for path, root in found.items() if names}
 
 
-def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
+def plan(inputs: Sequence[AnyPath], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
     """Return which input files become which output files. `force`: existing files may be replaced.
 
     One input file, or several and an output named like a document file, become one output file. Otherwise the output is
@@ -43,9 +47,9 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
     """
     if not output.is_dir():
         streams.check_suffix(output)
-    folders = [path.resolve() for path in inputs if path.is_dir()]
+    folders = [path.resolve() for path in inputs if isinstance(path, Path) and path.is_dir()]
     names = sources.names(folders) if len(folders) > 1 else {}
-    found = [(file, names.get(path.resolve(), "") / name) for path in inputs for file, name in _files(path)]
+    found = [(file, _folder(path, names) / name) for path in inputs for file, name in _files(path)]
     if not found:
         suffixes = ", ".join(detect.SUFFIXES)
         where = ", ".join(map(str, inputs))
@@ -53,7 +57,7 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
             f"there are no document files in {where}; their names end in {suffixes}, with or without .gz or .zst"
         )
     files = [path for path, _ in found]
-    single = len(inputs) == 1 and inputs[0].is_file()
+    single = len(inputs) == 1 and files == [inputs[0]]
     if not output.is_dir() and (single or detect.by_name(output)):
         plans = [FilePlan(output, tuple(files))]
         _check_formats(files, format)
@@ -66,11 +70,18 @@ def plan(inputs: Sequence[Path], output: Path, format: str = "", force: bool = F
     return plans
 
 
-def _files(path: Path) -> list[tuple[Path, Path]]:
+def _folder(path: AnyPath, names: Mapping[Path, str]) -> Path:
+    """Return the folder of an input's files in the output: of its own name, if several directories are read."""
+    return Path(names.get(path.resolve(), "")) if isinstance(path, Path) else Path()
+
+
+def _files(path: AnyPath) -> list[tuple[AnyPath, Path]]:
     """Return a file, or the files of a directory in order, each with its name in an output directory.
 
     Of a crawl's directory, these are the files of its corpus.
     """
+    if not isinstance(path, Path):
+        return _remote_files(path)
     if not path.is_dir():
         path.stat()  # raises FileNotFoundError
         return [(path, Path(path.name))]
@@ -83,7 +94,16 @@ def _files(path: Path) -> list[tuple[Path, Path]]:
     return [(file, file.relative_to(root)) for file in files]
 
 
-def _check_formats(files: Sequence[Path], format: str) -> None:
+def _remote_files(path: RemotePath) -> list[tuple[AnyPath, Path]]:
+    """Return the file at an address, or the document files below it."""
+    if detect.by_name(path):
+        return [(path, Path(path.name))]
+    root = path.address.rstrip("/")
+    found = storage.find(root, tuple(f"{suffix}{packed}" for suffix in detect.SUFFIXES for packed in _PACKED))
+    return [(RemotePath(one), Path(one.removeprefix(f"{root}/"))) for one in found]
+
+
+def _check_formats(files: Sequence[AnyPath], format: str) -> None:
     """Refuse to join files of several formats in one output."""
     found = {format or detect.detect(path): path for path in files}
     if len(found) > 1:
@@ -91,9 +111,9 @@ def _check_formats(files: Sequence[Path], format: str) -> None:
         raise ConfigError(f"files of several formats cannot be joined ({differing}); name a directory as output")
 
 
-def _check_places(plans: Sequence[FilePlan], inputs: Sequence[Path], output: Path) -> None:
+def _check_places(plans: Sequence[FilePlan], inputs: Sequence[AnyPath], output: Path) -> None:
     """Refuse an output that overwrites an input, is written twice, or that the next run would read as input."""
-    read = {path.resolve() for plan in plans for path in plan.inputs}
+    read = {path.resolve() for plan in plans for path in plan.inputs if isinstance(path, Path)}
     written = [plan.output.resolve() for plan in plans]
     for path in written:
         if path in read:
@@ -102,6 +122,7 @@ def _check_places(plans: Sequence[FilePlan], inputs: Sequence[Path], output: Pat
             raise ConfigError(
                 f"two input files have the name {path.name}; name their directories as input, or run the command twice"
             )
-    for path in inputs:
-        if path.is_dir() and path.resolve() in (output.resolve(), *output.resolve().parents):
-            raise ConfigError(f"{output} lies in the input {path}; name an output outside of it")
+    for given in inputs:
+        folder = given.resolve() if isinstance(given, Path) and given.is_dir() else None
+        if folder in (output.resolve(), *output.resolve().parents):
+            raise ConfigError(f"{output} lies in the input {given}; name an output outside of it")

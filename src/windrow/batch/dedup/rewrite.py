@@ -23,6 +23,7 @@ from windrow.dedup.earlier import EarlierKeys
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule, Marks
 from windrow.dedup.table import NgramTable
+from windrow.storage import AnyPath
 from windrow.takedown import Takedown
 
 BATCH = 1 << 19  # bytes of documents hashed in one batch
@@ -106,7 +107,7 @@ def _remove_empty(folder: Path) -> None:
 class Marker(Protocol):
     """Knows the documents before this one."""
 
-    def enter(self, path: Path, other: bool) -> None:
+    def enter(self, path: AnyPath, other: bool) -> None:
         """Begin a file. `other`: it is of another crawl than the one before."""
 
     def repeats(self, key: int) -> bool:
@@ -124,7 +125,7 @@ class _InOrder:
         self._earlier = EarlierKeys()  # URLs
         self.table = NgramTable(options.dedup.table_bytes)
 
-    def enter(self, path: Path, other: bool) -> None:
+    def enter(self, path: AnyPath, other: bool) -> None:
         if other:
             self._earlier.next()
 
@@ -143,7 +144,7 @@ class _InOrder:
 class Rewriter:
     """The counts so far."""
 
-    def __init__(self, options: DedupJob, watch: Watch, crawls: Mapping[Path, str], marker: Marker) -> None:
+    def __init__(self, options: DedupJob, watch: Watch, crawls: Mapping[AnyPath, str], marker: Marker) -> None:
         """`crawls`: the name of each file's crawl, if there are several crawls."""
         self.options, self.watch = options, watch
         self._crawls = crawls
@@ -162,13 +163,13 @@ class Rewriter:
                     file.writelines([self._stripped(record, marks) if marks else record.raw for record, marks in pairs])
                 self.summary.files += 1
 
-    def format_of(self, path: Path) -> str:
+    def format_of(self, path: AnyPath) -> str:
         format = self.options.format or detect.detect(path)
         if format == "text" and self.options.takedown:
             raise ConfigError(f"{path}: plain text has no URLs, so no takedown list can be applied to it")
         return format
 
-    def marked(self, path: Path, format: str) -> Iterator[list[tuple[DocumentRecord, Marks | None]]]:
+    def marked(self, path: AnyPath, format: str) -> Iterator[list[tuple[DocumentRecord, Marks | None]]]:
         """Yield the documents of a file in batches, with their marks; without, what is between two documents."""
         crawl = self._crawls.get(path, "")
         self._marker.enter(path, crawl != self._crawl)
@@ -184,11 +185,11 @@ class Rewriter:
         summary.tokens_out = summary.tokens_in - summary.tokens_removed
         return summary
 
-    def _batches(self, path: Path, format: str) -> Iterator[list[DocumentRecord]]:
+    def _batches(self, path: AnyPath, format: str) -> Iterator[list[DocumentRecord]]:
         """Yield the file's documents in batches of about BATCH bytes."""
         records: list[DocumentRecord] = []
         size = shown = 0
-        for record, position in detect.read(path, format, self._length(path)):
+        for record, position in detect.read(path, format, self._length(path) if isinstance(path, Path) else None):
             if self.options.takedown and self._listed(record.url):
                 continue
             records.append(record)
@@ -199,7 +200,8 @@ class Rewriter:
                 self.watch(position - shown)
                 shown = position
         yield records
-        self.watch(path.stat().st_size - shown)
+        if isinstance(path, Path):
+            self.watch(path.stat().st_size - shown)
 
     def _listed(self, text: str) -> bool:
         url = urls.parse(text) if text else None
@@ -264,9 +266,10 @@ def check_rule(rule: str, engine: str, workers: int) -> None:
         raise ConfigError(f"--engine and --workers are for --rule {PARALLEL}: {rule} reads one document after another")
 
 
-def listed(inputs: Sequence[Path], extra: Path | None) -> Takedown:
+def listed(inputs: Sequence[AnyPath], extra: Path | None) -> Takedown:
     """Join the takedown lists of the crawls that are read and the list that the user named."""
-    crawls = {crawl.resolve(): crawl for path in inputs if (crawl := reader.crawl_of(path))}
+    here = [path for path in inputs if isinstance(path, Path)]
+    crawls = {crawl.resolve(): crawl for path in here if (crawl := reader.crawl_of(path))}
     return takedown.of(*crawls.values(), extra=extra)
 
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from windrow.archive import WarcRecord
+from windrow.storage import AnyPath
 
 _GZIP = b"\x1f\x8b\x08"
 _FOOTER = struct.Struct("<iI")  # checksum, which Common Crawl's files have as a signed number, and length
@@ -29,9 +30,10 @@ class Packing(NamedTuple):
 class Container:
     """An archive file, open."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self._name = path.name
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._file = path.open("rb")
+        self._here = self._file.fileno() if isinstance(path, Path) else -1  # of a file of this machine
         start = self._read(0, 4)
         self._packed = start.startswith(_GZIP[:2])
         self._plain = start.isascii()
@@ -42,7 +44,7 @@ class Container:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        self._file.close()
 
     def packing(self, record: WarcRecord) -> Packing | None:
         """Return how a record is packed; None if it has no gzip member of its own."""
@@ -74,7 +76,10 @@ class Container:
 
     def _read(self, offset: int, size: int) -> bytes:
         # Not a map of the file: its pages would count as memory of this process.
-        return os.pread(self._file, size, offset)
+        if self._here >= 0:
+            return os.pread(self._here, size, offset)
+        self._file.seek(offset)
+        return self._file.read(size)
 
 
 def _length(start: bytes) -> int:

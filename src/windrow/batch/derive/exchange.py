@@ -7,16 +7,17 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
 from windrow import archive, urls
 from windrow.archive import Damage, WarcRecord, fields
 from windrow.archive.record import is_tombstone
-from windrow.data import Capture, Task, Url
+from windrow.archive.single import as_response
+from windrow.data import Capture, Url
 from windrow.extract import decode, encode, sniff, tags
 from windrow.extract.tags import PageTags
+from windrow.storage import AnyPath
 from windrow.takedown import Takedown
 
 MOST = 1 << 17  # metas, links and scripts of a page: more than a page for people has
@@ -90,7 +91,7 @@ class ReadRecord(msgspec.Struct, frozen=True):
 
     def capture(self) -> Capture:
         """Return the exchange as an extractor reads it."""
-        return _decoded(self.record, self.head, self.body)
+        return archive.decoded(archive.capture_of(self.record, self.url))
 
 
 def header_lines(head: bytes) -> list[tuple[str, str, str]]:
@@ -118,7 +119,7 @@ def text_of(data: bytes) -> str:
 class PageReader:
     """Reads one file."""
 
-    def __init__(self, path: Path, end: int | None, listed: Takedown, most: int = MOST) -> None:
+    def __init__(self, path: AnyPath, end: int | None, listed: Takedown, most: int = MOST) -> None:
         """`most`: metas, links and scripts that are wanted of a page."""
         self._path, self._end, self._listed, self._most = path, end, listed, most
         self.left_out = 0  # records on the takedown list, or purged
@@ -157,20 +158,13 @@ class PageReader:
 
 def read(record: WarcRecord, most: int = MOST) -> ReadRecord:
     kind = record.type
-    if kind == "resource":
-        return _resource(record, most)
-    if kind not in ("response", "revisit", "request") or "/http" not in record.header("Content-Type").lower():
+    http = kind in ("response", "revisit", "request") and "/http" in record.header("Content-Type").lower()
+    if not http and kind != "resource":
         return ReadRecord(record)
-    head, body = fields.split(record.block, {})
-    page = _page(record, head, body, most) if kind == "response" else None
+    # A resource is a file without its exchange: it is read as if a server had sent it.
+    head, body = fields.split((record if http else as_response(record)).block, {})
+    page = _page(record, head, body, most) if kind in ("response", "resource") else None
     return ReadRecord(record, head=head, body=body, page=page)
-
-
-def _resource(record: WarcRecord, most: int) -> ReadRecord:
-    """A resource is a file without its exchange: it is read as if a server had sent it."""
-    kind = record.header("Content-Type")
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
-    return ReadRecord(record, head=head, body=record.block, page=_page(record, head, record.block, most))
 
 
 def _page(record: WarcRecord, head: bytes, body: bytes, most: int) -> HtmlPage | None:
@@ -182,7 +176,7 @@ def _page(record: WarcRecord, head: bytes, body: bytes, most: int) -> HtmlPage |
     if identified and sniff.media_type(identified) not in sniff.HTML:
         return None
     if fields.encoded(head):
-        capture = _decoded(record, head, body)
+        capture = archive.decoded(archive.capture_of(record, _url(record.target)))
         if capture.encoded:
             return None
         body = capture.body
@@ -190,23 +184,6 @@ def _page(record: WarcRecord, head: bytes, body: bytes, most: int) -> HtmlPage |
         return None
     text, charset = decode.decode(body, declared)
     return HtmlPage(charset, tags.read(text[:_READ], most), len(body))
-
-
-def _decoded(record: WarcRecord, head: bytes, body: bytes) -> Capture:
-    capture = Capture(
-        task=Task(_url(record.target)),
-        status=fields.status(head),
-        request=b"",
-        head=head,
-        body=body,
-        time=0.0,
-        seconds=0.0,
-        ip=record.header("WARC-IP-Address"),
-        protocol="",
-        truncated=record.header("WARC-Truncated"),
-        encoded=fields.encoded(head),
-    )
-    return archive.decoded(capture)
 
 
 def _intact(record: WarcRecord) -> bool:

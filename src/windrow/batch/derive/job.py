@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 
 import windrow
-from windrow import archive, files, takedown
+from windrow import archive, files, storage, takedown
 from windrow.archive import ArchiveError, WarcRecord, derived, names
 from windrow.archive.derived import DescribedRecord
 from windrow.batch.derive import wat, wet
@@ -22,6 +22,7 @@ from windrow.batch.derive.links import LinkRows
 from windrow.batch.derive.pages import SCHEMA as PAGES
 from windrow.batch.derive.pages import PageRows
 from windrow.batch.derive.wet import WetText
+from windrow.storage import AnyPath
 from windrow.takedown import Takedown
 
 # The account of a source.
@@ -77,13 +78,14 @@ class DerivedFile(Protocol):
 def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]:
     """Write the outputs of a source; yield one row. A function of the engine."""
     counts = DerivedCounts(source)
-    path = Path(source)
-    if not archive.is_archive(path):
-        raise ArchiveError(path, 0, "this is no archive file: it does not begin with a record")
+    path = storage.place(source)
     linked = options.wat or options.links or options.pages  # text alone takes a quarter less time without links
     listed = _listed(options.crawl, options.takedown)
     reader = PageReader(path, dict(options.ends).get(source), listed, MOST if linked else 0)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(path.open("rb"))  # open while it is read: a remote file is then read once
+        if not archive.is_archive(path):
+            raise ArchiveError(path, 0, "this is no archive file: it does not begin with a record")
         outputs = _opened(options, path, counts, stack)
         for found in _with_languages(reader.records(), options.languages):
             counts.records += 1
@@ -114,7 +116,7 @@ def prepare(options: DeriveOptions) -> None:
         wet.kept_text(options.crawl, options.settings)
 
 
-def targets(options: DeriveOptions, source: Path) -> dict[str, Path]:
+def targets(options: DeriveOptions, source: AnyPath) -> dict[str, Path]:
     """Return the files that are made of a source, by kind."""
     output = Path(options.output)
     found = {}
@@ -130,7 +132,7 @@ def targets(options: DeriveOptions, source: Path) -> dict[str, Path]:
 
 
 def _opened(
-    options: DeriveOptions, source: Path, counts: DerivedCounts, stack: contextlib.ExitStack
+    options: DeriveOptions, source: AnyPath, counts: DerivedCounts, stack: contextlib.ExitStack
 ) -> list[DerivedFile]:
     """Open the outputs of a source. Each appears under its name when all are complete."""
     found: list[DerivedFile] = []
@@ -263,7 +265,7 @@ class _Pages:
         self._counts.pages = self._rows.count
 
 
-def _about(record: WarcRecord, source: Path) -> DescribedRecord:
+def _about(record: WarcRecord, source: AnyPath) -> DescribedRecord:
     place = f"{source.name} {record.offset}"
     if record.length == 0:
         place += f" {record.header('WARC-Record-ID')}"  # several records share the gzip member at this offset

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from windrow import storage
 from windrow.archive import names
 from windrow.batch import archives, committed
 from windrow.batch.derive import job, wet
@@ -19,13 +20,14 @@ _COUNTS = ("records", "wat", "wet", "links", "pages", "left_out", "failed", "byt
 class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The wishes of the user."""
 
-    inputs: Sequence[Path]  # crawl directories, directories of archive files, archive files, lists of these
+    inputs: Sequence[str | Path]  # crawls, directories of archive files, archive files, addresses, lists of these
     output: Path
     wat: bool = False
     wet: str = ""  # "", or one of wet.FORMS
     links: bool = False
     pages: bool = False
     languages: bool = False
+    base: str = ""  # where the relative paths of lists begin
     takedown: Path | None = None
     settings: Sequence[str] = ()
 
@@ -72,7 +74,7 @@ def check(request: DeriveRequest) -> None:
 
 def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
     """Derive from every source; those with a problem are named in the summary."""
-    found = _sources(request.inputs)
+    found = _sources(request.inputs, request.base)
     _check_names(found.paths)
     options = job.DeriveOptions(
         output=str(request.output),
@@ -96,16 +98,19 @@ def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
     return summary
 
 
-def _sources(inputs: Sequence[Path]) -> _Sources:
+def _sources(inputs: Sequence[str | Path], base: str) -> _Sources:
     found = _Sources()
-    for path in inputs:
-        if (path / "crawl.toml").is_file():
+    for given in inputs:
+        path = storage.place(str(given))
+        if not isinstance(path, Path):
+            found.paths += archives.find([given], base=base)
+        elif (path / "crawl.toml").is_file():
             _add_crawl(found, path)
         elif path.is_dir():
             # Files that were derived before may be in the same directory.
             found.paths += [one for one in archives.find([path]) if not _is_derived(one)]
         elif path.exists():
-            found.paths += archives.find([path])
+            found.paths += archives.find([path], base=base)
         else:
             found.missing.append(BadSource(str(path), "there is no such file or directory; check the path"))
     found.paths = list(dict.fromkeys(found.paths))

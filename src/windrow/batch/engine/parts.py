@@ -6,7 +6,6 @@ complete and counts, whichever process or machine wrote it, and there is no seco
 
 import functools
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import msgspec
 import pyarrow
 import pyarrow.parquet
 
-from windrow import files
+from windrow import files, storage
 from windrow.batch.engine.protocol import BadSource, MapFunction
 from windrow.config import ConfigError
 
@@ -27,8 +26,8 @@ class SourceState(msgspec.Struct, frozen=True):
     """Which file the rows are of: if it has changed since, they do not count."""
 
     source: str
-    size: int  # bytes; -1 if it is not a file here
-    changed: int  # when it was last changed, in nanoseconds
+    size: int  # bytes; -1 if it is not a file
+    changed: int  # when it was last changed, in nanoseconds; of an address, a hash of what its server says
 
 
 class PartTable:
@@ -57,15 +56,12 @@ class MapParts:
 
     def rows(self, source: str) -> int | None:
         """Return how many rows a source has given; None if it is not done, or has changed since."""
-        return finished(self.path(source), state(source))
+        path = self.path(source)
+        return finished(path, state(source)) if path.exists() else None  # an address is asked only if need be
 
 
 def state(source: str) -> SourceState:
-    try:
-        found = os.stat(source)
-    except OSError:
-        return SourceState(source, -1, 0)
-    return SourceState(source, found.st_size, found.st_mtime_ns)
+    return SourceState(source, *storage.state(source))
 
 
 def finished(path: Path, of: SourceState) -> int | None:
@@ -95,10 +91,11 @@ def write(
 
 
 def read(paths: Iterable[Path]) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of files, in order."""
+    """Yield the rows of files, in order; no batch is larger than a group of rows, whatever the rows hold."""
     for path in paths:
         with pyarrow.parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH)
+            for group in range(file.num_row_groups):
+                yield from file.iter_batches(BATCH, row_groups=[group])
 
 
 def cast(batches: Iterator[pyarrow.RecordBatch], schema: pyarrow.Schema) -> Iterator[pyarrow.RecordBatch]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pyarrow
 
-from windrow import files, streams, takedown, urls
+from windrow import files, storage, streams, takedown, urls
 from windrow.archive import Damage
 from windrow.archive.cdxj import CdxLines
 from windrow.batch.index.sources import IndexSource
@@ -47,7 +47,8 @@ def index(source: str, plan: str, version: str) -> Iterator[pyarrow.RecordBatch]
     target.parent.mkdir(parents=True, exist_ok=True)
     captures, damages = 0, CountedDamages()
     with SortedLines() as lines, files.replacing(target) as plain, streams.gzipped(plain, "wb") as packed:
-        for line in CdxLines(Path(source), of.name, of.length, known.check, damages.add).read(refuses):
+        place, end = storage.place(source), max(of.length, 0) or None
+        for line in CdxLines(place, of.name, end, known.check, damages.add).read(refuses):
             lines.add(line)
             captures += 1
         packed.writelines(lines)

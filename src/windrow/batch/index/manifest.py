@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files, takedown
+from windrow import files, storage, takedown
 from windrow.archive import Damage
 from windrow.config import ConfigError
+from windrow.storage import AnyPath
 
 FILE = "index.json"
 FORMAT = 2  # 1: a damaged file was indexed up to its first damage
@@ -41,9 +42,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     merged: bool = False  # whether shards and table have exactly these files
     files: tuple[IndexedFile, ...] = ()
 
-    def root(self, directory: Path) -> Path:
-        """Return the directory of the archive files."""
-        return directory / self.base
+    def root(self, directory: Path) -> AnyPath:
+        """Return the directory or the address of the archive files."""
+        return storage.place(self.base) if storage.is_remote(self.base) else directory / self.base
 
     def known(self) -> Mapping[str, IndexedFile]:
         return {file.name: file for file in self.files}

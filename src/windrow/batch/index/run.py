@@ -16,6 +16,7 @@ from windrow.batch.index import cdx, manifest, merge
 from windrow.batch.index.cdx import CdxPlan
 from windrow.batch.index.manifest import IndexedFile, Manifest
 from windrow.batch.index.sources import IndexInput, IndexSource
+from windrow.storage import AnyPath
 
 Opened = Callable[[Path], AbstractContextManager[Engine]]  # from the directory of unfinished work to an engine
 
@@ -66,7 +67,7 @@ def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummar
         files=len(indexed),
         read=len(todo),
         captures=sum(file.captures for file in indexed),
-        bytes=sum(source.length for source in todo),
+        bytes=sum(max(source.length, 0) for source in todo),
         damaged={file.name: problems for file in indexed if (problems := file.problems())},
     )
 
@@ -113,8 +114,10 @@ def _entry(source: IndexSource, row: Mapping[str, int | str], problem: str) -> I
     )
 
 
-def _relative(base: Path, output: Path) -> str:
+def _relative(base: AnyPath, output: Path) -> str:
     """Return where the archive files are. A crawl's directory that is moved as a whole keeps a valid index."""
+    if not isinstance(base, Path):
+        return str(base)
     base, output = base.resolve(), output.resolve()
     return os.path.relpath(base, output) if output.is_relative_to(base) else str(base)
 

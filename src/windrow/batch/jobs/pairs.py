@@ -12,11 +12,14 @@ import msgspec
 import pyarrow
 import pyarrow.parquet
 
-from windrow import archive, plugins, streams
-from windrow.batch.jobs.record import JobRecord
+from windrow import archive, plugins, storage, streams
+from windrow.batch import archives
+from windrow.batch.jobs.record import JobDocument, JobRecord
 from windrow.config import ConfigError
+from windrow.corpus import document as documents
+from windrow.corpus import reader
 
-Process = Callable[[JobRecord], Iterable[tuple[object, object]] | None]
+Process = Callable[[JobRecord | JobDocument], Iterable[tuple[object, object]] | None]
 Reduce = Callable[[Any, Any], Any]
 
 SCHEMA = pyarrow.schema([("key", pyarrow.string()), ("value", pyarrow.string()), ("kind", pyarrow.int32())])
@@ -50,18 +53,28 @@ def load(reference: str) -> JobCode:
     return JobCode(process, reduce)
 
 
-def of_file(source: str, reference: str) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the reduced pairs of an archive file."""
+def of_file(source: str, reference: str, ends: tuple[tuple[str, int], ...] = ()) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the reduced pairs of an archive file, or of a shard of a corpus.
+
+    `ends`: files that grow, and the bytes of them that count.
+    """
     process, reduce = load(reference)
     found: dict[str, Any] = {}
-    for record in archive.records(Path(source)):
-        for key, value in process(JobRecord(record)) or ():
+    for record in _records(source, dict(ends).get(source)):
+        for key, value in process(record) or ():
             text = key if isinstance(key, str) else _ENCODER.encode(key).decode()
             found[text] = reduce(found[text], value) if text in found else value
         if len(found) >= _HELD:
             yield _batch(found)
             found = {}
     yield _batch(found)
+
+
+def _records(source: str, end: int | None) -> Iterator[JobRecord | JobDocument]:
+    path = storage.place(source)
+    if archives.is_documents(source):
+        return (JobDocument(documents.read(line, place), line) for line, place, _ in reader.lines_of(path, end))
+    return map(JobRecord, archive.records(path, end=end))
 
 
 def _batch(found: dict[str, Any]) -> pyarrow.RecordBatch:

@@ -1,4 +1,4 @@
-"""A record of an archive as the job of a user sees it."""
+"""A record of an archive, or a document of a corpus, as the job of a user sees it."""
 
 import functools
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 import msgspec
 
 from windrow import archive
-from windrow.archive import WarcRecord, fields
+from windrow.archive import WarcRecord
 from windrow.batch.pages import NOWHERE
-from windrow.data import Capture, Task
+from windrow.data import Capture, Document
 from windrow.extract import decode, sniff
 
 
 class JobRecord:
     """One record of a WARC, WAT or WET file. Costly values are made when they are first used."""
+
+    document: Document | None = None
 
     def __init__(self, record: WarcRecord) -> None:
         self.record = record  # as it is in the file
@@ -69,16 +71,45 @@ class JobRecord:
     def _http(self) -> Capture | None:
         if "/http" not in self.record.header("Content-Type").lower():
             return None
-        head, body = fields.split(self.record.block, {})
-        return Capture(
-            task=Task(NOWHERE),
-            status=fields.status(head) if self.type == "response" else 0,
-            request=b"",
-            head=head,
-            body=body,
-            time=0.0,
-            seconds=0.0,
-            ip="",
-            protocol="",
-            encoded=fields.encoded(head),
-        )
+        return archive.capture_of(self.record, NOWHERE)
+
+
+class JobDocument:
+    """One document of a corpus: what a job reads of a record is there too, as far as a document has it."""
+
+    type = "document"
+    status = 0
+    is_html = False
+    record = None
+
+    def __init__(self, document: Document, line: bytes) -> None:
+        self.document = document
+        self._line = line
+
+    @property
+    def url(self) -> str:
+        return self.document.url
+
+    @property
+    def date(self) -> str:
+        """When its page was captured: 2026-11-16T09:37:02.123Z."""
+        return self.document.time
+
+    @property
+    def text(self) -> str:
+        """Its paragraphs, one per line."""
+        return self.document.text
+
+    @property
+    def body(self) -> bytes:
+        return self.text.encode()
+
+    def header(self, name: str) -> str:
+        return ""
+
+    def http_header(self, name: str) -> str:
+        return ""
+
+    def json(self) -> Any:
+        """Return its line in the corpus."""
+        return msgspec.json.decode(self._line)

@@ -1,4 +1,4 @@
-"""`windrow batch`: the job of a user over archive files, on an engine."""
+"""`windrow batch`: the job of a user over archive files or the shards of a corpus, on an engine."""
 
 import functools
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.batch import archives
+from windrow.batch import archives, committed
 from windrow.batch.engine.protocol import BadSource, Engine
 from windrow.batch.jobs import pairs
 from windrow.config import ConfigError
@@ -14,11 +14,12 @@ from windrow.config import ConfigError
 
 class BatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     job: str  # a file of Python, or an installed module
-    inputs: Sequence[Path]
+    inputs: Sequence[str | Path]
     output: Path  # a file; with several files, a directory
     format: str = "json"
     files: int = 1
     subset: str = "warc"  # of crawl directories
+    base: str = ""  # where the relative paths of lists begin
     force: bool = False
 
 
@@ -64,8 +65,9 @@ def target(options: BatchOptions) -> str:
 
 def run(options: BatchOptions, engine: Engine) -> BatchSummary:
     code = engine.ship(reference(options.job))
-    sources = archives.find(options.inputs, options.subset)
-    found = engine.map(sources, functools.partial(pairs.of_file, reference=code), pairs.SCHEMA)
+    sources = archives.find(options.inputs, options.subset, options.base, documents=True)
+    work = functools.partial(pairs.of_file, reference=code, ends=committed.ends(sources))
+    found = engine.map(sources, work, pairs.SCHEMA)
     if found.bad and len(found.bad) == len(sources):
         first = found.bad[0]
         raise ConfigError(f"no file could be read; the first, {first.source}: {first.problem}")

@@ -11,15 +11,25 @@ package.module:name` names a `Format` anywhere on Python's path.
 
 from windrow import plugins
 from windrow.config import ConfigError
-from windrow.corpus.formats import jsonl, markdown, parquet, prevertical, text, vertical
+from windrow.corpus.formats import jsonl, markdown, markup, parquet, prevertical, text, vertical
 from windrow.corpus.formats.format import Format, each
 
 FORMATS = {
     "jsonl": Format(".jsonl.gz", each(jsonl.encode), read=jsonl.read, suffixes=(".jsonl", ".json", ".ndjson")),
     "prevertical": Format(
-        ".prevert.gz", each(prevertical.encode), read=prevertical.read, suffixes=(".prevert", ".prevertical")
+        ".prevert.gz",
+        each(prevertical.encode),
+        numbered=markup.BEGINNING,
+        read=prevertical.read,
+        suffixes=(".prevert", ".prevertical"),
     ),
-    "vertical": Format(".vert.gz", each(vertical.encode), read=vertical.read, suffixes=(".vert", ".vertical")),
+    "vertical": Format(
+        ".vert.gz",
+        each(vertical.encode),
+        numbered=markup.BEGINNING,
+        read=vertical.read,
+        suffixes=(".vert", ".vertical"),
+    ),
     "text": Format(".txt.gz", each(text.encode), read=text.read, suffixes=(".txt", ".text")),
     "markdown": Format(".md.gz", each(markdown.encode)),
     "parquet": Format(".parquet", parquet.ParquetEncoder, columnar=True),

@@ -68,6 +68,7 @@ class Format(msgspec.Struct, frozen=True):
     open: Open
     columnar: bool = False  # keeps documents in memory: at most MOST_TABLES files at once, and not to standard output
     read: Callable[[ByteStream], Iterator[DocumentRecord]] | None = None  # how `windrow dedup` reads it
+    numbered: bytes = b""  # how each document begins, with %d for its number, if its bytes depend on that
     suffixes: tuple[str, ...] = ()  # with `read`: names of such files end in one of these, or in one and .gz or .zst
 
 

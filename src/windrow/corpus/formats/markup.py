@@ -18,6 +18,7 @@ from windrow.data import Document
 from windrow.streams import ByteStream
 
 TITLE = 300  # characters
+BEGINNING = b'<doc id="%d"'  # of each document, with its number in the export
 SNIFF = 1 << 18  # bytes among which the first line ends
 _CLASSES = (
     (100, "0-100"),
