@@ -22,7 +22,7 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "storage", "streams", "takedown"),
+    ("plugins", "rules", "storage", "streams", "takedown", "shards"),
     ("orders",),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),
@@ -60,7 +60,7 @@ ADDRESSES = {
     "pyspark": ("batch/engine/spark.py",),
     "resvg_py": ("report/svg.py",),
     "readability": ("extract/evaluation/peers.py",),
-    "redis": ("frontier/redis.py", "cluster/"),
+    "redis": ("cluster/redis/",),
     "resiliparse": ("extract/evaluation/peers.py",),
     "rich": ("cli/", "crawl/display.py"),
     "sklearn": ("extract/lines/fit.py",),
@@ -71,8 +71,8 @@ ADDRESSES = {
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
-    "xxhash": ("urls/", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
-    "zstandard": ("archive/", "coding.py", "streams.py"),
+    "xxhash": ("urls/", "shards.py", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
+    "zstandard": ("archive/", "cluster/", "coding.py", "streams.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.

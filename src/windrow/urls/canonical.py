@@ -8,7 +8,7 @@ import url as whatwg
 import xxhash
 
 from windrow.data import Url
-from windrow.urls.parts import split, surt
+from windrow.urls.parts import key, split, surt
 from windrow.urls.suffixes import domain
 from windrow.urls.visits import cleaned
 
@@ -182,3 +182,11 @@ def _authority(authority: str) -> tuple[str, str, str] | None:
             _authorities.clear()
         _authorities[authority] = found
     return found
+
+
+def restored(text: str) -> Url:
+    """Return the record of a canonical URL that was written down: a newer rule of canonical form must not change it."""
+    start = text.index("//") + 2
+    authority = text[start : text.index("/", start)]
+    host = authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
+    return Url(text, host, domain(host), key(text))

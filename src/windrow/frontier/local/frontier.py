@@ -4,7 +4,7 @@ import contextlib
 import errno
 from collections.abc import Iterable, Mapping, Sequence
 
-from windrow import config, fingerprints
+from windrow import config, fingerprints, shards
 from windrow.data import (
     Carried,
     Controls,
@@ -155,7 +155,7 @@ class LocalFrontier:
     def position(self) -> Position:
         """Return how far the store has come."""
         meta = self.meta
-        return Position(frame=meta.frame, seq=meta.seq, log=meta.log, files=dict(meta.files))
+        return Position(frame=meta.frame, seq=meta.seq, log=meta.log, files=dict(meta.files), exchanged=meta.exchanged)
 
     def controls(self) -> Controls:
         """Return what orders have changed."""
@@ -186,6 +186,7 @@ class LocalFrontier:
         meta.frame = frame.number
         meta.log = log
         meta.files.update(frame.lengths)
+        meta.exchanged = shards.apply(meta.exchanged, frame)
         meta.seq = max([meta.seq, *(entry.report.seq for entry in frame.entries)])
 
     def checkpoint_due(self, now: float) -> bool:
