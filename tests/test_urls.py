@@ -554,6 +554,9 @@ def test_a_host_is_below_itself_and_the_domains_above_it() -> None:
         ("http://example.org/(S(0123456789abcdef01234567))/p.aspx", "org,example)/p.aspx"),
         ("http://example.org/?sid=short", "org,example)/?sid=short"),
         ("http://192.0.2.7/", "7,2,0,192)/"),
+        ("http://WWW.Example.Org/A", "org,example)/a"),
+        ("http://example.org", "org,example)/"),
+        ("http://example.org?a=1", "org,example)/?a=1"),
         ("dns:example.org", ""),
         ("no URL", ""),
     ],
@@ -569,7 +572,16 @@ def test_the_sort_key_of_a_canonical_url_is_its_surt(rest: str) -> None:
         assert urls.sort_key(url.text) == urls.surt(url.text)
 
 
-@given(st.text("aB./?&=", max_size=20))
-def test_the_sort_key_does_not_depend_on_how_it_is_computed(rest: str) -> None:
-    url = f"http://a.example.org/{rest}"
-    assert urls.sort_key(url) == urls.sort_key(url.replace("http://", "http://u@"))
+@given(st.text("aBn-.", max_size=8), st.text("aB./?&=", max_size=20))
+@example("WWW.", "")
+@example("", "?a")
+@example("xn--", "/")
+def test_the_sort_key_does_not_depend_on_how_it_is_computed(host: str, rest: str) -> None:
+    url = f"http://{host}example.org{rest}"
+    assert urls.sort_key(url) == urls.sort_key(url.replace("http://", "http://u@", 1))
+
+
+@given(st.text())
+def test_any_text_has_a_sort_key_or_none(text: str) -> None:
+    assert urls.sort_key(text) == ""
+    assert isinstance(urls.sort_key(f"http://{text}"), str)

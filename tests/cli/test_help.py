@@ -32,7 +32,14 @@ def test_every_help_text_fits_and_names_its_values(words: tuple[str, ...]) -> No
     text = shown(*words)
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"<(?:str|int|float|path|list)\b|list\[|\{[A-Z]", text)
-    assert "\x1b" not in text and "─" not in text
+    assert "\x1b" not in text and "─" not in text and "…..." not in text
+
+
+def test_the_short_option_shows_the_same_text() -> None:
+    for words in [(), ("status",), ("lm", "train")]:
+        assert (
+            CliRunner().invoke(cli.app, [*words, "-h"]).output == CliRunner().invoke(cli.app, [*words, "--help"]).output
+        )
 
 
 def test_commands_stand_under_headings() -> None:

@@ -14,7 +14,7 @@ from windrow.crawl.give import PATIENCE, Given
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help=f"Wait up to {PATIENCE:g} s until a running crawl took it.")
 ]
-Names = Annotated[list[str], typer.Argument(help="Hosts or domains, with all hosts below them.", metavar="NAME…")]
+Names = Annotated[list[str], typer.Argument(help="Hosts or domains, with all hosts below them.", metavar="NAME")]
 _SHOWN = 20  # refused seeds that are named
 
 
@@ -45,7 +45,7 @@ def unblock(directory: Directory, names: Names, wait: Wait = True, as_json: Json
 
 def add(
     directory: Directory,
-    sources: Annotated[list[str], typer.Argument(help="URLs, or files of URLs; - for stdin.", metavar="URL-OR-FILE…")],
+    sources: Annotated[list[str], typer.Argument(help="URLs, or files of URLs; - for stdin.", metavar="URL-OR-FILE")],
     wait: Wait = True,
     as_json: Json = False,
 ) -> None:
@@ -64,7 +64,7 @@ def change(
     directory: Directory,
     settings: Annotated[
         list[str],
-        typer.Argument(help="fetch.delay=10; fetch.delay= for the value of crawl.toml.", metavar="NAME=VALUE…"),
+        typer.Argument(help="fetch.delay=10; fetch.delay= for the value of crawl.toml.", metavar="NAME=VALUE"),
     ],
     wait: Wait = True,
     as_json: Json = False,

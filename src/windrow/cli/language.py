@@ -21,7 +21,7 @@ def train(
         str, typer.Argument(help="The language, as code or English name; qaa to qtz for one that has no code.")
     ],
     samples: Annotated[
-        list[str], typer.Argument(help="UTF-8 text in this language; - for standard input.", metavar="SAMPLE…")
+        list[str], typer.Argument(help="UTF-8 text in this language; - for standard input.", metavar="SAMPLE")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the model.", metavar="MODEL")],
 ) -> None:

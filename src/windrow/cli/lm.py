@@ -22,7 +22,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         help="UTF-8 text, HTML or WARC files, also compressed; - for standard input. A line of text is a paragraph.",
-        metavar="FILE…",
+        metavar="FILE",
     ),
 ]
 Output = Annotated[

@@ -44,6 +44,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},  # commands inherit it
     help="Windrow builds text corpora from the web. Start with `windrow demo`.",
 )
 _COMMANDS: dict[str, Callable[..., None]] = {

@@ -70,8 +70,20 @@ def seeds(
         found = itertools.chain.from_iterable(collect.read(source, complain) for source in sources or ())
     written = _write(collect.unique(found, per_host or 0), output)
     note(f"{count(written, 'URL')}" + (f" in {output}" if output else ""))
+    if not written and not problems:
+        note(f"windrow: {_nothing(table, language, min_pages, min_share)}")
     if problems or not written:
         raise typer.Exit(2)
+
+
+def _nothing(table: str, language: str, min_pages: int, min_share: float) -> str:
+    """Say why the list is empty, and what to change."""
+    if not table:
+        return "there is no http or https URL in these sources; windrow seeds --help says what can be read"
+    return (
+        f"no host in {table} has {count(min_pages, 'page')} in {language} that are {min_share:g} % of its pages; "
+        "lower --min-pages or --min-share"
+    )
 
 
 def _of_table(place: str, options: dict[str, Any], per_host: int | None) -> Iterator[str]:

@@ -26,8 +26,9 @@ _HOST = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f
 
 # A URL that the parser would not change, without a session id.
 _ORDINARY = re.compile(
-    r"https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*\.[a-z]{2,63}(?:/[\w~-][\w~.-]*)*/?(?:\?(?!.*(?:sid|ion|cfid))[\w~.=&/-]+)?",
-    re.ASCII | re.IGNORECASE,
+    r"https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*\.[a-z]{2,63}(?=/)(?:/[\w~-][\w~.-]*)*/?"
+    r"(?:\?(?i:(?!.*(?:sid|ion|cfid)))[\w~.=&/-]+)?",
+    re.ASCII,
 )
 # Session ids that the sort keys of the Internet Archive leave out; a canonical URL has none of them.
 _SESSION = re.compile(

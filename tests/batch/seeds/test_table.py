@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import crashing
 from tests.batch.test_query import PAGES, line
 from windrow.batch.index import table as columns
 from windrow.batch.seeds import table
@@ -34,6 +35,15 @@ def test_limits_and_crawl_are_options(index: str) -> None:
     assert list(table.find(index, LanguageHosts(language="mal", crawl="A-2"))) == []
     everything = LanguageHosts(language="mal", per_host=0, crawl="A-1")
     assert len(list(table.find(index, everything))) == 8 + 7 + 5
+
+
+def test_an_empty_list_is_explained(index: str) -> None:
+    result = crashing.run(["seeds", "--from-index", index, "--language", "ces"])
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        f"0 URLs\nwindrow: no host in {index} has 5 pages in ces that are 5 % of its pages; "
+        "lower --min-pages or --min-share\n"
+    )
 
 
 def test_a_code_or_crawl_that_is_none_is_refused(index: str) -> None:
