@@ -12,10 +12,11 @@ from typing import Protocol
 
 import msgspec
 
-from windrow import log
+from windrow import log, shards
 from windrow.crawl.disk import FULL, Disk
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.serial import Serial
-from windrow.data import Entry, Frame, Kind, Order, Reason, Task
+from windrow.data import Entry, Frame, Kind, Order, Reason, Task, Watermark
 from windrow.frontier import Durable
 from windrow.log.writer import Log
 
@@ -40,8 +41,17 @@ class Cut(msgspec.Struct, frozen=True):
 class GroupCommit:
     """Holds the entries that are recorded and not in the log yet."""
 
-    def __init__(self, store: Durable, journal: Log, files: Sequence[Files], serial: Serial, disk: Disk) -> None:
+    def __init__(
+        self,
+        store: Durable,
+        journal: Log,
+        files: Sequence[Files],
+        serial: Serial,
+        disk: Disk,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self._store = store
+        self._neighbours = neighbours
         self._log = journal
         self._files = files
         self._serial = serial
@@ -50,6 +60,7 @@ class GroupCommit:
         self._entries: list[Entry] = []
         self._seeds: list[Task] = []
         self._orders: list[Order] = []
+        self._got: dict[int, Watermark] = {}
         self._lengths: dict[str, int] = {}
         self._requests = 0
         self._offline = self._logged_offline = 0.0
@@ -70,6 +81,19 @@ class GroupCommit:
 
     def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
+
+    def note_got(self, got: dict[int, Watermark]) -> None:
+        """Say in the next frame how far the links of other shards were admitted: with the seeds noted so far."""
+        self._got |= got
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything is not in the log yet."""
+        return self._lock.locked() or self._has_news()
+
+    def _has_news(self) -> bool:
+        begins = self._neighbours is not None and self._neighbours.begins > 0
+        return bool(self._entries or self._seeds or self._orders or self._got) or begins
 
     def note_order(self, order: Order) -> None:
         self._orders.append(order)
@@ -128,14 +152,14 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        nothing = not self._entries and not self._seeds and not self._orders
-        if nothing and self._offline == self._logged_offline:
+        if not self._has_news() and self._offline == self._logged_offline:
             return None
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
         entries, self._entries = self._entries, []
         seeds, self._seeds = self._seeds, []
         orders, self._orders = self._orders, []
+        got, self._got = self._got, {}
         lengths, self._lengths = self._lengths, {}
         requests, self._requests = self._requests, 0
         frame = Frame(
@@ -147,10 +171,20 @@ class GroupCommit:
             in_flight=in_flight() - requests,
             orders=tuple(orders),
             offline=self._offline,
+            incarnation=self._neighbours.begins if self._neighbours is not None else 0,
+            receivers=self._receivers(entries),
+            got=got,
         )
         self._logged_offline = self._offline
         self._number += 1
         return Cut(frame, requests)
+
+    def _receivers(self, entries: Iterable[Entry]) -> tuple[int, ...]:
+        """Return the shards that links of these entries belong to."""
+        if self._neighbours is None:
+            return ()
+        sent = (task for entry in entries for task in entry.sent)
+        return tuple(sorted(shards.split(sent, self._neighbours.territory.count)))
 
     def _flush(self) -> bool:
         """Write the buffers. If that fails part way, the lengths flushed so far are kept for the next attempt."""
@@ -169,6 +203,8 @@ class GroupCommit:
         if position is None:
             return False
         await self._store.committed(frame, position)
+        if self._neighbours is not None:
+            self._neighbours.committed(frame)
         return True
 
     def _append(self, frame: Frame) -> log.Position:

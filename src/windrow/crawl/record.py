@@ -20,6 +20,7 @@ from windrow.corpus.shards import Shards
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.commit import Files, GroupCommit
 from windrow.crawl.disk import Disk
+from windrow.crawl.neighbours import Arrival, Neighbours
 from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
@@ -38,7 +39,9 @@ _T = TypeVar("_T")
 class Recorder:
     """Owns the files of a crawl: archive, corpus, n-grams and log."""
 
-    def __init__(self, directory: Path, options: Config, resumed: Resumed, disk: Disk) -> None:
+    def __init__(
+        self, directory: Path, options: Config, resumed: Resumed, disk: Disk, neighbours: Neighbours | None = None
+    ) -> None:
         self._frontier = resumed.frontier
         self._disk = disk
         self._serial = Serial(self._failed)
@@ -57,7 +60,7 @@ class Recorder:
         self._decider = Decider(options.signals, self._frontier.first_seen, mark)
         files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
         journal = Log(directory / "log", resumed.position)
-        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
+        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk, neighbours)
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 
@@ -76,6 +79,15 @@ class Recorder:
     async def add(self, tasks: list[Task]) -> list[Task]:
         """Admit tasks from outside; return those that were new."""
         return await self._serial.run(self._add(tasks))
+
+    async def take_in(self, arrival: Arrival) -> list[Task]:
+        """Admit links from other shards; return those that were new. Links and `got` are in one frame."""
+        return await self._serial.run(self._take_in(arrival))
+
+    async def _take_in(self, arrival: Arrival) -> list[Task]:
+        admitted = await self._add(list(arrival.tasks))
+        self.commits.note_got(arrival.got)
+        return admitted
 
     async def record(self, outcome: Outcome, members: Members | None = None) -> None:
         """Record what became of a task. When this returns, the frontier knows; the next commit makes it durable."""

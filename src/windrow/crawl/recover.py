@@ -18,7 +18,8 @@ import msgspec
 
 from windrow import files, frontier, log, origin
 from windrow.config import Config, ConfigError
-from windrow.frontier import DurableFrontier
+from windrow.data import Exchanged
+from windrow.frontier import DurableFrontier, Territory
 from windrow.judge.language import codes
 
 # Files that only ever grow, whose committed lengths are in the log.
@@ -34,6 +35,7 @@ class Resumed(msgspec.Struct):
     frames: int  # the last frame's number
     seq: int
     files: dict[str, int]  # committed length of every file of the archive and the corpus
+    exchanged: Exchanged  # with other shards
     replayed: int  # frames of the log
     torn: list[str]  # what was moved aside, one sentence each
 
@@ -80,7 +82,7 @@ def check_version(directory: Path) -> None:
         )
 
 
-async def resume(directory: Path, options: Config, now: float) -> Resumed:
+async def resume(directory: Path, options: Config, now: float, territory: Territory | None = None) -> Resumed:
     """Open the frontier and bring it, and all files, to the last commit."""
     check_version(directory)
     (directory / "log").mkdir(exist_ok=True)
@@ -91,6 +93,7 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
         now,
         files=origin.before_pages(options),
         languages=[*accepted, *map(codes.short, accepted)],
+        territory=territory,
     )
     try:
         return await _catch_up(directory, store, now)
@@ -118,6 +121,7 @@ async def _catch_up(directory: Path, store: DurableFrontier, now: float) -> Resu
         frames=reached.frame,
         seq=reached.seq,
         files=dict(reached.files),
+        exchanged=reached.exchanged,
         replayed=replayed,
         torn=torn,
     )

@@ -32,6 +32,7 @@ from windrow.frontier.local.leases import Leases
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, rank
 from windrow.frontier.policy.rank import TermContext
@@ -59,6 +60,7 @@ class LocalFrontier:
         now: float,
         files: Mapping[str, str] | None = None,
         languages: Sequence[str] = (),
+        territory: Territory | None = None,
     ) -> None:
         self._store = store
         self._options = options.frontier
@@ -82,7 +84,7 @@ class LocalFrontier:
         )
         names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
         terms = rank.terms(names, TermContext(languages=tuple(languages)))
-        self._acks = Acks(views, options, terms)
+        self._acks = Acks(views, options, terms, territory)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
