@@ -20,23 +20,17 @@ def shard_of(domain: str, shards: int) -> int:
     return xxhash.xxh3_64_intdigest(domain.encode("utf-8", "surrogatepass")) % shards
 
 
-def split(tasks: Iterable[Task], shard: int, shards: int) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
-    """Return the tasks of this shard, and those of all others."""
-    own: list[Task] = []
-    foreign: list[Task] = []
-    known: dict[str, bool] = {}  # most links of a page lead to few domains
+def split(tasks: Iterable[Task], shards: int) -> dict[int, list[Task]]:
+    """Return the tasks of each shard, in their order. Most links of a page lead to few domains: one hash for each."""
+    found: dict[int, list[Task]] = {}
+    known: dict[str, list[Task]] = {}
     for task in tasks:
         domain = task.url.domain
-        mine = known.get(domain)
-        if mine is None:
-            mine = known[domain] = shard_of(domain, shards) == shard
-        (own if mine else foreign).append(task)
-    return tuple(own), tuple(foreign)
-
-
-def receivers(tasks: Iterable[Task], shards: int) -> tuple[int, ...]:
-    """Return the shards that tasks belong to, in order."""
-    return tuple(sorted({shard_of(domain, shards) for domain in {task.url.domain for task in tasks}}))
+        group = known.get(domain)
+        if group is None:
+            group = known[domain] = found.setdefault(shard_of(domain, shards), [])
+        group.append(task)
+    return found
 
 
 def apply(exchanged: Exchanged, frame: Frame) -> Exchanged:

@@ -53,23 +53,18 @@ class Outbox:
         return 1 << 62
 
 
-def sent(outbox: Path, start: Position, span: tuple[int, int], receiver: int, count: int) -> Iterator[SentLinks]:
+def sent(directory: Path, start: Position, span: tuple[int, int], receiver: int, count: int) -> Iterator[SentLinks]:
     """Yield the links to one of `count` shards, frame by frame; `span`: after this frame, up to and with that one.
 
-    Frames after the span may not be durable yet. A frame without such links is yielded without tasks, if it is the last
-    of the span: the caller then knows that it has seen them all.
+    Frames after the span may not be durable yet.
     """
     after, until = span
-    for text, position in reader.members(outbox, start):
+    for text, position in reader.members(directory, start):
         first, _, rest = text.partition(b"\n")
         head = format.head(first)
         if head.frame > until:
             return
-        if head.frame <= after or (receiver not in head.receivers and head.frame < until):
-            continue
-        lines = [line for line in rest.splitlines() if format.SENT in line] if receiver in head.receivers else []
-        tasks = [task for line in lines for task in format.sent(line)]
-        known: dict[str, bool] = {}
-        for domain in {task.url.domain for task in tasks}:
-            known[domain] = shards.shard_of(domain, count) == receiver
-        yield SentLinks(head.frame, tuple([task for task in tasks if known[task.url.domain]]), position)
+        if head.frame > after and receiver in head.receivers:
+            lines = [line for line in rest.splitlines() if format.SENT in line]
+            tasks = [task for line in lines for task in format.sent(line)]
+            yield SentLinks(head.frame, tuple(shards.split(tasks, count).get(receiver, ())), position)
