@@ -485,6 +485,13 @@ class Watermark(msgspec.Struct, frozen=True, gc=False, array_like=True):
     frame: int = 0
 
 
+class Arrival(msgspec.Struct, frozen=True):
+    """Links from other shards. The frame that admits them must say `got`."""
+
+    tasks: tuple[Task, ...]
+    got: dict[int, Watermark]  # by sender
+
+
 class Exchanged(msgspec.Struct, frozen=True):
     """What the log of a shard says about the exchange with other shards: a fold over its frames, see `shards.apply`."""
 

@@ -14,9 +14,9 @@ from windrow.cluster.courier import Courier
 from windrow.cluster.exchange import Exchange, Wanted
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
-from windrow.cluster.sentkeys import SentKeys
 from windrow.cluster.transport import Transport
 from windrow.data import Entry, Exchanged, Frame, Reason, Report, Task, Url, Watermark
+from windrow.frontier.local.territory import SentKeys
 
 
 class Web:

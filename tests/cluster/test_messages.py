@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.logs import url
 from windrow.cluster import messages
 from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
-from windrow.cluster.sentkeys import SentKeys
 from windrow.data import Task, Watermark
+from windrow.frontier.local.territory import SentKeys
 
 TASKS = st.builds(
     Task,

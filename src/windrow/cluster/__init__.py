@@ -11,7 +11,7 @@ lose, repeat, delay and reorder them, and may be emptied at any time.
 - `exchange`: both for all other shards, as a state machine without I/O; time is passed in
 - `transport`: what a carrier of messages must do; `courier` moves messages between an exchange and a transport
 - `end`: whether the whole crawl is at its end, exactly
-- `sentkeys`: a filter of links that were sent before
+- `neighbours`: the other shards, as the crawl of one shard needs them
 - `redis`: the transport over Redis or Valkey, leases of shards, address slots, and the record of a job
 
 docs/cluster.md has the protocol with its invariants; decision 34 says why it is so.

@@ -15,18 +15,11 @@ from windrow.cluster.inbound import Inbound, Offer, covers
 from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
 from windrow.cluster.outbound import Outbound, Packet
 from windrow.cluster.transport import Incoming, Outgoing
-from windrow.data import Exchanged, Frame, Task, Watermark
+from windrow.data import Arrival, Exchanged, Frame, Task, Watermark
 
 REFRESH = 5.0  # seconds after which all registers are written again: a transport may have lost some of them
 MOST_PENDING = 50_000  # links that have arrived and wait for the crawl; then the inbox is not read
 MOST_MESSAGES = 256  # read in one call
-
-
-class Arrival(msgspec.Struct, frozen=True):
-    """Links from other shards. The frame that admits them must say `got`."""
-
-    tasks: tuple[Task, ...]
-    got: dict[int, Watermark]
 
 
 class Wanted(msgspec.Struct, frozen=True):

@@ -26,14 +26,14 @@ from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
 from windrow.crawl.ending import RunState
 from windrow.crawl.inflight import InFlight
-from windrow.crawl.neighbours import Arrival, Exchanging, Neighbours, Rounds
+from windrow.crawl.neighbours import Exchanging, Neighbours, Rounds
 from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
 from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations
 from windrow.crawl.visits import Visits
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Counts, Grant, Kind, Reason, Receipt, Report, Task
+from windrow.data import Arrival, Counts, Grant, Kind, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier

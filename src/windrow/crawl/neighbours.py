@@ -11,15 +11,8 @@ from typing import Protocol
 
 import msgspec
 
-from windrow.data import Counts, Exchanged, Frame, Task, Watermark
+from windrow.data import Arrival, Counts, Exchanged, Frame
 from windrow.frontier import Territory
-
-
-class Arrival(msgspec.Struct, frozen=True):
-    """Links from other shards. The frame that admits them must say `got`."""
-
-    tasks: tuple[Task, ...]
-    got: dict[int, Watermark]  # by sender
 
 
 class Neighbours(Protocol):

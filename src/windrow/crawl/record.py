@@ -20,12 +20,12 @@ from windrow.corpus.shards import Shards
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.commit import Files, GroupCommit
 from windrow.crawl.disk import Disk
-from windrow.crawl.neighbours import Arrival, Neighbours
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
 from windrow.crawl.serial import Serial
-from windrow.data import Capture, Order, Receipt, Report, Task
+from windrow.data import Arrival, Capture, Order, Receipt, Report, Task
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen

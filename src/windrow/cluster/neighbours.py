@@ -1,0 +1,91 @@
+"""The other shards, as the crawl of one shard needs them: an exchange, and a courier between it and a transport."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from windrow import log
+from windrow.cluster.courier import Courier, LogReader
+from windrow.cluster.exchange import Exchange
+from windrow.cluster.messages import Standing
+from windrow.cluster.transport import Transport
+from windrow.data import Arrival, Counts, Exchanged, Frame
+from windrow.frontier import Territory
+
+BUSY, RESTING = 0.5, 0.1  # seconds between two calls; a commit brings the next one forward
+
+
+class ShardNeighbours:
+    """Implements `crawl.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
+
+    Only one process runs a shard: the lock of its directory sees to that. So a transport that knows a higher incarnation of
+    this shard than ours remembers a directory that was lost, or a clock that was ahead, and we begin above that.
+    """
+
+    def __init__(
+        self, shard: int, count: int, transport: Transport, directory: Path, now: Callable[[], float] = time.time
+    ) -> None:
+        self.territory = Territory(shard, count)
+        self._transport = transport
+        self._directory = directory
+        self._now = now
+        self._ended: tuple[int, ...] = ()
+        self._standing = Standing(0)
+        self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
+        self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
+
+    def begin(self, exchanged: Exchanged) -> None:
+        """Make the exchange: `exchanged` is what the log says."""
+        shard, count = self.territory.shard, self.territory.count
+        self._exchange = Exchange(shard, count, exchanged, int(self._now() * 1000))
+        reader = LogReader(log.Outbox(self._directory / "log"), count)
+        self._courier = Courier(self._exchange, self._transport, reader)
+
+    @property
+    def begins(self) -> int:
+        return self._exchange.begins
+
+    def committed(self, frame: Frame) -> None:
+        """Publish the links of a durable frame with the next call, and acknowledge what it has got."""
+        self._exchange.committed(frame)
+
+    def arrived(self) -> Arrival | None:
+        return self._exchange.arrived()
+
+    async def call(self, idle: bool, counts: Counts) -> float:
+        """Talk once; return the seconds until the next call."""
+        self._standing = self._stand(idle, counts)
+        before = self._courier.failure
+        await self._courier.call(self._now(), self._standing)
+        self._tell(before)
+        if self._exchange.superseded:
+            self._exchange.begin(int(self._now() * 1000))
+        return self._courier.pause or (RESTING if idle else BUSY)
+
+    async def ended(self) -> bool:
+        """Return whether all shards are at their end. The others hear of it with one more call."""
+        self._ended = self._ended or await self._courier.ended(self._standing)
+        if self._ended:
+            await self._courier.call(self._now(), self._stand(True, None))
+        return bool(self._ended)
+
+    async def close(self) -> None:
+        """Nothing is left to do: what others have not got is in the log."""
+
+    def _stand(self, idle: bool, counts: Counts | None) -> Standing:
+        now, last = self._now(), self._standing
+        if counts is None:
+            return Standing(0, idle=idle, ended=self._ended, waiting=last.waiting, finished=last.finished)
+        finished = sum(counts.finished.values())
+        rate = last.rate
+        if now - self._since >= 1.0:
+            rate = max(0, finished - self._finished) / (now - self._since) if self._finished >= 0 else 0.0
+            self._finished, self._since = finished, now
+        return Standing(0, idle=idle, ended=self._ended, waiting=counts.waiting, finished=finished, rate=rate)
+
+    def _tell(self, before: str) -> None:
+        failure = self._courier.failure
+        if failure != before:
+            self.note(
+                f"{failure}; links to other shards wait" if failure else "the exchange with other shards works again"
+            )
