@@ -18,8 +18,9 @@ BUSY, RESTING = 0.5, 0.1  # seconds between two calls; a commit brings the next 
 class ShardNeighbours:
     """Implements `crawl.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
 
-    Only one process runs a shard: the lock of its directory sees to that. So a transport that knows a higher incarnation of
-    this shard than ours remembers a directory that was lost, or a clock that was ahead, and we begin above that.
+    Only one process runs a shard: the lock of its directory sees to that. So a transport that knows a higher
+    incarnation of this shard than ours remembers a directory that was lost, or a clock that was ahead, and we begin
+    above that.
     """
 
     def __init__(
