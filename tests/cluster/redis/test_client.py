@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 
@@ -33,7 +34,8 @@ def answering(*answers: bytes) -> Iterator[str]:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while request := await reader.read(1 << 16):
-                writer.write(answers[b"INFO" in request] if len(answers) > 1 else answers[0])
+                for command in re.split(rb"\*\d+\r\n", request)[1:]:  # several may come at once
+                    writer.write(answers[-1] if b"INFO" in command and b"SETINFO" not in command else answers[0])
                 await writer.drain()
         writer.close()
 
