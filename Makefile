@@ -116,7 +116,9 @@ $(VENV)/installed-spark: $(VENV)/installed-dev
 	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
 	@touch $@
 
-# nginx serves the shared webs; without it (and without root) the tests that need it are skipped.
+# nginx serves the shared webs, Redis carries links between shards; without them (and without root) the tests that need
+# them are skipped.
 $(VENV)/system: $(BIN)/python
 	@command -v nginx >/dev/null || sh .ci/system nginx-light || echo "no nginx: the tests on the shared webs are skipped"
+	@command -v redis-server >/dev/null || sh .ci/system redis-server || echo "no Redis: the tests on it are skipped"
 	@touch $@
