@@ -1,5 +1,6 @@
 """The other shards, as the crawl of one shard needs them: an exchange, and a courier between it and a transport."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 from windrow import log
 from windrow.cluster.courier import Courier, LogReader
 from windrow.cluster.exchange import Exchange
+from windrow.cluster.gate import AddressGate, AddressSlots
 from windrow.cluster.messages import Standing
 from windrow.cluster.transport import Transport
+from windrow.crawl.neighbours import Addresses
 from windrow.data import Arrival, Counts, Exchanged, Frame
-from windrow.frontier import Territory
+from windrow.frontier import Gate, Territory
 
 BUSY, RESTING = 0.5, 0.1  # seconds between two calls; a commit brings the next one forward
 
@@ -24,12 +27,14 @@ class ShardNeighbours:
     """
 
     def __init__(
-        self, shard: int, count: int, transport: Transport, directory: Path, now: Callable[[], float] = time.time
+        self, shard: int, count: int, transport: Transport, directory: Path, slots: AddressSlots | None = None
     ) -> None:
         self.territory = Territory(shard, count)
         self._transport = transport
         self._directory = directory
-        self._now = now
+        self._now = time.time
+        self._slots = slots  # None: no two shards have hosts at one address
+        self._gate: AddressGate | None = None
         self._ended: tuple[int, ...] = ()
         self._standing = Standing(0)
         self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
@@ -70,8 +75,20 @@ class ShardNeighbours:
             await self._courier.call(self._now(), self._stand(True, None))
         return bool(self._ended)
 
-    async def close(self) -> None:
-        """Nothing is left to do: what others have not got is in the log."""
+    def gate(self, now: float) -> Gate | None:
+        """Return the gate to addresses that shards share; `now` is the time of the crawl's clock."""
+        self._gate = AddressGate(self._slots, now) if self._slots is not None else None
+        return self._gate
+
+    def may_use(self, address: str) -> bool:
+        return self._gate is None or self._gate.may_use(address)
+
+    async def addresses(self) -> Addresses:
+        """Return when an address was granted or lost."""
+        if self._gate is None:
+            await asyncio.Event().wait()
+        assert self._gate is not None
+        return await self._gate.news()
 
     def _stand(self, idle: bool, counts: Counts | None) -> Standing:
         now, last = self._now(), self._standing

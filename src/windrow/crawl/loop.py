@@ -25,15 +25,16 @@ from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
 from windrow.crawl.ending import RunState
+from windrow.crawl.exchanging import Exchanging, Sides
 from windrow.crawl.inflight import InFlight
-from windrow.crawl.neighbours import Exchanging, Neighbours, Rounds
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
 from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations
 from windrow.crawl.visits import Visits
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Arrival, Counts, Grant, Kind, Reason, Receipt, Report, Task
+from windrow.data import Counts, Grant, Kind, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
@@ -83,12 +84,15 @@ class Crawl:
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
+            may_use=neighbours.may_use if neighbours is not None else lambda address: True,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, self._ended)
         self._neighbours = neighbours
         self._exchanging: Exchanging | None = None
-        self._idle = False  # nothing is left to do, as far as this shard knows
+        if neighbours is not None:
+            sides = Sides(self._frontier, self._recorder, self._cadence, self._admitted, self._end_of_all)
+            self._exchanging = Exchanging(neighbours, sides)
         self._wake = asyncio.Event()
         self._stopping = ""
         self._broken: BaseException | None = None
@@ -116,7 +120,7 @@ class Crawl:
         finally:
             if self._exchanging is not None and exchanged is not None:
                 self._exchanging.stop()
-                await exchanged
+                await asyncio.wait((exchanged,))
             self._cadence.stop()
             await committer  # not cancelled: a frame that was cut has to be written
             end = await self._end()
@@ -168,10 +172,12 @@ class Crawl:
             grant = await self._lease(now)
             for lease in grant.leases:
                 self._visits.begin(lease)
-            self._idle = grant.again is None and self._visits.over and not self.orders.pending()
-            if self._idle and self._exchanging is None:
+            idle = grant.again is None and self._visits.over and not self.orders.pending()
+            if self._exchanging is not None:
+                self._exchanging.idle = idle
+            elif idle:
                 self._stopping = "done"
-            elif not self._stopping:
+            if not self._stopping:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
 
     async def _lease(self, now: float) -> Grant:
@@ -227,24 +233,16 @@ class Crawl:
 
     # Other shards
 
-    def _exchange(self) -> "asyncio.Task[None] | None":
+    def _exchange(self) -> "asyncio.Task[None]":
         """Talk to the other shards from now on, if there are any."""
-        if self._neighbours is None:
-            return None
-        rounds = Rounds(self._at_rest, self._frontier.counts, self._take_in, self._end_of_all)
-        self._exchanging = Exchanging(self._neighbours, rounds)
-        self._cadence.committed = self._exchanging.hurry
+        if self._exchanging is None:
+            return asyncio.create_task(asyncio.sleep(0))
         task = asyncio.create_task(self._exchanging.run())
         task.add_done_callback(lambda done: self._ended(None if done.cancelled() else done.exception()))
         return task
 
-    def _at_rest(self) -> bool:
-        return self._idle and not self._recorder.commits.pending
-
-    async def _take_in(self, arrival: Arrival) -> None:
-        self._idle = False
-        self.tally.seen += len(await self._recorder.take_in(arrival))
-        self._cadence.now()
+    def _admitted(self, tasks: list[Task]) -> None:
+        self.tally.seen += len(tasks)
         self._wake.set()
 
     def _end_of_all(self) -> None:
@@ -331,10 +329,7 @@ async def run(
         takedown.check_purged(directory)
         check_space(options, directory)
         clock = Clock(recover.last_commit(directory))
-        territory = neighbours.territory if neighbours is not None else None
-        resumed = await recover.resume(directory, options, clock.now(), territory)
-        if neighbours is not None:
-            neighbours.begin(resumed.exchanged)
+        resumed = await recover.resume(directory, options, clock.now(), neighbours)
         try:
             crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock, neighbours)
         except BaseException:

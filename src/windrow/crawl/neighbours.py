@@ -4,68 +4,38 @@
 the frames of this shard's log, so nothing that is said here has to arrive: it is said again.
 """
 
-import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import msgspec
 
 from windrow.data import Arrival, Counts, Exchanged, Frame
-from windrow.frontier import Territory
+from windrow.frontier import Gate, Territory
+
+
+class Addresses(msgspec.Struct, frozen=True):
+    """Addresses that this shard may use, each from which time on, and others that it may not use any more."""
+
+    granted: dict[str, float]
+    lost: list[str]
 
 
 class Neighbours(Protocol):
     """What the crawl of a shard needs of the others."""
 
+    # The frontier
     @property
     def territory(self) -> Territory: ...
+    def gate(self, now: float) -> Gate | None: ...  # by the crawl's clock; None: no address has hosts of two shards
+
+    # Frames
+    def begin(self, exchanged: Exchanged) -> None: ...  # before the first frame: what the log says
     @property
     def begins(self) -> int: ...  # the incarnation that the next frame must name; 0: the log has it
-    def begin(self, exchanged: Exchanged) -> None: ...  # before all others: what the log says
     def committed(self, frame: Frame) -> None: ...  # a frame is durable
+
+    # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time
     async def call(self, idle: bool, counts: Counts) -> float: ...  # talk; seconds until the next call
     async def ended(self) -> bool: ...  # whether all shards are at their end; only for a shard that is idle
-    async def close(self) -> None: ...
-
-
-class Rounds(msgspec.Struct, frozen=True):
-    """What the exchange needs of the crawl that it runs beside."""
-
-    idle: Callable[[], bool]  # it has no work, and nothing that is not committed
-    counts: Callable[[], Awaitable[Counts]]
-    admit: Callable[[Arrival], Awaitable[None]]
-    end: Callable[[], None]
-
-
-class Exchanging:
-    """Talks to the other shards, admits what they send, and ends the crawl when all of them are at their end."""
-
-    def __init__(self, neighbours: Neighbours, rounds: Rounds) -> None:
-        self._neighbours = neighbours
-        self._rounds = rounds
-        self._soon = asyncio.Event()
-        self._over = False
-
-    def hurry(self) -> None:
-        """Talk soon: something was committed, or the crawl came to rest."""
-        self._soon.set()
-
-    def stop(self) -> None:
-        self._over = True
-        self._soon.set()
-
-    async def run(self) -> None:
-        neighbours, rounds = self._neighbours, self._rounds
-        while not self._over:
-            self._soon.clear()
-            idle = rounds.idle()
-            pause = await neighbours.call(idle, await rounds.counts())
-            arrival = neighbours.arrived()
-            if arrival is not None:
-                await rounds.admit(arrival)
-            elif idle and await neighbours.ended():
-                rounds.end()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._soon.wait(), pause)
+    def may_use(self, address: str) -> bool: ...  # whether a request to it may be sent now
+    async def addresses(self) -> Addresses: ...  # returns when there is news

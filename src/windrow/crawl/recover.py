@@ -18,8 +18,9 @@ import msgspec
 
 from windrow import files, frontier, log, origin
 from windrow.config import Config, ConfigError
+from windrow.crawl.neighbours import Neighbours
 from windrow.data import Exchanged
-from windrow.frontier import DurableFrontier, Territory
+from windrow.frontier import DurableFrontier
 from windrow.judge.language import codes
 
 # Files that only ever grow, whose committed lengths are in the log.
@@ -82,8 +83,8 @@ def check_version(directory: Path) -> None:
         )
 
 
-async def resume(directory: Path, options: Config, now: float, territory: Territory | None = None) -> Resumed:
-    """Open the frontier and bring it, and all files, to the last commit."""
+async def resume(directory: Path, options: Config, now: float, neighbours: Neighbours | None = None) -> Resumed:
+    """Open the frontier and bring it, and all files, to the last commit. `neighbours`: of a shard."""
     check_version(directory)
     (directory / "log").mkdir(exist_ok=True)
     accepted = [codes.parse(name) for name in options.language.accepted]
@@ -93,10 +94,14 @@ async def resume(directory: Path, options: Config, now: float, territory: Territ
         now,
         files=origin.before_pages(options),
         languages=[*accepted, *map(codes.short, accepted)],
-        territory=territory,
+        territory=neighbours.territory if neighbours is not None else None,
+        gate=neighbours.gate(now) if neighbours is not None else None,
     )
     try:
-        return await _catch_up(directory, store, now)
+        resumed = await _catch_up(directory, store, now)
+        if neighbours is not None:
+            neighbours.begin(resumed.exchanged)
+        return resumed
     except BaseException:
         await store.close()
         raise

@@ -28,6 +28,7 @@ from windrow.frontier.local.backlog import Backlog
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.control import MOST_URLS, Control
 from windrow.frontier.local.dispatch import Dispatcher
+from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.leases import Leases
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins
@@ -61,6 +62,7 @@ class LocalFrontier:
         files: Mapping[str, str] | None = None,
         languages: Sequence[str] = (),
         territory: Territory | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._store = store
         self._options = options.frontier
@@ -72,7 +74,7 @@ class LocalFrontier:
         self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks, values)
         self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
-        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now)
+        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now, gate)
         views = Views(
             store=store,
             rows=rows,
@@ -126,6 +128,13 @@ class LocalFrontier:
             host = self._backlog.hosts[lease.host]
             self._reserve(_PER_TASK * (1 + len(host.domain.hosts)))
             self._dispatcher.release(lease, unused, last)
+
+    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str]) -> None:
+        """Hear which addresses may be used, each from which time on, and which may not any more; see `Gate`."""
+        for address, start in granted.items():
+            self._dispatcher.grant(address, start)
+        for address in lost:
+            self._dispatcher.lose(address)
 
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:
         """Return, per fingerprint and URL key, the key of the URL that had the fingerprint first."""
