@@ -62,24 +62,33 @@ class RedisClient:
         self._lock = asyncio.Lock()
         self.server = ""  # run id of the server process; empty: not connected
 
-    async def run(self, *commands: Command) -> list[Any]:
-        """Send commands and return their answers; an error of one of them is its answer."""
+    async def run(self, *commands: Command, server: str = "") -> list[Any]:
+        """Send commands and return their answers; an error of one of them is its answer.
+
+        `server`: the server process that they are meant for; another one does not get them.
+        """
         async with self._lock:
             try:
                 await self._connect()
+                if server and server != self.server:
+                    raise Unavailable(f"Redis at {self.place} has started again")
                 return await self._exchange(commands)
             except (redis.exceptions.RedisError, OSError, ValueError) as error:
                 await self._drop()
                 raise Unavailable(f"Redis at {self.place} does not answer: {_brief(error)}") from error
+            except Unavailable:
+                raise
             except BaseException:  # cancelled: an answer may still be under way, and the next one would be mistaken
                 await self._drop()
                 raise
 
-    async def call(self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int]) -> Any:
+    async def call(
+        self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int], server: str = ""
+    ) -> Any:
         """Run a script; return its answer. A server that does not know it, as after a restart, gets its text."""
-        (found,) = await self.run(evalsha(name, keys, arguments))
+        (found,) = await self.run(evalsha(name, keys, arguments), server=server)
         if isinstance(found, redis.exceptions.NoScriptError):
-            (found,) = await self.run(("EVAL", script(name).text, len(keys), *keys, *arguments))
+            (found,) = await self.run(("EVAL", script(name).text, len(keys), *keys, *arguments), server=server)
         return self.checked(found)
 
     def checked(self, answer: Any) -> Any:

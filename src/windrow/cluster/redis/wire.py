@@ -52,6 +52,7 @@ class RedisTransport:
         if announcement is not None:
             commands.append(evalsha("announce", *announcement))
         answers = await self._client.run(*commands)
+        server = self._client.server
         epoch, _, inbox, hellos, acks = [
             self._client.checked(answer) if number != 1 else answer for number, answer in enumerate(answers[:_READS])
         ]
@@ -61,7 +62,7 @@ class RedisTransport:
         refusals = [str(answer) for answer in (*added, written) if isinstance(answer, Exception)]
         self.trouble = refusals[0] if refusals else ""
         return Incoming(
-            epoch=await self._epoch(epoch),
+            epoch=await self._epoch(epoch, server),
             messages=tuple([(name.decode(), fields[1]) for name, fields in inbox]),
             hellos=dict(_decoded(hellos, messages.hello)),
             acks=dict(_decoded(acks, messages.ack)),
@@ -89,15 +90,15 @@ class RedisTransport:
         (answer,) = await self._client.run(("EVAL", script("announce").text, len(keys), *keys, *values))
         return answer
 
-    async def _epoch(self, found: bytes | None) -> str:
+    async def _epoch(self, found: bytes | None, server: str) -> str:
         """Return the epoch; begin one if there is none, or only that of another server process.
 
         A server may start with an old copy of its data, and a replica may take over without the latest of them.
         """
-        if found is None or not found.startswith(self._client.server.encode()):
-            fresh = f"{self._client.server}:{secrets.token_hex(8)}"
+        if found is None or not found.startswith(server.encode()):
+            fresh = f"{server}:{secrets.token_hex(8)}"
             (answer,) = await self._client.run(("SET", self._keys["epoch"], fresh))
-            return fresh if not isinstance(answer, Exception) else f"{self._client.server}:unwritten"
+            return fresh if not isinstance(answer, Exception) else f"{server}:unwritten"
         return found.decode()
 
     async def standings(self) -> dict[int, Standing]:
