@@ -1,36 +1,51 @@
 """Real crawls as shards of one crawl: the same pages as a single crawl, each once, and all end by themselves."""
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from tests import truth
 from tests.cluster.bus import Bus
+from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 from windrow import config, shards, urls
 from windrow.cluster.neighbours import ShardNeighbours
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.slots import Slots
+from windrow.cluster.redis.wire import RedisTransport
 from windrow.crawl import loop
 from windrow.crawl.loop import Crawl, Ending
 
 COUNT = 3
-Fault = Callable[[list[Crawl], Bus], Coroutine[Any, Any, None]]
+DELAY, IP_DELAY = 0.03, 0.02
 
 
 class Shards:
     """The directories of the shards of one crawl, and the bus between them."""
 
-    def __init__(self, place: Path, world: World, *options: str) -> None:
+    def __init__(self, place: Path, world: World, *options: str, url: str = "") -> None:
         self.bus = Bus()
+        self.url = url  # of a Redis server; empty: the bus
         self.directories = [truth.prepare(place / str(number), world, *options) for number in range(COUNT)]
 
     async def run(self, number: int, running: list[Crawl] | None = None) -> Ending:
         directory = self.directories[number]
-        neighbours = ShardNeighbours(number, COUNT, self.bus, directory)
         options = config.load(directory / "crawl.toml")
-        watch = lambda crawl, resumed: running.append(crawl) if running is not None else None  # noqa: E731
-        return await loop.run(directory, options, watch, neighbours=neighbours)
+        client = RedisClient(self.url) if self.url else None
+        neighbours = ShardNeighbours(number, COUNT, self.bus, directory)
+        if client is not None:
+            process = f"{number}:{time.monotonic_ns()}"
+            slots = Slots(client, "test", process, options.fetch.ip_delay, time.monotonic)
+            neighbours = ShardNeighbours(number, COUNT, RedisTransport(client, "test", COUNT), directory, slots)
+        try:
+            watch = running.append if running is not None else lambda crawl: None
+            return await loop.run(directory, options, lambda crawl, resumed: watch(crawl), neighbours=neighbours)
+        finally:
+            if client is not None:
+                await client.close()
 
     async def run_all(self, running: list[Crawl] | None = None) -> list[Ending]:
         return await asyncio.gather(*(self.run(number, running) for number in range(COUNT)))
@@ -88,3 +103,29 @@ def test_a_finished_crawl_ends_again_at_once(tmp_path: Path) -> None:
         crawl.bus.flush()
         assert [end.why for end in loop.execute(crawl.run_all())] == ["done"] * COUNT
         assert len(world.requests()) == count
+
+
+async def disturbed(crawl: Shards, server: Server, faults: list[str]) -> list[Ending]:
+    """Run all shards while the server is emptied and killed."""
+    shards = asyncio.create_task(crawl.run_all())
+    for fault in faults:
+        await asyncio.sleep(1.0)
+        if shards.done():
+            break
+        if fault == "flush":
+            server.command("FLUSHALL")
+        else:
+            await asyncio.to_thread(server.restart)
+    return await shards
+
+
+@needs_redis
+@pytest.mark.parametrize("faults", [[], ["flush", "kill", "flush"]], ids=["quiet", "disturbed"])
+def test_shards_share_addresses_politely_over_redis(faults: list[str], tmp_path: Path) -> None:
+    with serve() as server, World(seed=44, pages=90, hosts=9, domains=True, kinds=(), addresses=2) as world:
+        options = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
+        crawl = Shards(tmp_path, world, *options, url=server.url)
+        ends = loop.execute(disturbed(crawl, server, faults))
+        assert [end.why for end in ends] == ["done"] * COUNT
+        crawl.assert_whole(world)
+        truth.assert_polite(world, DELAY, IP_DELAY)
