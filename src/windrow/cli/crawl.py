@@ -9,8 +9,9 @@ import typer
 
 from windrow import config, files, seeds
 from windrow.batch import topic as topics
+from windrow.cli import shards
 from windrow.cli.run import Voice, run
-from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, is_divided, load, number, out, print_json
 from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
@@ -143,6 +144,11 @@ def crawl(
         str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
     ] = "",
     settings: Settings = None,
+    wanted: Annotated[
+        int,
+        typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N", show_default=False),
+    ] = 0,
+    redis: shards.Redis = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
     as_json: Json = False,
@@ -155,6 +161,8 @@ def crawl(
     limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
     limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
+    if wanted or is_divided(directory):
+        return _crawl_shards(directory, wanted, given, redis, as_json)
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     ending = run(directory, load(directory, given), given, voice)
     if as_json:
@@ -166,6 +174,14 @@ def crawl(
             out.print(f"--set {', '.join(settings)} held for this run only; {keep}")
     if ending.why == "offline":
         raise typer.Exit(1)
+
+
+def _crawl_shards(directory: Path, number: int, given: list[str], redis: str, as_json: bool) -> None:
+    ending = shards.crawl(directory, load(directory, given), number, given, redis)
+    if as_json:
+        print_json(ending)
+    else:
+        shards.show_ending(directory, ending, _ENDINGS)
 
 
 def show_ending(directory: Path, ending: loop.Ending) -> None:
