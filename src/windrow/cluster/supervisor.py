@@ -36,7 +36,7 @@ class JobEnding(msgspec.Struct):
 
     why: str  # as for one crawl
     seconds: float
-    shards: list[Ending]
+    shards: list[Ending]  # without those that were stopped before they had begun
 
 
 class Supervisor:
@@ -49,6 +49,7 @@ class Supervisor:
         self._note = note
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = False
+        self._failed: list[int] = []  # shards
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
@@ -64,28 +65,29 @@ class Supervisor:
             watching = asyncio.create_task(self._watch(url))
             stack.callback(watching.cancel)
             found = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
+        if self._failed:
+            raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
-        if len(endings) < len(self._places):
-            raise ConfigError("not all shards could be run; see above")
-        whys = {ending.why for ending in endings}
-        why = next(iter(whys)) if len(whys) == 1 else next(why for why in (*sorted(whys - {"done"}), "done"))
+        others = sorted({ending.why for ending in endings} - {"done"})
+        why = "stopped" if self._stopping else others[0] if others else "done"
         return JobEnding(why, time.monotonic() - began, endings)
 
     async def _shard(self, number: int, url: str) -> Ending | None:
-        """Run a shard until it ends, again after each death; None: it could not be run."""
+        """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
         for death in range(DEATHS):
             process = self._processes[number] = await self._start(number, url)
-            if self._stopping:
-                self.stop()
             assert process.stdout is not None
             output, _ = await asyncio.gather(process.stdout.read(), self._relay(number, process))
             code = await process.wait()
             if code == 0:
                 return msgspec.json.decode(output, type=Ending)
+            if self._stopping:  # it was stopped before it could handle that, or dies at its end: the log is whole
+                return None
             if code == REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
             await asyncio.sleep(min(2.0**death, 10.0))
+        self._failed.append(number)
         self.stop()
         return None
 
@@ -127,7 +129,7 @@ def describe(standings: Sequence[Standing], count: int) -> str:
 
 @contextlib.asynccontextmanager
 async def redis_server() -> AsyncIterator[str]:
-    """Run a Redis server without persistence as a child; yield its URL."""
+    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if program is None:
         raise ConfigError(
@@ -136,23 +138,52 @@ async def redis_server() -> AsyncIterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
         place = Path(made, "redis")
-        options = ["--port", "0", "--unixsocket", str(place), "--dir", made, "--save", "", "--appendonly", "no"]
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *options,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=_end_with_parent(signal.SIGKILL),
-        )
+        process = await _start_redis(program, place)
+        keeping = asyncio.create_task(_keep_redis(program, place, process))
         try:
             await _until_it_answers(process, f"unix://{place}", program)
             yield f"unix://{place}"
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+
+async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
+    place.unlink(missing_ok=True)
+    options = [
+        "--port",
+        "0",
+        "--unixsocket",
+        str(place),
+        "--dir",
+        str(place.parent),
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+    ]
+    return await asyncio.create_subprocess_exec(
+        program,
+        *options,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_end_with_parent(signal.SIGKILL),
+    )
+
+
+async def _keep_redis(program: str, place: Path, process: asyncio.subprocess.Process) -> None:
+    """Start the server again when it dies; kill it when this task is cancelled."""
+    try:
+        while True:
             await process.wait()
+            await asyncio.sleep(0.2)
+            process = await _start_redis(program, place)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 async def _until_it_answers(process: asyncio.subprocess.Process, url: str, program: str) -> None:
