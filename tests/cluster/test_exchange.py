@@ -172,12 +172,12 @@ def test_links_from_the_log_are_dropped_if_the_receiver_asked_for_others_meanwhi
     links = tuple(cluster.web.urls[page] for page in range(30))
     foreign = tuple(Task(link) for link in links if shards.shard_of(link.domain, 2) == 1)
     machine.committed(Frame(number=5, time=0.0, entries=(), lengths={}, receivers=(), got={}))
-    wanted = exchange.Wanted(receiver=1, after=99, until=100, room=1)
+    wanted = exchange.Unsent(receiver=1, after=99, until=100, room=1)
     machine.resend(wanted, [outbound.Packet(100, messages.pack(foreign))])
     assert outgoing(machine).batches == ()
 
 
-def outgoing(machine: exchange.Exchange) -> Outgoing:
+def outgoing(machine: exchange.ShardExchange) -> Outgoing:
     return machine.outgoing(0.0, Standing(0))
 
 

@@ -29,7 +29,7 @@ class Arrival(msgspec.Struct, frozen=True):
     got: dict[int, Watermark]
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class Unsent(msgspec.Struct, frozen=True):
     """Links to a receiver that have to be read from the log."""
 
     receiver: int
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
     room: int  # bytes, packed; reading may stop at the end of the frame that exceeds them
 
 
-class Exchange:
+class ShardExchange:
     """A shard's side of the protocol. `exchanged` is what its log says; `incarnation` is new at each start."""
 
     def __init__(self, shard: int, count: int, exchanged: Exchanged, incarnation: int) -> None:
@@ -110,16 +110,16 @@ class Exchange:
 
     # The log
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[Unsent]:
         """Return what has to be read from the log and handed to `resend`."""
         return [
-            Wanted(receiver, outbound.behind, outbound.tail, outbound.room)
+            Unsent(receiver, outbound.behind, outbound.tail, outbound.room)
             for receiver, outbound in self._outbound.items()
             if outbound.behind is not None
         ]
 
-    def resend(self, wanted: Wanted, packets: Sequence[Packet]) -> None:
-        """Publish links from the log, unless the receiver has asked for others meanwhile."""
+    def resend(self, wanted: Unsent, packets: Sequence[Packet]) -> None:
+        """Publish links from the log, unless the receiver has requested others meanwhile."""
         outbound = self._outbound[wanted.receiver]
         if outbound.behind == wanted.after:
             for packet in packets:
