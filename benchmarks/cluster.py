@@ -70,6 +70,7 @@ async def exchange(server: Server, tasks: list[Task], size: int) -> Figures:
     wire = RedisTransport(client, "bench", RECEIVERS + 1)
     spent = dict.fromkeys(("pack", "clients", "unpack"), 0.0)
     wire_bytes = 0
+    done = dict.fromkeys(range(RECEIVERS + 1), "")
     await wire.call(said(0, 0))
     start = server_cpu(server)
     for number, at in enumerate(range(0, len(tasks), size * RECEIVERS), 1):
@@ -78,9 +79,11 @@ async def exchange(server: Server, tasks: list[Task], size: int) -> Figures:
         batches = [messages.encode(Batch(0, 7, number - 1, number, messages.pack(group))) for group in groups]
         packed = time.process_time()
         await wire.call(said(0, number, batches=tuple(enumerate(batches, 1))))
-        replies = [await wire.call(said(shard, number)) for shard in range(1, RECEIVERS + 1)]
-        for shard, reply in enumerate(replies, 1):
-            await wire.call(said(shard, number, done=reply.messages[-1][0], most=0))
+        replies = [
+            await wire.call(said(shard, number, after=done[shard], done=done[shard]))
+            for shard in range(1, RECEIVERS + 1)
+        ]
+        done.update({shard: reply.messages[-1][0] for shard, reply in enumerate(replies, 1)})
         carried = time.process_time()
         count = sum(len(messages.unpack(messages.batch(data).links)) for reply in replies for _, data in reply.messages)
         taken = time.process_time()
