@@ -1,11 +1,11 @@
-"""The cost of a crawl on many machines: what a link to another shard costs, and a turn at a shared address.
+"""The cost of a crawl on many machines: what a link to another shard costs, and a grant of a shared address.
 
     python benchmarks/cluster.py exchange          links in batches of 30 and 300, against a queue and a set in Redis
-    python benchmarks/cluster.py slots             turns at addresses that two processes share
+    python benchmarks/cluster.py slots             grants of addresses that two processes share
     python benchmarks/cluster.py exchange --json
 
 A redis-server is started for each measurement, on a socket, without persistence. All figures are CPU time per link or
-per turn, in µs: of the parts of Windrow in this process, and of the server as it counts it. The peer does for each link
+per grant, in µs: of the parts of Windrow in this process, and of the server as it counts it. The peer does for each link
 what scrapy-redis does, with redis-py: SADD of a fingerprint, ZADD of the request as JSON, and ZRANGE with
 ZREMRANGEBYRANK to get it back.
 """
@@ -117,7 +117,7 @@ def shared_queue(server: Server, tasks: list[Task]) -> Figures:
 
 
 async def turns(server: Server, addresses: int, rounds: int) -> Figures:
-    """Let two processes alternate at the same addresses: each turn is one grant and one give."""
+    """Let two processes alternate at the same addresses: each grant is followed by a give."""
     now = 0.0
     clients = [RedisClient(server.url) for _ in range(2)]
     processes = [Slots(client, f"bench{addresses}", str(n), 0.02, lambda: now) for n, client in enumerate(clients)]
