@@ -5,8 +5,8 @@
     python benchmarks/cluster.py exchange --json
 
 A redis-server is started for each measurement, on a socket, without persistence. All figures are CPU time per link or
-per grant, in µs: of the parts of Windrow in this process, and of the server as it counts it. The peer does for each link
-what scrapy-redis does, with redis-py: SADD of a fingerprint, ZADD of the request as JSON, and ZRANGE with
+per grant, in µs: of the parts of Windrow in this process, and of the server as it counts it. The peer does for each
+link what scrapy-redis does, with redis-py: SADD of a fingerprint, ZADD of the request as JSON, and ZRANGE with
 ZREMRANGEBYRANK to get it back.
 """
 
