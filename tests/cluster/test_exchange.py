@@ -243,3 +243,15 @@ def test_batches_that_were_refused_are_published_with_the_next_call() -> None:
     bus.full = False
     asyncio.run(cluster.call(0))
     assert len(bus.inboxes[1]) == 1 and not outgoing(sender.exchange).batches
+
+
+def test_an_inbox_that_was_deleted_and_gives_lower_names_is_read_from_its_beginning_after_asks_in_vain() -> None:
+    cluster, bus = two_shards(pages=60)
+    asyncio.run(introduce(cluster))
+    for shard in range(2):
+        bus.deliver(shard, b"junk")
+        asyncio.run(cluster.call(shard))
+    assert all(outgoing(process.exchange).after for process in cluster.processes)
+    bus.inboxes.clear()
+    bus.count = 0  # nobody is notified: the epoch is the same
+    finish(cluster)

@@ -138,7 +138,8 @@ class ShardExchange:
         if now - self._refreshed >= REFRESH:
             self._refresh(now)
         for inbound in self._inbound.values():
-            inbound.asks(now)
+            if inbound.asks(now) and inbound.in_vain:
+                self._position = ""  # an inbox that was deleted may give lower names to later messages
         announces = not self.begins
         return Outgoing(
             shard=self.shard,
