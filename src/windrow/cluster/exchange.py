@@ -139,7 +139,7 @@ class ShardExchange:
             self._refresh(now)
         for inbound in self._inbound.values():
             if inbound.asks(now) and inbound.in_vain:
-                self._position = ""  # an inbox that was deleted may give lower names to later messages
+                self._reread()  # an inbox that was deleted may give lower names to later messages
         announces = not self.begins
         return Outgoing(
             shard=self.shard,
@@ -247,9 +247,13 @@ class ShardExchange:
                 outbound.lost()
                 self._queue.pop(receiver, None)
         self._epoch = epoch
+        self._reread()
+        self._refresh(now)
+
+    def _reread(self) -> None:
+        """Read the inbox from its beginning; what is known there is ignored. Nothing is removed until then."""
         self._position = self._done = ""
         self._rounds.clear()
-        self._refresh(now)
 
     def _trim(self) -> None:
         while self._rounds and self._durable(self._rounds[0][1]):
