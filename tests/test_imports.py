@@ -40,6 +40,7 @@ ADDRESSES = {
     "duckdb": ("batch/engine/duck.py", "batch/query.py"),
     "fsspec": ("storage.py",),
     "goose3": ("extract/evaluation/peers.py",),
+    "hiredis": ("cluster/redis/",),
     "icu4py": ("corpus/segment/icu.py",),
     "jieba": ("extract/evaluation/peers.py",),
     "justext": ("extract/evaluation/peers.py",),

@@ -11,7 +11,7 @@ from tests.logs import url
 from windrow import shards
 from windrow.cluster import end, messages
 from windrow.cluster.courier import Courier
-from windrow.cluster.exchange import Exchange, Wanted
+from windrow.cluster.exchange import ShardExchange, Unsent
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
 from windrow.cluster.transport import Survey, Transport
@@ -53,7 +53,7 @@ class Process:
                 done.add(entry.report.task.url.text)
                 self.seen.update(task.url.text for task in entry.admitted)
         self.waiting = sorted(self.seen - done, key=web.number.__getitem__)
-        self.exchange = Exchange(shard, count, exchanged, clock)
+        self.exchange = ShardExchange(shard, count, exchanged, clock)
         self.courier = Courier(self.exchange, transport, self._read)
         self.sent_keys = SentKeys(16)
         self.entries: list[Entry] = []
@@ -130,7 +130,7 @@ class Process:
         self.ended = self.ended or await self.courier.ended(self.standing())
         return answered
 
-    async def _read(self, wanted: Wanted) -> list[Packet]:
+    async def _read(self, wanted: Unsent) -> list[Packet]:
         frames = [frame for frame in self.disk if wanted.after < frame.number <= wanted.until]
         packets = []
         for frame in frames:

@@ -11,7 +11,7 @@ from tests.logs import url
 from windrow import log, shards
 from windrow.cluster import courier, messages, outbound
 from windrow.cluster.courier import BACKOFF, Courier, LogReader
-from windrow.cluster.exchange import Wanted
+from windrow.cluster.exchange import Unsent
 from windrow.cluster.messages import Standing
 from windrow.data import Entry, Frame, Reason, Report, Task
 from windrow.log.writer import Log
@@ -29,7 +29,7 @@ def sending(number: int, links: int) -> Frame:
     )
 
 
-def read(path: Path, wanted: Wanted) -> list[outbound.Packet]:
+def read(path: Path, wanted: Unsent) -> list[outbound.Packet]:
     return list(asyncio.run(LogReader(log.Outbox(path), COUNT)(wanted)))
 
 
@@ -46,7 +46,7 @@ def test_packets_hold_the_links_of_the_log_and_end_with_whole_frames(
 ) -> None:
     monkeypatch.setattr(courier, "LINKS", 5)
     links = wrote(tmp_path, [sending(number, number % 3) for number in range(1, 12)])
-    packets = read(tmp_path, Wanted(receiver=1, after=0, until=11, room=1 << 20))
+    packets = read(tmp_path, Unsent(receiver=1, after=0, until=11, room=1 << 20))
     assert [task for packet in packets for task in messages.unpack(packet.links)] == links
     assert packets[-1].frame == 11 and all(len(messages.unpack(packet.links)) >= 5 for packet in packets[:-1])
 
@@ -59,7 +59,7 @@ def test_reading_stops_when_the_window_is_full_and_continues_from_there(
     found: list[Task] = []
     after, calls = 0, 0
     while after < 7:
-        packets = read(tmp_path, Wanted(receiver=1, after=after, until=7, room=100))
+        packets = read(tmp_path, Unsent(receiver=1, after=after, until=7, room=100))
         found += [task for packet in packets for task in messages.unpack(packet.links)]
         after, calls = packets[-1].frame, calls + 1
     assert found == links and calls > 2

@@ -172,12 +172,12 @@ def test_links_from_the_log_are_dropped_if_the_receiver_asked_for_others_meanwhi
     links = tuple(cluster.web.urls[page] for page in range(30))
     foreign = tuple(Task(link) for link in links if shards.shard_of(link.domain, 2) == 1)
     machine.committed(Frame(number=5, time=0.0, entries=(), lengths={}, receivers=(), got={}))
-    wanted = exchange.Wanted(receiver=1, after=99, until=100, room=1)
+    wanted = exchange.Unsent(receiver=1, after=99, until=100, room=1)
     machine.resend(wanted, [outbound.Packet(100, messages.pack(foreign))])
     assert outgoing(machine).batches == ()
 
 
-def outgoing(machine: exchange.Exchange) -> Outgoing:
+def outgoing(machine: exchange.ShardExchange) -> Outgoing:
     return machine.outgoing(0.0, Standing(0))
 
 
@@ -195,3 +195,63 @@ def test_an_arrival_names_the_watermarks_that_its_frame_must_have() -> None:
     asyncio.run(introduce(cluster))
     got = [frame.got for frame in cluster.disks[1] if frame.got]
     assert got[0] == {0: Watermark(1000, 0)}, "the hello of a new sender is durable before it sends"
+
+
+def test_a_shard_with_arrivals_that_are_not_durable_does_not_say_that_it_is_idle() -> None:
+    cluster, bus = two_shards()
+    asyncio.run(introduce(cluster))
+    sender, receiver = cluster.processes
+    while not bus.inboxes.get(1):
+        sender.fetch()
+        commit(sender)
+        asyncio.run(cluster.call(0))
+    idle = Standing(0, idle=True)
+    asyncio.run(receiver.courier.call(1.0, idle))
+    for step in (receiver.take, receiver.cut):
+        asyncio.run(receiver.courier.call(1.0, idle))
+        assert not bus.standing[1].idle
+        step()
+    receiver.write()
+    asyncio.run(receiver.courier.call(1.0, idle))
+    assert bus.standing[1].idle
+
+
+def test_after_a_loss_the_inbox_is_read_from_its_beginning_because_later_messages_may_have_lower_names() -> None:
+    cluster, bus = two_shards()
+    asyncio.run(introduce(cluster))
+    receiver = cluster.processes[1]
+    bus.deliver(1, b"junk")
+    asyncio.run(cluster.call(1))
+    assert outgoing(receiver.exchange).after
+    bus.flush()
+    asyncio.run(cluster.call(1))
+    bus.deliver(1, b"junk")
+    asyncio.run(cluster.call(1))
+    assert receiver.exchange.damaged == 2
+
+
+def test_batches_that_were_refused_are_published_with_the_next_call() -> None:
+    cluster, bus = two_shards()
+    asyncio.run(introduce(cluster))
+    sender = cluster.processes[0]
+    bus.full = True
+    while not outgoing(sender.exchange).batches:
+        sender.fetch()
+        commit(sender)
+    asyncio.run(cluster.call(0))
+    assert not bus.inboxes.get(1)
+    bus.full = False
+    asyncio.run(cluster.call(0))
+    assert len(bus.inboxes[1]) == 1 and not outgoing(sender.exchange).batches
+
+
+def test_an_inbox_that_was_deleted_and_gives_lower_names_is_read_from_its_beginning_after_asks_in_vain() -> None:
+    cluster, bus = two_shards(pages=60)
+    asyncio.run(introduce(cluster))
+    for shard in range(2):
+        bus.deliver(shard, b"junk")
+        asyncio.run(cluster.call(shard))
+    assert all(outgoing(process.exchange).after for process in cluster.processes)
+    bus.inboxes.clear()
+    bus.count = 0  # nobody is notified: the epoch is the same
+    finish(cluster)

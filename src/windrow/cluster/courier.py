@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from windrow import log
 from windrow.cluster import end, messages
-from windrow.cluster.exchange import Exchange, Wanted
+from windrow.cluster.exchange import ShardExchange, Unsent
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
 from windrow.cluster.transport import Transport, Unavailable
@@ -14,13 +14,13 @@ from windrow.data import Task
 LINKS = 1000  # in a packet that is read from the log, about
 BACKOFF = (0.1, 5.0)  # seconds until the next call while the transport does not answer: at first, at most
 
-Reader = Callable[[Wanted], Awaitable[Sequence[Packet]]]
+Reader = Callable[[Unsent], Awaitable[Sequence[Packet]]]
 
 
 class Courier:
     """Calls the transport again and again. It keeps no state that matters: a call that fails is made again."""
 
-    def __init__(self, exchange: Exchange, transport: Transport, read: Reader) -> None:
+    def __init__(self, exchange: ShardExchange, transport: Transport, read: Reader) -> None:
         self._exchange = exchange
         self._transport = transport
         self._read = read
@@ -78,14 +78,14 @@ class LogReader:
         self._outbox = outbox
         self._count = count
 
-    async def __call__(self, wanted: Wanted) -> Sequence[Packet]:
+    async def __call__(self, wanted: Unsent) -> Sequence[Packet]:
         start = self._outbox.start(wanted.after)
         packets, ends = await asyncio.to_thread(self._packets, wanted, start)
         for frame, position in ends:
             self._outbox.note(frame, position)
         return packets
 
-    def _packets(self, wanted: Wanted, start: log.Position) -> tuple[list[Packet], list[tuple[int, log.Position]]]:
+    def _packets(self, wanted: Unsent, start: log.Position) -> tuple[list[Packet], list[tuple[int, log.Position]]]:
         span = (wanted.after, wanted.until)
         found = log.sent(self._outbox.directory, start, span, wanted.receiver, self._count)
         packets: list[Packet] = []

@@ -22,7 +22,7 @@ MOST_PENDING = 50_000  # links that have arrived and wait for the crawl; then th
 MOST_MESSAGES = 256  # read in one call
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class Unsent(msgspec.Struct, frozen=True):
     """Links to a receiver that have to be read from the log."""
 
     receiver: int
@@ -31,7 +31,7 @@ class Wanted(msgspec.Struct, frozen=True):
     room: int  # bytes, packed; reading may stop at the end of the frame that exceeds them
 
 
-class Exchange:
+class ShardExchange:
     """A shard's side of the protocol. `exchanged` is what its log says; `incarnation` is new at each start."""
 
     def __init__(self, shard: int, count: int, exchanged: Exchanged, incarnation: int) -> None:
@@ -103,16 +103,16 @@ class Exchange:
 
     # The log
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[Unsent]:
         """Return what has to be read from the log and handed to `resend`."""
         return [
-            Wanted(receiver, outbound.behind, outbound.tail, outbound.room)
+            Unsent(receiver, outbound.behind, outbound.tail, outbound.room)
             for receiver, outbound in self._outbound.items()
             if outbound.behind is not None
         ]
 
-    def resend(self, wanted: Wanted, packets: Sequence[Packet]) -> None:
-        """Publish links from the log, unless the receiver has asked for others meanwhile."""
+    def resend(self, wanted: Unsent, packets: Sequence[Packet]) -> None:
+        """Publish links from the log, unless the receiver has requested others meanwhile."""
         outbound = self._outbound[wanted.receiver]
         if outbound.behind == wanted.after:
             for packet in packets:
@@ -131,7 +131,8 @@ class Exchange:
         if now - self._refreshed >= REFRESH:
             self._refresh(now)
         for inbound in self._inbound.values():
-            inbound.asks(now)
+            if inbound.asks(now) and inbound.in_vain:
+                self._reread()  # an inbox that was deleted may give lower names to later messages
         announces = not self.begins
         return Outgoing(
             shard=self.shard,
@@ -239,9 +240,13 @@ class Exchange:
                 outbound.lost()
                 self._queue.pop(receiver, None)
         self._epoch = epoch
+        self._reread()
+        self._refresh(now)
+
+    def _reread(self) -> None:
+        """Read the inbox from its beginning; what is known there is ignored. Nothing is removed until then."""
         self._position = self._done = ""
         self._rounds.clear()
-        self._refresh(now)
 
     def _trim(self) -> None:
         while self._rounds and self._durable(self._rounds[0][1]):

@@ -7,6 +7,7 @@ from windrow.cluster.messages import Ack, Batch, Hello
 from windrow.data import Watermark
 
 PATIENCE = 3.0  # seconds without progress, while links are missing, until they are requested again
+IN_VAIN = 3  # asks in a row after which the inbox itself is doubted
 
 
 class Offer(enum.Enum):
@@ -29,6 +30,7 @@ class Inbound:
         self.taken = self.durable = mark
         self._tail = 0  # the last frame with links to us that the sender has, in the incarnation of `taken`
         self._asked = 0
+        self._in_vain = 0  # asks since links came
         self._progress = self._last_ask = float("-inf")  # when
         self._gap = False
 
@@ -63,6 +65,7 @@ class Inbound:
         self.taken = Watermark(batch.incarnation, batch.frame)
         self._progress = now
         self._gap = False
+        self._in_vain = 0
 
     def asks(self, now: float) -> bool:
         """Return whether it is time to ask for missing links; if so, the ask is counted.
@@ -75,8 +78,14 @@ class Inbound:
         if not missing or now - since < PATIENCE:
             return False
         self._asked += 1
+        self._in_vain += 1
         self._last_ask = now
         return True
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether several asks brought nothing."""
+        return self._in_vain >= IN_VAIN
 
     def ack(self, incarnation: int) -> Ack:
         """Return what to say to the sender: only what is durable, because the sender may forget the rest."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from windrow import log
 from windrow.cluster.courier import Courier, LogReader
-from windrow.cluster.exchange import Exchange
+from windrow.cluster.exchange import ShardExchange
 from windrow.cluster.gate import AddressGate, AddressSlots
 from windrow.cluster.messages import Standing
 from windrow.cluster.transport import Transport
@@ -29,6 +29,7 @@ class ShardNeighbours:
     def __init__(
         self, shard: int, count: int, transport: Transport, directory: Path, slots: AddressSlots | None = None
     ) -> None:
+        self.count = count
         self.territory = Territory(shard, count)
         self._transport = transport
         self._directory = directory
@@ -43,7 +44,7 @@ class ShardNeighbours:
     def begin(self, exchanged: Exchanged) -> None:
         """Make the exchange: `exchanged` is what the log says."""
         shard, count = self.territory.shard, self.territory.count
-        self._exchange = Exchange(shard, count, exchanged, int(self._now() * 1000))
+        self._exchange = ShardExchange(shard, count, exchanged, int(self._now() * 1000))
         reader = LogReader(log.Outbox(self._directory / "log"), count)
         self._courier = Courier(self._exchange, self._transport, reader)
 

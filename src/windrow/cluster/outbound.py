@@ -17,7 +17,7 @@ class Packet(msgspec.Struct, frozen=True):
 
 
 class Outbound:
-    """What was published for one receiver.
+    """The links that were published for one receiver.
 
     `cursor`: all links up to this frame were published. It is None until the receiver has durably accepted our
     incarnation: a batch before that would be refused. So a receiver that is down gets nothing, and its inbox stays

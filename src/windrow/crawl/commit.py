@@ -6,7 +6,7 @@ which everything in the frame counts.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -14,7 +14,6 @@ import msgspec
 
 from windrow import log, shards
 from windrow.crawl.disk import FULL, Disk
-from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.serial import Serial
 from windrow.data import Entry, Frame, Kind, Order, Reason, Task, Watermark
 from windrow.frontier import Durable
@@ -31,6 +30,16 @@ class Files(Protocol):
     def close(self) -> None: ...
 
 
+class OtherShards(Protocol):
+    """The other shards of a crawl on many machines: `cluster.exchange` implements it, and the crawl is given it."""
+
+    count: int  # of all shards
+
+    @property
+    def begins(self) -> int: ...  # the incarnation that the next frame must name; 0: the log has it
+    def committed(self, frame: Frame) -> None: ...  # take note of a frame that is durable
+
+
 class Cut(msgspec.Struct, frozen=True):
     """A frame that is ready to be written."""
 
@@ -41,17 +50,8 @@ class Cut(msgspec.Struct, frozen=True):
 class GroupCommit:
     """Holds the entries that are recorded and not in the log yet."""
 
-    def __init__(
-        self,
-        store: Durable,
-        journal: Log,
-        files: Sequence[Files],
-        serial: Serial,
-        disk: Disk,
-        neighbours: Neighbours | None = None,
-    ) -> None:
+    def __init__(self, store: Durable, journal: Log, files: Sequence[Files], serial: Serial, disk: Disk) -> None:
         self._store = store
-        self._neighbours = neighbours
         self._log = journal
         self._files = files
         self._serial = serial
@@ -60,10 +60,11 @@ class GroupCommit:
         self._entries: list[Entry] = []
         self._seeds: list[Task] = []
         self._orders: list[Order] = []
-        self._got: dict[int, Watermark] = {}
         self._lengths: dict[str, int] = {}
         self._requests = 0
         self._offline = self._logged_offline = 0.0
+        self._got: dict[int, Watermark] = {}
+        self.others: OtherShards | None = None  # set before the first commit
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -82,9 +83,14 @@ class GroupCommit:
     def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
 
-    def note_got(self, got: dict[int, Watermark]) -> None:
-        """Say in the next frame how far the links of other shards were admitted: with the seeds noted so far."""
-        self._got |= got
+    def note_arrival(self, admitted: Iterable[Task], got: Mapping[int, Watermark]) -> None:
+        """Add links of other shards to the next frame: those that were admitted, and how far they reach.
+
+        Call it where nothing suspends between the admission and this, best in `between`: a frame that has one of the
+        two without the other would lose links.
+        """
+        self._seeds += admitted
+        self._got.update(got)
 
     @property
     def pending(self) -> bool:
@@ -92,7 +98,7 @@ class GroupCommit:
         return self._lock.locked() or self._has_news()
 
     def _has_news(self) -> bool:
-        begins = self._neighbours is not None and self._neighbours.begins > 0
+        begins = self.others is not None and self.others.begins > 0
         return bool(self._entries or self._seeds or self._orders or self._got) or begins
 
     def note_order(self, order: Order) -> None:
@@ -152,6 +158,7 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
+        begins = self.others.begins if self.others is not None else 0
         if not self._has_news() and self._offline == self._logged_offline:
             return None
         while self._disk.attempt(self._flush) is None:
@@ -159,9 +166,9 @@ class GroupCommit:
         entries, self._entries = self._entries, []
         seeds, self._seeds = self._seeds, []
         orders, self._orders = self._orders, []
-        got, self._got = self._got, {}
         lengths, self._lengths = self._lengths, {}
         requests, self._requests = self._requests, 0
+        got, self._got = self._got, {}
         frame = Frame(
             number=self._number,
             time=now(),
@@ -171,7 +178,7 @@ class GroupCommit:
             in_flight=in_flight() - requests,
             orders=tuple(orders),
             offline=self._offline,
-            incarnation=self._neighbours.begins if self._neighbours is not None else 0,
+            incarnation=begins,
             receivers=self._receivers(entries),
             got=got,
         )
@@ -180,11 +187,9 @@ class GroupCommit:
         return Cut(frame, requests)
 
     def _receivers(self, entries: Iterable[Entry]) -> tuple[int, ...]:
-        """Return the shards that links of these entries belong to."""
-        if self._neighbours is None:
+        if self.others is None:
             return ()
-        sent = (task for entry in entries for task in entry.sent)
-        return tuple(sorted(shards.split(sent, self._neighbours.territory.count)))
+        return tuple(sorted(shards.split([task for entry in entries for task in entry.sent], self.others.count)))
 
     def _flush(self) -> bool:
         """Write the buffers. If that fails part way, the lengths flushed so far are kept for the next attempt."""
@@ -203,8 +208,8 @@ class GroupCommit:
         if position is None:
             return False
         await self._store.committed(frame, position)
-        if self._neighbours is not None:
-            self._neighbours.committed(frame)
+        if self.others is not None:
+            self.others.committed(frame)
         return True
 
     def _append(self, frame: Frame) -> log.Position:

@@ -8,7 +8,8 @@ from typing import Protocol
 
 import msgspec
 
-from windrow.data import Arrival, Counts, Exchanged, Frame
+from windrow.crawl.commit import OtherShards
+from windrow.data import Arrival, Counts, Exchanged
 from windrow.frontier import Gate, Territory
 
 
@@ -19,7 +20,7 @@ class Addresses(msgspec.Struct, frozen=True):
     lost: list[str]
 
 
-class Neighbours(Protocol):
+class Neighbours(OtherShards, Protocol):
     """What the crawl of a shard needs of the others."""
 
     # The frontier
@@ -27,11 +28,7 @@ class Neighbours(Protocol):
     def territory(self) -> Territory: ...
     def gate(self, now: float) -> Gate | None: ...  # by the crawl's clock; None: no address has hosts of two shards
 
-    # Frames
     def begin(self, exchanged: Exchanged) -> None: ...  # before the first frame: what the log says
-    @property
-    def begins(self) -> int: ...  # the incarnation that the next frame must name; 0: the log has it
-    def committed(self, frame: Frame) -> None: ...  # a frame is durable
 
     # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time

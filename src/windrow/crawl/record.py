@@ -60,7 +60,8 @@ class Recorder:
         self._decider = Decider(options.signals, self._frontier.first_seen, mark)
         files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
         journal = Log(directory / "log", resumed.position)
-        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk, neighbours)
+        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
+        self.commits.others = neighbours
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 
@@ -85,8 +86,8 @@ class Recorder:
         return await self._serial.run(self._take_in(arrival))
 
     async def _take_in(self, arrival: Arrival) -> list[Task]:
-        admitted = await self._add(list(arrival.tasks))
-        self.commits.note_got(arrival.got)
+        admitted = await self._until_room(lambda: self._frontier.add(arrival.tasks))
+        self.commits.note_arrival(admitted, arrival.got)
         return admitted
 
     async def record(self, outcome: Outcome, members: Members | None = None) -> None:

@@ -1,6 +1,7 @@
 """From any URL or href to the canonical form."""
 
 import contextlib
+import functools
 import re
 from collections.abc import Iterable
 
@@ -188,6 +189,12 @@ def _authority(authority: str) -> tuple[str, str, str] | None:
 def restored(text: str) -> Url:
     """Return the record of a canonical URL that was written down: a newer rule of canonical form must not change it."""
     start = text.index("//") + 2
-    authority = text[start : text.index("/", start)]
+    host, site = _restored_place(text[start : text.index("/", start)])
+    return Url(text, host, site, key(text))
+
+
+@functools.lru_cache(REMEMBERED)
+def _restored_place(authority: str) -> tuple[str, str]:
+    """Return the host of a canonical authority, and its domain."""
     host = authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
-    return Url(text, host, domain(host), key(text))
+    return host, domain(host)

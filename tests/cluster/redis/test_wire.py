@@ -56,7 +56,8 @@ def test_what_is_said_is_what_arrives(server: Server) -> None:
             first, second = (name for name, _ in there.messages)
             after = await wire.call(said(2, shard=1, after=first, done=first))
             assert [data for _, data in after.messages] == [b"two"]
-            again = await wire.call(said(3, shard=1))
+            assert (await wire.call(said(3, shard=1, most=0))).messages == (), "too many links wait already"
+            again = await wire.call(said(4, shard=1))
             assert [name for name, _ in again.messages] == [second], "what is done is removed, and nothing else"
             survey = await wire.survey()
             assert survey.hellos == {(0, 1): hello} and survey.acks == {(1, 0): ack}

@@ -9,10 +9,11 @@ import functools
 import hashlib
 import importlib.resources
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import hiredis
 import redis.exceptions
 from redis.asyncio.connection import AbstractConnection, Connection, parse_url
 from redis.asyncio.retry import Retry
@@ -25,6 +26,7 @@ OLDEST = (6, 2)  # of Redis: XTRIM MINID, and ranges that exclude their first me
 CONNECT, ANSWER = 2.0, 5.0  # seconds
 
 Command = tuple[str | bytes | int, ...]
+_pack: Callable[[Command], bytes] = hiredis.pack_command  # type: ignore[assignment]  # its stub: a tuple of one
 
 
 class Script(NamedTuple):
@@ -106,7 +108,7 @@ class RedisClient:
         self.server = _fields(info).get("run_id", "") or secrets.token_hex(8)
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
-        packed = self._connection.pack_commands(commands)
+        packed = b"".join([_pack(command) for command in commands])
         await self._connection.send_packed_command(packed, check_health=False)
         answers = []
         for _ in commands:

@@ -16,7 +16,7 @@ from windrow.config import ConfigError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class JobRecord(msgspec.Struct, frozen=True):
+class ClusterJob(msgspec.Struct, frozen=True):
     """A crawl on many machines. Every shard directory keeps a copy: Redis may lose it."""
 
     name: str
@@ -29,13 +29,13 @@ class JobRecord(msgspec.Struct, frozen=True):
     suffixes: str = ""  # version of the public suffix list: it decides which domain a host belongs to
 
 
-def make(name: str, shards: int, options: str, now: float) -> JobRecord:
+def make(name: str, shards: int, options: str, now: float) -> ClusterJob:
     """Return the record of a new job."""
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{name!r} is no name of a job; use up to 64 letters, digits, dots, hyphens and underscores")
     if not 1 <= shards <= 4096:
         raise ConfigError(f"{shards} shards cannot be used; a job has 1 to 4096 of them")
-    return JobRecord(
+    return ClusterJob(
         name,
         secrets.token_hex(8),
         shards=shards,
@@ -45,14 +45,14 @@ def make(name: str, shards: int, options: str, now: float) -> JobRecord:
     )
 
 
-async def create(client: RedisClient, record: JobRecord) -> None:
+async def create(client: RedisClient, record: ClusterJob) -> None:
     """Write the record of a new job; ConfigError if there is one of this name."""
     found = await put_back(client, record)
     if found != record:
         raise ConfigError(f"there is a job {record.name!r} at {client.place} already; choose another name")
 
 
-async def put_back(client: RedisClient, record: JobRecord) -> JobRecord:
+async def put_back(client: RedisClient, record: ClusterJob) -> ClusterJob:
     """Write a record where Redis has none; return the one that is there now."""
     key = Keys(record.name)["job"]
     answers = await client.run(
@@ -61,7 +61,7 @@ async def put_back(client: RedisClient, record: JobRecord) -> JobRecord:
     return _decoded(client, record.name, [client.checked(answer) for answer in answers][-1])
 
 
-async def read(client: RedisClient, name: str) -> JobRecord:
+async def read(client: RedisClient, name: str) -> ClusterJob:
     """Return the record of a job; ConfigError if there is none."""
     answers = await client.run(("GET", Keys(name)["job"]), ("SMEMBERS", JOBS))
     found, others = [client.checked(answer) for answer in answers]
@@ -71,9 +71,9 @@ async def read(client: RedisClient, name: str) -> JobRecord:
     return _decoded(client, name, found)
 
 
-def _decoded(client: RedisClient, name: str, data: bytes) -> JobRecord:
+def _decoded(client: RedisClient, name: str, data: bytes) -> ClusterJob:
     try:
-        return msgspec.json.decode(data, type=JobRecord)
+        return msgspec.json.decode(data, type=ClusterJob)
     except (msgspec.MsgspecError, ValueError) as error:
         raise ConfigError(
             f"the record of the job {name!r} at {client.place} cannot be read ({error}); "
@@ -81,7 +81,7 @@ def _decoded(client: RedisClient, name: str, data: bytes) -> JobRecord:
         ) from None
 
 
-def check(found: JobRecord, own: JobRecord, place: str) -> None:
+def check(found: ClusterJob, own: ClusterJob, place: str) -> None:
     """Refuse to work on a job with a directory or a Windrow that does not fit it. `found`: what Redis has."""
     job = f"the job {found.name!r} at {place}"
     if found.id != own.id:

@@ -1,24 +1,17 @@
-"""The transport over Redis: one round trip per call.
-
-Every command of a call is answered on its own. A server without free memory refuses to write, and still reads and
-trims, so that a receiver frees the memory that a sender needs.
-"""
+"""The transport over Redis: one script, and one round trip, per call."""
 
 import contextlib
 import secrets
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
-
-import redis.exceptions
+from typing import TypeVar
 
 from windrow.cluster import messages
 from windrow.cluster.messages import MessageError, Standing
-from windrow.cluster.redis.client import Command, RedisClient, evalsha, script
+from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.keys import Keys
 from windrow.cluster.transport import Incoming, Outgoing, Survey
 
 _T = TypeVar("_T")
-_READS = 5  # answers before those of the batches: epoch, trim, inbox, hellos, acks
 
 
 class RedisTransport:
@@ -31,64 +24,27 @@ class RedisTransport:
         self.trouble = ""  # why the server refused to write in the last call; empty: it did not
 
     async def call(self, outgoing: Outgoing) -> Incoming:
-        shard = outgoing.shard
-        keys = self._keys
-        commands: list[Command] = [
-            ("GET", keys["epoch"]),
-            ("XTRIM", keys.of("in", shard), "MINID", _behind(outgoing.done)),
-            (
-                "XRANGE",
-                keys.of("in", shard),
-                f"({outgoing.after}" if outgoing.after else "-",
-                "+",
-                "COUNT",
-                outgoing.most,
-            ),
-            ("HGETALL", keys.of("hello", shard)),
-            ("HGETALL", keys.of("acks", shard)),
-        ]
-        commands += [("XADD", keys.of("in", receiver), "*", "b", data) for receiver, data in outgoing.batches]
-        announcement = self._announcement(outgoing)
-        if announcement is not None:
-            commands.append(evalsha("announce", *announcement))
-        answers = await self._client.run(*commands)
+        answers = await self._client.call("exchange", self._names(outgoing), _words(outgoing))
         server = self._client.server
-        epoch, _, inbox, hellos, acks = [
-            self._client.checked(answer) if number != 1 else answer for number, answer in enumerate(answers[:_READS])
-        ]
-        added = answers[_READS : _READS + len(outgoing.batches)]
-        unpublished = tuple([number for number, answer in enumerate(added) if isinstance(answer, Exception)])
-        written = await self._announced(answers[-1], announcement) if announcement is not None else None
-        refusals = [str(answer) for answer in (*added, written) if isinstance(answer, Exception)]
-        self.trouble = refusals[0] if refusals else ""
+        epoch, inbox, hellos, acks, unpublished, announced, refusal = answers
+        self.trouble = refusal.decode("utf-8", "replace")
         return Incoming(
             epoch=await self._epoch(epoch, server),
             messages=tuple([(name.decode(), fields[1]) for name, fields in inbox]),
             hellos=dict(_decoded(hellos, messages.hello)),
             acks=dict(_decoded(acks, messages.ack)),
-            unpublished=unpublished,
-            announced=written == 0,
-            superseded=written if isinstance(written, int) and written > 0 else 0,
+            unpublished=tuple(unpublished),
+            announced=announced == 0,
+            superseded=max(0, announced),
         )
 
-    def _announcement(self, outgoing: Outgoing) -> tuple[list[str], list[str | bytes | int]] | None:
-        if outgoing.standing is None:
-            return None
-        keys = [self._keys["owners"], self._keys["board"]]
-        keys += [self._keys.of("hello", receiver) for receiver in outgoing.hellos]
-        keys += [self._keys.of("acks", sender) for sender in outgoing.acks]
-        values: list[str | bytes | int] = [outgoing.shard, outgoing.incarnation, outgoing.number]
-        values += [messages.encode(outgoing.standing)]
-        values += [messages.encode(record) for record in (*outgoing.hellos.values(), *outgoing.acks.values())]
-        return keys, values
-
-    async def _announced(self, answer: Any, announcement: tuple[list[str], list[str | bytes | int]]) -> Any:
-        """Return the answer to an announcement. A server that has started again gets the text of the script."""
-        if not isinstance(answer, redis.exceptions.NoScriptError):
-            return answer
-        keys, values = announcement
-        (answer,) = await self._client.run(("EVAL", script("announce").text, len(keys), *keys, *values))
-        return answer
+    def _names(self, outgoing: Outgoing) -> list[str]:
+        keys, shard = self._keys, outgoing.shard
+        names = [keys["epoch"], keys.of("in", shard), keys.of("hello", shard), keys.of("acks", shard)]
+        names += [keys["owners"], keys["board"]]
+        names += [keys.of("in", receiver) for receiver, _ in outgoing.batches]
+        names += [keys.of("hello", receiver) for receiver in outgoing.hellos]
+        return names + [keys.of("acks", sender) for sender in outgoing.acks]
 
     async def _epoch(self, found: bytes | None, server: str) -> str:
         """Return the epoch; begin one if there is none, or only that of another server process.
@@ -118,6 +74,16 @@ class RedisTransport:
             {(sender, r): hello for r in shards for sender, hello in _decoded(hellos[r], messages.hello)},
             {(s, receiver): ack for s in shards for receiver, ack in _decoded(acks[s], messages.ack)},
         )
+
+
+def _words(outgoing: Outgoing) -> list[str | bytes | int]:
+    words: list[str | bytes | int] = [outgoing.shard, outgoing.incarnation, outgoing.number]
+    words += [f"({outgoing.after}" if outgoing.after else "-", outgoing.most, _behind(outgoing.done)]
+    words += [len(outgoing.batches), *[data for _, data in outgoing.batches]]
+    if outgoing.standing is None:
+        return [*words, ""]
+    registers = (outgoing.standing, *outgoing.hellos.values(), *outgoing.acks.values())
+    return words + [messages.encode(register) for register in registers]
 
 
 def _behind(name: str) -> str:
