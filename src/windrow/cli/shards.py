@@ -1,6 +1,7 @@
 """`windrow crawl --shards` and `windrow shard`: a crawl in several processes."""
 
 import asyncio
+import functools
 import importlib
 import signal
 from collections import Counter
@@ -22,13 +23,22 @@ Redis = Annotated[
 _WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
 
 
-def shard(directory: Directory, redis: Redis = "", settings: Settings = None, as_json: Json = False) -> None:
+def shard(
+    directory: Directory,
+    redis: Redis = "",
+    patience: Annotated[
+        float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
+    ] = 0.0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
     """Run one shard of a crawl. `windrow crawl --shards` does this by itself for all of them."""
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    ending = run(directory, options, settings or (), "quiet", lambda: module.neighbours(directory, options, redis))
+    others = functools.partial(module.neighbours, directory, options, redis, patience)
+    ending = run(directory, options, settings or (), "quiet", others)
     if as_json:
         print_json(ending)
 

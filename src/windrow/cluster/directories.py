@@ -13,7 +13,7 @@ import msgspec
 
 from windrow import config, files
 from windrow.cluster.redis import job
-from windrow.cluster.redis.job import JobRecord
+from windrow.cluster.redis.job import ClusterJob
 from windrow.config import Config, ConfigError
 
 RECORD = "job.json"
@@ -24,7 +24,7 @@ MOST = 256  # on one machine
 class ShardRecord(msgspec.Struct, frozen=True):
     """Whose shard a directory is."""
 
-    job: JobRecord
+    job: ClusterJob
     shard: int = -1  # -1: of the directory that holds the shards
 
 

@@ -27,6 +27,7 @@ from windrow.config import ConfigError
 from windrow.crawl.ending import Ending
 
 DEATHS = 5  # of one shard, after which the crawl is stopped
+PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
 _PDEATHSIG = 1  # of prctl
 
@@ -93,6 +94,7 @@ class Supervisor:
 
     async def _start(self, number: int, url: str) -> asyncio.subprocess.Process:
         command = [sys.executable, "-m", "windrow.cli", "shard", str(self._places[number]), "--redis", url, "--json"]
+        command += ["--patience", str(PATIENCE)]
         return await asyncio.create_subprocess_exec(
             *command,
             *self._arguments,
