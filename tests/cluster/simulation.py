@@ -177,10 +177,21 @@ class Cluster:
         finished = self.finished()
         assert len(finished) == len(set(finished)), "a page is in a log twice"
         for receiver, disk in enumerate(self.disks):
+            self._all_sent(receiver, disk)
             admitted = {task.url.text for frame in disk for task in frame.seeds}
             admitted |= {task.url.text for frame in disk for entry in frame.entries for task in entry.admitted}
             for sender, mark in _folded(disk).got.items():
                 self._covered(sender, receiver, mark, admitted)
+
+    def _all_sent(self, shard: int, disk: list[Frame]) -> None:
+        """A page's links to other shards are in its frame, or were sent before."""
+        sent: set[str] = set()
+        for frame in disk:
+            sent.update(task.url.text for entry in frame.entries for task in entry.sent)
+            for entry in frame.entries:
+                found = [self.web.urls[page] for page in self.web.links[self.web.number[entry.report.task.url.text]]]
+                foreign = {link.text for link in found if shards.shard_of(link.domain, self.count) != shard}
+                assert foreign <= sent, f"{entry.report.task.url.text} is finished without its links"
 
     def _covered(self, sender: int, receiver: int, mark: Watermark, admitted: set[str]) -> None:
         """A watermark is in the frame that admitted what it covers, or in a later one."""

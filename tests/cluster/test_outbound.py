@@ -102,3 +102,14 @@ def test_after_a_loss_of_the_transport_only_what_was_not_acknowledged_is_sent_ag
     outbound.acknowledged(ack(3), OWN)
     outbound.lost()
     assert outbound.behind is None
+
+
+def test_the_log_is_read_again_only_when_half_of_the_window_is_free() -> None:
+    outbound = accepted()
+    for frame in range(1, 5):
+        publish(outbound, frame, WINDOW // 4)
+    assert not outbound.append(5)
+    outbound.acknowledged(ack(1), OWN)
+    assert outbound.behind is None
+    outbound.acknowledged(ack(2), OWN)
+    assert outbound.behind == 4

@@ -69,8 +69,12 @@ class Outbound:
 
     @property
     def behind(self) -> int | None:
-        """Return the frame after which links have to be read from the log now; None: nothing has to be read."""
-        return self.cursor if self.cursor is not None and self.cursor < self.tail and self.room else None
+        """Return the frame after which links have to be read from the log now; None: nothing has to be read.
+
+        Half of the window must be free: to find a place in the log costs more than to read a few links there.
+        """
+        reads = self.cursor is not None and self.cursor < self.tail and self.room >= WINDOW // 2
+        return self.cursor if reads else None
 
     def append(self, frame: int) -> bool:
         """Note a committed frame with links; return whether to publish them at once, instead of from the log later."""

@@ -12,12 +12,13 @@ of a job are on one of them, so that scripts may use several.
 | `acks:S` | hash | by receiver: what it has of S |
 | `board` | hash | by shard: its standing |
 | `owners` | hash | by shard: `incarnation:call` of its last announcement; lower ones are refused |
-| `lease:K` | string | holder and fencing number of shard K, expires |
+| `lease:K` | string | fencing number and holder of shard K; expires |
 | `fences` | hash | by shard: the last fencing number |
-| `slots`, `cooling` | hash, sorted set | addresses: holder, until when; when free ones may be forgotten |
-| `queue:ADDRESS` | list | shards that wait for an address |
-| `grants:K` | list | addresses that were handed over to shard K |
-| `clock` | string | milliseconds, see `slots` |
+| `lease-era`, `lease-hush` | string | as `epoch`, for leases; while there is a hush, only holders get their leases |
+| `slots` | hash | by address: holder, version, wait, last user, queue; see `scripts/slots.lua` |
+| `calls` | hash | by process: number of its last call about slots; lower ones are refused |
+| `era` | string | as `epoch`, for slots |
+| `grants:PROCESS` | list | addresses that were handed over to a process |
 
 `windrow:jobs` is the set of the names of all jobs. Scripts are in `scripts/`, one file each.
 """
