@@ -74,6 +74,7 @@ class Url(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 MOST_HINTS = 24  # bytes; a worker that sends more is not believed
+MOST_DESCRIBED = 128  # bytes of the hints of a task: those of its link, and what the frontier adds of its page
 
 
 class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):

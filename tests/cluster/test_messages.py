@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.logs import url
 from windrow.cluster import messages
 from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
-from windrow.data import Task, Watermark
+from windrow.data import MOST_HINTS, Task, Watermark
 from windrow.frontier.local.territory import SentKeys
+from windrow.frontier.policy import value
 
 TASKS = st.builds(
     Task,
@@ -21,7 +22,7 @@ TASKS = st.builds(
     redirects=st.integers(0, 2),
     via=st.sampled_from(["", "http://a.org/", "http://b.org/"]),
     embed=st.integers(0, 1),
-    hints=st.binary(max_size=24),
+    hints=st.binary(max_size=60),
 )
 
 
@@ -95,3 +96,11 @@ def test_a_new_link_is_never_taken_for_one_that_was_sent() -> None:
 def test_the_number_of_keys_is_a_power_of_two(size: int) -> None:
     with pytest.raises(ValueError, match="power of two"):
         SentKeys(size)
+
+
+def test_links_that_the_frontier_has_described_are_carried_whole() -> None:
+    above = value.Parent(url("/b"), "eng", 1.0, 0.5, 99, 3)
+    hints = value.hints(url("/a"), bytes(range(MOST_HINTS)), above)
+    assert len(hints) > MOST_HINTS
+    (task,) = messages.unpack(messages.pack([Task(url("/a"), hints=hints)]))
+    assert task.hints == hints

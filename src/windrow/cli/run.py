@@ -61,6 +61,8 @@ class _Run:
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
             async with others() as neighbours:
+                if neighbours is not None:
+                    neighbours.note = self._notes.warn
                 ending = await loop.run(self._directory, self._options, self._begin, names, neighbours)
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was

@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from windrow import urls
-from windrow.data import MOST_HINTS, Task, Watermark
+from windrow.data import MOST_DESCRIBED, Task, Watermark
 
 FORMAT = 1  # of these messages; a job is written by one version of them
 LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
@@ -108,7 +108,7 @@ def unpack(data: bytes) -> list[Task]:
 
 def _tasks(page: _Page) -> Iterable[Task]:
     hints: Sequence[bytes] = page.hints or [b""] * len(page.urls)
-    if len(hints) != len(page.urls) or len(max(hints, key=len, default=b"")) > MOST_HINTS:
+    if len(hints) != len(page.urls) or len(max(hints, key=len, default=b"")) > MOST_DESCRIBED:
         raise MessageError("the hints of a page do not fit its links")
     for text, hint in zip(page.urls, hints, strict=True):
         yield Task(

@@ -37,6 +37,7 @@ class ShardNeighbours:
         self._slots = slots  # None: no two shards have hosts at one address
         self._gate: AddressGate | None = None
         self._ended: tuple[int, ...] = ()
+        self._damaged = 0
         self._standing = Standing(0)
         self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
@@ -65,6 +66,9 @@ class ShardNeighbours:
         before = self._courier.failure
         await self._courier.call(self._now(), self._standing)
         self._tell(before)
+        if self._exchange.damaged > self._damaged:
+            self._damaged = self._exchange.damaged
+            self.note(f"{self._damaged} messages of other shards could not be read; do all run the same Windrow?")
         if self._exchange.superseded:
             self._exchange.begin(int(self._now() * 1000))
         return self._courier.pause or (RESTING if idle else BUSY)

@@ -4,6 +4,7 @@
 the frames of this shard's log, so nothing that is said here has to arrive: it is said again.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -22,6 +23,8 @@ class Addresses(msgspec.Struct, frozen=True):
 
 class Neighbours(OtherShards, Protocol):
     """What the crawl of a shard needs of the others."""
+
+    note: Callable[[str], None]  # called with what the operator must know
 
     # The frontier
     @property
