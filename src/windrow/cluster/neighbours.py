@@ -108,7 +108,7 @@ class ShardNeighbours:
 
     def _tell(self, before: str) -> None:
         failure = self._courier.failure
-        if failure != before:
+        if bool(failure) != bool(before):
             self.note(
                 f"{failure}; links to other shards wait" if failure else "the exchange with other shards works again"
             )
