@@ -47,7 +47,7 @@ def test_a_link_takes_about_twenty_bytes() -> None:
         b"x",
         zstandard.compress(b"x"),
         zstandard.compress(msgspec.msgpack.encode([["via", 1, 1, 1, 1, 0, ["no url"]]])),
-        zstandard.compress(msgspec.msgpack.encode([["via", 1, 1, 1, 1, 0, ["http://a.org/"], [b"x" * 25]]])),
+        zstandard.compress(msgspec.msgpack.encode([["via", 1, 1, 1, 1, 0, ["http://a.org/"], [b"x" * 129]]])),
         zstandard.compress(msgspec.msgpack.encode([["via", 1, 1, 1, 1, 0, ["http://a.org/"], [b"", b""]]])),
         zstandard.compress(msgspec.msgpack.encode([["via", "1", 1, 1, 1, 0, []]])),
     ],
