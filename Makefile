@@ -122,7 +122,9 @@ $(VENV)/servers: $(BIN)/python
 	@command -v mariadbd >/dev/null || sh .ci/system mariadb-server-core || echo "no MariaDB: its tests are skipped"
 	@touch $@
 
-# nginx serves the shared webs; without it (and without root) the tests that need it are skipped.
+# nginx serves the shared webs, Redis carries links between shards; without them (and without root) the tests that need
+# them are skipped.
 $(VENV)/system: $(BIN)/python
 	@command -v nginx >/dev/null || sh .ci/system nginx-light || echo "no nginx: the tests on the shared webs are skipped"
+	@command -v redis-server >/dev/null || sh .ci/system redis-server || echo "no Redis: the tests on it are skipped"
 	@touch $@

@@ -22,7 +22,7 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "streams", "takedown"),
+    ("plugins", "rules", "streams", "takedown", "shards"),
     ("orders", "storage"),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),
@@ -40,6 +40,7 @@ ADDRESSES = {
     "duckdb": ("batch/engine/duck.py", "batch/query.py"),
     "fsspec": ("storage.py",),
     "goose3": ("extract/evaluation/peers.py",),
+    "hiredis": ("cluster/redis/",),
     "icu4py": ("corpus/segment/icu.py",),
     "jieba": ("extract/evaluation/peers.py",),
     "justext": ("extract/evaluation/peers.py",),
@@ -63,7 +64,7 @@ ADDRESSES = {
     "pyspark": ("batch/engine/spark.py",),
     "resvg_py": ("report/svg.py",),
     "readability": ("extract/evaluation/peers.py",),
-    "redis": ("frontier/redis.py", "cluster/"),
+    "redis": ("cluster/redis/",),
     "resiliparse": ("extract/evaluation/peers.py",),
     "rich": ("cli/", "crawl/display.py"),
     "sklearn": ("extract/lines/fit.py",),
@@ -74,8 +75,8 @@ ADDRESSES = {
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
-    "xxhash": ("urls/", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
-    "zstandard": ("archive/", "coding.py", "streams.py"),
+    "xxhash": ("urls/", "shards.py", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
+    "zstandard": ("archive/", "cluster/", "coding.py", "streams.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.

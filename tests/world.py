@@ -108,6 +108,8 @@ class Plan:
     throttles: int = 2  # requests that it answers 429
     # Pages are paragraphs of real languages, and some paragraphs are on several pages; otherwise random letters.
     prose: bool = dataclasses.field(default=False, repr=False)
+    # Each well-behaved host has a registered domain of its own; otherwise they share one.
+    domains: bool = dataclasses.field(default=False, repr=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ class Graph:
         self.plan = plan
         self.random = random.Random(repr(plan))
         self.places: dict[str, Place] = {}
-        self.plain = [f"host{i}.world{plan.seed}.test" for i in range(plan.hosts)]
+        own = "-" if plan.domains else "."
+        self.plain = [f"host{i}{own}world{plan.seed}.test" for i in range(plan.hosts)]
         self.kinds = {f"{kind}.other{plan.seed}.test": kind for kind in plan.kinds}
         self.seeds = [f"http://{self.plain[0]}/"]
         for i, host in enumerate(self.plain):

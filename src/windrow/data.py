@@ -74,6 +74,7 @@ class Url(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 MOST_HINTS = 24  # bytes; a worker that sends more is not believed
+MOST_DESCRIBED = 128  # bytes of the hints of a task: those of its link, and what the frontier adds of its page
 
 
 class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -394,6 +395,7 @@ class Entry(msgspec.Struct, frozen=True):
     report: Report
     admitted: tuple[Task, ...] = ()  # those of its links that were new
     refused: dict[str, int] = {}  # links not admitted, counted by rule: out of scope, or over a cap
+    sent: tuple[Task, ...] = ()  # those of its links that belong to other shards of the crawl
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -477,6 +479,28 @@ class Carried(msgspec.Struct, frozen=True):
     closings: tuple[Closing, ...] = ()  # since the last reply of the frontier
 
 
+class Watermark(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """How far a shard has come in the log of another shard: it has all links up to and with this frame."""
+
+    incarnation: int = 0  # of the shard whose log it is; 0: that shard has never been heard of
+    frame: int = 0
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """Links from other shards. The frame that admits them must say `got`."""
+
+    tasks: tuple[Task, ...]
+    got: dict[int, Watermark]  # by sender
+
+
+class Exchanged(msgspec.Struct, frozen=True):
+    """What the log of a shard says about the exchange with other shards: a fold over its frames, see `shards.apply`."""
+
+    incarnations: tuple[Watermark, ...] = ()  # the latest, each with its first frame, in order
+    got: dict[int, Watermark] = {}  # by sender
+    tails: dict[int, int] = {}  # by receiver: the last frame with links to it
+
+
 class Frame(msgspec.Struct, frozen=True):
     """A group commit: one gzip member of the log."""
 
@@ -486,10 +510,14 @@ class Frame(msgspec.Struct, frozen=True):
     lengths: dict[
         str, int
     ]  # committed length of every other file that changed, by path relative to the crawl directory
-    seeds: tuple[Task, ...] = ()  # tasks admitted from seed files
+    seeds: tuple[Task, ...] = ()  # tasks admitted from seed files, or from other shards
     in_flight: int = 0  # URLs leased and not yet acknowledged, for a reader of a running crawl's log
     orders: tuple[Order, ...] = ()  # carried out with this commit, before its seeds and entries
     offline: float = 0.0  # epoch seconds since which no host has answered and the crawl waits; 0: it does not
+    # Only of a shard of a crawl on many machines, see `windrow.cluster`:
+    incarnation: int = 0  # of the process that writes from this frame on; 0: the same as before
+    receivers: tuple[int, ...] = ()  # the shards that links of these entries (`sent`) belong to
+    got: dict[int, Watermark] = {}  # by sender: its links up to there were admitted with this frame or an earlier one
 
 
 class HeldOutFit(msgspec.Struct, frozen=True):

@@ -9,7 +9,21 @@ from hypothesis import strategies as st
 
 from tests.logs import frame, url
 from windrow import log
-from windrow.data import Access, Entry, FileState, Frame, Kind, Order, Origin, OriginFile, Place, Reason, Report, Task
+from windrow.data import (
+    Access,
+    Entry,
+    FileState,
+    Frame,
+    Kind,
+    Order,
+    Origin,
+    OriginFile,
+    Place,
+    Reason,
+    Report,
+    Task,
+    Watermark,
+)
 
 NUMBERS = st.integers(0, 2**40)
 TIMES = st.floats(0, 4e9, allow_nan=False)
@@ -84,7 +98,9 @@ def entries(draw: st.DrawFn) -> Entry:
         origin=draw(st.none() | ORIGINS),
         rules=draw(TIMES),
     )
-    return Entry(report, tuple(admitted), draw(st.dictionaries(WORDS, NUMBERS, max_size=3)))
+    kept = draw(st.integers(0, len(admitted)))
+    refused = draw(st.dictionaries(WORDS, NUMBERS, max_size=3))
+    return Entry(report, tuple(admitted[:kept]), refused, sent=tuple(admitted[kept:]))
 
 
 ORDERS = st.builds(
@@ -101,9 +117,14 @@ FRAMES = st.builds(
     TIMES,
     st.lists(entries(), max_size=3).map(tuple),
     st.dictionaries(WORDS, NUMBERS, max_size=3),
-    st.lists(st.builds(Task, URLS, via=WORDS), max_size=3).map(tuple),
+    st.lists(st.builds(Task, URLS, via=WORDS, embed=st.integers(0, 3), hints=st.binary(max_size=24)), max_size=3).map(
+        tuple
+    ),
     NUMBERS,
     st.lists(ORDERS, max_size=2).map(tuple),
+    incarnation=NUMBERS,
+    receivers=st.lists(st.integers(0, 99), max_size=3).map(tuple),
+    got=st.dictionaries(st.integers(0, 99), st.builds(Watermark, NUMBERS, NUMBERS), max_size=3),
 )
 
 
@@ -130,12 +151,20 @@ def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
     )
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
     report = Report(**{**fields, "task": own, "links": (), "refused": {}})
-    full = Entry(report, (Task(url("b"), via=own.url.text),), {"x": 1})
+    links = [(Task(url(path), via=own.url.text),) for path in ("b", "c")]
+    full = Entry(report, admitted=links[0], refused={"x": 1}, sent=links[1])
     text = zlib.decompress(log.encode(frame(1, full)), 31)
     written = set(json.loads(text.splitlines()[1]))
     named = {field.name for record in (Entry, Report, Task) for field in msgspec.structs.fields(record)}
     assert written == named - {"report", "task", "links"}
     assert log.decode(text).entries == (full,)
+
+
+def test_a_log_from_before_the_exchange_is_read_and_a_crawl_without_shards_writes_the_same_log() -> None:
+    old = b'{"frame":3,"time":1.5,"lengths":{},"seeds":[["http://a.example.org/",128,0,0,0,""]]}\n'
+    found = log.decode(old)
+    assert (found.incarnation, found.receivers, found.got) == (0, (), {})
+    assert zlib.decompress(log.encode(found), 31) == old
 
 
 def test_links_that_were_not_admitted_are_not_in_the_log() -> None:

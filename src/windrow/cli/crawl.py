@@ -9,9 +9,10 @@ import typer
 
 from windrow import config, files, seeds
 from windrow.batch import topic as topics
+from windrow.cli import shards
 from windrow.cli.run import Voice, run
 from windrow.cli.storing import StoringProcess
-from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, is_divided, load, number, out, print_json
 from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
@@ -148,6 +149,11 @@ def crawl(
         str,
         typer.Option(help="Store the documents there too, as `windrow store` does.", metavar="URL", show_default=False),
     ] = "",
+    wanted: Annotated[
+        int,
+        typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N", show_default=False),
+    ] = 0,
+    redis: shards.Redis = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
     as_json: Json = False,
@@ -160,10 +166,14 @@ def crawl(
     limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
     limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
+    if wanted or is_divided(directory):
+        if store_to:
+            raise ConfigError("--store-to cannot be used with shards; run windrow store for each of DIR/shards")
+        return _crawl_shards(directory, wanted, given, redis, as_json)
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     options = load(directory, given)
     with StoringProcess(directory, store_to) as storing:
-        ending = run(directory, options, given, voice, storing.start)
+        ending = run(directory, options, given, voice, begun=storing.start)
     if as_json:
         print_json(ending)
     elif not quiet:
@@ -175,6 +185,14 @@ def crawl(
         raise typer.Exit(1)
     if storing.failed:
         raise typer.Exit(2)
+
+
+def _crawl_shards(directory: Path, number: int, given: list[str], redis: str, as_json: bool) -> None:
+    ending = shards.crawl(directory, load(directory, given), number, given, redis)
+    if as_json:
+        print_json(ending)
+    else:
+        shards.show_ending(directory, ending, _ENDINGS)
 
 
 def show_ending(directory: Path, ending: loop.Ending) -> None:

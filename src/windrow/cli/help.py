@@ -11,7 +11,21 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 PANELS = {  # headings of the commands, in their order
-    "Crawl": ("demo", "corpus", "init", "crawl", "pause", "resume", "stop", "block", "unblock", "add", "set", "retry"),
+    "Crawl": (
+        "demo",
+        "corpus",
+        "init",
+        "crawl",
+        "shard",
+        "pause",
+        "resume",
+        "stop",
+        "block",
+        "unblock",
+        "add",
+        "set",
+        "retry",
+    ),
     "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
     "Use the corpus": ("export", "publish", "store", "dedup", "merge", "rebuild", "purge"),
     "Use archives": ("index", "query", "records", "seeds", "derive", "batch", "shuffle"),

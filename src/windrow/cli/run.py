@@ -1,8 +1,10 @@
 """Run a crawl in the foreground: signals stop it, a terminal shows its progress, `crawl.log` keeps its notes."""
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal
 
@@ -12,10 +14,14 @@ from windrow.cli import terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, progress, recover
 from windrow.crawl.ending import RunState
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.notes import Notes
 from windrow.units import count
 
 Voice = Literal["quiet", "normal", "verbose"]
+
+
+Others = Callable[[], AbstractAsyncContextManager[Neighbours | None]]
 
 
 def run(
@@ -23,13 +29,15 @@ def run(
     options: Config,
     given: Sequence[str] = (),
     voice: Voice = "normal",
+    others: Others = contextlib.nullcontext,
     begun: Callable[[], None] = lambda: None,
 ) -> loop.Ending:
     """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
 
-    given: what the command line sets, as "section.option=value". begun: called when the directory is locked.
+    given: what the command line sets, as "section.option=value". others: the other shards, if there are any. begun:
+    called when the directory is locked.
     """
-    return loop.execute(_Run(directory, options, given, voice, begun).main())
+    return loop.execute(_Run(directory, options, given, voice, begun).main(others))
 
 
 class _Run:
@@ -49,19 +57,18 @@ class _Run:
         self._early = 0  # signals that arrived before the crawl could be stopped
         self._beside: list[asyncio.Task[None]] = []  # the display, the lines of progress
 
-    async def main(self) -> loop.Ending:
+    async def main(self, others: Others) -> loop.Ending:
         if missing := kernels.missing():
             effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
         try:
-            ending = await loop.run(
-                self._directory,
-                self._options,
-                self._begin,
-                {setting.partition("=")[0].strip() for setting in self._given},
-            )
+            names = {setting.partition("=")[0].strip() for setting in self._given}
+            async with others() as neighbours:
+                if neighbours is not None:
+                    neighbours.note = self._notes.warn
+                ending = await loop.run(self._directory, self._options, self._begin, names, neighbours)
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was
                 self._notes.record(f"ended by an error: {error}")

@@ -1,7 +1,18 @@
 """`windrow status`: the counts of a crawl, as a labelled table."""
 
 from windrow import log, orders
-from windrow.cli.terminal import Directory, Json, Row, Section, command, out, print_json, print_sections, progress
+from windrow.cli.terminal import (
+    Directory,
+    Json,
+    Row,
+    Section,
+    command,
+    is_divided,
+    out,
+    print_json,
+    print_sections,
+    progress,
+)
 from windrow.crawl import network
 from windrow.crawl import status as states
 from windrow.crawl.control import standing
@@ -11,11 +22,12 @@ from windrow.units import count, moment, share, size
 
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
-    with progress("status", log.length(directory)) as watch:
-        found = states.status(directory, watch)
+    places = sorted((directory / "shards").iterdir()) if is_divided(directory) else [directory]
+    with progress("status", sum(map(log.length, places))) as watch:
+        found = states.total([states.status(place, watch) for place in places])
     if as_json:
         return print_json(found)
-    out.print(f"{directory}: {_state(found)}")
+    out.print(f"{directory}: {_state(found)}{f', {len(places)} shards' if is_divided(directory) else ''}")
     if found.offline:
         out.print(network.describe(found.offline))
     for line in standing(found.controls, directory):

@@ -29,7 +29,24 @@ Item = TypeVar("Item")
 Row = tuple[str, str, str]  # label, value, note
 Section = tuple[str, list[Row]]  # heading, rows
 
-Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR")]
+WHOLE = ("crawl", "status")  # commands that work on a crawl with shards as a whole
+
+
+def is_divided(directory: Path) -> bool:
+    """Return whether a directory is that of a crawl with shards, which are crawl directories of their own."""
+    return (directory / "shards").is_dir() and (directory / "job.json").exists()
+
+
+def _undivided(context: typer.Context, directory: Path) -> Path:
+    if context.info_name not in WHOLE and is_divided(directory):
+        raise ConfigError(
+            f"{directory} is divided into shards, and each of them is a crawl directory: give one of those in "
+            f"{directory / 'shards'}"
+        )
+    return directory
+
+
+Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR", callback=_undivided)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 TakedownList = Annotated[
     Path | None,

@@ -6,16 +6,16 @@ which everything in the frame counts.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import msgspec
 
-from windrow import log
+from windrow import log, shards
 from windrow.crawl.disk import FULL, Disk
 from windrow.crawl.serial import Serial
-from windrow.data import Entry, Frame, Kind, Order, Reason, Task
+from windrow.data import Entry, Frame, Kind, Order, Reason, Task, Watermark
 from windrow.frontier import Durable
 from windrow.log.writer import Log
 
@@ -28,6 +28,16 @@ class Files(Protocol):
     ) -> dict[str, int]: ...  # write the buffers; return the lengths that changed; repeatable after OSError
     def sync(self) -> None: ...  # make durable what was flushed; runs in a thread beside the loop
     def close(self) -> None: ...
+
+
+class OtherShards(Protocol):
+    """The other shards of a crawl on many machines: `cluster.exchange` implements it, and the crawl is given it."""
+
+    count: int  # of all shards
+
+    @property
+    def begins(self) -> int: ...  # the incarnation that the next frame must name; 0: the log has it
+    def committed(self, frame: Frame) -> None: ...  # take note of a frame that is durable
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -53,6 +63,8 @@ class GroupCommit:
         self._lengths: dict[str, int] = {}
         self._requests = 0
         self._offline = self._logged_offline = 0.0
+        self._got: dict[int, Watermark] = {}
+        self.others: OtherShards | None = None  # set before the first commit
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -70,6 +82,24 @@ class GroupCommit:
 
     def note_seeds(self, tasks: Iterable[Task]) -> None:
         self._seeds += tasks
+
+    def note_arrival(self, admitted: Iterable[Task], got: Mapping[int, Watermark]) -> None:
+        """Add links of other shards to the next frame: those that were admitted, and how far they reach.
+
+        Call it where nothing suspends between the admission and this, best in `between`: a frame that has one of the
+        two without the other would lose links.
+        """
+        self._seeds += admitted
+        self._got.update(got)
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything is not in the log yet."""
+        return self._lock.locked() or self._has_news()
+
+    def _has_news(self) -> bool:
+        begins = self.others is not None and self.others.begins > 0
+        return bool(self._entries or self._seeds or self._orders or self._got) or begins
 
     def note_order(self, order: Order) -> None:
         self._orders.append(order)
@@ -128,8 +158,8 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        nothing = not self._entries and not self._seeds and not self._orders
-        if nothing and self._offline == self._logged_offline:
+        begins = self.others.begins if self.others is not None else 0
+        if not self._has_news() and self._offline == self._logged_offline:
             return None
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
@@ -138,6 +168,7 @@ class GroupCommit:
         orders, self._orders = self._orders, []
         lengths, self._lengths = self._lengths, {}
         requests, self._requests = self._requests, 0
+        got, self._got = self._got, {}
         frame = Frame(
             number=self._number,
             time=now(),
@@ -147,10 +178,18 @@ class GroupCommit:
             in_flight=in_flight() - requests,
             orders=tuple(orders),
             offline=self._offline,
+            incarnation=begins,
+            receivers=self._receivers(entries),
+            got=got,
         )
         self._logged_offline = self._offline
         self._number += 1
         return Cut(frame, requests)
+
+    def _receivers(self, entries: Iterable[Entry]) -> tuple[int, ...]:
+        if self.others is None:
+            return ()
+        return tuple(sorted(shards.split([task for entry in entries for task in entry.sent], self.others.count)))
 
     def _flush(self) -> bool:
         """Write the buffers. If that fails part way, the lengths flushed so far are kept for the next attempt."""
@@ -169,6 +208,8 @@ class GroupCommit:
         if position is None:
             return False
         await self._store.committed(frame, position)
+        if self.others is not None:
+            self.others.committed(frame)
         return True
 
     def _append(self, frame: Frame) -> log.Position:

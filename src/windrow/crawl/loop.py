@@ -6,7 +6,6 @@ another. Only syncing files runs beside the loop, in a thread.
 """
 
 import asyncio
-import contextlib
 import math
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from pathlib import Path
@@ -16,7 +15,8 @@ import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config
-from windrow.crawl import control, ending, lives, network, recover, seedlist
+from windrow.crawl import control, ending, network, recover, seedlist
+from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
 from windrow.crawl.checks import check_space
@@ -25,13 +25,16 @@ from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
 from windrow.crawl.ending import RunState
+from windrow.crawl.exchanging import Exchanging, Sides
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Network, Watch
 from windrow.crawl.record import Recorder
 from windrow.crawl.takedown import TakedownFile
-from windrow.crawl.visit import Stations, Visit
+from windrow.crawl.visit import Stations
+from windrow.crawl.visits import Visits
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Counts, Grant, Kind, Lease, Reason, Receipt, Report, Task
+from windrow.data import Counts, Grant, Kind, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
@@ -41,23 +44,30 @@ from windrow.origin.soft404 import Probes
 _T = TypeVar("_T")
 
 _LAST_CALL = 20.0  # seconds that requests in flight get to finish when the crawl is stopped
-_HURRY = 0.2  # seconds after which a commit makes room for visits that wait
 
 
 class Crawl:
     """A running crawl. `run` makes it; one run per process and directory."""
 
-    def __init__(self, directory: Path, start: control.StartOptions, resumed: recover.Resumed, clock: Clock) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        start: control.StartOptions,
+        resumed: recover.Resumed,
+        clock: Clock,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self._options = options = control.effective(start, resumed.frontier.controls(), directory)
         self._clock = clock
         self._started = clock.now()
         self._frontier: Frontier = resumed.frontier
         self._disk = Disk(directory, options.crawl.min_free_bytes)
-        self._recorder = Recorder(directory, options, resumed, self._disk)
+        self._recorder = Recorder(directory, options, resumed, self._disk, neighbours)
         self._recorder.watch = self._recorded
         self._recorder.failed = self._break
         self._takedown = TakedownFile(directory)
-        self._in_flight = InFlight(options.crawl, self._disk, self._ask_for_commit)
+        self._in_flight = InFlight(options.crawl, self._disk, lambda: self._cadence.ask())
+        self._cadence = Cadence(self._recorder.commits, self._in_flight, clock.now, self._committed)
         resolver = Resolver(options.fetch, options.identity)
         self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
         self._fresh = not resumed.seq  # no earlier run got an answer
@@ -74,16 +84,17 @@ class Crawl:
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
+            may_use=neighbours.may_use if neighbours is not None else lambda address: True,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
-        self._visits: dict[str, Visit] = {}  # by host
-        self._tasks: dict[asyncio.Task[None], Visit] = {}  # lives and releases
+        self._visits = Visits(self._stations, self._ended)
+        self._neighbours = neighbours
+        self._exchanging: Exchanging | None = None
+        if neighbours is not None:
+            sides = Sides(self._frontier, self._recorder, self._cadence, self._admitted, self._end_of_all)
+            self._exchanging = Exchanging(neighbours, sides)
         self._wake = asyncio.Event()
-        self._group = min(options.crawl.commit_pages, max(1, options.crawl.in_flight // 4))  # entries in a commit
-        self._full = asyncio.Event()  # enough for a commit
-        self._hurry: asyncio.TimerHandle | None = None  # to a commit that makes room
         self._stopping = ""
-        self._over = False  # no more group commits but the last
         self._broken: BaseException | None = None
         self._before = Counts()  # what earlier runs have made
         self.tally = log.Tally()  # of this run
@@ -94,19 +105,23 @@ class Crawl:
         """Crawl from these seeds and from the URLs that wait already, until the end."""
         self._recorder.start()
         committer = asyncio.create_task(self._commit_often())
+        exchanged: asyncio.Task[None] | None = None
         try:
             await self._stations.pool.start()
             await self._frontier.configure(self._options)  # it was opened before the orders in the log were known
             self._before = await self._frontier.counts()
             await self._add_seeds(tasks)
             await self.orders.begin()
+            exchanged = self._exchange()
             await self._work()
             await self._finish_visits()
         except Exception as error:  # after a failed commit other things fail too: the first error says why
             self._break(error)
         finally:
-            self._over = True
-            self._full.set()
+            if self._exchanging is not None and exchanged is not None:
+                self._exchanging.stop()
+                await asyncio.wait((exchanged,))
+            self._cadence.stop()
             await committer  # not cancelled: a frame that was cut has to be written
             end = await self._end()
         if self._broken is not None:
@@ -119,9 +134,7 @@ class Crawl:
 
     async def carry_out(self, act: Callable[[], Awaitable[None]]) -> None:
         """Carry out an order, or a part of it, between two frames, and commit it."""
-        commits = self._recorder.commits
-        self._in_flight.leave(await commits.between(self._clock.now, lambda: self._in_flight.urls, act))
-        await self._commit()
+        await self._cadence.between(act)
         self._wake.set()
 
     async def configure(self, options: Config) -> None:
@@ -136,8 +149,7 @@ class Crawl:
     def stop(self, why: str = "stopped") -> None:
         """Ask for a clean end; asked twice, give up the requests in flight."""
         if self._stopping:
-            for task in self._tasks:
-                task.cancel()
+            self._visits.cancel()
         self._disk.patient = self._disk.patient and why not in ("stopped", "broken")
         self._stopping = self._stopping or why
         self._wake.set()
@@ -147,6 +159,8 @@ class Crawl:
 
     async def _add_seeds(self, tasks: list[Task]) -> None:
         kept = seedlist.choose(tasks, self._stations.scope, self._options, self.tally.refused, self.note)
+        if self._neighbours is not None:
+            kept = list(self._neighbours.territory.divide(kept)[0])
         self.tally.seen += len(await self._recorder.add(kept))
 
     async def _work(self) -> None:
@@ -157,10 +171,13 @@ class Crawl:
             self._check_limits(now)
             grant = await self._lease(now)
             for lease in grant.leases:
-                self._visit(lease)
-            if grant.again is None and not self._tasks and not self.orders.pending():
+                self._visits.begin(lease)
+            idle = grant.again is None and self._visits.over and not self.orders.pending()
+            if self._exchanging is not None:
+                self._exchanging.idle = idle
+            elif idle:
                 self._stopping = "done"
-            elif not self._stopping:
+            if not self._stopping:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
 
     async def _lease(self, now: float) -> Grant:
@@ -176,26 +193,10 @@ class Crawl:
         self._note_closings(grant)
         return grant
 
-    def _visit(self, lease: Lease) -> None:
-        visit = self._visits[lease.host] = Visit(lease, self._stations, lives.life, self)
-        visit.begin()
-
-    def start(self, coroutine: Coroutine[Any, Any, None], visit: Visit) -> asyncio.Task[None]:
-        """Run a coroutine of a visit as a task of this crawl."""
-        task = asyncio.create_task(coroutine)
-        self._tasks[task] = visit
-        task.add_done_callback(self._ended)
-        return task
-
-    def leave(self, visit: Visit) -> None:
-        """Forget a visit whose lease is released. Its host may have a new visit already."""
-        if self._visits.get(visit.lease.host) is visit:
-            del self._visits[visit.lease.host]
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(task).ended(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._break(task.exception())
+    def _ended(self, error: BaseException | None) -> None:
+        """A task of a visit is over."""
+        if error is not None:
+            self._break(error)
         self._wake.set()
 
     def _check_limits(self, now: float) -> None:
@@ -230,6 +231,24 @@ class Crawl:
         self._broken = self._broken or error
         self.stop("broken")
 
+    # Other shards
+
+    def _exchange(self) -> "asyncio.Task[None]":
+        """Talk to the other shards from now on, if there are any."""
+        if self._exchanging is None:
+            return asyncio.create_task(asyncio.sleep(0))
+        task = asyncio.create_task(self._exchanging.run())
+        task.add_done_callback(lambda done: self._ended(None if done.cancelled() else done.exception()))
+        return task
+
+    def _admitted(self, tasks: list[Task]) -> None:
+        self.tally.seen += len(tasks)
+        self._wake.set()
+
+    def _end_of_all(self) -> None:
+        self._stopping = self._stopping or "done"
+        self._wake.set()
+
     # Recording
 
     def _recorded(self, receipt: Receipt) -> None:
@@ -241,65 +260,38 @@ class Crawl:
                 if self.watch is not None:
                     self.watch(report)
         self._note_closings(receipt)
-        if len(self._recorder.commits) >= self._group:
-            self._full.set()
+        self._cadence.noted()
         self._wake.set()
 
     def _note_closings(self, reply: Grant | Receipt) -> None:
         for closing in reply.closings:
-            visit = self._visits.get(closing.host)
-            if visit is not None:
-                visit.closing = closing
+            self._visits.close(closing)
 
     async def _commit_often(self) -> None:
-        """Commit once per `crawl.commit_seconds`, or as soon as there is enough for a commit."""
-        while not self._over:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._full.wait(), self._options.crawl.commit_seconds)
-            self._full.clear()
-            if self._over:
-                return
-            try:
-                await self._commit()
-                self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
-                await self.orders.take()
-                if self._disk.look():
-                    self._in_flight.wake()
-                    self._wake.set()
-            except Exception as error:
-                return self._break(error)
+        try:
+            await self._cadence.run()
+        except Exception as error:
+            self._break(error)
 
-    async def _commit(self, checkpoint: bool = False) -> None:
-        if self._hurry is not None:
-            self._hurry.cancel()
-            self._hurry = None
-        committed = await self._recorder.commits.commit(self._clock.now, lambda: self._in_flight.urls, checkpoint)
-        self._in_flight.leave(committed)
-        if self._in_flight.waiting:
-            self._ask_for_commit()
-
-    def _ask_for_commit(self) -> None:
-        """Commit soon, if no other commit comes sooner: committed URLs are no longer in flight."""
-        self._hurry = self._hurry or asyncio.get_running_loop().call_later(_HURRY, self._full.set)
+    async def _committed(self) -> None:
+        """Obey what has changed beside the crawl, between two commits."""
+        self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
+        await self.orders.take()
+        if self._disk.look():
+            self._in_flight.wake()
+            self._wake.set()
 
     # The end
 
     async def _finish_visits(self) -> None:
-        """Give requests in flight some time to finish; what is not done by then goes back to its queue."""
         self._network.stop()
         end = self._clock.now() + _LAST_CALL
-        while self._tasks and self._broken is None and (left := end - self._clock.now()) > 0:
-            # A visit may leave a life behind, so wait again after each.
-            await asyncio.wait(list(self._tasks), timeout=left, return_when=asyncio.FIRST_COMPLETED)
-        for task in self._tasks:
-            task.cancel()
-        while self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=5.0)
+        await self._visits.finish(lambda: end - self._clock.now() if self._broken is None else 0.0)
 
     async def _end(self) -> Ending:
         try:
             if self._broken is None:
-                await self._commit(checkpoint=True)
+                await self._cadence.commit(checkpoint=True)
                 self._recorder.save()
             await self._recorder.stop()
             counts = await self._frontier.counts()
@@ -319,11 +311,16 @@ class Crawl:
 
 
 async def run(
-    directory: Path, options: Config, watch: Callable[[Crawl, recover.Resumed], None], given: Collection[str] = ()
+    directory: Path,
+    options: Config,
+    watch: Callable[[Crawl, recover.Resumed], None],
+    given: Collection[str] = (),
+    neighbours: Neighbours | None = None,
 ) -> Ending:
     """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up.
 
     `given`: the names of options that the command line sets. They hold instead of those that orders have set.
+    `neighbours`: the other shards, if the directory is one shard of a crawl.
     """
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
@@ -332,9 +329,9 @@ async def run(
         takedown.check_purged(directory)
         check_space(options, directory)
         clock = Clock(recover.last_commit(directory))
-        resumed = await recover.resume(directory, options, clock.now())
+        resumed = await recover.resume(directory, options, clock.now(), neighbours)
         try:
-            crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock)
+            crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock, neighbours)
         except BaseException:
             await resumed.frontier.close()
             raise

@@ -21,11 +21,12 @@ from windrow.corpus.shards import Shards
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.commit import Files, GroupCommit
 from windrow.crawl.disk import Disk
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.outcome import Archived, Outcome, Reading
 from windrow.crawl.recover import Resumed
 from windrow.crawl.revisits import Revisits
 from windrow.crawl.serial import Serial
-from windrow.data import Capture, Order, Receipt, Report, Task
+from windrow.data import Arrival, Capture, Order, Receipt, Report, Task
 from windrow.dedup import decide
 from windrow.dedup.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
@@ -39,7 +40,9 @@ _T = TypeVar("_T")
 class Recorder:
     """Owns the files of a crawl: archive, corpus, n-grams and log."""
 
-    def __init__(self, directory: Path, options: Config, resumed: Resumed, disk: Disk) -> None:
+    def __init__(
+        self, directory: Path, options: Config, resumed: Resumed, disk: Disk, neighbours: Neighbours | None = None
+    ) -> None:
         self._frontier = resumed.frontier
         self._disk = disk
         self._serial = Serial(self._failed)
@@ -59,6 +62,7 @@ class Recorder:
         files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
         journal = Log(directory / "log", resumed.position)
         self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
+        self.commits.others = neighbours
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 
@@ -77,6 +81,15 @@ class Recorder:
     async def add(self, tasks: list[Task]) -> list[Task]:
         """Admit tasks from outside; return those that were new."""
         return await self._serial.run(self._add(tasks))
+
+    async def take_in(self, arrival: Arrival) -> list[Task]:
+        """Admit links from other shards; return those that were new. Links and `got` are in one frame."""
+        return await self._serial.run(self._take_in(arrival))
+
+    async def _take_in(self, arrival: Arrival) -> list[Task]:
+        admitted = await self._until_room(lambda: self._frontier.add(arrival.tasks))
+        self.commits.note_arrival(admitted, arrival.got)
+        return admitted
 
     async def record(self, outcome: Outcome, members: Members | None = None) -> None:
         """Record what became of a task. When this returns, the frontier knows; the next commit makes it durable."""

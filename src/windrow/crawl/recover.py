@@ -18,6 +18,8 @@ import msgspec
 
 from windrow import files, frontier, log, origin
 from windrow.config import Config, ConfigError
+from windrow.crawl.neighbours import Neighbours
+from windrow.data import Exchanged
 from windrow.frontier import DurableFrontier
 from windrow.judge.language import codes
 
@@ -34,6 +36,7 @@ class Resumed(msgspec.Struct):
     frames: int  # the last frame's number
     seq: int
     files: dict[str, int]  # committed length of every file of the archive and the corpus
+    exchanged: Exchanged  # with other shards
     replayed: int  # frames of the log
     torn: list[str]  # what was moved aside, one sentence each
 
@@ -80,8 +83,8 @@ def check_version(directory: Path) -> None:
         )
 
 
-async def resume(directory: Path, options: Config, now: float) -> Resumed:
-    """Open the frontier and bring it, and all files, to the last commit."""
+async def resume(directory: Path, options: Config, now: float, neighbours: Neighbours | None = None) -> Resumed:
+    """Open the frontier and bring it, and all files, to the last commit. `neighbours`: of a shard."""
     check_version(directory)
     (directory / "log").mkdir(exist_ok=True)
     accepted = [codes.parse(name) for name in options.language.accepted]
@@ -91,9 +94,14 @@ async def resume(directory: Path, options: Config, now: float) -> Resumed:
         now,
         files=origin.before_pages(options),
         languages=[*accepted, *map(codes.short, accepted)],
+        territory=neighbours.territory if neighbours is not None else None,
+        gate=neighbours.gate(now) if neighbours is not None else None,
     )
     try:
-        return await _catch_up(directory, store, now)
+        resumed = await _catch_up(directory, store, now)
+        if neighbours is not None:
+            neighbours.begin(resumed.exchanged)
+        return resumed
     except BaseException:
         await store.close()
         raise
@@ -118,6 +126,7 @@ async def _catch_up(directory: Path, store: DurableFrontier, now: float) -> Resu
         frames=reached.frame,
         seq=reached.seq,
         files=dict(reached.files),
+        exchanged=reached.exchanged,
         replayed=replayed,
         torn=torn,
     )

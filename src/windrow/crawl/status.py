@@ -7,7 +7,10 @@ import fcntl
 import math
 import os
 import platform
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -87,6 +90,22 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         controls=msgspec.structs.replace(totals.controls, recent=()),  # of no use to a reader
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
     )
+
+
+def total(parts: Sequence[Status]) -> Status:
+    """Return the counts of several crawls together, as of the shards of one. What orders have changed is left out."""
+    if len(parts) == 1:
+        return parts[0]
+    sums: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Status):
+        values = [getattr(part, field.name) for part in parts]
+        if field.name in ("running", "first", "last", "offline"):
+            sums[field.name] = min(filter(None, values), default=0.0) if field.name == "first" else max(values)
+        elif isinstance(values[0], dict):
+            sums[field.name] = _by_size(sum(map(Counter, values), Counter()))
+        elif isinstance(values[0], int):
+            sums[field.name] = sum(values)
+    return Status(**sums)
 
 
 def is_running(directory: Path) -> bool:

@@ -44,6 +44,7 @@ class Stations(msgspec.Struct, frozen=True):
     pool: Pool
     recorder: Recorder
     disk: Disk
+    may_use: Callable[[str], bool]  # whether no other shard of the crawl has an address
 
 
 Life = Callable[[Task, "Visit"], Coroutine[Any, Any, None]]
@@ -135,10 +136,11 @@ class Visit:
     async def request(self, task: Task, text: str = "") -> Capture | Failure | None:
         """Send a request. `text` is the URL to send if it is not the task's canonical one.
 
-        Return None if our own network failed: the request does not count, and the task goes back to its queue.
+        Return None if our own network failed, or if another shard has the address: the request does not count, and the
+        task goes back to its queue.
         """
         network, clock = self.stations.network, self.stations.clock
-        if network.offline:
+        if network.offline or not self.stations.may_use(self.lease.address):
             return None
         limit = origin.FILES[task.file].limit(self.stations.options.fetch) if task.kind is Kind.FILE else 0
         start = clock.now()

@@ -34,7 +34,8 @@ those is suspended.
 
 `local` implements the verbs. It is made of `admission` (which tasks are new and fit the caps), `backlog` (which hosts
 are open), `schedule` (which of them is due), `dispatch` (which of these gets a lease), `leases` (what a lease holds),
-`acks` (what a report changes), `control` (what an order changes), `blocks`, `origins`, `ledgers` and `rows`, over a
+`acks` (what a report changes), `control` (what an order changes), `blocks`, `origins`, `ledgers`, `rows` and, in a
+crawl on many machines, `territory` (whose links are whose), over a
 `store` that remembers: `memory` or `lmdb`. What a failure means for its URL is in `policy.retry`, what it means for its
 host in `policy.health`, which links are admitted in `policy.scope`, how links are ranked in `policy.rank`; these are
 pure. The store is a view of the log: `replay` takes frames in again, and `position` says how far the store has come.
@@ -61,6 +62,8 @@ from windrow.data import (
     Url,
 )
 from windrow.frontier.local.frontier import LocalFrontier
+from windrow.frontier.local.gate import Gate as Gate
+from windrow.frontier.local.territory import Territory as Territory
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
 from windrow.frontier.store.rows import Position as Position
@@ -72,6 +75,7 @@ class Frontier(Protocol):
     async def add(self, tasks: Iterable[Task]) -> list[Task]: ...  # those that were new
     async def lease(self, hosts: int, now: float) -> Grant: ...
     async def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None: ...
+    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str]) -> None: ...  # of a gate
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
     async def ack(self, reports: Sequence[Report]) -> Receipt: ...  # visible to lease at once
     async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part
@@ -104,16 +108,20 @@ def open(
     *,
     files: Mapping[str, str] | None = None,
     languages: Sequence[str] = (),
+    territory: Territory | None = None,
+    gate: Gate | None = None,
 ) -> DurableFrontier:
     """Open the frontier that the configuration names, as its last checkpoint left it.
 
     `files`: the well-known files, path by name, to request from each origin after robots.txt and before its first page.
     `languages`: codes of the wanted languages, as they occur in URLs, for the ranks of links.
+    `territory`: the domains of a shard, where the crawl has several; links to others are in `Entry.sent`.
+    `gate`: by which shards share addresses.
     """
     match options.frontier.store:
         case "memory":
-            return LocalFrontier(MemoryStore(), options, now, files, languages)
+            return LocalFrontier(MemoryStore(), options, now, files, languages, territory, gate)
         case "lmdb":
-            return LocalFrontier(LmdbStore(directory), options, now, files, languages)
+            return LocalFrontier(LmdbStore(directory), options, now, files, languages, territory, gate)
         case other:
             raise ConfigError(f"unknown store {other!r} in frontier.store; use 'lmdb' or 'memory'")

@@ -8,6 +8,7 @@ and the what-if tables read the same lines, and one fold counts them.
 - `format`: a frame to bytes and back; the lines are derived from the records
 - `writer`: appends frames
 - `reader`: whole frames from a position, raw lines, what the log says about one URL
+- `outbox`: links to other shards, read again from any frame on
 - `purges`: the pages that `windrow purge` has removed
 - `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want
 """
@@ -23,6 +24,9 @@ from windrow.log.format import Head as Head
 from windrow.log.format import Line as Line
 from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
+from windrow.log.outbox import Outbox as Outbox
+from windrow.log.outbox import SentLinks as SentLinks
+from windrow.log.outbox import sent as sent
 from windrow.log.purges import PurgeNote as PurgeNote
 from windrow.log.purges import Removals as Removals
 from windrow.log.purges import purged as purged

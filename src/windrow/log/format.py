@@ -58,14 +58,6 @@ def _struct(name: str, fields: Iterable[tuple[str, Any, Any]], array_like: bool 
     return msgspec.defstruct(name, made, omit_defaults=True, array_like=array_like, gc=False)
 
 
-def _url(text: str) -> Url:
-    """Return a canonical URL as it was written: a newer rule of canonical form must not change an old log."""
-    start = text.index("//") + 2
-    authority = text[start : text.index("/", start)]
-    host = authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
-    return Url(text, host, urls.domain(host), urls.key(text))
-
-
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
 # `embed` and `hints` follow `via`: few links have them.
@@ -101,19 +93,26 @@ def _written(task: Task) -> Any:
     return (*_link(task), "", task.embed) if task.embed else _link(task)
 
 
+def _written_seed(task: Task) -> Any:
+    """A link that another shard has sent is written like a seed, with all that its page said of it."""
+    if task.hints:
+        return (*_seed(task), task.embed, task.hints)
+    return (*_seed(task), task.embed) if task.embed else _seed(task)
+
+
 _task_fields = attrgetter(*_TASK)
 
 
 def _task(admitted: Any, via: str) -> Task:
     values = list(_task_fields(admitted))
-    values[_URL], values[_VIA] = _url(admitted.url), via
+    values[_URL], values[_VIA] = urls.restored(admitted.url), via
     return Task(*values)
 
 
 _ARRAYS: Any = list.__class_getitem__(Admitted)
 _NUMBERS: Any = tuple.__class_getitem__(tuple(field.type for field in msgspec.structs.fields(Place)))
 _IN_REPORT: Mapping[Any, _Codec] = {
-    Url: _Codec(str, lambda url: url.text, lambda text, _: _url(text)),
+    Url: _Codec(str, lambda url: url.text, lambda text, _: urls.restored(text)),
     Place | None: _Codec(
         _NUMBERS | None,
         lambda place: None if place is None else msgspec.structs.astuple(place),
@@ -129,7 +128,7 @@ _ENTRIES = next(field.type for field in msgspec.structs.fields(Frame) if field.n
 _IN_FRAME: Mapping[Any, _Codec] = {
     tuple[Task, ...]: _Codec(
         _ARRAYS,
-        lambda tasks: [_seed(task) for task in tasks],
+        lambda tasks: [_written_seed(task) for task in tasks],
         lambda seeds, _: tuple([_task(seed, seed.via) for seed in seeds]),
     ),
     _ENTRIES: _Codec(list[None], lambda entries: [], lambda empty, _: ()),  # they follow as lines of their own
@@ -217,6 +216,16 @@ def view(*names: str, **types: Any) -> Callable[[bytes], Line]:
             fields.append((field.name, field.type, field.default))
     fields.sort(key=lambda field: field[2] is not msgspec.NODEFAULT)
     return msgspec.json.Decoder(_struct("View", fields)).decode
+
+
+_sent = view("url", "sent")
+SENT = b'"sent":'  # in the text of every line with links to other shards
+
+
+def sent(text: bytes) -> tuple[Task, ...]:
+    """Return the links of a line that belong to other shards."""
+    found = _sent(text)
+    return tuple([_task(link, found.url) for link in found.sent])
 
 
 def quoted(text: str) -> bytes:

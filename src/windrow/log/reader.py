@@ -46,19 +46,15 @@ def frames(directory: Path, start: Position = ("", 0), number: int | None = None
 
     number: of the frame before, where it is known.
     """
-    for name in names(directory):
-        if name < start[0]:
-            continue
-        offset = start[1] if name == start[0] else 0
-        for text, end in _members(directory / name, offset):
-            frame = format.decode(text)
-            if number is not None and frame.number != number + 1:
-                raise ConfigError(
-                    f"{directory / name}: frame {frame.number} follows frame {number}; "
-                    "a log file is missing or was changed"
-                )
-            number = frame.number
-            yield frame, (name, end)
+    for text, position in members(directory, start):
+        frame = format.decode(text)
+        if number is not None and frame.number != number + 1:
+            raise ConfigError(
+                f"{directory / position[0]}: frame {frame.number} follows frame {number}; "
+                "a log file is missing or was changed"
+            )
+        number = frame.number
+        yield frame, position
 
 
 def raw_frames(directory: Path, start: str = "") -> Iterator[tuple[Head, list[bytes], Position]]:
@@ -73,6 +69,14 @@ def raw_frames(directory: Path, start: str = "") -> Iterator[tuple[Head, list[by
         for text, end in _members(directory / name, 0):
             first, *lines = text.splitlines()
             yield format.head(first), lines, (name, end)
+
+
+def members(directory: Path, start: Position) -> Iterator[tuple[bytes, Position]]:
+    """Yield the text of every whole frame from a position on, with the position behind it."""
+    for name in names(directory):
+        if name >= start[0]:
+            offset = start[1] if name == start[0] else 0
+            yield from ((text, (name, end)) for text, end in _members(directory / name, offset))
 
 
 def lost_frame(path: Path, offset: int) -> int | None:

@@ -10,6 +10,7 @@ from windrow.urls.canonical import REMEMBERED as REMEMBERED
 from windrow.urls.canonical import join as join
 from windrow.urls.canonical import parse as parse
 from windrow.urls.canonical import redirect as redirect
+from windrow.urls.canonical import restored as restored
 from windrow.urls.canonical import sort_key as sort_key
 from windrow.urls.canonical import target as target
 from windrow.urls.parts import authority_of as authority_of

@@ -1,6 +1,7 @@
 """From any URL or href to the canonical form."""
 
 import contextlib
+import functools
 import re
 from collections.abc import Iterable
 
@@ -8,7 +9,7 @@ import url as whatwg
 import xxhash
 
 from windrow.data import Url
-from windrow.urls.parts import split, surt
+from windrow.urls.parts import key, split, surt
 from windrow.urls.suffixes import domain
 from windrow.urls.visits import cleaned
 
@@ -183,3 +184,17 @@ def _authority(authority: str) -> tuple[str, str, str] | None:
             _authorities.clear()
         _authorities[authority] = found
     return found
+
+
+def restored(text: str) -> Url:
+    """Return the record of a canonical URL that was written down: a newer rule of canonical form must not change it."""
+    start = text.index("//") + 2
+    host, site = _restored_place(text[start : text.index("/", start)])
+    return Url(text, host, site, key(text))
+
+
+@functools.lru_cache(REMEMBERED)
+def _restored_place(authority: str) -> tuple[str, str]:
+    """Return the host of a canonical authority, and its domain."""
+    host = authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
+    return host, domain(host)

@@ -19,6 +19,7 @@ from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins, needed_by
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
 from windrow.frontier.policy import health, rank
 from windrow.frontier.policy.health import ROBOTS
@@ -42,7 +43,10 @@ class Views(msgspec.Struct, frozen=True):
 class Acks:
     """Takes in reports one by one."""
 
-    def __init__(self, views: Views, options: config.Config, terms: tuple[Term, ...]) -> None:
+    def __init__(
+        self, views: Views, options: config.Config, terms: tuple[Term, ...], territory: Territory | None = None
+    ) -> None:
+        self._territory = territory
         self._store = views.store
         self._rows = views.rows
         self._backlog = views.backlog
@@ -170,7 +174,21 @@ class Acks:
             refused["same-pages"] = refused.get("same-pages", 0) + len(report.links)
             return Entry(report, (), refused)
         ranks = self._ranks(report) if self._ledgers.steers else None
-        return Entry(report, tuple(self.admit(report.links, ref, refused, ranks)), refused)
+        own, sent = (report.links, ()) if self._territory is None else self._divide(report.links, refused, ranks)
+        return Entry(report, tuple(self.admit(own, ref, refused, ranks)), refused, sent)
+
+    def _divide(
+        self, links: tuple[Task, ...], refused: dict[str, int], ranked: admission.Ranked | None
+    ) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
+        """Return our own links of a page, and those to send to other shards, with their ranks."""
+        assert self._territory is not None
+        own, others = self._territory.divide(links)
+        if ranked is None:
+            return own, self._territory.fresh(others)
+        described = [found for task in others if (found := ranked(task)) is not None]
+        if dropped := len(others) - len(described):
+            refused[admission.CUTOFF] = refused.get(admission.CUTOFF, 0) + dropped
+        return own, self._territory.fresh(described)
 
     def _ranks(self, report: Report) -> admission.Ranked | None:
         """Return the function that ranks the links of a page."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from windrow import config
 from windrow.data import Kind, Lease, Task
 from windrow.frontier.local.backlog import Backlog
+from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.leases import MOST, Leases, next_errand
 from windrow.frontier.local.ledgers import Ledgers
@@ -29,14 +30,23 @@ LONG_REST = 60.0  # seconds of rest for which a host is closed in favour of one 
 class Dispatcher:
     """Moves hosts between the backlog, the schedule and their leases."""
 
-    def __init__(self, backlog: Backlog, ledgers: Ledgers, leases: Leases, options: config.Config, now: float) -> None:
+    def __init__(
+        self,
+        backlog: Backlog,
+        ledgers: Ledgers,
+        leases: Leases,
+        options: config.Config,
+        now: float,
+        gate: Gate | None = None,
+    ) -> None:
         self._backlog = backlog
         self._ledgers = ledgers
         self._leases = leases
         self._options = options.frontier
         self._fetch = options.fetch
         self._steered = ledgers.steers
-        self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank)
+        self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank, gate)
+        self._gated = gate is not None
         self._held = False  # ready hosts were held back by the last `lease`
         self._trials = 0  # hosts on trial
         self._look = 0  # pages of the crawl at which what is left is estimated
@@ -84,7 +94,16 @@ class Dispatcher:
         return again
 
     def _is_busy(self) -> bool:
-        return any(host.state == "leased" or host.in_flight for host in self._backlog.hosts.values())
+        states = ("leased", "ready") if self._gated else ("leased",)  # a ready host may wait for its address
+        return any(host.state in states or host.in_flight for host in self._backlog.hosts.values())
+
+    def grant(self, address: str, start: float) -> None:
+        """Use an address from now on, with no request before `start`."""
+        self._schedule.grant(address, start)
+
+    def lose(self, address: str) -> None:
+        """Use an address no longer."""
+        self._schedule.lose(address)
 
     def _lease(self, host: OpenHost) -> Lease | None:
         """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""

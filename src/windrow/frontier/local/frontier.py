@@ -4,7 +4,7 @@ import contextlib
 import errno
 from collections.abc import Iterable, Mapping, Sequence
 
-from windrow import config, fingerprints
+from windrow import config, fingerprints, shards
 from windrow.data import (
     Carried,
     Controls,
@@ -28,10 +28,12 @@ from windrow.frontier.local.backlog import Backlog
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.control import MOST_URLS, Control
 from windrow.frontier.local.dispatch import Dispatcher
+from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.leases import Leases
 from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.rows import RowCache
+from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, rank
 from windrow.frontier.policy.rank import TermContext
@@ -59,6 +61,8 @@ class LocalFrontier:
         now: float,
         files: Mapping[str, str] | None = None,
         languages: Sequence[str] = (),
+        territory: Territory | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._store = store
         self._options = options.frontier
@@ -70,7 +74,7 @@ class LocalFrontier:
         self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks, values)
         self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
-        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now)
+        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now, gate)
         views = Views(
             store=store,
             rows=rows,
@@ -82,7 +86,7 @@ class LocalFrontier:
         )
         names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
         terms = rank.terms(names, TermContext(languages=tuple(languages)))
-        self._acks = Acks(views, options, terms)
+        self._acks = Acks(views, options, terms, territory)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
@@ -125,6 +129,13 @@ class LocalFrontier:
             self._reserve(_PER_TASK * (1 + len(host.domain.hosts)))
             self._dispatcher.release(lease, unused, last)
 
+    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str]) -> None:
+        """Hear which addresses may be used, each from which time on, and which may not any more; see `Gate`."""
+        for address, start in granted.items():
+            self._dispatcher.grant(address, start)
+        for address in lost:
+            self._dispatcher.lose(address)
+
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:
         """Return, per fingerprint and URL key, the key of the URL that had the fingerprint first."""
         self._reserve(len(fingerprints))
@@ -155,7 +166,7 @@ class LocalFrontier:
     def position(self) -> Position:
         """Return how far the store has come."""
         meta = self.meta
-        return Position(frame=meta.frame, seq=meta.seq, log=meta.log, files=dict(meta.files))
+        return Position(frame=meta.frame, seq=meta.seq, log=meta.log, files=dict(meta.files), exchanged=meta.exchanged)
 
     def controls(self) -> Controls:
         """Return what orders have changed."""
@@ -186,6 +197,7 @@ class LocalFrontier:
         meta.frame = frame.number
         meta.log = log
         meta.files.update(frame.lengths)
+        meta.exchanged = shards.apply(meta.exchanged, frame)
         meta.seq = max([meta.seq, *(entry.report.seq for entry in frame.entries)])
 
     def checkpoint_due(self, now: float) -> bool:

@@ -12,11 +12,14 @@ State = Literal["idle", "waiting", "ready", "leased", "gone"]
 class AddressSlot:
     """An address. At most one host holds it at a time."""
 
-    __slots__ = ("due", "entry", "held", "hosts")
+    __slots__ = ("address", "due", "entry", "held", "hosts", "last", "ours")
 
-    def __init__(self, due: float) -> None:
+    def __init__(self, address: str, due: float) -> None:
+        self.address = address
         self.due = due
         self.held = False
+        self.ours = False  # no other shard may use it; only if there are several
+        self.last = 0.0  # epoch seconds when the last request ended since it is ours; 0: there was none
         self.entry = 0  # number of its entry in a heap of the schedule; 0: none
         self.hosts: list[tuple[float, int, OpenHost]] = []  # its ready hosts, a heap
 

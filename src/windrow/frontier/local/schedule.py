@@ -5,6 +5,9 @@ of ready entries, ordered by its key and then by its arrival. If its address is 
 slot instead, and the slot is in the heap of ready entries for all its hosts. So an address that many hosts share costs
 no more than any other, and none of its hosts is passed over.
 
+If the crawl has several shards, an address is used only while it is ours: the first ready host makes the schedule ask
+the gate for it, and it is given back when no host is ready there, or after a lease if another shard waits for it.
+
 Lazy deletion: a heap entry is live only while its number equals the current `entry` of its host or slot.
 After a restart every host and every address waits for its delay once more.
 """
@@ -14,6 +17,7 @@ import itertools
 import math
 from collections.abc import Callable
 
+from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.hosts import AddressSlot, OpenHost
 
 ADDRESSES = 50_000  # slots kept before those that are due and free are dropped
@@ -32,9 +36,10 @@ def by_rank(host: OpenHost) -> float:
 
 
 class Schedule:
-    """The heaps. `key` orders the hosts that are ready, least first."""
+    """The heaps. `key` orders the hosts that are ready, least first. `gate`: other shards may use the same address."""
 
-    def __init__(self, ip_delay: float, key: Callable[[OpenHost], float] = by_rank) -> None:
+    def __init__(self, ip_delay: float, key: Callable[[OpenHost], float] = by_rank, gate: Gate | None = None) -> None:
+        self._gate = gate
         self.start = 0.0  # epoch seconds of a restart: any address may have got a request just before
         self.ip_delay = ip_delay
         self._key = key
@@ -78,6 +83,9 @@ class Schedule:
             slot.held = False
             if last:
                 slot.due = max(slot.due, last + self.ip_delay)
+                slot.last = last
+            if self._gate is not None and slot.ours and self._gate.wanted(slot.address):
+                self._give(slot)
             self._offer(slot)
 
     def drop(self, host: OpenHost) -> None:
@@ -105,7 +113,33 @@ class Schedule:
     def is_held_up(self, host: OpenHost) -> bool:
         """Return whether a ready host has to wait for its address."""
         slot = self._slots.get(ip(host.address)) if host.address else None
-        return slot is not None and (slot.held or slot.due > self._now)
+        if slot is None:
+            return False
+        return slot.held or slot.due > self._now or (self._gate is not None and not slot.ours)
+
+    # Several shards
+
+    def grant(self, address: str, start: float) -> None:
+        """An address is ours; no request before `start`."""
+        slot = self._slot(address)
+        slot.ours = True
+        slot.last = 0.0
+        slot.due = max(slot.due, start)
+        self._offer(slot)
+
+    def lose(self, address: str) -> None:
+        """An address is no longer ours. Whoever has a lease there finds out before its next request."""
+        slot = self._slots.get(address)
+        if slot is not None and slot.ours:
+            slot.ours, slot.entry = False, 0
+            self._offer(slot)
+
+    def _give(self, slot: AddressSlot) -> None:
+        assert self._gate is not None
+        slot.ours = False
+        self._gate.give(slot.address, slot.last)
+
+    # Heaps
 
     def _wake(self, now: float) -> None:
         self._now = now
@@ -135,9 +169,16 @@ class Schedule:
 
     def _offer(self, slot: AddressSlot) -> None:
         """Put a free slot that has ready hosts where its first host would be, or let it wait until it is due."""
-        if slot.held or not slot.hosts:
+        if slot.held:
             return
-        if slot.due > self._now:
+        if not slot.hosts:
+            if slot.ours:
+                self._give(slot)
+            return
+        if self._gate is not None and not slot.ours:
+            slot.entry = 0
+            self._gate.want(slot.address)
+        elif slot.due > self._now:
             self._wait(slot, slot.due)
         else:
             slot.entry = next(self._numbers)
@@ -152,6 +193,8 @@ class Schedule:
                 host.slot = slot
                 slot.held = True
                 return host
+        if slot.ours:
+            self._give(slot)
         return None
 
     def _wait(self, entry: OpenHost | AddressSlot, due: float) -> None:
@@ -163,13 +206,13 @@ class Schedule:
         if slot is None:
             if len(self._slots) >= self._limit:
                 self._drop_slots()
-            slot = self._slots[key] = AddressSlot(self.start + self.ip_delay if self.start else 0.0)
+            slot = self._slots[key] = AddressSlot(key, self.start + self.ip_delay if self.start else 0.0)
         return slot
 
     def _drop_slots(self) -> None:
         self._slots = {
             key: slot
             for key, slot in self._slots.items()
-            if slot.held or slot.hosts or slot.entry or slot.due > self._now
+            if slot.held or slot.hosts or slot.entry or slot.ours or slot.due > self._now
         }
         self._limit = max(ADDRESSES, 2 * len(self._slots))

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from windrow.data import Controls, Fate, Reason, Task
+from windrow.data import Controls, Exchanged, Fate, Reason, Task
 from windrow.frontier.policy.steer import CrawlYield
 
 VERSION = 4  # of the layout of a store on disk
@@ -165,6 +165,7 @@ class Meta(msgspec.Struct):
     files: dict[str, int] = {}  # committed length of every archive file
     log: tuple[str, int] = ("", 0)  # file and offset where the log continues after that frame
     controls: Controls = Controls()  # what orders have changed
+    exchanged: Exchanged = Exchanged()  # of a shard: what was exchanged with the others
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -174,6 +175,7 @@ class Position(msgspec.Struct, frozen=True):
     seq: int  # the highest sequence number so far
     log: tuple[str, int]  # file and offset where the log continues
     files: dict[str, int]  # committed length of every archive file
+    exchanged: Exchanged = Exchanged()  # of a shard: what was exchanged with the others
 
 
 def fate(task: Task, code: int, closed: int) -> Fate:

@@ -1,0 +1,89 @@
+"""`windrow crawl --shards` and `windrow shard`: a crawl in several processes."""
+
+import asyncio
+import functools
+import importlib
+import signal
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from windrow.cli.run import run
+from windrow.cli.terminal import Directory, Json, Settings, command, load, note, out, print_json
+from windrow.config import Config, ConfigError
+from windrow.crawl import display
+from windrow.units import count, share, size, span
+
+Redis = Annotated[
+    str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
+]
+_WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
+
+
+def shard(
+    directory: Directory,
+    redis: Redis = "",
+    patience: Annotated[
+        float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
+    ] = 0.0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Run one shard of a crawl. `windrow crawl --shards` does this by itself for all of them."""
+    module = load_cluster("shard")
+    options = load(directory, settings)
+    if not redis:
+        raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
+    others = functools.partial(module.neighbours, directory, options, redis, patience)
+    ending = run(directory, options, settings or (), "quiet", others)
+    if as_json:
+        print_json(ending)
+
+
+def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
+    """Crawl with all shards of a directory; return how that ended."""
+    for name in _WHOLE:
+        if getattr(options.crawl, name):
+            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl with Ctrl-C when it is enough")
+    directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
+    directories.prepare(directory, options, shards)
+    arguments = [word for setting in settings for word in ("--set", setting)]
+    supervisor = supervisors.Supervisor(directory, redis, arguments, note)
+
+    async def main() -> Any:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+        return await supervisor.run()
+
+    return asyncio.run(main())
+
+
+def show_ending(directory: Path, ending: Any, words: dict[str, str]) -> None:
+    """Print how a run of all shards ended."""
+    tallies = [one.tally for one in ending.shards]
+
+    def total(name: str) -> int:
+        return sum(getattr(tally, name) for tally in tallies)
+
+    sent = ", ".join(count(total(f"{thing}s"), thing) for thing in ("request", "capture", "page"))
+    waiting = sum(one.counts.waiting for one in ending.shards)
+    out.print(f"{words.get(ending.why, ending.why)} after {span(ending.seconds)}: {sent}, ", end="")
+    out.print(f"{size(total('downloaded'))} downloaded, {count(waiting, 'URL')} waiting, {len(tallies)} shards.")
+    if total("clean"):
+        kept = f"{size(total('kept'))} of text kept, a yield of {share(total('kept'), total('downloaded'))}"
+        out.print(f"{count(total('documents'), 'document')} with {kept}.")
+    finished = sum((Counter(tally.finished) for tally in tallies), Counter[str]())
+    out.print(f"Finished in this run: {display.reasons(finished)}")
+    out.print(f"More: {command('status', directory)}")
+
+
+def load_cluster(name: str) -> ModuleType:
+    """Import what needs the library of Redis."""
+    try:
+        return importlib.import_module(f"windrow.cluster.{name}")
+    except ImportError as error:
+        fix = "install it with: pip install 'windrow-corpus[cluster]'"
+        raise ConfigError(f"shards need the library redis ({error}); {fix}") from None

@@ -1,0 +1,79 @@
+"""Shares addresses with the other shards: the frontier asks and gives, a task beside the crawl talks to the others."""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from windrow.cluster.transport import Unavailable
+from windrow.crawl.neighbours import Addresses
+from windrow.frontier.local.schedule import ip
+
+
+class SlotRound(Protocol):
+    """What a round of `AddressSlots` has changed."""
+
+    @property
+    def granted(self) -> list[str]: ...
+    @property
+    def lost(self) -> list[str]: ...
+
+
+class AddressSlots(Protocol):
+    """What shares addresses, see `redis.slots`. Times are monotonic seconds."""
+
+    def want(self, address: str) -> None: ...
+    def give(self, address: str, last: float | None) -> None: ...
+    def wanted(self, address: str) -> bool: ...
+    def may_request(self, address: str) -> bool: ...
+    def start(self, address: str) -> float: ...
+    @property
+    def again(self) -> float: ...
+    async def round(self) -> SlotRound: ...
+
+
+class AddressGate:
+    """Implements `frontier.Gate`. `now` is the time of the crawl's clock, which is as steady as the monotonic one."""
+
+    def __init__(self, slots: AddressSlots, now: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._slots = slots
+        self._clock = clock
+        self._ahead = now - clock()  # of the crawl's clock
+        self._soon = asyncio.Event()
+
+    def want(self, address: str) -> None:
+        """Ask for an address; `news` says when it is granted."""
+        self._slots.want(address)
+        self._soon.set()
+
+    def give(self, address: str, last: float) -> None:
+        """Give an address back; `last`: when the last request to it ended, 0 if there was none."""
+        self._slots.give(address, last - self._ahead if last else None)
+        self._soon.set()
+
+    def wanted(self, address: str) -> bool:
+        return self._slots.wanted(address)
+
+    def may_use(self, address: str) -> bool:
+        """Return whether a request to an address, with or without a port, may be sent now."""
+        return self._slots.may_request(ip(address))
+
+    async def news(self) -> Addresses:
+        """Talk whenever something is due; return when addresses were granted or lost."""
+        while True:
+            await self._wait(self._slots.again - self._clock())
+            try:
+                found = await self._slots.round()
+            except Unavailable:  # nothing is asked of a host meanwhile: `may_use` runs out
+                continue
+            if found.granted or found.lost:
+                starts = {address: self._slots.start(address) + self._ahead for address in found.granted}
+                return Addresses(starts, found.lost)
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._soon.wait(), seconds if seconds < math.inf else None)
+        self._soon.clear()

@@ -1,0 +1,114 @@
+"""The other shards, as the crawl of one shard needs them: an exchange, and a courier between it and a transport."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from windrow import log
+from windrow.cluster.courier import Courier, LogReader
+from windrow.cluster.exchange import ShardExchange
+from windrow.cluster.gate import AddressGate, AddressSlots
+from windrow.cluster.messages import Standing
+from windrow.cluster.transport import Transport
+from windrow.crawl.neighbours import Addresses
+from windrow.data import Arrival, Counts, Exchanged, Frame
+from windrow.frontier import Gate, Territory
+
+BUSY, RESTING = 0.5, 0.1  # seconds between two calls; a commit brings the next one forward
+
+
+class ShardNeighbours:
+    """Implements `crawl.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
+
+    Only one process runs a shard: the lock of its directory sees to that. So a transport that knows a higher
+    incarnation of this shard than ours remembers a directory that was lost, or a clock that was ahead, and we begin
+    above that.
+    """
+
+    def __init__(
+        self, shard: int, count: int, transport: Transport, directory: Path, slots: AddressSlots | None = None
+    ) -> None:
+        self.count = count
+        self.territory = Territory(shard, count)
+        self._transport = transport
+        self._directory = directory
+        self._now = time.time
+        self._slots = slots  # None: no two shards have hosts at one address
+        self._gate: AddressGate | None = None
+        self._ended: tuple[int, ...] = ()
+        self._damaged = 0
+        self._standing = Standing(0)
+        self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
+        self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
+
+    def begin(self, exchanged: Exchanged) -> None:
+        """Make the exchange: `exchanged` is what the log says."""
+        shard, count = self.territory.shard, self.territory.count
+        self._exchange = ShardExchange(shard, count, exchanged, int(self._now() * 1000))
+        reader = LogReader(log.Outbox(self._directory / "log"), count)
+        self._courier = Courier(self._exchange, self._transport, reader)
+
+    @property
+    def begins(self) -> int:
+        return self._exchange.begins
+
+    def committed(self, frame: Frame) -> None:
+        """Publish the links of a durable frame with the next call, and acknowledge what it has got."""
+        self._exchange.committed(frame)
+
+    def arrived(self) -> Arrival | None:
+        return self._exchange.arrived()
+
+    async def call(self, idle: bool, counts: Counts) -> float:
+        """Talk once; return the seconds until the next call."""
+        self._standing = self._stand(idle, counts)
+        before = self._courier.failure
+        await self._courier.call(self._now(), self._standing)
+        self._tell(before)
+        if self._exchange.damaged > self._damaged:
+            self._damaged = self._exchange.damaged
+            self.note(f"{self._damaged} messages of other shards could not be read; do all run the same Windrow?")
+        if self._exchange.superseded:
+            self._exchange.begin(int(self._now() * 1000))
+        return self._courier.pause or (RESTING if idle else BUSY)
+
+    async def ended(self) -> bool:
+        """Return whether all shards are at their end. The others hear of it with one more call."""
+        self._ended = self._ended or await self._courier.ended(self._standing)
+        if self._ended:
+            await self._courier.call(self._now(), self._stand(True, None))
+        return bool(self._ended)
+
+    def gate(self, now: float) -> Gate | None:
+        """Return the gate to addresses that shards share; `now` is the time of the crawl's clock."""
+        self._gate = AddressGate(self._slots, now) if self._slots is not None else None
+        return self._gate
+
+    def may_use(self, address: str) -> bool:
+        return self._gate is None or self._gate.may_use(address)
+
+    async def addresses(self) -> Addresses:
+        """Return when an address was granted or lost."""
+        if self._gate is None:
+            await asyncio.Event().wait()
+        assert self._gate is not None
+        return await self._gate.news()
+
+    def _stand(self, idle: bool, counts: Counts | None) -> Standing:
+        now, last = self._now(), self._standing
+        if counts is None:
+            return Standing(0, idle=idle, ended=self._ended, waiting=last.waiting, finished=last.finished)
+        finished = sum(counts.finished.values())
+        rate = last.rate
+        if now - self._since >= 1.0:
+            rate = max(0, finished - self._finished) / (now - self._since) if self._finished >= 0 else 0.0
+            self._finished, self._since = finished, now
+        return Standing(0, idle=idle, ended=self._ended, waiting=counts.waiting, finished=finished, rate=rate)
+
+    def _tell(self, before: str) -> None:
+        failure = self._courier.failure
+        if bool(failure) != bool(before):
+            self.note(
+                f"{failure}; links to other shards wait" if failure else "the exchange with other shards works again"
+            )

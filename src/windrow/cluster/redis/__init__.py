@@ -1,0 +1,24 @@
+"""The transport over Redis or Valkey, and what shards and nodes share there. Nothing there is the truth of anything.
+
+All keys of a job begin with `windrow:{NAME}:`. The braces are Redis's hash tag: in a cluster of Redis servers all keys
+of a job are on one of them, so that scripts may use several.
+
+| key | type | content |
+|---|---|---|
+| `job` | string | the record of the job, see `job` |
+| `epoch` | string | run id of the server and a random token: another value means that everything may have been lost |
+| `in:R` | stream | the inbox of shard R: batches; trimmed by R after its commit |
+| `hello:R` | hash | by sender: its hello to R |
+| `acks:S` | hash | by receiver: what it has of S |
+| `board` | hash | by shard: its standing |
+| `owners` | hash | by shard: `incarnation:call` of its last announcement; lower ones are refused |
+| `lease:K` | string | fencing number and holder of shard K; expires |
+| `fences` | hash | by shard: the last fencing number |
+| `lease-era`, `lease-hush` | string | as `epoch`, for leases; while there is a hush, only holders get their leases |
+| `slots` | hash | by address: holder, version, wait, last user, queue; see `scripts/slots.lua` |
+| `calls` | hash | by process: number of its last call about slots; lower ones are refused |
+| `era` | string | as `epoch`, for slots |
+| `grants:PROCESS` | list | addresses that were handed over to a process |
+
+`windrow:jobs` is the set of the names of all jobs. Scripts are in `scripts/`, one file each.
+"""

@@ -1,0 +1,203 @@
+"""One connection to Redis: many commands in one round trip, scripts, and what is wrong with a server in one sentence.
+
+It is made of redis-py's connection, without its client: a client connects again in silence, and this one must know when
+the server is another process, because that may have lost what the one before it held.
+"""
+
+import asyncio
+import functools
+import hashlib
+import importlib.resources
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import hiredis
+import redis.exceptions
+from redis.asyncio.connection import AbstractConnection, Connection, parse_url
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from windrow.cluster.transport import Unavailable
+from windrow.config import ConfigError
+
+OLDEST = (6, 2)  # of Redis: XTRIM MINID, and ranges that exclude their first message
+CONNECT, ANSWER = 2.0, 5.0  # seconds
+
+Command = tuple[str | bytes | int, ...]
+_pack: Callable[[Command], bytes] = hiredis.pack_command  # type: ignore[assignment]  # its stub: a tuple of one
+
+
+class Script(NamedTuple):
+    """A script of the server: its text, and the digest under which the server remembers it."""
+
+    text: str
+    digest: str
+
+
+@functools.cache
+def script(name: str) -> Script:
+    text = (importlib.resources.files(__package__) / "scripts" / f"{name}.lua").read_text("utf-8")
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+class RedisClient:
+    """A connection that is made when it is needed, and made again after it broke."""
+
+    def __init__(self, url: str) -> None:
+        self.place = _place(url)
+        try:
+            options: dict[str, Any] = dict(parse_url(url))
+        except ValueError as error:
+            raise ConfigError(
+                f"{self.place} is not the URL of a Redis server ({error}); write redis://HOST:6379"
+            ) from None
+        kind = options.pop("connection_class", Connection)
+        self._connection: AbstractConnection = kind(
+            **options,
+            protocol=2,
+            socket_connect_timeout=CONNECT,
+            socket_timeout=ANSWER,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._lock = asyncio.Lock()
+        self.server = ""  # run id of the server process; empty: not connected
+
+    async def run(self, *commands: Command, server: str = "") -> list[Any]:
+        """Send commands and return their answers; an error of one of them is its answer.
+
+        `server`: the server process that they are meant for; another one does not get them.
+        """
+        async with self._lock:
+            try:
+                await self._connect()
+                if server and server != self.server:
+                    raise Unavailable(f"Redis at {self.place} has started again")
+                return await self._exchange(commands)
+            except (redis.exceptions.RedisError, OSError, ValueError) as error:
+                await self._drop()
+                raise Unavailable(f"Redis at {self.place} does not answer: {_brief(error)}") from error
+            except Unavailable:
+                raise
+            except BaseException:  # cancelled: an answer may still be under way, and the next one would be mistaken
+                await self._drop()
+                raise
+
+    async def call(
+        self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int], server: str = ""
+    ) -> Any:
+        """Run a script; return its answer. A server that does not know it, as after a restart, gets its text."""
+        (found,) = await self.run(evalsha(name, keys, arguments), server=server)
+        if isinstance(found, redis.exceptions.NoScriptError):
+            (found,) = await self.run(("EVAL", script(name).text, len(keys), *keys, *arguments), server=server)
+        return self.checked(found)
+
+    def checked(self, answer: Any) -> Any:
+        """Return an answer; Unavailable if it is an error. Whatever Redis refuses now may succeed later."""
+        if isinstance(answer, Exception):
+            raise Unavailable(f"Redis at {self.place} refuses to work: {_brief(answer)}") from answer
+        return answer
+
+    async def _connect(self) -> None:
+        if self._connection.is_connected:
+            return
+        self.server = ""
+        await self._connection.connect()  # type: ignore[no-untyped-call]
+        (info,) = await self._exchange([("INFO", "server")])
+        self.server = _fields(info).get("run_id", "") or secrets.token_hex(8)
+
+    async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
+        packed = b"".join([_pack(command) for command in commands])
+        await self._connection.send_packed_command(packed, check_health=False)
+        answers = []
+        for _ in commands:
+            try:
+                answers.append(await self._connection.read_response())
+            except redis.exceptions.ResponseError as error:
+                answers.append(error)
+        return answers
+
+    async def _drop(self) -> None:
+        self.server = ""
+        await self._connection.disconnect(nowait=True)
+
+    async def close(self) -> None:
+        async with self._lock:
+            await self._drop()
+
+    async def check(self) -> str:
+        """Return the version of the server; ConfigError if it cannot be used. Only for the start of a command."""
+        try:
+            (found,) = await self.run(("INFO",))
+        except Unavailable as error:
+            raise ConfigError(self._explained(error)) from None
+        if isinstance(found, Exception):
+            raise ConfigError(self._refusal(found))
+        fields = _fields(found)
+        version = fields.get("redis_version", "")
+        if not version:
+            raise ConfigError(f"the server at {self.place} is not Redis or Valkey; check the URL")
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+            oldest = ".".join(map(str, OLDEST))
+            raise ConfigError(f"Redis {version} at {self.place} is too old; use Redis {oldest} or newer, or Valkey")
+        policy = fields.get("maxmemory_policy", "noeviction")
+        if policy != "noeviction" and fields.get("maxmemory", "0") != "0":
+            raise ConfigError(
+                f"Redis at {self.place} evicts keys when its memory is full ({policy}), also those that keep two "
+                "shards from one address; give it the option: maxmemory-policy noeviction"
+            )
+        return version
+
+    def _explained(self, error: Unavailable) -> str:
+        causes = list(_causes(error))
+        for cause in causes:
+            if isinstance(cause, redis.exceptions.InvalidResponse):
+                return f"the server at {self.place} is not Redis or Valkey; check the URL"
+            if isinstance(cause, redis.exceptions.AuthenticationError | redis.exceptions.ResponseError):
+                return self._refusal(cause)
+        why = _brief(causes[0])
+        return f"no Redis answers at {self.place} ({why}); start one with: redis-server, or correct the URL"
+
+    def _refusal(self, error: BaseException) -> str:
+        text = _brief(error)
+        if isinstance(error, redis.exceptions.AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
+            return (
+                f"Redis at {self.place} refuses the password ({text}); "
+                "write it into the URL: redis://:PASSWORD@HOST:6379"
+            )
+        return f"Redis at {self.place} cannot be used ({text})"
+
+
+def evalsha(name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int]) -> Command:
+    return ("EVALSHA", script(name).digest, len(keys), *keys, *arguments)
+
+
+def _place(url: str) -> str:
+    """Return a URL without its password, for messages."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return url.rpartition("@")[2]
+    return f"{parts.hostname or ''}{port}{parts.path if parts.path != '/' else ''}" or url
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield what is behind an error; redis-py wraps errors in others."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        yield cause
+        error = cause
+
+
+def _brief(error: BaseException) -> str:
+    text = str(error).strip().split("\n")[0].rstrip(".")
+    return text or type(error).__name__
+
+
+def _fields(info: Any) -> dict[str, str]:
+    """Return the fields of an answer to INFO."""
+    if not isinstance(info, bytes):
+        return {}
+    lines = [line.partition(":") for line in info.decode("utf-8", "replace").splitlines() if ":" in line]
+    return {name: value for name, _, value in lines}

@@ -1,0 +1,88 @@
+"""Leases of whole shards: which node runs which shard.
+
+A lease expires if it is not renewed, so that another node takes over from one that died. Its fencing number rises with
+each holder; it is the incarnation of the shard's process, or lower. A lease prevents no harm: the lock of the crawl
+directory and the incarnations do. It only keeps two nodes from working in vain.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.keys import Keys
+
+SECONDS = 10.0  # of a lease
+RENEWAL = 2.5  # seconds from one renewal to the next
+MARGIN = 2.0  # seconds before the end of a lease from which on its holder does not rely on it
+
+
+class ShardLease(msgspec.Struct, frozen=True):
+    """A shard that this node may run."""
+
+    fence: int
+    until: float  # monotonic seconds
+
+
+class ShardLeases:
+    """The leases of one node. `holder` is its name: a node that starts again under its name gets its leases at once."""
+
+    def __init__(
+        self,
+        client: RedisClient,
+        job: str,
+        holder: str,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = client
+        self._keys = Keys(job)
+        self._holder = holder
+        self._clock, self._wall = clock, wall
+        self.held: dict[int, ShardLease] = {}
+
+    async def take(self, shards: Iterable[int]) -> list[int]:
+        """Take the shards that nobody holds; return them. After Redis was emptied, nobody gets any for a while."""
+        wanted = [shard for shard in shards if shard not in self.held]
+        sent = self._clock()
+        answers = await self._call([("take", shard, 0) for shard in wanted])
+        taken = {shard: fence for shard, fence in zip(wanted, answers, strict=True) if fence > 0}
+        self.held.update({shard: ShardLease(fence, sent + SECONDS - MARGIN) for shard, fence in taken.items()})
+        return list(taken)
+
+    async def renew(self) -> list[int]:
+        """Renew all leases; return the shards that were lost. Where Redis was emptied, they are put back."""
+        shards = list(self.held)
+        sent = self._clock()
+        answers = await self._call([("renew", shard, self.held[shard].fence) for shard in shards])
+        lost = [shard for shard, answer in zip(shards, answers, strict=True) if not answer]
+        for shard in lost:
+            del self.held[shard]
+        for shard in self.held:
+            self.held[shard] = ShardLease(self.held[shard].fence, sent + SECONDS - MARGIN)
+        return lost
+
+    async def give(self, shards: Sequence[int]) -> None:
+        """Give leases back, so that others need not wait until they expire."""
+        given = {shard: self.held.pop(shard) for shard in shards if shard in self.held}
+        await self._call([("give", shard, lease.fence) for shard, lease in given.items()])
+
+    def holds(self, shard: int) -> bool:
+        """Return whether this node may rely on its lease. Ask before every request to a host."""
+        lease = self.held.get(shard)
+        return lease is not None and self._clock() < lease.until
+
+    async def _call(self, steps: Sequence[tuple[str, int, int]]) -> list[int]:
+        if not steps:
+            return []
+        keys = [self._keys[name] for name in ("fences", "lease-era", "lease-hush")]
+        keys += [self._keys.of("lease", shard) for _, shard, _ in steps]
+        if not self._client.server:
+            await self._client.run(("PING",))
+        server = self._client.server
+        words: list[str | int] = [self._holder, int(1000 * SECONDS), int(1000 * self._wall()), server]
+        words += [secrets.token_hex(8), *[word for step in steps for word in step]]
+        answers: list[int] = await self._client.call("leases", keys, words, server)
+        return answers

@@ -1,0 +1,211 @@
+"""Runs the shards of a crawl on one machine: a process for each, and a Redis server if there is none.
+
+A shard that dies is started again, a few times. When the supervisor dies, so do its processes: shards cleanly, as after
+Ctrl-C, and the Redis server at once, because nothing there is the truth of anything.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from windrow.cluster import directories
+from windrow.cluster.messages import Standing
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.wire import RedisTransport
+from windrow.cluster.transport import Unavailable
+from windrow.config import ConfigError
+from windrow.crawl.ending import Ending
+
+DEATHS = 5  # of one shard, after which the crawl is stopped
+PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
+REFUSED = 2  # exit code of a command that did not start
+_PDEATHSIG = 1  # of prctl
+
+
+class JobEnding(msgspec.Struct):
+    """How a run of all shards ended."""
+
+    why: str  # as for one crawl
+    seconds: float
+    shards: list[Ending]  # without those that were stopped before they had begun
+
+
+class Supervisor:
+    """The processes of one run. `note` is called with what the operator must know."""
+
+    def __init__(self, directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> None:
+        self._places = directories.shards(directory)
+        self._url = url
+        self._arguments = arguments
+        self._note = note
+        self._processes: dict[int, asyncio.subprocess.Process] = {}
+        self._stopping = False
+        self._failed: list[int] = []  # shards
+
+    def stop(self) -> None:
+        """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
+        self._stopping = True
+        for process in self._processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)
+
+    async def run(self) -> JobEnding:
+        began = time.monotonic()
+        async with contextlib.AsyncExitStack() as stack:
+            url = self._url or await stack.enter_async_context(redis_server())
+            watching = asyncio.create_task(self._watch(url))
+            stack.callback(watching.cancel)
+            found = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
+        if self._failed:
+            raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
+        endings = [ending for ending in found if ending is not None]
+        others = sorted({ending.why for ending in endings} - {"done"})
+        why = "stopped" if self._stopping else others[0] if others else "done"
+        return JobEnding(why, time.monotonic() - began, endings)
+
+    async def _shard(self, number: int, url: str) -> Ending | None:
+        """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
+        for death in range(DEATHS):
+            process = self._processes[number] = await self._start(number, url)
+            assert process.stdout is not None
+            output, _ = await asyncio.gather(process.stdout.read(), self._relay(number, process))
+            code = await process.wait()
+            if code == 0:
+                return msgspec.json.decode(output, type=Ending)
+            if self._stopping:  # it was stopped before it could handle that, or dies at its end: the log is whole
+                return None
+            if code == REFUSED:
+                break
+            self._note(f"shard {number} has died (exit code {code}); it is started again")
+            await asyncio.sleep(min(2.0**death, 10.0))
+        self._failed.append(number)
+        self.stop()
+        return None
+
+    async def _start(self, number: int, url: str) -> asyncio.subprocess.Process:
+        command = [sys.executable, "-m", "windrow.cli", "shard", str(self._places[number]), "--redis", url, "--json"]
+        command += ["--patience", str(PATIENCE)]
+        return await asyncio.create_subprocess_exec(
+            *command,
+            *self._arguments,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches them once, through us
+            preexec_fn=_end_with_parent(signal.SIGINT),
+        )
+
+    async def _relay(self, number: int, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        async for line in process.stderr:
+            self._note(f"shard {number}: {line.decode(errors='replace').removeprefix('windrow: ').rstrip()}")
+
+    async def _watch(self, url: str) -> None:
+        """Say once a minute how far all shards are together."""
+        record = directories.read(self._places[0])
+        assert record is not None
+        transport = RedisTransport(RedisClient(url), record.job.name, len(self._places))
+        while True:
+            await asyncio.sleep(60.0)
+            with contextlib.suppress(Unavailable):
+                self._note(describe(list((await transport.standings()).values()), len(self._places)))
+
+
+def describe(standings: Sequence[Standing], count: int) -> str:
+    """Return how far the shards are together, in one line."""
+    busy = sum(not standing.idle for standing in standings)
+    finished, waiting = sum(one.finished for one in standings), sum(one.waiting for one in standings)
+    rate = sum(one.rate for one in standings)
+    return f"{busy} of {count} shards at work: {finished:,} URLs finished, {waiting:,} waiting, {rate:,.0f} per second"
+
+
+@contextlib.asynccontextmanager
+async def redis_server() -> AsyncIterator[str]:
+    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if program is None:
+        raise ConfigError(
+            "shards need Redis, and there is no redis-server here; "
+            "install it (Debian: apt install redis-server), or give the URL of another with --redis"
+        )
+    with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
+        place = Path(made, "redis")
+        process = await _start_redis(program, place)
+        keeping = asyncio.create_task(_keep_redis(program, place, process))
+        try:
+            await _until_it_answers(process, f"unix://{place}", program)
+            yield f"unix://{place}"
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+
+async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
+    place.unlink(missing_ok=True)
+    options = [
+        "--port",
+        "0",
+        "--unixsocket",
+        str(place),
+        "--dir",
+        str(place.parent),
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+    ]
+    return await asyncio.create_subprocess_exec(
+        program,
+        *options,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_end_with_parent(signal.SIGKILL),
+    )
+
+
+async def _keep_redis(program: str, place: Path, process: asyncio.subprocess.Process) -> None:
+    """Start the server again when it dies; kill it when this task is cancelled."""
+    try:
+        while True:
+            await process.wait()
+            await asyncio.sleep(0.2)
+            process = await _start_redis(program, place)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def _until_it_answers(process: asyncio.subprocess.Process, url: str, program: str) -> None:
+    client = RedisClient(url)
+    try:
+        for _ in range(500):
+            with contextlib.suppress(Unavailable):
+                await client.run(("PING",))
+                return
+            if process.returncode is not None:
+                break
+            await asyncio.sleep(0.02)
+    finally:
+        await client.close()
+    raise ConfigError(f"{program} does not start; try it by hand, or give the URL of another Redis with --redis")
+
+
+def _end_with_parent(number: signal.Signals) -> Callable[[], Any] | None:
+    """Return what makes a new process end with its parent; only Linux can do it."""
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None)
+    return lambda: libc.prctl(_PDEATHSIG, int(number))

@@ -1,0 +1,14 @@
+"""Addresses that several shards of a crawl have hosts at: only the holder of an address may send requests to it."""
+
+from typing import Protocol
+
+
+class Gate(Protocol):
+    """Asks for addresses and gives them back. `LocalFrontier.addresses` hears what was granted and lost.
+
+    Addresses have no port. Nothing here waits: who implements it talks to the other shards by itself.
+    """
+
+    def want(self, address: str) -> None: ...  # a host is ready there; repeating it does nothing
+    def give(self, address: str, last: float) -> None: ...  # last: when its last request ended; 0: none
+    def wanted(self, address: str) -> bool: ...  # whether others wait for an address that we hold

@@ -1,0 +1,64 @@
+"""Shards of a crawl on many machines: which one a domain belongs to, and what their logs say about the exchange.
+
+A shard is a crawl directory of its own. The registered domain decides the shard, for ever: neither the number of shards
+nor the hash may change during a crawl. `windrow.cluster` moves the links between shards; the frames of their logs say
+which links were sent and how far the links of others were admitted. Everything here is pure.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import xxhash
+
+from windrow.data import Exchanged, Frame, Task, Watermark
+
+KEPT = 32  # incarnations that are remembered; a watermark of an older one counts as none, and all links are sent again
+
+
+def shard_of(domain: str, shards: int) -> int:
+    """Return the number of the shard that a registered domain belongs to. This function never changes."""
+    return xxhash.xxh3_64_intdigest(domain.encode("utf-8", "surrogatepass")) % shards
+
+
+def split(tasks: Iterable[Task], shards: int) -> dict[int, list[Task]]:
+    """Return the tasks of each shard, in their order. Most links of a page lead to few domains: one hash for each."""
+    found: dict[int, list[Task]] = {}
+    known: dict[str, list[Task]] = {}
+    for task in tasks:
+        domain = task.url.domain
+        group = known.get(domain)
+        if group is None:
+            group = known[domain] = found.setdefault(shard_of(domain, shards), [])
+        group.append(task)
+    return found
+
+
+def apply(exchanged: Exchanged, frame: Frame) -> Exchanged:
+    """Return what the log says about the exchange after one more frame."""
+    if not frame.incarnation and not frame.receivers and not frame.got:
+        return exchanged
+    changes: dict[str, object] = {}
+    if frame.incarnation:
+        begun = Watermark(frame.incarnation, frame.number)
+        changes["incarnations"] = (*exchanged.incarnations, begun)[-KEPT:]
+    if frame.receivers:
+        changes["tails"] = {**exchanged.tails, **dict.fromkeys(frame.receivers, frame.number)}
+    if frame.got:
+        changes["got"] = {**exchanged.got, **frame.got}
+    return msgspec.structs.replace(exchanged, **changes)
+
+
+def translated(mark: Watermark, incarnations: Sequence[Watermark]) -> Watermark:
+    """Return a watermark of an earlier incarnation as one of the latest. The log of a shard outlives its processes.
+
+    A frame of an incarnation that the log does not know is in another log, which was lost: nothing of this one is there
+    yet. A frame above the last one of its incarnation was lost with the end of the log, and its number given again.
+    """
+    latest = incarnations[-1].incarnation
+    if mark.incarnation == latest:
+        return mark
+    for number, begun in enumerate(incarnations):
+        if begun.incarnation == mark.incarnation:
+            given_again = min(later.frame for later in incarnations[number + 1 :])
+            return Watermark(latest, min(mark.frame, given_again - 1))
+    return Watermark(latest, 0)

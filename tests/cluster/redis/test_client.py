@@ -1,0 +1,117 @@
+"""Whatever is wrong with a server is said in one sentence, and nothing else happens."""
+
+import asyncio
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tests.redisserver import needs_redis, serve
+from windrow.cluster.redis.client import RedisClient
+from windrow.config import ConfigError
+
+
+def check(url: str) -> str:
+    async def run() -> str:
+        client = RedisClient(url)
+        try:
+            return await client.check()
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+@contextlib.contextmanager
+def answering(*answers: bytes) -> Iterator[str]:
+    """Run a server that says the same to every command."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="not redis", daemon=True)
+    thread.start()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while request := await reader.read(1 << 16):
+                for command in re.split(rb"\*\d+\r\n", request)[1:]:  # several may come at once
+                    writer.write(answers[-1] if b"INFO" in command and b"SETINFO" not in command else answers[0])
+                await writer.drain()
+        writer.close()
+
+    async def start() -> asyncio.Server:
+        return await asyncio.start_server(connected, "127.0.0.1", 0)
+
+    server = asyncio.run_coroutine_threadsafe(start(), loop).result()
+    try:
+        yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(asyncio.sleep(0))
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                loop.run_until_complete(task)
+        loop.close()
+
+
+def info(text: str) -> bytes:
+    return b"$%d\r\n%s\r\n" % (len(text), text.encode())
+
+
+@needs_redis
+def test_a_server_that_can_be_used_says_its_version() -> None:
+    with serve() as server:
+        assert int(check(server.url).split(".")[0]) >= 6
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://localhost:6379", "redis://localhost:port"])
+def test_a_text_that_is_no_url_of_redis_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="is not the URL of a Redis server"):
+        check(url)
+
+
+def test_a_place_where_nothing_answers_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"no Redis answers at 127\.0\.0\.1:1 \(.*Error 111.*\); start one with"):
+        check("redis://127.0.0.1:1")
+
+
+def test_a_server_that_is_not_redis_is_named() -> None:
+    with (
+        answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url,
+        pytest.raises(ConfigError, match="is not Redis or Valkey"),
+    ):
+        check(url)
+
+
+def test_a_server_that_only_looks_like_redis_is_named() -> None:
+    with answering(b"+OK\r\n", info("# Server\r\n")) as url, pytest.raises(ConfigError, match="is not Redis or Valkey"):
+        check(url)
+
+
+def test_a_server_that_is_too_old_is_named_with_its_version() -> None:
+    old = info("# Server\r\nredis_version:5.0.7\r\nrun_id:abc\r\n")
+    with (
+        answering(b"+OK\r\n", old) as url,
+        pytest.raises(ConfigError, match=r"Redis 5\.0\.7 at .* is too old; use Redis 6\.2"),
+    ):
+        check(url)
+
+
+@needs_redis
+@pytest.mark.parametrize("login", ["", ":wrong@"])
+def test_a_wrong_password_is_refused_and_not_repeated(login: str) -> None:
+    with serve("--requirepass", "secret", "--enable-debug-command", "no") as server:
+        with pytest.raises(ConfigError, match="refuses the password") as refused:
+            check(server.url.replace("unix://", f"unix://{login}"))
+        assert "wrong" not in str(refused.value).partition("(")[0]
+        assert check(server.url.replace("unix://", "unix://:secret@"))
+
+
+@needs_redis
+def test_a_server_that_evicts_keys_is_refused() -> None:
+    evicting = serve("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+    with evicting as server, pytest.raises(ConfigError, match="maxmemory-policy noeviction"):
+        check(server.url)

@@ -1,0 +1,142 @@
+"""`windrow crawl --shards`: all shards on one machine, killed at will, find what one crawl finds."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import crashing, truth
+from tests.redisserver import needs_redis
+from tests.world import World
+
+pytestmark = needs_redis
+DELAY, IP_DELAY = 0.03, 0.01
+OPTIONS = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
+
+
+def crawled(directory: Path) -> list[Path]:
+    return sorted((directory / "shards").iterdir())
+
+
+def assert_whole(directory: Path, world: World) -> None:
+    records = [record for one in crawled(directory) for record in truth.archive(one) if record.type == "response"]
+    found = Counter(record.url for record in records)
+    assert max(found.values()) == 1
+    assert {url for url in found if not world.graph.trapped(url)} == world.expected.must_have
+    ends = sum((truth.committed(one) for one in crawled(directory)), Counter[str]())
+    assert set(ends.values()) == {1}, "every URL ends once"
+    assert ends.keys() >= world.expected.must_have | world.expected.redirects | world.expected.missing
+
+
+def start(directory: Path, *arguments: str) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": f"{crashing.ROOT}:{crashing.ROOT / 'src'}"}
+    command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory), "--json", *arguments]
+    return subprocess.Popen(
+        command, cwd=crashing.ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def children(pid: int) -> dict[str, list[int]]:
+    """Return the processes that a process has started: the Redis server, and the shards."""
+    found: dict[str, list[int]] = {"redis": [], "shard": []}
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        line = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        kind = "shard" if b"shard" in line else "redis" if b"redis" in line[0] or b"valkey" in line[0] else ""
+        if kind:
+            found[kind].append(int(child))
+    return found
+
+
+def finished(directory: Path) -> int:
+    return sum(sum(truth.committed(one).values()) for one in crawled(directory) if (one / "log").exists())
+
+
+def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> None:
+    with World(seed=61, pages=60, hosts=8, domains=True, kinds=("absent",)) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, *OPTIONS)
+        result = crashing.run(["crawl", str(directory), "--shards", "3", "--json"])
+        assert result.code == 0, result.err
+        ending: dict[str, Any] = json.loads(result.out)
+        assert ending["why"] == "done" and len(ending["shards"]) == 3
+        assert_whole(directory, world)
+        truth.assert_polite(world, DELAY, IP_DELAY)
+        status = json.loads(crashing.run(["status", str(directory), "--json"]).out)
+        truth.assert_reconciled(status)
+        assert status["finished"]["ok"] == len({url for one in crawled(directory) for url in truth.pages(one)})
+        count = len(world.requests())
+        again = crashing.run(["crawl", str(directory)])
+        assert again.code == 0 and "nothing is left to crawl" in again.out and "3 shards" in again.out
+        assert len(world.requests()) == count
+        for arguments, sentence in (
+            (["crawl", str(directory), "--shards", "2"], "has 3 shards, and their number cannot change"),
+            (["crawl", str(directory), "--max-pages", "5"], "crawl.max_pages cannot be used with shards"),
+            (["list", str(directory)], "is divided into shards"),
+            (["shard", str(directory), "--redis", "redis://127.0.0.1:1"], "is divided into shards"),
+            (["shard", str(crawled(directory)[0]), "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
+            (["shard", str(crawled(directory)[0])], "say where the Redis server"),
+        ):
+            refused = crashing.run(arguments)
+            assert refused.code == 2 and sentence in refused.err, (arguments, refused.err)
+
+
+def test_a_directory_that_was_crawled_without_shards_is_not_divided(tmp_path: Path) -> None:
+    with World(seed=62, pages=10, hosts=2, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world)
+        assert crashing.run(["crawl", str(directory), "--max-pages", "2"]).code == 0
+        refused = crashing.run(["crawl", str(directory), "--shards", "2"])
+        assert refused.code == 2 and "was crawled without shards" in refused.err
+
+
+def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> None:
+    with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
+        process = start(directory, "--shards", "3")
+        while not (directory / "shards").exists() or finished(directory) < 10:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        started = children(process.pid)
+        assert len(started["shard"]) == 3 and len(started["redis"]) == 1
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        assert process.returncode == 0, err
+        assert json.loads(out)["why"] == "stopped"
+        assert not any(Path(f"/proc/{pid}").exists() for pids in started.values() for pid in pids)
+        assert crashing.run(["crawl", str(directory), "--set", "fetch.delay=0.01"]).code == 0
+        assert_whole(directory, world)
+
+
+@pytest.mark.parametrize(
+    ("seed", "shards", "deaths"), [(64, 3, 4), *(pytest.param(n, 4, 40, marks=pytest.mark.long) for n in range(70, 80))]
+)
+def test_shards_and_redis_may_be_killed_again_and_again(seed: int, shards: int, deaths: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    pages = 60 + 25 * deaths
+    with World(seed=seed, pages=pages, hosts=12, domains=True, kinds=("absent",)) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, *OPTIONS, *truth.TEXT)
+        process = start(directory, "--shards", str(shards))
+        killed = 0
+        try:
+            while process.poll() is None and killed < deaths:
+                time.sleep(draw.uniform(0.5, 2.0))
+                living = children(process.pid)
+                pids = living["redis"] if killed % 2 and living["redis"] else living["shard"]
+                if pids:
+                    os.kill(draw.choice(pids), signal.SIGKILL)
+                    killed += 1
+            out, err = process.communicate(timeout=300)
+        finally:
+            crashing.kill(process)
+        assert process.returncode == 0, err
+        assert json.loads(out)["why"] == "done" and killed
+        assert_whole(directory, world)
+        truth.assert_polite(world, DELAY, IP_DELAY)
+        texts = Counter(document["url"] for one in crawled(directory) for document in truth.documents(one))
+        assert texts and set(texts.values()) == {1}
