@@ -71,6 +71,8 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         status = json.loads(crashing.run(["status", str(directory), "--json"]).out)
         truth.assert_reconciled(status)
         assert status["finished"]["ok"] == len({url for one in crawled(directory) for url in truth.pages(one)})
+        report = crashing.run(["report", str(directory)])
+        assert report.code == 0 and (directory / "report" / "index.html").exists(), report.err
         count = len(world.requests())
         again = crashing.run(["crawl", str(directory)])
         assert again.code == 0 and "nothing is left to crawl" in again.out and "3 shards" in again.out
@@ -140,3 +142,7 @@ def test_shards_and_redis_may_be_killed_again_and_again(seed: int, shards: int, 
         truth.assert_polite(world, DELAY, IP_DELAY)
         texts = Counter(document["url"] for one in crawled(directory) for document in truth.documents(one))
         assert texts and set(texts.values()) == {1}
+        exported = crashing.run(["export", str(directory), "--format", "jsonl", "-o", str(tmp_path / "all.jsonl")])
+        assert exported.code == 0, exported.err
+        urls = [json.loads(line)["metadata"]["url"] for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+        assert urls and set(urls) <= texts.keys() and len(urls) == len(set(urls))

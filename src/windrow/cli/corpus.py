@@ -7,7 +7,7 @@ import typer
 
 from windrow import config, storage
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, installed, opened
-from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress
+from windrow.cli.terminal import Json, Settings, TakedownList, out, print_json, progress, undivided
 from windrow.config import ConfigError
 
 
@@ -102,7 +102,7 @@ def export(
         profile=profile,
     )
     options = job.ExportOptions(
-        inputs=inputs,
+        inputs=undivided(inputs),
         output=output,
         format=format,
         wanted=wanted,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
-from windrow.cli.terminal import Json, Settings, out, print_json
+from windrow.cli.terminal import Json, Settings, out, print_json, undivided
 from windrow.config import ConfigError
 from windrow.crawl import status
 
@@ -43,6 +43,7 @@ def merge(
     engine.require()
     from windrow.batch import merge as job
 
+    shards = undivided(shards)
     for path in shards:
         if status.is_running(path):
             raise ConfigError(f"{path} is being crawled; wait for its end, or stop it with: windrow stop {path}")

@@ -9,7 +9,7 @@ import typer
 from windrow import log
 from windrow import report as reports
 from windrow.cli.engines import Workers, installed
-from windrow.cli.terminal import Directory, Json, Settings, counter, out, print_json, progress
+from windrow.cli.terminal import Directory, Json, Settings, counter, is_divided, out, print_json, progress, undivided
 from windrow.report.data import Numbers
 from windrow.units import count
 
@@ -34,6 +34,9 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
+    if len(directories) == 1 and is_divided(directories[0]):  # its shards are compared
+        output = output or directories[0] / "report"
+    directories = undivided(directories)
     size = sum(map(log.length, directories))
     if len(set(directories)) > 1 and (workers > 1 or (workers == 0 and size >= _SMALL and installed())):
         found = _in_parallel(directories, unit, workers)

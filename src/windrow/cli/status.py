@@ -12,6 +12,7 @@ from windrow.cli.terminal import (
     print_json,
     print_sections,
     progress,
+    undivided,
 )
 from windrow.crawl import network
 from windrow.crawl import status as states
@@ -22,7 +23,7 @@ from windrow.units import count, moment, share, size
 
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
-    places = sorted((directory / "shards").iterdir()) if is_divided(directory) else [directory]
+    places = undivided([directory])
     with progress("status", sum(map(log.length, places))) as watch:
         found = states.total([states.status(place, watch) for place in places])
     if as_json:

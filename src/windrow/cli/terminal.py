@@ -37,6 +37,11 @@ def is_divided(directory: Path) -> bool:
     return (directory / "shards").is_dir() and (directory / "job.json").exists()
 
 
+def undivided(paths: Iterable[Path]) -> list[Path]:
+    """Return crawl directories, with those of its shards in place of a crawl that is divided into them."""
+    return [place for path in paths for place in (sorted((path / "shards").iterdir()) if is_divided(path) else [path])]
+
+
 def _undivided(context: typer.Context, directory: Path) -> Path:
     if context.info_name not in WHOLE and is_divided(directory):
         raise ConfigError(
