@@ -25,7 +25,7 @@ test: $(VENV)/installed-dev $(VENV)/system
 quick: $(VENV)/installed-dev $(VENV)/system
 	$(PYTEST) -m 'not long and not slow'
 
-test-long: $(VENV)/installed-dev $(VENV)/installed-spark $(VENV)/system
+test-long: $(VENV)/installed-dev $(VENV)/installed-spark $(VENV)/system $(VENV)/servers
 	$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=1200
 	$(MAKE) test-sanitize
 
@@ -114,6 +114,12 @@ $(VENV)/installed-docs: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/installed-spark: $(VENV)/installed-dev
 	$(PIP) install --constraint constraints.txt --editable '.[spark]'
 	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
+	@touch $@
+
+# Database servers for the tests of `windrow store`; 200 MB, so `make test` does without those that are missing.
+$(VENV)/servers: $(BIN)/python
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/system postgresql || echo "no PostgreSQL: its tests are skipped"
+	@command -v mariadbd >/dev/null || sh .ci/system mariadb-server-core || echo "no MariaDB: its tests are skipped"
 	@touch $@
 
 # nginx serves the shared webs; without it (and without root) the tests that need it are skipped.

@@ -49,14 +49,17 @@ ADDRESSES = {
     "newspaper": ("extract/evaluation/peers.py",),
     "numpy": (
         *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
-        *("judge/", "dedup/", "batch/dedup/earlier.py"),
+        *("judge/", "dedup/", "batch/dedup/earlier.py", "batch/merge/"),
     ),
+    "psycopg": ("batch/storages/postgresql.py",),
     "publicsuffixlist": ("urls/suffixes.py",),
     "py4j": ("batch/engine/spark.py",),
     "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),
     "pycurl": ("fetch/client/",),
+    "pymongo": ("batch/storages/mongodb.py",),
+    "pymysql": ("batch/storages/mysql.py",),
     "pyspark": ("batch/engine/spark.py",),
     "resvg_py": ("report/svg.py",),
     "readability": ("extract/evaluation/peers.py",),

@@ -17,6 +17,20 @@ def test_a_place_with_a_scheme_is_remote() -> None:
     assert storage.path("https://a.example/x") == "https://a.example/x"
 
 
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("postgresql://me:p%40ss@host:5432/db", "postgresql://me@host:5432/db"),
+        ("mysql://me:p@ss@host/db?x=1", "mysql://me@host/db?x=1"),
+        ("postgresql://host/db?user=me&password=secret&x=1", "postgresql://host/db?user=me&password=…&x=1"),
+        ("s3://bucket/a:b@c", "s3://bucket/a:b@c"),
+        ("/a/b:c@d", "/a/b:c@d"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(place: str, shown: str) -> None:
+    assert storage.without_password(place) == shown
+
+
 def test_an_unknown_scheme_is_refused() -> None:
     with pytest.raises(ConfigError, match="nonesuch://x"):
         storage.filesystem("nonesuch://x/y")

@@ -29,6 +29,11 @@ def scheme(place: str) -> str:
     return found[1] if found else ""
 
 
+def without_password(place: str) -> str:
+    """Return an address as it may be shown."""
+    return re.sub(r"([?&;]password=)[^&;]*", r"\1…", re.sub(r"(://[^:/@]*):[^/]*@", r"\1@", place))
+
+
 def path(place: str) -> str:
     """Return the path of a place in its file system: of http the URL itself, of others what follows the scheme."""
     return place.partition("://")[2] if scheme(place) not in ("", "http", "https") else place

@@ -43,7 +43,7 @@ def completed(path: Path, *words: str) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_commands_options_and_names(path: Path) -> None:
-    assert completed(path, "windrow", "st") == ["status", "stop"]
+    assert completed(path, "windrow", "st") == ["status", "stop", "store"]
     assert completed(path, "windrow", "crawl", "x", "--max-p") == ["--max-pages"]
     assert completed(path, "windrow", "crawl", "x", "--set", "fetch.del") == ["fetch.delay="]
     assert completed(path, "windrow", "options", "fetch.header_t") == ["fetch.header_timeout"]

@@ -57,7 +57,7 @@ def trace(prose_world: World, tmp_path_factory: pytest.TempPathFactory) -> list[
 
 
 @pytest.mark.parametrize(("verb", "file"), DEATHS)
-@pytest.mark.parametrize("how", ["before", "half"])
+@pytest.mark.parametrize("how", [pytest.param("before", marks=pytest.mark.long), "half"])
 def test_a_crawl_that_dies_while_it_writes_the_corpus_loses_and_doubles_nothing(
     verb: str, file: str, how: str, trace: list[str], world: World, tmp_path: Path
 ) -> None:

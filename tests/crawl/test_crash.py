@@ -94,6 +94,7 @@ def test_a_recovery_that_dies_can_be_repeated(at: int, world: World, tmp_path: P
     assert_kept(directory, world, deaths=2)
 
 
+@pytest.mark.long
 def test_a_recovery_that_dies_again_and_again_ends_like_one_that_does_not_die(world: World, tmp_path: Path) -> None:
     directory = truth.prepare(tmp_path / "crawl", world, "crawl.max_seconds=0.001")  # each start recovers and ends
     assert (

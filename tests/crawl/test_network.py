@@ -29,6 +29,7 @@ from windrow.fetch.resolve import Resolver
 
 PLACE = Endpoint("a.test", "198.51.100.1", 80)
 OUTAGES = {"everything": ("hosts", "names"), "connections": ("hosts",), "DNS": ("names",), "DNS lies": ("lies",)}
+QUICK = ("everything", "DNS lies")
 KINDS = ("absent", "broken", "moved")
 
 
@@ -57,7 +58,10 @@ def unplugged(process: "subprocess.Popen[str]", directory: Path, outlet: Plug, w
     plug.wait_for(process, lambda: offline(directory))
 
 
-@pytest.mark.parametrize("words", OUTAGES.values(), ids=OUTAGES)
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(words, id=name, marks=[] if name in QUICK else pytest.mark.long) for name, words in OUTAGES.items()],
+)
 def test_an_outage_in_the_middle_of_a_crawl_changes_nothing(words: tuple[str, ...], tmp_path: Path) -> None:
     with World(seed=31, pages=40, hosts=5, kinds=KINDS) as world:
         directory = truth.prepare(tmp_path / "crawl", world, *plug.DNS, "fetch.host_failures=2", "fetch.delay=0.05")

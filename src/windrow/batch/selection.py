@@ -71,12 +71,12 @@ class Selection:
             return rule or "no text"
         if self._earlier is None:
             return ""
-        keys = _keys(document)
-        for key, repeated in zip(keys, REPEATED, strict=True):
+        own = keys(document)
+        for key, repeated in zip(own, REPEATED, strict=True):
             if self._earlier.has(key):
                 return repeated
         if not last:
-            self._earlier.add(keys)
+            self._earlier.add(own)
         return ""
 
     def _selected(self, source: CorpusSource, document: Document, line: bytes) -> Selected:
@@ -87,8 +87,11 @@ class Selection:
         return Selected(msgspec.structs.replace(document, place=place), documents.with_crawl(line, dump), dump)
 
 
-def _keys(document: Document) -> tuple[int, int, int]:
-    """A document without a digest, made by another program, gets the key of its URL twice."""
+def keys(document: Document) -> tuple[int, int, int]:
+    """Return the keys of URL, payload and text.
+
+    A document without a digest, made by another program, gets the key of its URL twice.
+    """
     url = urls.key(document.url)
     text = dedup.text_key([paragraph.text for paragraph in document.paragraphs])
     digest = document.place.digest
@@ -96,6 +99,5 @@ def _keys(document: Document) -> tuple[int, int, int]:
 
 
 def listed(sources: Sequence[CorpusSource], more: Path | None = None) -> Takedown:
-    """Join the takedown lists of the crawls that are read and the list that the user named."""
-    crawls = {source.crawl.resolve(): source.crawl for source in sources if source.crawl}
-    return takedown.of(*crawls.values(), extra=more)
+    """Join the takedown lists of the crawls and merged corpora that are read and the list that the user named."""
+    return takedown.of(*dict.fromkeys(source.root for source in sources), extra=more)

@@ -16,6 +16,7 @@ class CorpusSource(msgspec.Struct, frozen=True):
     name: str  # of the crawl's directory, or of the file; with those above it if two sources have the same name
     crawl: Path | None  # the directory; None: the input is not of a crawl
     shards: tuple[ShardFile, ...]
+    root: Path  # the directory of the crawl, or the input itself: it may have a takedown list
 
     @property
     def size(self) -> int:
@@ -39,7 +40,7 @@ def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSo
         shards = reader.find(path, length)
         found.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
     named = names(list(found))
-    return [CorpusSource(named[root], crawls[root], tuple(shards)) for root, shards in found.items()]
+    return [CorpusSource(named[root], crawls[root], tuple(shards), root) for root, shards in found.items()]
 
 
 def _wanted(shard: ShardFile, languages: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ import typer
 from windrow import config, files, seeds
 from windrow.batch import topic as topics
 from windrow.cli.run import Voice, run
+from windrow.cli.storing import StoringProcess
 from windrow.cli.terminal import Directory, Json, Settings, command, load, number, out, print_json
 from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
@@ -143,6 +144,10 @@ def crawl(
         str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
     ] = "",
     settings: Settings = None,
+    store_to: Annotated[
+        str,
+        typer.Option(help="Store the documents there too, as `windrow store` does.", metavar="URL", show_default=False),
+    ] = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
     as_json: Json = False,
@@ -156,7 +161,9 @@ def crawl(
     limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
-    ending = run(directory, load(directory, given), given, voice)
+    options = load(directory, given)
+    with StoringProcess(directory, store_to) as storing:
+        ending = run(directory, options, given, voice, storing.start)
     if as_json:
         print_json(ending)
     elif not quiet:
@@ -166,6 +173,8 @@ def crawl(
             out.print(f"--set {', '.join(settings)} held for this run only; {keep}")
     if ending.why == "offline":
         raise typer.Exit(1)
+    if storing.failed:
+        raise typer.Exit(2)
 
 
 def show_ending(directory: Path, ending: loop.Ending) -> None:

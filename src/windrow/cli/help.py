@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 PANELS = {  # headings of the commands, in their order
     "Crawl": ("demo", "corpus", "init", "crawl", "pause", "resume", "stop", "block", "unblock", "add", "set", "retry"),
     "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
-    "Use the corpus": ("export", "publish", "dedup", "rebuild", "purge"),
+    "Use the corpus": ("export", "publish", "store", "dedup", "merge", "rebuild", "purge"),
     "Use archives": ("index", "query", "records", "seeds", "derive", "batch", "shuffle"),
     "Tools": ("extract", "language", "lm"),
     "Reference": ("options", "reasons", "completion"),

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,18 +18,27 @@ from windrow.units import count
 Voice = Literal["quiet", "normal", "verbose"]
 
 
-def run(directory: Path, options: Config, given: Sequence[str] = (), voice: Voice = "normal") -> loop.Ending:
+def run(
+    directory: Path,
+    options: Config,
+    given: Sequence[str] = (),
+    voice: Voice = "normal",
+    begun: Callable[[], None] = lambda: None,
+) -> loop.Ending:
     """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
 
-    given: what the command line sets, as "section.option=value".
+    given: what the command line sets, as "section.option=value". begun: called when the directory is locked.
     """
-    return loop.execute(_Run(directory, options, given, voice).main())
+    return loop.execute(_Run(directory, options, given, voice, begun).main())
 
 
 class _Run:
     """One run, with everything that happens around the crawl itself."""
 
-    def __init__(self, directory: Path, options: Config, given: Sequence[str], voice: Voice) -> None:
+    def __init__(
+        self, directory: Path, options: Config, given: Sequence[str], voice: Voice, begun: Callable[[], None]
+    ) -> None:
+        self._begun = begun
         self._directory = directory
         self._options = options
         self._given = given
@@ -73,6 +82,7 @@ class _Run:
     def _begin(self, crawl: loop.Crawl, resumed: recover.Resumed) -> None:
         """Take the crawl once it is set up."""
         self._crawl = crawl
+        self._begun()
         notes = self._notes
         notes.open(self._directory)
         notes.record(f"windrow {windrow.__version__} starts")

@@ -78,10 +78,14 @@ def replacements(path: Path, length: int, gone: Gone) -> Iterator[Replacement]:
         yield Replacement(part.start, data, part.gone)
 
 
-def members(path: Path, length: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield each gzip member of the first bytes of a file: where it begins and ends, and its text."""
+def members(path: Path, length: int, start: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield each gzip member of the first bytes of a file: where it begins and ends, and its text.
+
+    `start`: where the first of them begins.
+    """
     with path.open("rb") as file:
-        start, unused = 0, b""
+        file.seek(start)
+        unused = b""
         while start < length:
             inflate, parts = zlib.decompressobj(31), []
             while not inflate.eof:

@@ -39,7 +39,7 @@ def find(path: Path, length: Length | None = None) -> list[ShardFile]:
     if not path.exists():
         raise ConfigError(f"{path} does not exist; name a crawl's directory or a file of its corpus")
     if path.is_file():
-        return _measured([path], path.parent, length)
+        return measured([path], path.parent, length)
     files = sorted(
         file
         for suffix in _SUFFIXES
@@ -51,7 +51,7 @@ def find(path: Path, length: Length | None = None) -> list[ShardFile]:
     if not files:
         expected = " or ".join(_SUFFIXES)
         raise ConfigError(f"{path} is not a crawl's directory and holds no documents ({expected}); name another")
-    return _measured(files, root, length)
+    return measured(files, root, length)
 
 
 def lines(shard: ShardFile) -> Iterator[tuple[bytes, str, int]]:
@@ -84,7 +84,8 @@ def _order(found: Document) -> tuple[str, int, int]:
     return (match[1], int(match[2]), found.place.offset) if match else (found.place.file, 0, found.place.offset)
 
 
-def _measured(files: Sequence[Path], root: Path, length: Length | None) -> list[ShardFile]:
+def measured(files: Sequence[Path], root: Path, length: Length | None) -> list[ShardFile]:
+    """Return files with the bytes that count, without those that have none; refuse one that is too short."""
     found = []
     for file in files:
         size = file.stat().st_size

@@ -14,6 +14,7 @@ from windrow.data import Frame, Kind, Order, Origin, Report
 from windrow.log import format
 from windrow.log.format import Head
 
+_MERGED = "merge.json"  # of the output of `windrow merge`
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an exception, not a class of them
 
@@ -22,6 +23,9 @@ Position = tuple[str, int]  # file name, offset
 
 def home(directory: Path) -> Path:
     """Return where a crawl has its log. A crawl that has not begun, or died before its first commit, has none yet."""
+    if (directory / _MERGED).is_file():
+        problem = f"{directory} is a merged corpus, which has no log"
+        raise ConfigError(f"{problem}; name one of its shards, which its {_MERGED} lists")
     if not (directory / "log").is_dir() and not (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} holds no crawl: there is neither a log/ nor a crawl.toml in it; check the path")
     return directory / "log"

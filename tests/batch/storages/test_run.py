@@ -1,0 +1,163 @@
+"""`windrow store` as a process: following a crawl, kills at every step, the command line."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.batch.storages.conftest import KINDS, Kind
+from tests.batch.storages.crawls import growing, sample
+from tests.batch.storages.test_storages import expected, store, texts
+from windrow import cli
+from windrow.batch.storages import feed, objects
+from windrow.batch.storages import run as job
+from windrow.config import ConfigError
+
+
+@pytest.fixture
+def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
+    return KINDS["directory"](request, tmp_path)
+
+
+def test_a_crawl_is_followed_to_its_end(sqlite: Kind, tmp_path: Path) -> None:
+    with growing(tmp_path / "mycrawl") as crawl:
+        now = 0.0
+
+        def sleep(seconds: float) -> None:
+            nonlocal now
+            now += seconds
+            crawl.commit([sample(crawl.pages)])
+
+        def running() -> bool:
+            if crawl.frames == 5:  # the last frame is committed while this is asked
+                crawl.commit([sample(crawl.pages)])
+                return False
+            return True
+
+        options = job.StoreOptions(directory=crawl.directory, target=sqlite.url, follow=True)
+        context = job.StoreContext(
+            running=running, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
+        )
+        assert job.run(options, context).documents == 6
+    assert texts(sqlite) == expected(6)
+
+
+def test_files_are_written_once_per_minute_of_a_crawl_that_is_followed(directory: Kind, tmp_path: Path) -> None:
+    with growing(tmp_path / "mycrawl") as crawl:
+        now = 0.0
+
+        def sleep(seconds: float) -> None:
+            nonlocal now
+            now += seconds
+            crawl.commit([sample(crawl.pages)])
+
+        options = job.StoreOptions(directory=crawl.directory, target=directory.url, follow=True)
+        context = job.StoreContext(
+            running=lambda: now < 150, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
+        )
+        job.run(options, context)
+    assert texts(directory) == expected(150)
+    names = sorted(path.name for path in Path(directory.url, "mycrawl", "documents").iterdir())
+    assert names == ["0000000001.jsonl.gz", "0000000061.jsonl.gz", "0000000121.jsonl.gz"]
+
+
+@pytest.mark.parametrize("renamed", [True, False], ids=["a directory here", "renames as on HDFS"])
+def test_a_kill_at_every_step_of_writing_files_loses_and_repeats_nothing(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, renamed: bool
+) -> None:
+    monkeypatch.setattr(feed, "ROWS", 3)
+    if not renamed:
+        monkeypatch.setattr(objects, "_RENAMED", ())
+    kills = 0
+    while True:
+        folder = tmp_path / str(kills)
+        target = KINDS["directory"](request, folder)
+        with growing(folder / "mycrawl", frames=2) as crawl:
+            store(crawl.directory, target.url)
+            crawl.purge(sample(4).url)
+            crawl.commit([sample(6), sample(7)])
+            (crawl.directory / "takedown.txt").write_text(f"{sample(2).url}\n")
+            killed = _dies_at(kills, crawl.directory, target.url)
+            crawl.commit([sample(8)])
+            store(crawl.directory, target.url)
+            assert texts(target) == expected(9, 2, 4)
+        if not killed:
+            break
+        kills += 1
+    assert kills > 25
+
+
+def _dies_at(step: int, crawl: Path, target: str) -> bool:
+    """Store in a child process, which is killed before this use of a file of the storage; return whether it was."""
+    child = os.fork()
+    if not child:
+        left = step
+
+        def hook(event: str, values: tuple[object, ...]) -> None:
+            nonlocal left
+            if values and str(values[0]).startswith(target):
+                if not left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                left -= 1
+
+        try:
+            sys.addaudithook(hook)
+            store(crawl, target)
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def test_two_processes_do_not_store_a_crawl_in_one_place(sqlite: Kind, tmp_path: Path) -> None:
+    with growing(tmp_path / "mycrawl", frames=1) as crawl:
+        options = job.StoreOptions(directory=crawl.directory, target=sqlite.url)
+        with job._alone(options), pytest.raises(ConfigError, match="another process stores"):
+            store(crawl.directory, sqlite.url)
+        store(crawl.directory, sqlite.url)
+
+
+def test_a_server_that_stays_away_ends_the_command_with_one_sentence(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = KINDS["mongo-wire"](request, tmp_path)
+    server = kind.server
+    assert server is not None
+    monkeypatch.setattr("windrow.batch.storages.mongodb._TIMEOUT", 100)
+    monkeypatch.setattr(feed, "ROWS", 3)
+    pauses: list[float] = []
+    with growing(tmp_path / "mycrawl", frames=2) as crawl:
+        options = job.StoreOptions(directory=crawl.directory, target=kind.url)
+        context = job.StoreContext(
+            running=lambda: False, watch=lambda count: server.kill(), note=lambda text: None, sleep=pauses.append
+        )
+        with pytest.raises(ConfigError, match=r"cannot be opened: .*; check that the server runs"):
+            job.run(options, context)
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 15.0]
+    assert texts(kind) == expected(3)
+
+
+def test_the_command_prints_for_people_and_for_programs(sqlite: Kind, tmp_path: Path) -> None:
+    with growing(tmp_path / "mycrawl", frames=2) as crawl:
+        (crawl.directory / "takedown.txt").write_text("nobody.example.org\n")
+        run = CliRunner().invoke(cli.app, ["store", str(crawl.directory), "--to", sqlite.url, "--captures"])
+        assert run.output == f"{sqlite.url}: 6 documents, 6 captures of mycrawl stored, up to frame 2 of its log\n"
+        (crawl.directory / "takedown.txt").write_text("h1.example.org\n")
+        again = CliRunner().invoke(cli.app, ["store", str(crawl.directory), "--to", sqlite.url, "--captures", "--json"])
+        assert json.loads(again.output) == {
+            "target": sqlite.url,
+            "crawl": "mycrawl",
+            "documents": 0,
+            "captures": 0,
+            "removed": 1,
+            "frame": 2,
+        }
+
+
+def test_a_directory_without_a_crawl_is_refused(sqlite: Kind, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no crawl"):
+        store(tmp_path, sqlite.url)
+    assert not (tmp_path / "corpus.db").exists()
