@@ -130,7 +130,11 @@ def encoded(head: bytes) -> bool:
 
 def encode(pairs: Sequence[tuple[str, str]]) -> bytes:
     """Return fields as lines. A value of several lines becomes as many fields with the same name."""
-    lines = [(name, part) for name, value in pairs for part in value.replace("\r\n", "\n").split("\n")]
+    lines = [
+        (name, part)
+        for name, value in pairs
+        for part in (value.replace("\r\n", "\n").split("\n") if "\n" in value else (value,))
+    ]
     return b"".join([b"%b: %b\r\n" % (line(name), line(part)) for name, part in lines])
 
 
