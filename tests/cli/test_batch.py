@@ -39,6 +39,16 @@ def files(directory: Path, *urls: str) -> list[str]:
     return found
 
 
+def test_without_an_output_the_result_is_printed(tmp_path: Path) -> None:
+    sources = files(tmp_path, "http://a.test/", "http://b.example/")
+    run = CliRunner().invoke(cli.app, ["batch", EXAMPLE, *sources])
+    assert run.exit_code == 0 and run.stderr == "2 keys from 2 files, 53 bytes\n"
+    assert [json.loads(line)["key"] for line in run.stdout.splitlines()] == ["example", "test"]
+    for options in (["--format", "parquet"], ["--files", "2"]):
+        refused = CliRunner().invoke(cli.app, ["batch", EXAMPLE, *sources, *options])
+        assert isinstance(refused.exception, ConfigError) and "name the output: -o OUT" in str(refused.exception)
+
+
 def test_the_summary_is_printed_for_people_and_for_programs(tmp_path: Path) -> None:
     sources = files(tmp_path, "http://a.test/", "http://b.example/")
     run = CliRunner().invoke(cli.app, ["batch", EXAMPLE, *sources, "-o", f"{tmp_path}/out.json"])

@@ -73,7 +73,7 @@ def derive(
             out.print(line)
         out.print(f"{output}: {size(summary.bytes)}")
     for found in summary.damaged:
-        note(f"windrow: {found.source}: {found.problem}; what is before it was read")
+        note(f"windrow: {found.source}: {found.problem}; the rest was read")
     report_bad(summary.bad)
     if summary.damaged:
         raise typer.Exit(2)

@@ -37,7 +37,8 @@ async def neighbours(
         await talks.check()
         job.check(await job.put_back(talks, own.job), own.job, talks.place)
         process = f"{own.shard}:{secrets.token_hex(6)}"
-        slots = Slots(shares, name, process, options.fetch.ip_delay, time.monotonic)
+        delay = options.fetch.ip_delay
+        slots = Slots(shares, name, process, delay, time.monotonic) if delay else None  # nothing to keep to
         yield ShardNeighbours(own.shard, count, RedisTransport(talks, name, count), directory, slots)
     finally:
         await talks.close()

@@ -69,7 +69,7 @@ def test_bad_files_are_named_the_rest_is_derived_and_the_exit_code_tells(tmp_pat
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     shown = {name: next(line for line in done.stderr.splitlines() if f"/{name}.warc.gz" in line) for name in names[1:]}
-    assert "the file ends inside" in shown["cut"] and "what is before it was read" in shown["cut"]
+    assert "the file ends inside" in shown["cut"] and "the rest was read" in shown["cut"]
     assert "this is no archive file" in shown["none"] and "this is no archive file" in shown["empty"]
     assert "there is no such file or directory" in shown["missing"]
     assert sorted(contents(tmp_path / "out")) == [
