@@ -1,7 +1,8 @@
 /* Unpack the beginning of a gzip member (RFC 1951, 1952), as far as a reader of heads needs it.
 
-   A library builds tables for the speed of a long body: 5 to 8 µs for each member, of which then 500 bytes are read. These
-   tables are small. Whatever is damaged, cut or unusual ends with 0, and the caller lets a library decide. */
+   A library builds tables for the speed of a long body: 5 to 8 µs for each member, of which then 500 bytes are
+   read. These tables are small. Whatever is damaged, cut or unusual ends with 0, and the caller lets a library
+   decide. */
 
 #include <stdint.h>
 #include <string.h>
@@ -33,8 +34,8 @@ struct bits {
     unsigned held; /* bits at hand */
 };
 
-/* The codes of a block, and the bytes of which they were read: a program that packs short records with a code of its own
-   writes the same one again and again. */
+/* The codes of a block, and the bytes of which they were read: a program that packs short records with a code of its
+   own writes the same one again and again. */
 struct codes {
     struct code literals, distances;
     size_t size; /* bits, from the first of the block; 0: unknown */
@@ -54,13 +55,19 @@ struct unpacking {
 static struct codes fixed;
 static uint32_t checksums[4][256];
 
-static const uint16_t LENGTH_BASE[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
-                                         31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-static const uint8_t LENGTH_EXTRA[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-static const uint16_t DISTANCE_BASE[30] = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-                                           193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-static const uint8_t DISTANCE_EXTRA[30] = {0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
-                                           6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
+static const uint16_t LENGTH_BASE[29] = {
+    3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
+};
+static const uint8_t LENGTH_EXTRA[29] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
+};
+static const uint16_t DISTANCE_BASE[30] = {
+    1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+    193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577,
+};
+static const uint8_t DISTANCE_EXTRA[30] = {
+    0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
+};
 
 /* Hold at least 56 bits, if the file has as many. */
 static inline void

@@ -251,7 +251,8 @@ find(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
     return found != NULL || PyErr_Occurred() ? found : PyLong_FromSsize_t(at);
 }
 
-enum { TYPE, TARGET, DATE, ID, CONCURRENT, CONTENT_TYPE, IDENTIFIED, DIGEST, TRUNCATED, STATUS, MIME, LOCATION, FIELDS };
+enum { TYPE, TARGET, DATE, ID, CONCURRENT, CONTENT_TYPE, IDENTIFIED, DIGEST, TRUNCATED };
+enum { STATUS = TRUNCATED + 1, MIME, LOCATION, FIELDS }; /* of the http head */
 
 static const char *const NAMES[] = {
     "warc-type",    "warc-target-uri",      "warc-date",      "warc-record-id", "warc-concurrent-to", "content-type",
@@ -274,7 +275,7 @@ read_fields(const char *line, const char *end, struct span *found)
 {
     while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (stop == NULL || stop - line < 5 || stop[-1] != '\r' || memchr(line, '\r', (size_t)(stop - line)) != stop - 1)
+        if (stop == NULL || stop - line < 5 || memchr(line, '\r', (size_t)(stop - line)) != stop - 1)
             return 0;
         const char *colon = memchr(line, ':', (size_t)(stop - 1 - line));
         if (colon == NULL || !is_visible(*line) || !is_visible(colon[-1]) || colon[1] != ' ' || !is_visible(colon[2])
@@ -356,7 +357,7 @@ text_of(int name, struct span span)
     if (span.start == NULL) {
         if (name == LOCATION)
             Py_RETURN_NONE;
-        return PyUnicode_FromString("");
+        return name == STATUS ? PyLong_FromLong(0) : PyUnicode_FromString("");
     }
     if (name == STATUS)
         return PyLong_FromSsize_t(digits_of(span.start, 3));
@@ -392,7 +393,7 @@ describe(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t cou
         Py_RETURN_NONE;
     PyObject *made = PyTuple_New(FIELDS);
     for (int name = 0; made != NULL && name < FIELDS; name++) {
-        PyObject *value = name == STATUS && found[STATUS].start == NULL ? PyLong_FromLong(0) : text_of(name, found[name]);
+        PyObject *value = text_of(name, found[name]);
         if (value == NULL)
             Py_CLEAR(made);
         else
