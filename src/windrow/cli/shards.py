@@ -32,7 +32,7 @@ def shard(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Run one shard of a crawl. `windrow crawl --shards` does this by itself for all of them."""
+    """Run one shard of a crawl. `windrow crawl --shards` does this for all of them."""
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:

@@ -111,7 +111,7 @@ class Supervisor:
             self._note(f"shard {number}: {line.decode(errors='replace').removeprefix('windrow: ').rstrip()}")
 
     async def _watch(self, url: str) -> None:
-        """Say once a minute how far all shards are together."""
+        """Say every minute how far all shards are together."""
         record = directories.read(self._places[0])
         assert record is not None
         transport = RedisTransport(RedisClient(url), record.job.name, len(self._places))

@@ -6,7 +6,7 @@ from typing import Protocol
 class Gate(Protocol):
     """Asks for addresses and gives them back. `LocalFrontier.addresses` hears what was granted and lost.
 
-    Addresses have no port. Nothing here waits: who implements it talks to the other shards by itself.
+    Addresses have no port. Nothing here waits: who implements it talks to the other shards beside the crawl.
     """
 
     def want(self, address: str) -> None: ...  # a host is ready there; repeating it does nothing
