@@ -183,7 +183,7 @@ def test_an_index_of_s3_names_files_as_the_list_does_and_opens_its_records(
 ) -> None:
     found = indexed([bucket, "s3://bucket/crawl-data/C/none.warc.gz"], tmp_path / "index")
     assert (found.captures, found.files) == (12, 4)
-    assert "there is no such file" in found.damaged["crawl-data/C/none.warc.gz"]
+    assert "there is no such file" in found.damaged["crawl-data/C/none.warc.gz"][0]
     wanted = list(places.of_lines(lookup.find(tmp_path / "index", "http://a.test/1/*")))
     assert {place.file for place in wanted} == {"crawl-data/C/segments/1.0/warc/1.warc.gz"}
     got = list(records.fetch(wanted, RangeOptions(base="s3://bucket"), pytest.fail))
