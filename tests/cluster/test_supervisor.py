@@ -62,9 +62,10 @@ def finished(directory: Path) -> int:
 def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> None:
     with World(seed=61, pages=60, hosts=8, domains=True, kinds=("absent",)) as world:
         directory = truth.prepare(tmp_path / "crawl", world, *OPTIONS)
-        result = crashing.run(["crawl", str(directory), "--shards", "3", "--json"])
-        assert result.code == 0, result.err
-        ending: dict[str, Any] = json.loads(result.out)
+        process = start(directory, "--shards", "3")
+        out, err = process.communicate(timeout=280)
+        assert process.returncode == 0, err
+        ending: dict[str, Any] = json.loads(out)
         assert ending["why"] == "done" and len(ending["shards"]) == 3
         assert_whole(directory, world)
         truth.assert_polite(world, DELAY, IP_DELAY)

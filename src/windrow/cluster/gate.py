@@ -35,12 +35,19 @@ class AddressSlots(Protocol):
 
 
 class AddressGate:
-    """Implements `frontier.Gate`. `now` is the time of the crawl's clock, which is as steady as the monotonic one."""
+    """Implements `frontier.Gate`. `now` is the crawl's clock, which is as steady as the monotonic one.
 
-    def __init__(self, slots: AddressSlots, now: float, clock: Callable[[], float] = time.monotonic) -> None:
+    The difference of the two is exact: a request a millisecond before its time would be refused, its address given
+    back, and the wait would begin again, for ever.
+    """
+
+    def __init__(
+        self, slots: AddressSlots, now: Callable[[], float], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._slots = slots
         self._clock = clock
-        self._ahead = now - clock()  # of the crawl's clock
+        before = clock()
+        self._ahead = now() - before  # of the crawl's clock; never too little
         self._soon = asyncio.Event()
 
     def want(self, address: str) -> None:

@@ -80,9 +80,13 @@ class ShardNeighbours:
             await self._courier.call(self._now(), self._stand(True, None))
         return bool(self._ended)
 
-    def gate(self, now: float) -> Gate | None:
-        """Return the gate to addresses that shards share; `now` is the time of the crawl's clock."""
+    def start(self, now: Callable[[], float]) -> None:
+        """Use the crawl's clock."""
         self._gate = AddressGate(self._slots, now) if self._slots is not None else None
+
+    @property
+    def gate(self) -> Gate | None:
+        """The gate to addresses that shards share."""
         return self._gate
 
     def may_use(self, address: str) -> bool:

@@ -329,6 +329,8 @@ async def run(
         takedown.check_purged(directory)
         check_space(options, directory)
         clock = Clock(recover.last_commit(directory))
+        if neighbours is not None:
+            neighbours.start(clock.now)
         resumed = await recover.resume(directory, options, clock.now(), neighbours)
         try:
             crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock, neighbours)

@@ -29,7 +29,9 @@ class Neighbours(OtherShards, Protocol):
     # The frontier
     @property
     def territory(self) -> Territory: ...
-    def gate(self, now: float) -> Gate | None: ...  # by the crawl's clock; None: no address has hosts of two shards
+    def start(self, now: Callable[[], float]) -> None: ...  # first of all: the crawl's clock
+    @property
+    def gate(self) -> Gate | None: ...  # None: no address has hosts of two shards
 
     def begin(self, exchanged: Exchanged) -> None: ...  # before the first frame: what the log says
 

@@ -95,7 +95,7 @@ async def resume(directory: Path, options: Config, now: float, neighbours: Neigh
         files=origin.before_pages(options),
         languages=[*accepted, *map(codes.short, accepted)],
         territory=neighbours.territory if neighbours is not None else None,
-        gate=neighbours.gate(now) if neighbours is not None else None,
+        gate=neighbours.gate if neighbours is not None else None,
     )
     try:
         resumed = await _catch_up(directory, store, now)
