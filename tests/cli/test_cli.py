@@ -254,7 +254,7 @@ def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown == f"windrow {windrow.__version__} (kernels: {named})\n"
     monkeypatch.setattr(kernels, "missing", lambda: ["walk", "ngrams"])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    left = "structure, anchors, blocks, tags, records, shape, features, query"
+    left = "structure, anchors, blocks, tags, records, skim, shape, features, query"
     assert shown.endswith(f"(kernels: {left}; kernels that are not built: walk, ngrams)\n")
     monkeypatch.setattr(kernels, "missing", lambda: [*kernels.KERNELS])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
