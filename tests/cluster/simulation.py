@@ -5,7 +5,7 @@ the transport, each as a step of its own, so that anything may happen between tw
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tests.logs import url
 from windrow import shards
@@ -17,6 +17,8 @@ from windrow.cluster.outbound import Packet
 from windrow.cluster.transport import Survey, Transport
 from windrow.data import Entry, Exchanged, Frame, Reason, Report, Task, Url, Watermark
 from windrow.frontier.local.territory import SentKeys
+
+Jump = Callable[[], int]
 
 
 class Web:
@@ -41,8 +43,10 @@ class Web:
 class Process:
     """One run of a shard, over a log that outlives it."""
 
-    def __init__(self, disk: list[Frame], shard: int, count: int, web: Web, transport: Transport, clock: int) -> None:
-        self.disk, self.shard, self.count, self.web = disk, shard, count, web
+    def __init__(
+        self, disk: list[Frame], shard: int, count: int, web: Web, transport: Transport, clock: int, jump: Jump
+    ) -> None:
+        self.disk, self.shard, self.count, self.web, self.clock = disk, shard, count, web, clock
         exchanged = Exchanged()
         self.seen: set[str] = set()
         done: set[str] = set()
@@ -53,7 +57,7 @@ class Process:
                 done.add(entry.report.task.url.text)
                 self.seen.update(task.url.text for task in entry.admitted)
         self.waiting = sorted(self.seen - done, key=web.number.__getitem__)
-        self.exchange = ShardExchange(shard, count, exchanged, clock)
+        self.exchange = ShardExchange(shard, count, exchanged, clock, jump)
         self.courier = Courier(self.exchange, transport, self._read)
         self.sent_keys = SentKeys(16)
         self.entries: list[Entry] = []
@@ -126,7 +130,7 @@ class Process:
     async def call(self, now: float) -> bool:
         answered = await self.courier.call(now, self.standing())
         if self.exchange.superseded:
-            self.exchange.begin(self.exchange.superseded + 1)
+            self.exchange.begin(self.clock)
         self.ended = self.ended or await self.courier.ended(self.standing())
         return answered
 
@@ -148,12 +152,16 @@ class Cluster:
         self.web, self.transport, self.count = web, transport, count
         self.disks: list[list[Frame]] = [[] for _ in range(count)]
         self.clock = 1000
+        self._chance = random.Random(count)
         self.now = 0.0
         self.processes = [self.process(shard) for shard in range(count)]
         self.zombies: list[Process] = []
 
     def process(self, shard: int) -> Process:
-        return Process(self.disks[shard], shard, self.count, self.web, self.transport, self.clock)
+        return Process(self.disks[shard], shard, self.count, self.web, self.transport, self.clock, self._jump)
+
+    def _jump(self) -> int:
+        return self._chance.randrange(1, 1 << 20)
 
     def crash(self, shard: int, lose: bool = False) -> None:
         if lose:

@@ -81,7 +81,7 @@ def test_a_crawl_whose_transport_loses_everything_is_fed_from_the_files_of_its_l
     bus = Bus()
     cluster = Cluster(Web(5, pages=50), bus, COUNT)
     for shard in range(COUNT):
-        process = Written(cluster.disks[shard], shard, COUNT, cluster.web, bus, 1000)
+        process = Written(cluster.disks[shard], shard, COUNT, cluster.web, bus, 1000, lambda: 1)
         process.path = tmp_path / str(shard)
         process.file, process.outbox = Log(process.path, ("", 0)), log.Outbox(process.path)
         process.courier = Courier(process.exchange, bus, LogReader(process.outbox, COUNT))

@@ -116,6 +116,20 @@ def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> Non
         assert_whole(directory, world)
 
 
+def test_ctrl_c_before_the_shards_are_ready_stops_them_all_the_same(tmp_path: Path) -> None:
+    with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
+        process = start(directory, "--shards", "3")
+        while len(children(process.pid)["shard"]) < 2:  # the last is being started, none has read its options
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+        assert process.returncode == 0, err
+        assert json.loads(out)["why"] == "stopped"
+        assert finished(directory) < 20
+
+
 @pytest.mark.parametrize(
     ("seed", "shards", "deaths"), [(64, 3, 4), *(pytest.param(n, 4, 40, marks=pytest.mark.long) for n in range(70, 80))]
 )

@@ -13,7 +13,7 @@ from windrow import kernels
 from windrow.cli import terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, progress, recover
-from windrow.crawl.ending import RunState
+from windrow.crawl.ending import STOPS, RunState
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.notes import Notes
 from windrow.units import count
@@ -61,8 +61,9 @@ class _Run:
         if missing := kernels.missing():
             effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # who starts a shard has blocked them until now
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
             async with others() as neighbours:

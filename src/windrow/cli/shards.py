@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import importlib
-import signal
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +14,7 @@ from windrow.cli.run import run
 from windrow.cli.terminal import Directory, Json, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
+from windrow.crawl.ending import STOPS
 from windrow.units import count, share, size, span
 
 Redis = Annotated[
@@ -54,7 +54,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], re
     supervisor = supervisors.Supervisor(directory, redis, arguments, note)
 
     async def main() -> Any:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
         return await supervisor.run()
 

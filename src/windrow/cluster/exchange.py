@@ -5,7 +5,8 @@ this machine and a transport, and reads links again from the log where `wanted` 
 """
 
 import collections
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -22,6 +23,10 @@ MOST_PENDING = 50_000  # links that have arrived and wait for the crawl; then th
 MOST_MESSAGES = 256  # read in one call
 
 
+def _jump() -> int:
+    return 1 + secrets.randbits(20)  # milliseconds: up to 17 minutes
+
+
 class Unsent(msgspec.Struct, frozen=True):
     """Links to a receiver that have to be read from the log."""
 
@@ -32,9 +37,16 @@ class Unsent(msgspec.Struct, frozen=True):
 
 
 class ShardExchange:
-    """A shard's side of the protocol. `exchanged` is what its log says; `incarnation` is new at each start."""
+    """A shard's side of the protocol. `exchanged` is what its log says; `incarnation` is new at each start.
 
-    def __init__(self, shard: int, count: int, exchanged: Exchanged, incarnation: int) -> None:
+    `jump` draws how far above a known incarnation a new one is, where the clock is behind that. A directory that was
+    lost may have had any of the next ones, so the next one is not safe to take.
+    """
+
+    def __init__(
+        self, shard: int, count: int, exchanged: Exchanged, incarnation: int, jump: Callable[[], int] = _jump
+    ) -> None:
+        self._jump = jump
         self.shard, self.count = shard, count
         others = [other for other in range(count) if other != shard]
         self._exchanged = exchanged
@@ -60,7 +72,8 @@ class ShardExchange:
     def begin(self, incarnation: int) -> None:
         """Become a new incarnation. It counts once a frame says so; until then nothing is sent."""
         lived = self._exchanged.incarnations
-        self.incarnation = max(incarnation, lived[-1].incarnation + 1 if lived else 1, self.superseded + 1)
+        known = max(lived[-1].incarnation if lived else 0, self.superseded)
+        self.incarnation = incarnation if incarnation > known else known + self._jump()
         self.superseded = 0
         for outbound in self._outbound.values():
             outbound.reset()

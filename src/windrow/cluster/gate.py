@@ -82,5 +82,6 @@ class AddressGate:
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._soon.wait(), seconds if seconds < math.inf else None)
+                async with asyncio.timeout(seconds if seconds < math.inf else None):
+                    await self._soon.wait()
         self._soon.clear()

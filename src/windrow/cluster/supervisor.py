@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -24,7 +23,7 @@ from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
-from windrow.crawl.ending import Ending
+from windrow.crawl.ending import STOPS, Ending
 
 DEATHS = 5  # of one shard, after which the crawl is stopped
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
@@ -49,12 +48,12 @@ class Supervisor:
         self._arguments = arguments
         self._note = note
         self._processes: dict[int, asyncio.subprocess.Process] = {}
-        self._stopping = False
+        self._stopping = asyncio.Event()
         self._failed: list[int] = []  # shards
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
-        self._stopping = True
+        self._stopping.set()
         for process in self._processes.values():
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGINT)
@@ -70,24 +69,29 @@ class Supervisor:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
         others = sorted({ending.why for ending in endings} - {"done"})
-        why = "stopped" if self._stopping else others[0] if others else "done"
+        why = "stopped" if self._stopping.is_set() else others[0] if others else "done"
         return JobEnding(why, time.monotonic() - began, endings)
 
     async def _shard(self, number: int, url: str) -> Ending | None:
         """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
         for death in range(DEATHS):
             process = self._processes[number] = await self._start(number, url)
+            if self._stopping.is_set():  # since this shard was to be started
+                process.send_signal(signal.SIGINT)
             assert process.stdout is not None
             output, _ = await asyncio.gather(process.stdout.read(), self._relay(number, process))
             code = await process.wait()
             if code == 0:
                 return msgspec.json.decode(output, type=Ending)
-            if self._stopping:  # it was stopped before it could handle that, or dies at its end: the log is whole
+            if self._stopping.is_set():  # it dies at its end: the log is whole
                 return None
             if code == REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
-            await asyncio.sleep(min(2.0**death, 10.0))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(2.0**death, 10.0)):
+                    await self._stopping.wait()
+                    return None
         self._failed.append(number)
         self.stop()
         return None
@@ -203,9 +207,17 @@ async def _until_it_answers(process: asyncio.subprocess.Process, url: str, progr
     raise ConfigError(f"{program} does not start; try it by hand, or give the URL of another Redis with --redis")
 
 
-def _end_with_parent(number: signal.Signals) -> Callable[[], Any] | None:
-    """Return what makes a new process end with its parent; only Linux can do it."""
-    if sys.platform != "linux":
-        return None
-    libc = ctypes.CDLL(None)
-    return lambda: libc.prctl(_PDEATHSIG, int(number))
+def _end_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """Return what makes a new process end by a signal when its parent dies; only Linux can do it.
+
+    SIGINT and SIGTERM wait until a shard can handle them. During its imports they would be an exception anywhere, also
+    where exceptions are ignored.
+    """
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def prepare() -> None:
+        if libc is not None:
+            libc.prctl(_PDEATHSIG, int(number))
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+
+    return prepare

@@ -36,7 +36,8 @@ class Cadence:
         """Commit until `stop`."""
         while not self._over:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._full.wait(), self._limits.commit_seconds)
+                async with asyncio.timeout(self._limits.commit_seconds):
+                    await self._full.wait()
             self._full.clear()
             if self._over:
                 return

@@ -1,11 +1,15 @@
 """How a run of a crawl ends: the limits of its time and of its corpus, and the record of its end."""
 
+import signal
+
 import msgspec
 
 from windrow.config import CrawlOptions
 from windrow.data import Counts
 from windrow.log import Tally
 from windrow.units import count
+
+STOPS = (signal.SIGINT, signal.SIGTERM)  # signals that ask for a clean end
 
 
 class RunState(msgspec.Struct, frozen=True):

@@ -46,12 +46,18 @@ class Exchanging:
             for part in done:
                 part.result()
         finally:
-            for part in parts:
+            await self._end(parts)
+
+    async def _end(self, parts: list[asyncio.Task[None]]) -> None:
+        """Cancel until all are over: a cancellation that meets a timeout in a library may be taken for that."""
+        self._over = True
+        while left := [part for part in parts if not part.done()]:
+            for part in left:
                 part.cancel()
-            await asyncio.gather(*parts, return_exceptions=True)
+            await asyncio.wait(left, timeout=1.0)
 
     async def _share(self) -> None:
-        while True:
+        while not self._over:
             news = await self._neighbours.addresses()
             await self._sides.frontier.addresses(news.granted, news.lost)
             self._sides.admitted([])
@@ -61,7 +67,8 @@ class Exchanging:
             self._soon.clear()
             pause = await self._round()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._soon.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._soon.wait()
 
     async def _round(self) -> float:
         neighbours, sides = self._neighbours, self._sides

@@ -1,0 +1,59 @@
+"""What runs beside the crawl of a shard ends when it is asked to."""
+
+import asyncio
+from typing import Any
+
+from windrow.crawl.exchanging import Exchanging, Sides
+from windrow.crawl.neighbours import Addresses
+from windrow.data import Counts
+
+
+class DeafNeighbours:
+    """Other shards whose transport takes the first cancellation for a timeout, as a library may."""
+
+    cancelled = 0
+
+    async def call(self, idle: bool, counts: Counts) -> float:
+        return 60.0
+
+    def arrived(self) -> None:
+        return None
+
+    async def addresses(self) -> Addresses:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            if self.cancelled > 1:
+                raise
+        return Addresses({}, [])
+
+
+class Part:
+    """Stands for the frontier, the recorder and the cadence of a crawl without work."""
+
+    pending = False
+
+    def __init__(self) -> None:
+        self.commits: Any = self
+
+    async def counts(self) -> Counts:
+        return Counts()
+
+    async def addresses(self, granted: dict[str, float], lost: list[str]) -> None:
+        await asyncio.Event().wait()
+
+
+def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_its_end() -> None:
+    async def main() -> int:
+        part: Any = Part()
+        neighbours: Any = DeafNeighbours()
+        exchanging = Exchanging(neighbours, Sides(part, part, part, lambda tasks: None, lambda: None))
+        running = asyncio.create_task(exchanging.run())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        exchanging.stop()
+        await asyncio.wait_for(running, 60)
+        return neighbours.cancelled
+
+    assert asyncio.run(main()) == 1
