@@ -11,7 +11,7 @@ import pytest
 from tests.redisserver import Server, needs_redis, serve
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.registry import EVENTS, JobSpec, JobState, NodeRecord, Order, Registry
+from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, JobState, NodeRecord, Registry
 from windrow.config import ConfigError
 
 pytestmark = needs_redis
@@ -116,8 +116,8 @@ def test_the_job_of_another_crawl_under_the_same_name_is_not_touched(server: Ser
     assert run(server, lambda registry: registry.orders("news")) == []
 
 
-def order(number: int) -> Order:
-    return Order(number, "add", "http://a.example/")
+def order(number: int) -> ClusterOrder:
+    return ClusterOrder(number, "add", "http://a.example/")
 
 
 def test_orders_have_rising_numbers_even_if_one_was_given_by_a_clock_that_is_ahead(server: Server) -> None:

@@ -38,7 +38,7 @@ class JobState(msgspec.Struct, frozen=True):
     version: int
 
 
-class Order(msgspec.Struct, frozen=True):
+class ClusterOrder(msgspec.Struct, frozen=True):
     """Something that every shard carries out once, in the order of the numbers."""
 
     number: int
@@ -103,7 +103,7 @@ class Registry:
             ) from None
 
     async def put_back(
-        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[Order] = ()
+        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[ClusterOrder] = ()
     ) -> JobState:
         """Write what Redis does not have of a job, or has only in an older form; return what is wanted of it now.
 
@@ -120,7 +120,7 @@ class Registry:
         return held
 
     async def _restore(
-        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[Order], hush: float
+        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[ClusterOrder], hush: float
     ) -> tuple[ClusterJob, JobState | None]:
         keys = Keys(record.name)
         await self._run(("SADD", JOBS, record.name))  # first: a name without a record is left out of every list
@@ -135,9 +135,9 @@ class Registry:
         """Say what is wanted of a job from now on."""
         return JobState(wanted, await self._steer(name, "state", wanted))
 
-    async def order(self, name: str, kind: str, content: str) -> Order:
+    async def order(self, name: str, kind: str, content: str) -> ClusterOrder:
         """Give an order to all shards of a job; ConfigError shortly after Redis was emptied, see `HUSH`."""
-        return Order(await self._steer(name, "order", _order_text(kind, content)), kind, content)
+        return ClusterOrder(await self._steer(name, "order", _order_text(kind, content)), kind, content)
 
     async def _steer(self, name: str, verb: str, text: str | bytes) -> int:
         keys = Keys(name)
@@ -152,7 +152,7 @@ class Registry:
             )
         return answer
 
-    async def orders(self, name: str, after: int = 0) -> list[Order]:
+    async def orders(self, name: str, after: int = 0) -> list[ClusterOrder]:
         """Return the orders with higher numbers, lowest first."""
         key = Keys(name)["orders"]
         (found,) = await self._run(("HKEYS", key))
@@ -277,11 +277,11 @@ def _order_text(kind: str, content: str) -> bytes:
     return msgspec.json.encode(_Content(kind, content))
 
 
-def _order(number: int, data: bytes | None) -> Order | None:
+def _order(number: int, data: bytes | None) -> ClusterOrder | None:
     if data is None:  # removed since its number was read
         return None
     found = msgspec.json.decode(data, type=_Content)
-    return Order(number, found.kind, found.content)
+    return ClusterOrder(number, found.kind, found.content)
 
 
 def _node(data: bytes) -> NodeRecord | None:
