@@ -17,6 +17,7 @@ PANELS = {  # headings of the commands, in their order
         "init",
         "crawl",
         "shard",
+        "cluster",
         "pause",
         "resume",
         "stop",

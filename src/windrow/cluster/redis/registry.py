@@ -144,7 +144,7 @@ class Registry:
         names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
         answer = int(await self.client.call("steer", names, [verb, text]))
         if answer == _MISSING:
-            await jobs.read(self.client, name)  # says which jobs there are
+            await self.job(name)  # says what is wrong
         if answer == _EARLY:
             raise ConfigError(
                 f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
