@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tests import crashing, truth
 from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
-from windrow import shards, urls
+from windrow import cli, shards, urls
 from windrow.cluster import answers, events, messages
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.registry import JobState, NodeRecord, Registry
+from windrow.config import ConfigError
 
 pytestmark = needs_redis
 TOML = '[identity]\ncontact = "https://example.org/bot"\n\n[scope]\ntlds = ["example"]\n'
@@ -44,7 +46,12 @@ def crawl(tmp_path: Path) -> Path:
 
 
 def windrow(server: Server, *words: str) -> crashing.Result:
-    return crashing.run(["cluster", *words, "--redis", server.url])
+    """Run a command in this process: a new one would import Redis's library each time."""
+    done = CliRunner().invoke(cli.app, ["cluster", *words, "--redis", server.url])
+    if isinstance(done.exception, ConfigError):
+        return crashing.Result(2, done.stdout, f"{done.stderr}windrow: {done.exception}\n", [])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return crashing.Result(done.exit_code, done.stdout, done.stderr, [])
 
 
 def run(server: Server, act: Callable[[Registry], Awaitable[Any]]) -> Any:

@@ -163,5 +163,6 @@ def _run(host: Host, directory: str, script: str, patience: float) -> HostResult
     if done.returncode == 0 and state in get_args(State):
         return HostResult(host.name, host.place, cast(State, state), text=text, log=log)
     complaint = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    why = "ssh: " if done.returncode == _NO_CONNECTION and host.place != LOCAL else ""
-    return HostResult(host.name, host.place, "failed", text=f"{why}{complaint}", log=log)
+    if done.returncode == _NO_CONNECTION and host.place != LOCAL and "ssh" not in complaint:
+        complaint = f"ssh: {complaint}"
+    return HostResult(host.name, host.place, "failed", text=complaint, log=log)
