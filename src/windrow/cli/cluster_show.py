@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Row, note, out, print_sections
-from windrow.units import count, moment, span
+from windrow.units import count, moment, ranges, span
 
 STATES = {
     "waiting": "waits for a node",
@@ -115,21 +114,19 @@ def _absent(shards: Sequence[Any]) -> None:
     for one in shards:
         if not one.running:
             reasons.setdefault(one.why, []).append(one.shard)
-    numbers = load_cluster("steering").numbers
     if reasons:
         out.print("\nShards that run nowhere")
     for why, those in reasons.items():
-        out.print(f"  {numbers(those)}: {why}")
+        out.print(f"  {ranges(those)}: {why}")
 
 
 def order(name: str, given: Any, done: str) -> None:
     """Print an order, and which shards have not taken it yet."""
-    numbers = load_cluster("steering").numbers
     out.print(f"{name}: {done}; {count(given.taken, 'shard')} of {given.taken + _late(given)} took the order.")
     if given.running:
-        note(f"not taken yet by shards that run: {numbers(given.running)}; they take it at one of their next commits")
+        note(f"not taken yet by shards that run: {ranges(given.running)}; they take it at one of their next commits")
     if given.absent:
-        note(f"not taken yet by shards that do not run: {numbers(given.absent)}; they take it when they run again")
+        note(f"not taken yet by shards that do not run: {ranges(given.absent)}; they take it when they run again")
 
 
 def _late(given: Any) -> int:

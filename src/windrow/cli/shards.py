@@ -44,6 +44,10 @@ def shard(
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
+    if (directory / "orders.jsonl").exists() or (directory / "state.json").exists():
+        raise ConfigError(
+            f"{directory} is of a job that nodes run; start a node with: windrow node, or see windrow cluster"
+        )
     load_cluster("creation").check_limits(options)
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)

@@ -72,14 +72,3 @@ async def forget(registry: Registry, name: str, force: bool, patience: float) ->
 
 async def _runners(registry: Registry, name: str) -> list[str]:
     return (await overview.job(registry, name)).nodes
-
-
-def numbers(shards: Sequence[int]) -> str:
-    """Return numbers of shards in few words: 0-3, 7."""
-    parts: list[list[int]] = []
-    for shard in sorted(shards):
-        if parts and parts[-1][1] == shard - 1:
-            parts[-1][1] = shard
-        else:
-            parts.append([shard, shard])
-    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
