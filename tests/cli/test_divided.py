@@ -70,7 +70,7 @@ def test_a_merge_wants_all_shards_which_may_be_in_several_directories(tmp_path: 
     part = crashing.run(["merge", str(here), "-o", str(tmp_path / "part"), "--partial", "--json"])
     assert part.code == 0 and part.json["documents_out"] == 1 and "these are not here: 1" in part.err
     whole = crashing.run(["merge", str(here), str(there), "-o", str(tmp_path / "whole"), "--json"])
-    assert whole.code == 0 and whole.json["documents_out"] == 2 and "not here" not in whole.err
+    assert whole.code == 0 and whole.json["documents_in"] == 2 and "not here" not in whole.err
 
 
 def test_an_export_of_some_shards_says_which_are_missing(tmp_path: Path) -> None:
