@@ -316,11 +316,13 @@ def test_events_are_shown_for_people_and_programs(server: Server, crawl: Path) -
     async def act(registry: Registry) -> None:
         await events.publish(registry, events.make("one", "started", "process 17 \x1b[31m", shard=3, job="news"))
         await events.publish(registry, events.make("two", "joined", "4 slots", job="news"))
+        await registry.event("news", {"time": 5.0, "node": "three", "text": "a note", "shard": 2})
         await registry.event("news", {"other": "version"})
 
     run(server, act)
     text = windrow(server, "logs", "news").out
     assert "one  shard 3  started: process 17 ?[31m" in text and "two  joined: 4 slots" in text
+    assert "three  shard 2  a note" in text and "{'other': 'version'}" in text
     (line,) = windrow(server, "logs", "news", "--node", "two", "--json").out.splitlines()
     assert json.loads(line)["kind"] == "joined"
 

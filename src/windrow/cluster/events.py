@@ -31,22 +31,21 @@ Kind = Literal[
 LONGEST = 2000  # characters of a text
 
 
-class ClusterEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+class ClusterEvent(msgspec.Struct, frozen=True):
     """One thing that a node did, or saw."""
 
     time: float  # epoch seconds, of the node's clock
     node: str
-    kind: Kind
     text: str  # one sentence
-    shard: int | None = None
     job: str = ""
+    shard: int = -1  # -1: it is about the node, or about the whole job
+    kind: Kind = "note"
 
 
-def make(node: str, kind: Kind, text: str, shard: int | None = None, job: str = "") -> ClusterEvent:
+def make(node: str, kind: Kind, text: str, job: str = "", shard: int = -1) -> ClusterEvent:
     """Return an event of now."""
-    return ClusterEvent(
-        time=round(time.time(), 3), node=node, kind=kind, text=" ".join(text.split())[:LONGEST], shard=shard, job=job
-    )
+    short = " ".join(text.split())[:LONGEST]
+    return ClusterEvent(time=round(time.time(), 3), node=node, text=short, job=job, shard=shard, kind=kind)
 
 
 def line(event: ClusterEvent) -> str:
@@ -56,8 +55,9 @@ def line(event: ClusterEvent) -> str:
 
 def describe(event: ClusterEvent) -> str:
     """Return an event as a line for people."""
-    shard = "" if event.shard is None else f"  shard {event.shard}"
-    return printable(f"{moment(event.time)}  {event.node}{shard}  {event.kind}: {event.text}")
+    shard = "" if event.shard < 0 else f"  shard {event.shard}"
+    kind = "" if event.kind == "note" else f"{event.kind}: "
+    return printable(f"{moment(event.time)}  {event.node}{shard}  {kind}{event.text}")
 
 
 async def publish(registry: Registry, event: ClusterEvent) -> None:
@@ -71,5 +71,4 @@ def read(found: dict[str, Any]) -> ClusterEvent:
     try:
         return msgspec.convert(found, ClusterEvent)
     except msgspec.ValidationError:
-        text = str(found.get("text") or found)
-        return ClusterEvent(time=0.0, node=str(found.get("node", "?")), kind="note", text=text)
+        return ClusterEvent(0.0, str(found.get("node", "?")), text=str(found.get("text") or found))
