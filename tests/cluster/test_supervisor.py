@@ -183,7 +183,6 @@ def test_a_shard_that_dies_again_and_again_without_progress_ends_the_crawl(
         lives += 1
         with (place / "log" / "0").open("ab") as written:
             written.write(bytes(grows if lives < 3 else 0))
-
         return await asyncio.create_subprocess_exec(
             sys.executable, "-c", "raise SystemExit(7)", stdout=PIPE, stderr=PIPE
         )
