@@ -1,15 +1,15 @@
-"""A cluster of 10 to 1,000 nodes, simulated: how even the work is, what passes through Redis, and what Redis needs for it.
+"""A cluster of 10 to 1,000 nodes, simulated: how even its work is, and what Redis needs for it.
 
     python benchmarks/nodes.py [--nodes 10,30,100,300,1000] [--pages 100] [--measure 16,64,256] [--json]
 
-Balance: 30,000 domains per node with Pareto sizes and a budget of 10,000 pages, on four shards per node (at most 4,096),
-and whole shards on nodes in equal numbers. `busiest` is the load of the busiest node divided by the mean; `moved` the share of all shards that another
-node gets when one node joins.
+Balance: 30,000 domains per node with Pareto sizes and a budget of 10,000 pages each, on four shards per node (at most
+4,096), and whole shards on nodes in equal numbers. `busiest` is the load of the busiest node divided by the mean;
+`moved` the share of all shards that another node gets when one node joins.
 
 Redis: so many shards, as --measure says, exchange links over a real server, each with the protocol of a crawl and a
-clock that is passed: the time between two calls is that of a crawl. This gives the CPU time of the server per call, per
-link and per pair of shards, and its memory. The table computes from these what so many nodes need, if each fetches
---pages pages per second with 1.1 links per page to other shards, as a crawl of the `medium` web has.
+clock that is passed: the time between two calls is that of a crawl. A node has four shards and fetches --pages pages
+per second with 1.1 links per page to other shards, as a crawl of the `medium` web has. `cores` is the CPU time of the
+server per simulated second.
 """
 
 import argparse
@@ -169,7 +169,8 @@ def main() -> None:
             run = asyncio.run(exchange(server, count, given.seconds, given.pages))
         measured.append(run)
         print(
-            f"{count:5} shards: {run.links / given.seconds:9,.0f} links/s  server {run.server / given.seconds:6.3f} cores, "
+            f"{count:5} shards: {run.links / given.seconds:9,.0f} links/s  "
+            f"server {run.server / given.seconds:6.3f} cores, "
             f"{1e6 * run.server / run.calls:8.1f} us a call, {1e6 * run.server / max(1, run.links):6.2f} us a link  "
             f"clients {1e6 * run.client / run.calls:8.1f} us a call  memory {run.memory / 1e6:.1f} MB",
             flush=True,
