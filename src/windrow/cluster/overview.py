@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from windrow.cluster import end
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis import job as jobs
 from windrow.cluster.redis.job import ClusterJob
@@ -145,17 +146,11 @@ def _shard(facts: _Facts, shard: int) -> ShardState:
     )
 
 
-def ended(standings: Mapping[int, Standing], shards: int) -> bool:
-    """Return whether a shard has seen the end of the whole crawl, and none has started again since."""
-    now = tuple(standings[shard].incarnation for shard in range(shards) if shard in standings)
-    return any(standing.ended == now for standing in standings.values()) and len(now) == shards
-
-
 def _why(facts: _Facts, shard: int) -> str:
     """Return why a shard runs nowhere."""
     if facts.state is None:
         return "its process has ended; windrow crawl runs this job"
-    if ended(facts.standings, facts.record.shards):
+    if end.seen(facts.standings, facts.record.shards):
         return "the job is done"
     if facts.state.wanted in (STOP, FORGET):
         return "the job is stopped"
@@ -189,7 +184,7 @@ def _state(facts: _Facts, each: Sequence[ShardState]) -> str:
         return "crawl"  # windrow crawl --shards runs it, not nodes
     if facts.state.wanted == FORGET:
         return "forgotten"
-    if ended(facts.standings, facts.record.shards):
+    if end.seen(facts.standings, facts.record.shards):
         return "done"
     running = any(one.running for one in each)
     if facts.state.wanted == PAUSE:
