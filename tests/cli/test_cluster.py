@@ -14,7 +14,8 @@ from tests import crashing, truth
 from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 from windrow import cli, shards, urls
-from windrow.cluster import answers, events, messages
+from windrow.cluster import events, messages
+from windrow.cluster.answers import Answers
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
@@ -256,7 +257,7 @@ def test_seeds_are_given_as_an_order_and_shards_that_have_not_taken_it_are_named
     create(server, crawl)
     announce(server, {}, node("one", {"news": [0, 1]}))
     done = windrow(server, "add", "news", "http://d.example/", "http://x.test/", "--wait", "0")
-    assert done.code == 0 and "1 seeds given; 0 shards of 4 took the order" in done.out
+    assert done.code == 0 and "1 seed given; 0 shards of 4 took the order" in done.out
     assert "refuses http://x.test/" in done.err
     assert "shards that run: 0-1" in done.err and "shards that do not run: 2-3" in done.err
     (order,) = run(server, lambda registry: registry.orders("news"))
@@ -395,23 +396,23 @@ def test_why_is_answered_by_the_node_that_has_the_shard(
     announce(server, {}, node("one", {"news": [shard]}))
     ended = threading.Event()
 
-    async def serve_questions(registry: Registry) -> int:
-        count = 0
+    async def serve_questions(registry: Registry) -> None:
+        nodes = [Answers(registry, tmp_path / "elsewhere", "two"), Answers(registry, tmp_path, "one")]
+        await registry.client.run(("RPUSH", "windrow:{news}:questions", "of another program"))
         while not ended.is_set():
-            assert await answers.answer(registry, "news", tmp_path / "elsewhere", "two") == 0
-            count += await answers.answer(registry, "news", tmp_path / "news", "one")
+            for one in nodes:
+                one.look(["news", "other"])
             await asyncio.sleep(0.05)
-        return count
+        for one in nodes:
+            await one.close()
 
-    found: list[int] = []
-    thread = threading.Thread(target=lambda: found.append(run(server, serve_questions)))
+    thread = threading.Thread(target=run, args=(server, serve_questions))
     thread.start()
     try:
         done = windrow(server, "why", "news", crawled[1], "--json")
     finally:
         ended.set()
         thread.join()
-    assert found == [1]
     assert done.json["shard"] == shard and done.json["node"] == "one" and done.json["story"]["state"] == "finished"
     direct = crashing.run(["why", str(crawled[0]), crawled[1], "--json"]).json
     assert done.json["story"] == direct

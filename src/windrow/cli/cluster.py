@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import windrow
-from windrow import shards, urls
+from windrow import shards, units, urls
 from windrow.cli import cluster_hosts, cluster_show
 from windrow.cli import why as whys
 from windrow.cli.registry import RedisUrl, within
@@ -55,7 +55,9 @@ def create(
         return print_json(made.record)
     for text in made.notes:
         note(text)
-    out.print(f"{name}: created with {made.seeds:,} seeds and {count} shards; nodes that run take them within seconds.")
+    out.print(
+        f"{name}: created with {units.count(made.seeds, 'seed')} and {units.count(count, 'shard')}; nodes that run take them within seconds."
+    )
 
 
 def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:
@@ -152,7 +154,7 @@ def add(
         raise ConfigError("[scope] of the job refuses every URL; add others")
     lines = [task.url.text for task in found.tasks]
     creation.check_size("\n".join(lines), sources[0])
-    _order(redis, name, "add", lines, f"{len(lines):,} seeds given", wait, as_json)
+    _order(redis, name, "add", lines, f"{units.count(len(lines), 'seed')} given", wait, as_json)
 
 
 def change(

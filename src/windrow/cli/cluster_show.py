@@ -76,7 +76,7 @@ def status(job: Any, each: bool) -> None:
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
     idle = sum(one.running and one.idle for one in job.each)
     shards: list[Row] = [
-        ("at work", f"{job.running - idle:,}", ""),
+        ("paused" if job.state == "paused" else "at work", f"{job.running - idle:,}", ""),
         ("idle", f"{idle:,}", "they wait for links of others" if idle and job.state != "done" else ""),
         ("not running", f"{job.shards - job.running:,}", ""),
     ]

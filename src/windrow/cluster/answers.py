@@ -5,8 +5,10 @@ does, and leaves the answer under a key that expires.
 """
 
 import asyncio
+import contextlib
 import secrets
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +16,7 @@ import msgspec
 from windrow import config
 from windrow.cluster.redis.keys import Keys
 from windrow.cluster.redis.registry import Registry
+from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl import story as stories
 from windrow.crawl.story import Story
@@ -56,30 +59,54 @@ async def ask(registry: Registry, job: str, shard: int, url: str, patience: floa
     return None
 
 
-async def answer(registry: Registry, job: str, directory: Path, node: str) -> int:
-    """Answer the questions about shards whose directories are here (DIR/JOB); return how many there were.
+class Answers:
+    """The side of a node: answers questions about shards whose directories it has, one after the other."""
 
-    A node calls this at each beat, as a task of its own: a log of gigabytes takes its time.
-    """
+    def __init__(self, registry: Registry, directory: Path, node: str) -> None:
+        self._registry = registry
+        self._directory = directory  # with a directory per job
+        self._node = node
+        self._task: asyncio.Task[None] | None = None
+
+    def look(self, jobs: Iterable[str]) -> None:
+        """Look for questions about these jobs, in a task: a log of gigabytes takes its time. Call it at each beat."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._answer_all(list(jobs)))
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _answer_all(self, jobs: Sequence[str]) -> None:
+        with contextlib.suppress(Unavailable):  # the next look finds what is still there
+            for name in jobs:
+                await answer(self._registry, name, self._directory / name, self._node)
+
+
+async def answer(registry: Registry, job: str, directory: Path, node: str) -> int:
+    """Answer the questions about shards whose directories are in that of the job; return how many there were."""
     client, keys = registry.client, Keys(job)
     (found,) = await client.run(("LRANGE", keys["questions"], 0, 99))
     answered = 0
     for data in client.checked(found):
-        try:
-            question = msgspec.json.decode(data, type=Question)
-        except msgspec.MsgspecError:
-            await client.run(("LREM", keys["questions"], 0, data))
-            continue
-        place = directory / "shards" / f"{question.shard:03}"
-        if not (place / "log").is_dir():
+        question = _question(data)
+        if question is not None and not (directory / "shards" / f"{question.shard:03}" / "log").is_dir():
             continue
         (taken,) = await client.run(("LREM", keys["questions"], 1, data))
-        if client.checked(taken):  # else another node has taken it
-            said = await asyncio.to_thread(_answer, node, place, question.url)
-            key = keys.of("answers", question.id)
-            await client.run(("SET", key, msgspec.json.encode(said), "EX", LIFE))
-            answered += 1
+        if question is None or not client.checked(taken):  # of another program, or taken by another node
+            continue
+        said = await asyncio.to_thread(_answer, node, directory / "shards" / f"{question.shard:03}", question.url)
+        await client.run(("SET", keys.of("answers", question.id), msgspec.json.encode(said), "EX", LIFE))
+        answered += 1
     return answered
+
+
+def _question(data: bytes) -> Question | None:
+    try:
+        return msgspec.json.decode(data, type=Question)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _answer(node: str, place: Path, url: str) -> Answer:
