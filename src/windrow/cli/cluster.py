@@ -55,9 +55,8 @@ def create(
         return print_json(made.record)
     for text in made.notes:
         note(text)
-    out.print(
-        f"{name}: created with {units.count(made.seeds, 'seed')} and {units.count(count, 'shard')}; nodes that run take them within seconds."
-    )
+    parts = f"{units.count(made.seeds, 'seed')} and {units.count(count, 'shard')}"
+    out.print(f"{name}: created with {parts}; nodes take them within seconds.")
 
 
 def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:

@@ -163,6 +163,14 @@ def test_a_node_is_alive_for_ten_seconds_after_its_sign_of_life(server: Server) 
     assert run(server, lambda registry: registry.nodes(gone=True)) == []
 
 
+def test_a_node_that_vanished_a_day_ago_is_not_listed_any_more(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    server.command("DEL", "windrow:node:one")
+    monkeypatch.setattr("windrow.cluster.redis.registry.REMEMBERED", -1.0)
+    assert run(server, lambda registry: registry.nodes(gone=True)) == []
+    assert server.command("HLEN", "windrow:nodes") == b":0\r\n"
+
+
 def test_the_difference_of_the_clocks_is_in_the_record_of_a_node(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
