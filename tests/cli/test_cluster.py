@@ -15,7 +15,7 @@ from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 from windrow import cli, shards, urls
 from windrow.cluster import events, messages
-from windrow.cluster.answers import Answers
+from windrow.cluster.answers import Answerer
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
@@ -397,7 +397,7 @@ def test_why_is_answered_by_the_node_that_has_the_shard(
     ended = threading.Event()
 
     async def serve_questions(registry: Registry) -> None:
-        nodes = [Answers(registry, tmp_path / "elsewhere", "two"), Answers(registry, tmp_path, "one")]
+        nodes = [Answerer(registry, tmp_path / "elsewhere", "two"), Answerer(registry, tmp_path, "one")]
         await registry.client.run(("RPUSH", "windrow:{news}:questions", "of another program"))
         while not ended.is_set():
             for one in nodes:

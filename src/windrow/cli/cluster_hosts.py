@@ -43,7 +43,7 @@ def up(
     ] = 30.0,
     as_json: Json = False,
 ) -> None:
-    """Start `windrow node` on every host of a file, by ssh or here. Hosts whose node runs are left alone."""
+    """Start a node on every host of a file, by ssh or here. Hosts whose node runs are left alone."""
     hosts = load_cluster("hosts")
     found = _read(hosts, hosts_file, directory)
     if _is_here(redis) and any(host.place != hosts.LOCAL for host in found):

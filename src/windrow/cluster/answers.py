@@ -25,7 +25,7 @@ LIFE = 120  # seconds for which a question and its answer are kept
 POLL = 0.2  # seconds from one look for the answer to the next
 
 
-class Question(msgspec.Struct, frozen=True):
+class UrlQuestion(msgspec.Struct, frozen=True):
     """What happened to a URL?"""
 
     id: str
@@ -33,7 +33,7 @@ class Question(msgspec.Struct, frozen=True):
     url: str
 
 
-class Answer(msgspec.Struct, frozen=True):
+class NodeAnswer(msgspec.Struct, frozen=True):
     """What a node found."""
 
     node: str
@@ -41,10 +41,10 @@ class Answer(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-async def ask(registry: Registry, job: str, shard: int, url: str, patience: float) -> Answer | None:
+async def ask(registry: Registry, job: str, shard: int, url: str, patience: float) -> NodeAnswer | None:
     """Ask what happened to a URL of a shard; None if no node has answered after so many seconds."""
     client, keys = registry.client, Keys(job)
-    question = Question(secrets.token_hex(8), shard, url)
+    question = UrlQuestion(secrets.token_hex(8), shard, url)
     data = msgspec.json.encode(question)
     key = keys.of("answers", question.id)
     for answer in await client.run(("RPUSH", keys["questions"], data), ("EXPIRE", keys["questions"], LIFE)):
@@ -53,13 +53,13 @@ async def ask(registry: Registry, job: str, shard: int, url: str, patience: floa
     while time.monotonic() < end:
         (found,) = await client.run(("GET", key))
         if client.checked(found) is not None:
-            return msgspec.json.decode(found, type=Answer)
+            return msgspec.json.decode(found, type=NodeAnswer)
         await asyncio.sleep(POLL)
     await client.run(("LREM", keys["questions"], 0, data))
     return None
 
 
-class Answers:
+class Answerer:
     """The side of a node: answers questions about shards whose directories it has, one after the other."""
 
     def __init__(self, registry: Registry, directory: Path, node: str) -> None:
@@ -102,18 +102,18 @@ async def answer(registry: Registry, job: str, directory: Path, node: str) -> in
     return answered
 
 
-def _question(data: bytes) -> Question | None:
+def _question(data: bytes) -> UrlQuestion | None:
     try:
-        return msgspec.json.decode(data, type=Question)
+        return msgspec.json.decode(data, type=UrlQuestion)
     except msgspec.MsgspecError:
         return None
 
 
-def _answer(node: str, place: Path, url: str) -> Answer:
+def _answer(node: str, place: Path, url: str) -> NodeAnswer:
     try:
-        return Answer(node, why(place, url))
+        return NodeAnswer(node, why(place, url))
     except (ConfigError, OSError) as error:
-        return Answer(node, error=str(error))
+        return NodeAnswer(node, error=str(error))
 
 
 def why(place: Path, url: str) -> Story:

@@ -74,7 +74,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 class HostResult(msgspec.Struct, frozen=True):
-    """What came of it."""
+    """The outcome of one host."""
 
     name: str
     place: str

@@ -54,7 +54,7 @@ class JobOverview(msgspec.Struct, frozen=True):
     each: list[ShardState] = []
 
 
-class _Facts(msgspec.Struct):
+class JobFacts(msgspec.Struct):
     """What Redis says about one job."""
 
     record: ClusterJob
@@ -98,11 +98,11 @@ async def job(registry: Registry, name: str) -> JobOverview:
     )
 
 
-async def _facts(registry: Registry, name: str) -> _Facts:
+async def _facts(registry: Registry, name: str) -> JobFacts:
     record = await jobs.read(registry.client, name)
     known = await registry.nodes(gone=True)
     alive = {node.name for node in await registry.nodes()}
-    return _Facts(
+    return JobFacts(
         record=record,
         state=(await registry.jobs()).get(name),
         nodes=[node for node in known if node.name in alive],
@@ -125,7 +125,7 @@ async def _leases(registry: Registry, name: str, shards: int) -> dict[int, tuple
     return found
 
 
-def _shard(facts: _Facts, shard: int) -> ShardState:
+def _shard(facts: JobFacts, shard: int) -> ShardState:
     standing = facts.standings.get(shard, Standing(0))
     holder = next((node for node in facts.nodes if shard in node.running.get(facts.record.name, ())), None)
     leased = facts.leases.get(shard)
@@ -146,7 +146,7 @@ def _shard(facts: _Facts, shard: int) -> ShardState:
     )
 
 
-def _why(facts: _Facts, shard: int) -> str:
+def _why(facts: JobFacts, shard: int) -> str:
     """Return why a shard runs nowhere."""
     if facts.state is None:
         return "its process has ended; windrow crawl runs this job"
@@ -171,7 +171,7 @@ def _busy(node: NodeRecord) -> int:
     return sum(map(len, node.running.values()))
 
 
-def _lost(facts: _Facts, home: str) -> str:
+def _lost(facts: JobFacts, home: str) -> str:
     last = max((node for node in facts.gone if node.home == home), key=lambda node: node.seen, default=None)
     if last is None:
         return f"no node alive has its data directory (id {home}); start the node that has it"
@@ -179,7 +179,7 @@ def _lost(facts: _Facts, home: str) -> str:
     return f"its data directory is that of node {last.name} on {last.host}, which has been silent for {since}"
 
 
-def _state(facts: _Facts, each: Sequence[ShardState]) -> str:
+def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:
     if facts.state is None:
         return "crawl"  # windrow crawl --shards runs it, not nodes
     if facts.state.wanted == FORGET:
