@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -326,6 +330,26 @@ def test_events_are_shown_for_people_and_programs(server: Server, crawl: Path) -
     assert "three  shard 2  a note" in text and "{'other': 'version'}" in text
     (line,) = windrow(server, "logs", "news", "--node", "two", "--json").out.splitlines()
     assert json.loads(line)["kind"] == "joined"
+
+
+def test_events_are_followed_while_redis_starts_again(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    environment = {**os.environ, "PYTHONPATH": str(crashing.ROOT / "src")}
+    command = [sys.executable, "-m", "windrow.cli", "cluster", "logs", "news", "-f", "--json", "--redis", server.url]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    try:
+        for text in ("first", "second", "third"):
+            event = events.make("one", "note", text, "news")
+            run(server, lambda registry, event=event: events.publish(registry, event))
+            assert json.loads(process.stdout.readline())["text"] == text
+            if text == "second":
+                server.restart()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0 and process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_job_is_forgotten_only_while_no_node_runs_it(server: Server, crawl: Path) -> None:

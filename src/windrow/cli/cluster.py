@@ -229,6 +229,7 @@ def logs(
 ) -> None:
     """Show the latest events of a job: starts, deaths and ends of shards, leases, orders. With --json, one per line."""
     events, records = load_cluster("events"), load_cluster("redis.job")
+    unavailable = load_cluster("transport").Unavailable
 
     def show(found: list[tuple[str, dict[str, Any]]]) -> None:
         for event in (events.read(one) for _, one in found):
@@ -245,8 +246,10 @@ def logs(
         show(found)
         while follow:
             last = found[-1][0] if found else last
+            found = []
             await asyncio.sleep(_TICK)
-            found = await registry.events(name, last)
+            with contextlib.suppress(unavailable):  # Redis may be started again
+                found = await registry.events(name, last)
             show(found)
 
     with contextlib.suppress(KeyboardInterrupt):

@@ -70,6 +70,7 @@ class Registry:
     def __init__(self, client: RedisClient) -> None:
         self.client = client
         self._drift: float | None = None
+        self._drains = False  # the last answer to `beat`
 
     async def create(self, record: ClusterJob, spec: JobSpec) -> None:
         """Write a new job, which runs at once; ConfigError if there is one of this name."""
@@ -198,10 +199,11 @@ class Registry:
             ("TIME",),
         )
         self._drift = (sent + time.time()) / 2 - _seconds(clock)
-        if fresh and node.draining:  # Redis has lost it
+        if fresh and self._drains and not drains:  # Redis has lost it
             await self.drain(node.name)
-            return True
-        return bool(drains)
+            drains = 1
+        self._drains = bool(drains)
+        return self._drains
 
     async def leave(self, name: str) -> None:
         """Remove a node that ends. If it was drained and starts again, it is still drained."""
