@@ -92,9 +92,8 @@ def status(job: Any, each: bool) -> None:
     elif job.state not in ("done", "stopped", "crawl"):
         _absent(job.each)
     if job.state != "crawl":
-        out.print(
-            f"\nBy reason: windrow status on the directories of the nodes. Events: windrow cluster logs {job.name}"
-        )
+        out.print(f"\nEvents: windrow cluster logs {job.name}")
+        out.print(f"Counts by reason, on each node: windrow status DIR/{job.name}")
 
 
 def _each(shards: Sequence[Any]) -> None:
