@@ -248,6 +248,15 @@ def test_a_job_is_paused_stopped_and_resumed(server: Server, crawl: Path) -> Non
     assert versions == sorted(set(versions))
 
 
+def test_a_stop_waits_until_no_shard_runs(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    announce(server, {}, node("one", {"news": [0, 1]}))
+    late = windrow(server, "stop", "news", "--wait", "0.1")
+    assert late.code == 1 and "these shards still run after 0.1 seconds: 0-1" in late.err
+    announce(server, {}, node("one", {}))
+    assert windrow(server, "stop", "news", "--wait", "60").code == 0
+
+
 def test_a_job_that_windrow_crawl_runs_is_shown_and_not_steered(server: Server, crawl: Path) -> None:
     create(server, crawl)
     server.command("DEL", "windrow:{news}:spec", "windrow:{news}:state")
