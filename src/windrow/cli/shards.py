@@ -20,7 +20,6 @@ from windrow.units import count, share, size, span
 Redis = Annotated[
     str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
 ]
-_WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
 
 
 def shard(
@@ -29,6 +28,10 @@ def shard(
     patience: Annotated[
         float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
     ] = 0.0,
+    run_name: Annotated[
+        str,
+        typer.Option("--run", help="Name of this run, the same for all shards: pages count in a run.", metavar="NAME"),
+    ] = "",
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -37,7 +40,7 @@ def shard(
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience)
+    others = functools.partial(module.neighbours, directory, options, redis, patience, run_name)
     ending = run(directory, options, settings or (), "quiet", others)
     if as_json:
         print_json(ending)
@@ -45,9 +48,6 @@ def shard(
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
-    for name in _WHOLE:
-        if getattr(options.crawl, name):
-            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl with Ctrl-C when it is enough")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
