@@ -85,7 +85,12 @@ def status(job: Any, each: bool) -> None:
         ("waiting", f"{job.waiting:,}", ""),
         ("rate", f"{job.rate:,.1f}", "pages per second"),
     ]
-    print_sections([("URLs, as announced by the shards", urls), ("Shards", shards)])
+    corpus: list[Row] = [
+        ("documents", f"{job.documents:,}", "in the corpora of all shards, before they are merged"),
+        ("tokens", f"{job.tokens:,}", ""),
+    ]
+    sections = [("URLs, as announced by the shards", urls), ("Corpus", corpus if job.documents else [])]
+    print_sections([section for section in [*sections, ("Shards", shards)] if section[1]])
     if each:
         out.print("")
         _each(job.each)

@@ -28,6 +28,10 @@ def shard(
     patience: Annotated[
         float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
     ] = 0.0,
+    run_name: Annotated[
+        str,
+        typer.Option("--run", help="Name of this run, the same for all shards: pages count in a run.", metavar="NAME"),
+    ] = "",
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +40,7 @@ def shard(
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience)
+    others = functools.partial(module.neighbours, directory, options, redis, patience, run_name)
     ending = run(directory, options, settings or (), "quiet", others)
     if as_json:
         print_json(ending)
@@ -44,11 +48,8 @@ def shard(
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
-    if (directory / "orders.jsonl").exists() or (directory / "state.json").exists():
-        raise ConfigError(
-            f"{directory} is of a job that nodes run; start a node with: windrow node, or see windrow cluster"
-        )
-    load_cluster("creation").check_limits(options)
+    if (directory / "state.json").exists():
+        raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
