@@ -32,25 +32,26 @@ class Meter:
         """Take the head of the next frame, which says nothing about requests."""
 
     def add(self, line: Line) -> None:
-        self._count(line, line.kind)
-        if line.reason in CLOSINGS and line.kind is Kind.PAGE:
+        if not self._count(line, line.kind) and line.reason in CLOSINGS and line.kind is Kind.PAGE:
             self._retire(line.reason, self._domain(line.url))
 
     def add_report(self, report: Report) -> None:
         task = report.task
-        self._count(report, task.kind)
-        if report.reason.value in CLOSINGS and task.kind is Kind.PAGE:
+        if not self._count(report, task.kind) and report.reason.value in CLOSINGS and task.kind is Kind.PAGE:
             self._retire(report.reason.value, task.url.domain)
 
-    def _count(self, report: Report | Line, kind: Kind) -> None:
-        """Count a report, or its line in the log. A request is the same as in `Tally.count`."""
-        if report.seconds > 0 or report.status > 0:
-            key = kind, report.status // 100
-            self.requests[key] = self.requests.get(key, 0) + 1
-            self.durations.observe(report.seconds)
+    def _count(self, report: Report | Line, kind: Kind) -> bool:
+        """Count a report, or its line in the log. Return whether it had a request, as `Tally.count` decides it."""
+        seconds, status = report.seconds, report.status
+        if not (seconds > 0 or status > 0):
+            return False
+        key = kind, status // 100
+        self.requests[key] = self.requests.get(key, 0) + 1
+        self.durations.observe(seconds)
         if report.kept > 0:
             self.documents[report.language] = self.documents.get(report.language, 0) + 1
             self.kept[report.language] = self.kept.get(report.language, 0) + report.kept
+        return True
 
     def _retire(self, reason: str, domain: str) -> None:
         self._retired.setdefault(reason, set()).add(domain)
