@@ -77,6 +77,14 @@ def test_the_lines_of_shards_keep_their_own_fields(as_json: None, capsys: pytest
     assert (last["level"], last["message"]) == ("info", "2 of 2 shards at work") and "shard" not in last
 
 
+def test_a_relayed_line_says_whose_it_is(as_json: None, capsys: pytest.CaptureFixture[str]) -> None:
+    lines.relay('{"message":"m","crawl":"theirs"}', crawl="job", node="n1")
+    lines.relay("died \udcff", crawl="job", node="n1")
+    first, second = decoded(capsys.readouterr().err)
+    assert first == {"message": "m", "crawl": "theirs", "node": "n1"}
+    assert (second["message"], second["crawl"], second["node"]) == ("died ?", "job", "n1")
+
+
 def test_hostile_text_stays_on_its_line(as_json: None, capsys: pytest.CaptureFixture[str]) -> None:
     lines.note('a "quoted"\nforged\u2028line \x1b[31m \udcff')
     (line,) = decoded(capsys.readouterr().err)

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -48,10 +48,19 @@ def note(text: str) -> None:
     found = _RELAYED.fullmatch(text)
     if found is None:
         write(LogLine("info", "note", printable(text)))
-    elif _is_object(found[2]):  # its own line, which names the shard
-        sys.stderr.write(f"{found[2]}\n")
     else:
-        write(LogLine("warning", "note", printable(found[2]), {"shard": f"{int(found[1]):03}"}))
+        relay(found[2], shard=f"{int(found[1]):03}")
+
+
+def relay(text: str, **fields: str) -> None:
+    """Print a line of another process, with fields that say whose it is. An object keeps its own fields."""
+    own = _object(text)
+    if own is None:
+        write(LogLine("warning", "note", printable(text), fields))
+    else:
+        sys.stderr.write(
+            msgspec.json.encode({**own, **{key: fields[key] for key in fields.keys() - own}}).decode() + "\n"
+        )
 
 
 def write(line: LogLine) -> None:
@@ -66,8 +75,9 @@ def encoded(line: LogLine, fields: Mapping[str, str], now: datetime.datetime) ->
     return msgspec.json.encode({**head, **fields, **line.figures}).decode()
 
 
-def _is_object(text: str) -> bool:
+def _object(text: str) -> dict[str, Any] | None:
+    """Return a text as a JSON object; None if it is something else."""
     try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except msgspec.DecodeError:
-        return False
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
