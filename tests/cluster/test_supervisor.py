@@ -41,8 +41,8 @@ def assert_whole(directory: Path, world: World) -> None:
     assert ends.keys() >= world.expected.must_have | world.expected.redirects | world.expected.missing
 
 
-def start(directory: Path, *arguments: str) -> "subprocess.Popen[str]":
-    environment = {**os.environ, "PYTHONPATH": f"{crashing.ROOT}:{crashing.ROOT / 'src'}"}
+def start(directory: Path, *arguments: str, path: Path = crashing.ROOT) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": f"{path}:{crashing.ROOT / 'src'}"}
     command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory), "--json", *arguments]
     return subprocess.Popen(
         command, cwd=crashing.ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
