@@ -1,6 +1,7 @@
 """The endpoint answers on a port and on a socket, joins processes, and is disturbed by nobody."""
 
 import asyncio
+import platform
 import socket
 import urllib.error
 import urllib.request
@@ -114,6 +115,14 @@ def test_an_address_is_a_port_with_or_without_a_host(address: str, host: str, po
 def test_an_address_that_cannot_be_one_is_refused(address: str) -> None:
     with pytest.raises(ConfigError, match="is no address; write PORT or HOST:PORT"):
         endpoint.place(address)
+
+
+def test_the_url_of_every_address_has_the_name_of_the_machine() -> None:
+    async def main() -> str:
+        async with endpoint.serve("0.0.0.0:0", one) as url:
+            return url
+
+    assert asyncio.run(main()).startswith(f"http://{platform.node()}:")
 
 
 def test_a_port_that_is_taken_is_named() -> None:

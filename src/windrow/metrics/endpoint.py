@@ -8,6 +8,7 @@ their user can read, and is asked when the endpoint is. So a process that has di
 import asyncio
 import contextlib
 import os
+import platform
 import stat
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -196,6 +197,9 @@ def _response(status: str, kind: str, body: bytes, method: str) -> bytes:
 
 
 def _shown(host: str) -> str:
+    """Return the host of a URL; for "every address" the name of this machine."""
+    if host in ("0.0.0.0", "::"):
+        return platform.node()
     return f"[{host}]" if ":" in host else host
 
 
