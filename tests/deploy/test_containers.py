@@ -239,6 +239,21 @@ def test_redis_is_reached_by_pods_of_windrow_only_and_keeps_nothing(layer: str) 
         assert f"redis://redis:{port['port']}" in words
 
 
+def after(words: list[str], option: str) -> int:
+    return int(words[words.index(option) + 1])
+
+
+def test_a_shared_volume_needs_one_node_for_all_shards_and_own_disks_need_all_nodes() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
+    assert after(services["node"]["command"], "--slots") >= after(services["create"]["command"], "--shards")
+    for layer in LAYERS:
+        objects = built(layer)
+        node = of_kind(objects, "StatefulSet", "node")["spec"]
+        slots = after(node["template"]["spec"]["containers"][0]["args"], "--slots")
+        job = of_kind(objects, "Job", "create")["spec"]["template"]["spec"]["containers"][0]["args"]
+        assert slots * node["replicas"] >= after(job, "--shards"), layer
+
+
 def test_the_options_and_seeds_of_both_ways_are_the_same_and_can_be_read() -> None:
     for name in ("crawl.toml", "seeds.txt"):
         assert (DEPLOY / "crawl" / name).read_bytes() == (KUBERNETES / "base" / name).read_bytes()
