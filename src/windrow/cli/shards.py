@@ -32,7 +32,6 @@ ENDINGS = {
     "documents": "the corpus has as many documents as crawl.max_documents wants",
     "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
 }
-_WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
 
 
 class Service(NamedTuple):
@@ -48,6 +47,10 @@ def shard(
     patience: Annotated[
         float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
     ] = 0.0,
+    run_name: Annotated[
+        str,
+        typer.Option("--run", help="Name of this run, the same for all shards: pages count in a run.", metavar="NAME"),
+    ] = "",
     settings: Settings = None,
     metrics: Metrics = "",
     log_json: lines.LogJson = False,
@@ -60,7 +63,7 @@ def shard(
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience)
+    others = functools.partial(module.neighbours, directory, options, redis, patience, run_name)
     ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
     if as_json:
         print_json(ending)
@@ -80,9 +83,6 @@ def crawl_all(directory: Path, number: int, given: list[str], service: Service, 
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], service: Service) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
-    for name in _WHOLE:
-        if getattr(options.crawl, name):
-            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl with Ctrl-C when it is enough")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]

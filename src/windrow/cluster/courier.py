@@ -52,13 +52,12 @@ class Courier:
         exchange = self._exchange
         if not standing.idle or not exchange.at_rest:
             return ()
+        for other in exchange.board.values():
+            if len(other.ended) == exchange.count and other.ended[exchange.shard] == exchange.incarnation:
+                return other.ended
+        if not end.all_idle({**exchange.board, exchange.shard: standing}, exchange.count):
+            return ()
         try:
-            standings = await self._transport.standings()
-            for other in standings.values():
-                if len(other.ended) == exchange.count and other.ended[exchange.shard] == exchange.incarnation:
-                    return other.ended
-            if not end.all_idle(standings, exchange.count):
-                return ()
             survey = await self._transport.survey()
         except Unavailable as error:
             self._failed(error)

@@ -63,6 +63,7 @@ class ShardExchange:
         self._rounds: collections.deque[tuple[str, dict[int, Watermark]]] = collections.deque()  # read, not yet durable
         self._pending: list[Task] = []
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
+        self.board: dict[int, Standing] = {}  # what the shards said of themselves, as of the last call
         self.damaged = 0  # messages that could not be read
         self.superseded = 0  # an incarnation of this shard above ours: another process has it, or our clock is behind
         self.begin(incarnation)
@@ -178,6 +179,7 @@ class ShardExchange:
 
     def incoming(self, said: Outgoing, reply: Incoming, now: float) -> None:
         """Take in the reply to a call."""
+        self.board = reply.standings
         if reply.superseded > self.incarnation:
             self.superseded = max(self.superseded, reply.superseded)
         if reply.announced:
