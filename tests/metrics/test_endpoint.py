@@ -151,6 +151,30 @@ async def with_sockets(paths: dict[str, endpoint.Collect], then: Callable[[], Aw
         return await with_sockets(dict(rest), then)
 
 
+def test_connections_that_are_open_at_the_end_leave_no_error_behind() -> None:
+    errors: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(context))
+        begun = asyncio.Event()
+
+        async def hang() -> list[Family]:
+            begun.set()
+            await asyncio.sleep(60)
+            return []
+
+        async with endpoint.serve("0", hang) as url:
+            host, port = url.removeprefix("http://").removesuffix("/metrics").split(":")
+            silent, asking = [await asyncio.open_connection(host, int(port)) for _ in range(2)]
+            asking[1].write(b"GET /metrics HTTP/1.1\r\n\r\n")
+            await begun.wait()
+        for _, writer in (silent, asking):
+            writer.close()
+
+    asyncio.run(main())
+    assert errors == []
+
+
 def test_one_endpoint_joins_all_processes_and_leaves_out_those_that_have_died_or_hang(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -79,7 +79,7 @@ async def serve(address: str, collect: Collect) -> AsyncIterator[str]:
         yield f"unix://{where.path}" if where.path else f"http://{_shown(where.host)}:{name[1]}/metrics"
     finally:
         server.close()
-        handler.close()
+        await handler.close()
         if where.path:
             _remove_socket(where.path)
 
@@ -126,12 +126,14 @@ class _Handler:
 
     def __init__(self, collect: Collect) -> None:
         self._collect = collect
-        self._writers: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._open[task] = writer
         try:
-            if len(self._writers) <= _MOST:
+            if len(self._open) <= _MOST:
                 async with asyncio.timeout(_PATIENCE):
                     head = await reader.readuntil(b"\r\n\r\n")
                     writer.write(await self._answer(head.decode("latin-1")))
@@ -139,15 +141,20 @@ class _Handler:
                     writer.write_eof()
                     while await reader.read(_HEAD):  # until the client has closed: else it may lose the answer
                         pass
-        except _ERRORS:
+        except (*_ERRORS, asyncio.CancelledError):  # cancelled by `close` or at the end of the loop: its task ends here
             pass
         finally:
-            self._writers.discard(writer)
+            del self._open[task]
             writer.close()
 
-    def close(self) -> None:
-        for writer in self._writers:
+    async def close(self) -> None:
+        """End what is left of connections: a task that the end of the loop cancels would print a traceback."""
+        for writer in self._open.values():
             writer.transport.abort()
+        for task in self._open:
+            task.cancel()
+        while self._open:
+            await asyncio.wait(list(self._open))
 
     async def _answer(self, head: str) -> bytes:
         first, *lines = head.split("\r\n")
