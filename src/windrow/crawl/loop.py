@@ -15,7 +15,7 @@ import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config
-from windrow.crawl import control, ending, network, recover, seedlist
+from windrow.crawl import control, ending, machine, network, recover, seedlist
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
@@ -310,7 +310,7 @@ class Crawl:
         counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
         paused = self.orders.pause() or full or network.describe(self._network.offline)
-        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts), machine.look(self._stations))
 
 
 async def run(
