@@ -1,7 +1,7 @@
 """Another program in the process of the crawl that downloads the pages and finds their links, such as Scrapy.
 
-The crawl keeps everything else: which page is requested and when, robots.txt, archive, corpus and log. It does not end
-by itself while it has a guest: the guest may have more URLs, and asks it to stop.
+The crawl keeps everything else: which page is requested and when, robots.txt, archive, corpus and log. While it
+has a guest it does not end when nothing waits: the guest may have more URLs, and asks it to stop.
 """
 
 from collections.abc import Coroutine

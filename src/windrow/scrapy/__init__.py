@@ -9,12 +9,13 @@ and when, and the log is the truth. Scrapy is its guest (`crawl.guest`): it send
 spider finds the links (`found`); `life` is the life of such a page. `fifo` is a queue in Redis that several spiders in
 several processes share, first in, first out.
 
-`archive` writes the responses of any spider, whatever its scheduler, as a crawl would.
+`archive` records the responses of any spider as a crawl records its pages; `archiving` is the middleware for it.
 
 It needs the extra `scrapy`: pip install 'windrow-corpus[scrapy]'.
 """
 
 from windrow.scrapy.addon import Addon
+from windrow.scrapy.archiving import ArchiveMiddleware
 from windrow.scrapy.scheduler import Scheduler
 
-__all__ = ["Addon", "Scheduler"]
+__all__ = ["Addon", "ArchiveMiddleware", "Scheduler"]

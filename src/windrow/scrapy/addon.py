@@ -4,6 +4,7 @@ from scrapy.settings import BaseSettings
 
 from windrow.fetch.client.request import user_agent
 from windrow.scrapy import settings as ours
+from windrow.scrapy.archiving import ArchiveMiddleware
 from windrow.scrapy.middleware import BESIDE_DOWNLOADER, BESIDE_ENGINE, DownloaderMiddleware, SpiderMiddleware
 from windrow.scrapy.names import Names
 from windrow.scrapy.scheduler import Scheduler
@@ -22,12 +23,16 @@ _WINDROW_DOES = {
 
 class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
-        settings.set("SCHEDULER", Scheduler, "addon")
+        settings.set("SCHEDULER", Scheduler, _FORCED)
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", DownloaderMiddleware, BESIDE_DOWNLOADER
         )
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SpiderMiddleware, BESIDE_ENGINE)
-        if ours.order(settings) == "windrow":
+        if ours.order(settings) == "fifo":
+            if settings.get("WINDROW_DIR"):
+                place = BESIDE_DOWNLOADER - 1
+                settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", ArchiveMiddleware, place)
+        else:
             for name, value in _WINDROW_DOES.items():
                 settings.set(name, value, _FORCED)
             _, options = ours.directory(settings)

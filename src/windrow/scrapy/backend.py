@@ -1,4 +1,4 @@
-"""What stands behind the scheduler: a crawl (`ordered`), or a queue that several spiders share (`fifo`)."""
+"""The work behind the scheduler: of a crawl (`ordered`), or of a queue that several spiders share (`fifo`)."""
 
 from typing import Protocol
 

@@ -44,7 +44,8 @@ def capture(
     block = _head(response)
     head = stored.read(block)
     if head is None:
-        return Failure(task, Reason.PROTOCOL, f"status {response.status} is none of HTTP", time=round(end, 3))
+        detail = f"status {response.status} is none of HTTP"
+        return Failure(task, Reason.PROTOCOL, detail=detail, time=round(end, 3))
     truncated = next((_CUT[flag] for flag in response.flags if flag in _CUT), "")
     wire = response.body
     if len(wire) > fetch.max_bytes:
@@ -76,7 +77,7 @@ def failure(task: Task, error: Exception, times: tuple[float, float]) -> Failure
     if reason in (Reason.DISCONNECT, Reason.CONNECT, Reason.PROTOCOL) and ("SSL" in str(error) or "TLS" in str(error)):
         reason = Reason.TLS
     detail = printable(f"{type(error).__name__}: {error}"[:200])
-    return Failure(task, reason, detail, time=round(end, 3), seconds=round(max(0.0, end - start), 3))
+    return Failure(task, reason, detail=detail, time=round(end, 3), seconds=round(max(0.0, end - start), 3))
 
 
 def _head(response: Response) -> bytes:

@@ -25,16 +25,16 @@ class ScrapyDownloads:
         peer = self._peers.find(address)
         if not peer.allowed:
             detail = f"connecting to {address} is not allowed"
-            return Failure(requests.plain(task), Reason.BLOCKED_ADDRESS, detail, time=round(time.time(), 3))
+            return Failure(requests.plain(task), Reason.BLOCKED_ADDRESS, detail=detail, time=round(time.time(), 3))
         names.note(task.url.host, peer.ip)
         try:
             request = requests.decode(task.request, self._sender.spider, requests.plain(task).url.text)
         except ValueError as error:
-            raise life.Unsent(str(error), None) from None
+            raise life.NotSent(str(error), None) from None
         exchange = self._sender.exchanges[task.url.key] = self._exchanges.begin(task, request)
         answer = await exchange.answer
         if answer is None:
-            raise life.Unsent(life.UNSENT, exchange)
+            raise life.NotSent(life.UNSENT, exchange)
         return answer
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The pages that the frontier has released and Scrapy requests.
 
-An `Exchange` is one of them: Scrapy's request, its answer, what the spider found on it, and whether the engine is done
-with it. It belongs to one task of the crawl, which waits for both.
+A `ScrapyExchange` is one of them: Scrapy's request, its answer, what the spider found on it, and whether the engine is
+done with it. It belongs to one task of the crawl, which waits for both.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from windrow.data import Capture, Failure, Task
 from windrow.scrapy.requests import TOKEN
 
 
-class Exchange:
+class ScrapyExchange:
     """One request of Scrapy for one task."""
 
     def __init__(self, token: int, task: Task, request: Request) -> None:
@@ -45,16 +45,16 @@ class Exchanges:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._numbers = itertools.count(1)
-        self._ready: collections.deque[Exchange] = collections.deque()
-        self._taken: dict[int, Exchange] = {}  # by token: Scrapy has them
+        self._ready: collections.deque[ScrapyExchange] = collections.deque()
+        self._taken: dict[int, ScrapyExchange] = {}  # by token: Scrapy has them
         self._stopped = False
 
     def __len__(self) -> int:
         return len(self._ready) + len(self._taken)
 
-    def begin(self, task: Task, request: Request) -> Exchange:
+    def begin(self, task: Task, request: Request) -> ScrapyExchange:
         """Offer a request to Scrapy."""
-        exchange = Exchange(next(self._numbers), task, request)
+        exchange = ScrapyExchange(next(self._numbers), task, request)
         if self._stopped:
             exchange.answer.cancel()
         else:
@@ -70,7 +70,7 @@ class Exchanges:
         self._taken[exchange.token] = exchange
         return exchange.request
 
-    def of(self, request: Request) -> Exchange | None:
+    def of(self, request: Request) -> ScrapyExchange | None:
         """Return the exchange that a request belongs to, or a request that was made of it."""
         return self._taken.get(request.meta.get(TOKEN, 0))
 
@@ -81,7 +81,7 @@ class Exchanges:
             exchange.reply(None)
             exchange.over.set_result(None)
 
-    def _ended(self, under_way: Collection[Request]) -> Iterator[Exchange]:
+    def _ended(self, under_way: Collection[Request]) -> Iterator[ScrapyExchange]:
         return iter([exchange for exchange in self._taken.values() if exchange.request not in under_way])
 
     def stop(self) -> None:

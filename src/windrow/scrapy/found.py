@@ -8,7 +8,7 @@ from scrapy import Request, Spider
 from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
 from windrow.scrapy import requests
-from windrow.scrapy.exchanges import Exchange
+from windrow.scrapy.exchanges import ScrapyExchange
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ NO_URL = "no-url"  # the rule that refuses requests of other schemes than http a
 UNWRITABLE = "unwritable"  # the rule that refuses requests that cannot be stored
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundRequests(msgspec.Struct, frozen=True):
     """What a spider found on a page."""
 
     tasks: tuple[Task, ...]
@@ -29,7 +29,7 @@ class Links:
     def __init__(self, spider: Spider) -> None:
         self._spider = spider
 
-    def of(self, exchange: Exchange, above: Task, scope: Scope) -> Found:
+    def of(self, exchange: ScrapyExchange, above: Task, scope: Scope) -> FoundRequests:
         """Return the tasks for what was found on the page of a task."""
         tasks: list[Task] = []
         refused: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Links:
                 tasks.append(task)
             else:
                 refused[task] = refused.get(task, 0) + 1
-        return Found(tuple(tasks), refused)
+        return FoundRequests(tuple(tasks), refused)
 
     def task(self, request: Request, scope: Scope, above: Task | None = None, instead: bool = False) -> Task | str:
         """Return the task for a request, or the name of the rule that refuses it. `above`: its page; None: a seed.
@@ -66,6 +66,6 @@ class Links:
 
 
 def _is_same(request: Request, above: Task) -> bool:
-    """Return whether a middleware wants the page of the task again: a redirect to itself that sets a cookie, or a retry."""
+    """Return whether a middleware wants the page of the task again: by a redirect to itself, or by a retry."""
     url = requests.address(request, again=False)
     return url is not None and url.text == above.url.text

@@ -15,8 +15,8 @@ from windrow.crawl.workers.wire import Lost
 from windrow.data import Capture, Failure, Reason, Task
 from windrow.dedup.decide import Candidate
 from windrow.frontier.policy import retry
-from windrow.scrapy.exchanges import Exchange
-from windrow.scrapy.found import Found, Links
+from windrow.scrapy.exchanges import ScrapyExchange
+from windrow.scrapy.found import FoundRequests, Links
 from windrow.scrapy.requests import plain
 
 UNSENT = "Scrapy did not send the request: one of its middlewares dropped or answered it"
@@ -28,7 +28,7 @@ class Sender:
     def __init__(self, spider: Spider, links: Links) -> None:
         self.spider = spider
         self.links = links
-        self.exchanges: dict[int, Exchange] = {}  # by URL key
+        self.exchanges: dict[int, ScrapyExchange] = {}  # by URL key
 
 
 async def live(task: Task, visit: Visit, sender: Sender) -> None:
@@ -51,7 +51,7 @@ async def live(task: Task, visit: Visit, sender: Sender) -> None:
         return
     try:
         answer = await visit.request(task)
-    except Unsent as unsent:
+    except NotSent as unsent:
         await _record_unsent(unsent, task, visit, sender)
         return visit.host_is_free()
     finally:
@@ -88,23 +88,23 @@ async def live(task: Task, visit: Visit, sender: Sender) -> None:
     stations.recorder.record_page(outcome, members, reading)
 
 
-class Unsent(Exception):
+class NotSent(Exception):
     """Scrapy ended an exchange without a request, or the stored request cannot be made again."""
 
-    def __init__(self, detail: str, exchange: Exchange | None) -> None:
+    def __init__(self, detail: str, exchange: ScrapyExchange | None) -> None:
         super().__init__(detail)
         self.detail, self.exchange = detail, exchange
 
 
-async def _found(exchange: Exchange | None, task: Task, visit: Visit, sender: Sender) -> Found:
+async def _found(exchange: ScrapyExchange | None, task: Task, visit: Visit, sender: Sender) -> FoundRequests:
     """Wait until the engine is done with a page; return the links that its spider found."""
     if exchange is None:  # the address may not be connected to: Scrapy never heard of it
-        return Found((), {})
+        return FoundRequests((), {})
     await exchange.over
     return sender.links.of(exchange, task, visit.stations.scope)
 
 
-async def _record_unsent(unsent: Unsent, task: Task, visit: Visit, sender: Sender) -> None:
+async def _record_unsent(unsent: NotSent, task: Task, visit: Visit, sender: Sender) -> None:
     stations = visit.stations
     stations.in_flight.give_back(page=True)
     found = await _found(unsent.exchange, task, visit, sender)
@@ -113,7 +113,7 @@ async def _record_unsent(unsent: Unsent, task: Task, visit: Visit, sender: Sende
     await stations.recorder.record(msgspec.structs.replace(outcome, links=found.tasks, refused=found.refused))
 
 
-async def _record_other(outcome: Outcome, answer: Capture | Failure, visit: Visit, found: Found) -> None:
+async def _record_other(outcome: Outcome, answer: Capture | Failure, visit: Visit, found: FoundRequests) -> None:
     stations = visit.stations
     stations.in_flight.pages -= 1
     members = stations.recorder.compress(answer) if isinstance(answer, Capture) else None

@@ -29,13 +29,13 @@ from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
 from windrow.scrapy import captures, engine, life, requests, settings
 from windrow.scrapy.downloads import ScrapyDownloads
-from windrow.scrapy.exchanges import Exchange, Exchanges
+from windrow.scrapy.exchanges import Exchanges, ScrapyExchange
 from windrow.scrapy.found import Links
 
 log = logging.getLogger(__name__)
 
 
-class Ordered:
+class OrderedBackend:
     """The crawl behind a spider. Implements `backend.Backend` for Scrapy and `crawl.guest.Guest` for the crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -128,14 +128,14 @@ class Ordered:
             request.meta[requests.TOKEN] = above.meta[requests.TOKEN]
             request.meta[_FOUND] = True
 
-    def _again(self, exchange: Exchange, request: Request, why: Reason) -> Request | None:
+    def _again(self, exchange: ScrapyExchange, request: Request, why: Reason) -> Request | None:
         if not retry.again(why, exchange.task.attempt):
             return None
         self._count(f"retried/{why.value}")
         later: Request = request.replace(meta={**request.meta, _LATER: True})
         return later
 
-    def _take_found(self, exchange: Exchange, request: Request) -> bool:
+    def _take_found(self, exchange: ScrapyExchange, request: Request) -> bool:
         if request.meta.pop(_LATER, False):  # the frontier has the task, and its next attempt
             return True
         if request.meta.pop(_FOUND, False):

@@ -1,8 +1,8 @@
 """A request of Scrapy as a task of the frontier, and back.
 
 The frontier knows a URL; everything else of a request travels with it in `Task.request`, as msgpack of what
-`Request.to_dict` returns, without defaults. It is data only: nothing in it is run when it is read, unlike the pickles of
-other queues.
+`Request.to_dict` returns, without defaults. It is data only: nothing in it is run when it is read, unlike the pickles
+of other queues.
 
 A URL is one page. A request that asks its URL for something else (POST, a body) or that wants it once more
 (`dont_filter`) has a fragment in the frontier and in the log, by which it is a URL of its own: `#post-FINGERPRINT`,
@@ -44,7 +44,7 @@ class Unwritable(ValueError):
 
 
 def encode(request: Request, spider: Spider, known: str = "") -> bytes:
-    """Return a request without its defaults. `known`: the URL that is stored beside it."""
+    """Return a request without its defaults. `known`: the URL that is stored with it."""
     try:
         fields = request.to_dict(spider=spider)
         fields["meta"] = {key: value for key, value in fields["meta"].items() if key != TOKEN}

@@ -24,12 +24,12 @@ class Scheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> "Scheduler":
         _check(crawler)
         if settings.order(crawler.settings) == "fifo":
-            from windrow.scrapy.fifo import Fifo  # it needs the extra `cluster`
+            from windrow.scrapy.fifo import FifoBackend  # it needs the extra `cluster`
 
-            return cls(Fifo(crawler))
-        from windrow.scrapy.ordered import Ordered
+            return cls(FifoBackend(crawler))
+        from windrow.scrapy.ordered import OrderedBackend
 
-        return cls(Ordered(crawler))
+        return cls(OrderedBackend(crawler))
 
     def open(self, spider: Spider) -> "Deferred[None]":
         return deferred_from_coro(self.backend.open(spider))

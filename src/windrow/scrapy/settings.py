@@ -26,6 +26,13 @@ def order(settings: BaseSettings) -> str:
     return str(found)
 
 
+def archives_itself(settings: BaseSettings) -> bool:
+    """Return whether the scheduler is Windrow's, in Windrow's order."""
+    scheduler = settings["SCHEDULER"]
+    name = scheduler if isinstance(scheduler, str) else f"{scheduler.__module__}.{scheduler.__name__}"
+    return name.startswith("windrow.") and order(settings) == "windrow"
+
+
 def directory(settings: BaseSettings) -> tuple[Path, Config]:
     """Return the crawl directory and its options; make it if there is none.
 
