@@ -121,7 +121,7 @@ def test_an_archive_of_scrapys_scheduler_can_be_killed_and_continued(spiders: Sp
     spiders.run([spiders.url("/0")], settings)  # Scrapy has forgotten everything, and requests all pages again
     after = status(spiders.crawl)
     assert after.documents == 40, "a page that was archived before is a duplicate"
-    assert after.finished == {"ok": 40, "duplicate": after.pages - 40}
+    assert after.finished == {"ok": 40, "near-duplicate": after.pages - 40}
     kept = documents(spiders.crawl)
     assert len({document["url"] for document in kept}) == len(kept) == 40
     assert rebuilt(spiders.crawl, tmp_path / "again") == kept

@@ -24,8 +24,13 @@ class Scheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> "Scheduler":
         _check(crawler)
         if settings.order(crawler.settings) == "fifo":
-            from windrow.scrapy.fifo import FifoBackend  # it needs the extra `cluster`
-
+            try:
+                from windrow.scrapy.fifo import FifoBackend
+            except ModuleNotFoundError as error:
+                raise ConfigError(
+                    f"WINDROW_ORDER = 'fifo' needs {error.name}; install it with: "
+                    "pip install 'windrow-corpus[scrapy,cluster]'"
+                ) from error
             return cls(FifoBackend(crawler))
         from windrow.scrapy.ordered import OrderedBackend
 
