@@ -10,6 +10,7 @@ import pytest
 from tests import web
 from tests.scrapy.spiders import Spiders, ended, page, tree, until
 from windrow import log
+from windrow.crawl import give
 from windrow.crawl.status import status
 
 
@@ -37,6 +38,7 @@ def test_the_spider_sees_the_same_pages_as_with_scrapys_own_scheduler(spiders: S
     assert {item["url"]: item for item in spiders.items()} == plain, "the callbacks saw other requests or responses"
 
 
+@pytest.mark.long
 def test_delays_and_robots_txt_hold(spiders: Spiders) -> None:
     for host in ("127.0.0.1", "127.0.0.2"):
         tree(spiders.site, 7, host)
@@ -70,6 +72,7 @@ def test_a_killed_crawl_continues_and_repeats_no_page_that_was_committed(spiders
     assert status(spiders.crawl).waiting == 0
 
 
+@pytest.mark.long
 def test_a_finished_crawl_requests_nothing_more(spiders: Spiders) -> None:
     tree(spiders.site, 3)
     spiders.run([spiders.url("/0")], spiders.settings())
@@ -96,6 +99,7 @@ def test_everything_of_a_request_outlives_the_process(spiders: Spiders) -> None:
     assert spiders.requested()[1:3] == ["/form", "/form"], "a higher priority comes first"
 
 
+@pytest.mark.long
 def test_a_page_is_requested_again_if_the_spider_says_dont_filter(spiders: Spiders) -> None:
     spiders.site.page("127.0.0.1", "/0", page(0, "<a class=again href=/0>again</a>"))
     spiders.run([spiders.url("/0")], spiders.settings())
@@ -103,6 +107,7 @@ def test_a_page_is_requested_again_if_the_spider_says_dont_filter(spiders: Spide
     assert spiders.seen() == ["/0", "/0"]
 
 
+@pytest.mark.long
 def test_a_redirect_to_the_same_page_is_followed_once(spiders: Spiders) -> None:
     moved = web.Reply(b"", 302, [("Location", "/0"), ("Set-Cookie", "a=b")])
     spiders.site.script("127.0.0.1", "/0", [moved, web.Reply(page(0))])
@@ -111,6 +116,7 @@ def test_a_redirect_to_the_same_page_is_followed_once(spiders: Spiders) -> None:
     assert b"Cookie: a=b" in spiders.site.requests(path="/0")[1].raw
 
 
+@pytest.mark.long
 def test_windrow_repeats_a_failed_request_and_the_spider_sees_only_the_page(spiders: Spiders) -> None:
     spiders.site.script("127.0.0.1", "/0", [web.Reply(status=500), web.Reply(status=500), web.Reply(page(0))])
     spiders.run([spiders.url("/0")], {**spiders.settings(), "RETRY_ENABLED": True})
@@ -118,6 +124,7 @@ def test_windrow_repeats_a_failed_request_and_the_spider_sees_only_the_page(spid
     assert len(spiders.requested()) == 3
 
 
+@pytest.mark.long
 def test_the_errback_gets_a_failure_that_is_final_and_the_crawl_ends(spiders: Spiders) -> None:
     spiders.site.page("127.0.0.1", "/0", page(0, "<a class=bad href=/gone>g</a><a class=bad href=/bad/garbage>b</a>"))
     spiders.run([spiders.url("/0")], spiders.settings())
@@ -127,6 +134,7 @@ def test_the_errback_gets_a_failure_that_is_final_and_the_crawl_ends(spiders: Sp
     assert committed(spiders)[spiders.url("/gone")] == "not-found"
 
 
+@pytest.mark.long
 def test_a_request_that_a_middleware_drops_ends_in_the_log(spiders: Spiders) -> None:
     spiders.site.page("127.0.0.1", "/0", page(0, "<a href=/dropped>x</a><a href=/1>1</a>"))
     spiders.site.page("127.0.0.1", "/1", page(1))
@@ -136,6 +144,7 @@ def test_a_request_that_a_middleware_drops_ends_in_the_log(spiders: Spiders) -> 
     assert committed(spiders)[spiders.url("/dropped")] == "out-of-scope"
 
 
+@pytest.mark.long
 def test_a_request_that_cannot_be_stored_is_named_and_left_out(spiders: Spiders) -> None:
     spiders.site.page("127.0.0.1", "/0", page(0, "<a class=object href=/1>1</a><a href=/2>2</a>"))
     spiders.site.page("127.0.0.1", "/2", page(2))
@@ -144,6 +153,7 @@ def test_a_request_that_cannot_be_stored_is_named_and_left_out(spiders: Spiders)
     assert spiders.requested() == ["/0", "/2"]
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_cleanly_and_nothing_is_requested_twice(spiders: Spiders) -> None:
     paths = tree(spiders.site, 25)
     process = spiders.start([spiders.url("/0")], spiders.settings(fetch__delay=0.05))
@@ -155,6 +165,35 @@ def test_ctrl_c_ends_cleanly_and_nothing_is_requested_twice(spiders: Spiders) ->
     assert spiders.seen() == sorted(paths)
 
 
+@pytest.mark.long
+def test_a_second_spider_in_the_same_directory_is_refused_and_harms_nothing(spiders: Spiders) -> None:
+    tree(spiders.site, 20)
+    first = spiders.start([spiders.url("/0")], spiders.settings(fetch__delay=10.0))
+    until(lambda: len(spiders.requested()) >= 1)
+    second = spiders.start([spiders.url("/0")], spiders.settings())
+    _, errors = second.communicate(timeout=60)
+    assert "is being crawled by process" in errors
+    first.send_signal(signal.SIGINT)
+    ended(first)
+    assert spiders.requested().count("/0") == 1
+
+
+@pytest.mark.long
+def test_the_order_to_pause_and_to_stop_holds_for_a_spider(spiders: Spiders) -> None:
+    tree(spiders.site, 30)
+    process = spiders.start([spiders.url("/0")], spiders.settings(fetch__delay=0.1))
+    until(lambda: len(spiders.requested()) >= 4)
+    assert give.pause(spiders.crawl, 30.0).state == "taken"
+    until(lambda: status(spiders.crawl).in_flight == 0)
+    asked = len(spiders.requested())
+    assert give.resume(spiders.crawl, 30.0).state == "taken"
+    until(lambda: len(spiders.requested()) > asked)
+    assert give.stop(spiders.crawl, 30.0).state in ("taken", "not-running")
+    ended(process)
+    assert len(spiders.requested()) < 30
+
+
+@pytest.mark.long
 def test_without_its_middlewares_the_scheduler_refuses_to_start(spiders: Spiders) -> None:
     settings = {"SCHEDULER": "windrow.scrapy.Scheduler", "WINDROW_DIR": str(spiders.crawl)}
     errors = spiders.run([spiders.url("/0")], settings)
@@ -162,6 +201,7 @@ def test_without_its_middlewares_the_scheduler_refuses_to_start(spiders: Spiders
     assert spiders.requested() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -33,6 +33,7 @@ _REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (OSError, Reason.CONNECT),
 )
 _PHRASES = {status.value: status.phrase.encode() for status in http.HTTPStatus}
+_SECRET = (b"Authorization", b"Cookie", b"Proxy-Authorization")  # never archived
 _CUT = {"dataloss": "disconnect", "partial": "disconnect", "download_stopped": "length"}  # flags of a Response
 
 
@@ -95,8 +96,7 @@ def _request(request: Request) -> bytes:
     lines = [f"{request.method} {path} HTTP/1.1".encode()]
     if b"Host" not in request.headers:
         lines.append(b"Host: " + parts.netloc.rpartition("@")[2].encode())
-    secret = (b"Authorization", b"Proxy-Authorization")
     for name, values in request.headers.items():
-        if name not in secret:
+        if name not in _SECRET:
             lines += [b"%b: %b" % (name, value) for value in values]
     return b"\r\n".join([*lines, b"", b""]) + request.body

@@ -24,7 +24,7 @@ from windrow.crawl.clock import Clock
 from windrow.crawl.lives import life as usual_life
 from windrow.crawl.loop import Crawl
 from windrow.crawl.visit import Downloads, Visit
-from windrow.data import Capture, Kind, Reason, Task
+from windrow.data import Capture, Failure, Kind, Reason, Task
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
 from windrow.scrapy import captures, engine, life, requests, settings
@@ -110,8 +110,7 @@ class OrderedBackend:
         task = requests.plain(exchange.task)
         answer = captures.capture(task, request, response, exchange.times, self.options.fetch)
         exchange.reply(answer)
-        why = outcomes.reason(answer) if isinstance(answer, Capture) else answer.reason
-        return self._again(exchange, request, why)
+        return self._again(exchange, request, _reason(answer))
 
     def failed(self, request: Request, error: Exception) -> Request | None:
         exchange = self._exchanges.of(request)
@@ -179,7 +178,7 @@ class OrderedBackend:
             clock = Clock(recover.last_commit(self.directory))
             resumed = await recover.resume(self.directory, options, clock.now(), None)
             try:
-                start = control.StartOptions(options, ())
+                start = control.StartOptions(options, settings.given(self._crawler.settings))
                 self._crawl = Crawl(self.directory, start, resumed, clock, guest=self)
             except BaseException:
                 await resumed.frontier.close()
@@ -193,7 +192,7 @@ class OrderedBackend:
         error = None if run.cancelled() else run.exception()
         if error is not None:
             log.error("the crawl in %s ended: %s", self.directory, error, exc_info=not isinstance(error, ConfigError))
-        if self._crawler.engine is not None and self._crawler.engine.spider is not None:
+        if self._admits is not None and self._crawler.engine is not None and self._crawler.engine.spider is not None:
             reason = "windrow_error" if error is not None else "windrow_limit"
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
 
@@ -215,6 +214,14 @@ class OrderedBackend:
                     self._count("known")
                     self._crawler.signals.send_catch_log(signals.request_dropped, request=request, spider=self._spider)
             engine.wake(self._crawler)
+
+
+def _reason(answer: Capture | Failure) -> Reason:
+    """Return what an answer means for the attempt, as the crawl will see it."""
+    if isinstance(answer, Failure):
+        return answer.reason
+    why = outcomes.reason(answer)
+    return Reason.DISCONNECT if answer.truncated == "disconnect" and why is not Reason.REDIRECT else why
 
 
 _LATER = "windrow_later"  # in `Request.meta`: the request is not for now; Windrow tries its task again

@@ -56,6 +56,11 @@ def directory(settings: BaseSettings) -> tuple[Path, Config]:
     return path, options
 
 
+def given(settings: BaseSettings) -> tuple[str, ...]:
+    """Return the names of the options that the settings give. They hold instead of those that orders have set."""
+    return tuple(override.partition("=")[0] for override in _overrides(settings))
+
+
 def _overrides(settings: BaseSettings) -> list[str]:
     chosen = dict(settings.getdict("WINDROW_OPTIONS"))
     if contact := settings.get("WINDROW_CONTACT"):
