@@ -1,4 +1,4 @@
-"""The transport over Redis or Valkey, and what shards and nodes share there. Nothing there is the truth of anything.
+"""The transport over Redis or Valkey, and what shards and nodes share there. For shards nothing there is the truth of anything.
 
 All keys of a job begin with `windrow:{NAME}:`. The braces are Redis's hash tag: in a cluster of Redis servers all keys
 of a job are on one of them, so that scripts may use several.
@@ -19,6 +19,18 @@ of a job are on one of them, so that scripts may use several.
 | `calls` | hash | by process: number of its last call about slots; lower ones are refused |
 | `era` | string | as `epoch`, for slots |
 | `grants:PROCESS` | list | addresses that were handed over to a process |
+
+A queue of requests that spiders share (`fifo`) is a job of another kind, and the only one of which Redis is the truth:
+
+| key | type | content |
+|---|---|---|
+| `urls` | list | URLs that are no requests yet |
+| `requests` | list | numbers of the requests that wait |
+| `bodies` | hash | by number: the request |
+| `seen` | set | fingerprints of all requests |
+| `request-leases`, `holders` | sorted set, hash | by number: until when it is held, and by which process |
+| `counts` | hash | what became of requests |
+| `last` | string | the last number |
 
 `windrow:jobs` is the set of the names of all jobs. Scripts are in `scripts/`, one file each.
 """
