@@ -1,4 +1,4 @@
-"""The transport over Redis or Valkey, and what shards and nodes share there. For shards nothing there is the truth of anything.
+"""The transport over Redis or Valkey, and what shards and nodes share there. Of a shard nothing there is the truth.
 
 All keys of a job begin with `windrow:{NAME}:`. The braces are Redis's hash tag: in a cluster of Redis servers all keys
 of a job are on one of them, so that scripts may use several.
