@@ -16,7 +16,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 
 # Top to bottom: a part imports only from rows strictly below its own; so the parts of a row never import each other.
 ROWS = (
-    ("cli", "api", "__main__"),
+    ("cli", "api", "scrapy", "__main__"),
     ("serve", "cluster", "demo", "kernels"),
     ("crawl", "batch", "report"),
     ("dedup.decide",),
@@ -67,11 +67,13 @@ ADDRESSES = {
     "redis": ("cluster/redis/",),
     "resiliparse": ("extract/evaluation/peers.py",),
     "rich": ("cli/", "crawl/display.py"),
+    "scrapy": ("scrapy/",),
     "sklearn": ("extract/lines/fit.py",),
     "sqlglot": ("batch/engine/spark.py",),
     "tldextract": ("extract/evaluation/peers.py",),
     "trafilatura": ("extract/evaluation/peers.py",),
     "turbohtml": ("extract/html.py", "extract/guess.py"),
+    "twisted": ("scrapy/",),
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawl/loop.py",),
