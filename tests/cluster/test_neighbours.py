@@ -18,6 +18,7 @@ from windrow.cluster.redis.slots import Slots
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.crawl import loop
 from windrow.crawl.loop import Crawl, Ending
+from windrow.data import Kind
 
 COUNT = 3
 DELAY, IP_DELAY = 0.03, 0.02
@@ -103,6 +104,42 @@ def test_a_finished_crawl_ends_again_at_once(tmp_path: Path) -> None:
         crawl.bus.flush()
         assert [end.why for end in loop.execute(crawl.run_all())] == ["done"] * COUNT
         assert len(world.requests()) == count
+
+
+@pytest.mark.parametrize("stops", [False, True], ids=["quiet", "stopped"])
+def test_a_moved_robots_file_is_requested_by_the_shard_that_has_its_new_place(stops: bool, tmp_path: Path) -> None:
+    async def main() -> None:
+        running: list[Crawl] = []
+        owner = shard_of(f"http://{world.graph.plain[0]}/")
+        others = [asyncio.create_task(crawl.run(number)) for number in range(COUNT) if number != owner]
+        if stops:
+            serving = asyncio.create_task(crawl.run(owner, running))
+            await asyncio.sleep(0.5)
+            running[0].stop()
+            await serving
+            crawl.bus.flush()
+            await asyncio.sleep(0.5)  # what the others ask now is in their hellos
+        ends = await asyncio.gather(crawl.run(owner), *others)
+        assert [end.why for end in ends] == ["done"] * COUNT
+
+    with World(seed=45, pages=60, hosts=9, domains=True, kinds=("moved",)) as world:
+        crawl = Shards(tmp_path, world, "fetch.delay=0.05")
+        loop.execute(main())
+        crawl.assert_whole(world)
+        truth.assert_polite(world, 0.05, 0.0)
+        moved = 0
+        for number, one in enumerate(crawl.directories):
+            for line in (line for frame in truth.frames(one) for line in frame[1:] if line.get("kind") == Kind.FILE):
+                if line.get("status"):
+                    assert shard_of(line["url"]) == number, "only the shard of a host sends requests to it"
+                    moved += line.get("via", "") != "" and shard_of(line["via"] + "/") != number
+        assert moved, "no file was at another shard"
+
+
+def shard_of(text: str) -> int:
+    parsed = urls.parse(text)
+    assert parsed is not None
+    return shards.shard_of(parsed.domain, COUNT)
 
 
 async def disturbed(crawl: Shards, server: Server, faults: list[str]) -> list[Ending]:

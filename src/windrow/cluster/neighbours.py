@@ -10,13 +10,14 @@ import msgspec
 from windrow import log
 from windrow.cluster import pace
 from windrow.cluster.courier import Courier, LogReader
+from windrow.cluster.errands import ShardErrands
 from windrow.cluster.exchange import ShardExchange
 from windrow.cluster.gate import AddressGate, AddressSlots
 from windrow.cluster.messages import Standing
 from windrow.cluster.progress import JobProgress
 from windrow.cluster.transport import Transport
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Arrival, Counts, Exchanged, Frame, Made
+from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Task
 from windrow.frontier import Gate, Territory
 
 BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
@@ -51,6 +52,8 @@ class ShardNeighbours:
         self._slow = pace.factor(count)
         self._rest = RESTING[0]
         self._progress = JobProgress(shard, run)
+        self._errands = ShardErrands(self.territory)
+        self._answers: list[Capture | Failure] = []
         self._damaged = 0
         self._standing = Standing(0)
         self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
@@ -79,8 +82,9 @@ class ShardNeighbours:
         """Talk once; return the seconds until the next call."""
         self._standing = self._stand(idle, counts, made)
         before = self._courier.failure
+        self._exchange.asks, self._exchange.tells = self._errands.asks(), self._errands.tells()
         if await self._courier.call(self._now(), self._standing):
-            self._progress.heard(self._exchange.board, self._exchange.incarnation)
+            self._hear()
         self._tell(before)
         if self._exchange.damaged > self._damaged:
             self._damaged = self._exchange.damaged
@@ -89,6 +93,26 @@ class ShardNeighbours:
             self._exchange.begin(int(self._now() * 1000))
         pause, self._rest = (self._rest, min(2 * self._rest, RESTING[1])) if idle else (BUSY, RESTING[0])
         return self._courier.pause or pause * self._slow
+
+    def _hear(self) -> None:
+        reply = self._courier.reply
+        assert reply is not None
+        self._progress.heard(reply.standings, self._exchange.incarnation)
+        self._errands.heard({sender: hello.errands for sender, hello in reply.hellos.items()})
+        self._answers = self._errands.answered(told for ack in reply.acks.values() for told in ack.told)
+
+    def errands(self) -> list[Task]:
+        """Hand over the files that other shards need since the last time."""
+        return self._errands.begin()
+
+    def answers(self) -> list[Capture | Failure]:
+        """Hand over the answers of other shards to what the territory has asked."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def tell(self, answer: Capture | Failure) -> None:
+        """Give the answer to a file to the shard that needs it."""
+        self._errands.tell(answer)
 
     @property
     def elsewhere(self) -> Made:

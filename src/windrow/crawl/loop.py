@@ -86,7 +86,7 @@ class Crawl:
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
-            may_use=neighbours.may_use if neighbours is not None else lambda address: True,
+            others=neighbours,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
@@ -227,8 +227,7 @@ class Crawl:
 
     def _sides(self) -> Sides:
         return Sides(
-            frontier=self._frontier,
-            recorder=self._recorder,
+            stations=self._stations,
             cadence=self._cadence,
             admitted=self._admitted,
             made=self._sums.own,
