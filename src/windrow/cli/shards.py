@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from windrow.cli.run import run
-from windrow.cli.terminal import Directory, Json, Settings, command, load, note, out, print_json
+from windrow.cli.terminal import Directory, Json, Settings, command, load, note, notes, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
 from windrow.crawl.ending import STOPS
@@ -29,18 +29,34 @@ def shard(
     patience: Annotated[
         float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
     ] = 0.0,
+    lease: Annotated[
+        str, typer.Option(help="The lease that a node has taken for this process.", metavar="NODE:NUMBER")
+    ] = "",
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Run one shard of a crawl. `windrow crawl --shards` does this for all of them."""
+    """Run one shard of a crawl. `windrow crawl --shards` and `windrow node` do this for their shards."""
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience)
-    ending = run(directory, options, settings or (), "quiet", others)
+    holder, fence = _lease(lease)
+    access = module.Access(redis, patience, holder=holder, fence=fence)
+    others = functools.partial(module.neighbours, directory, options, access)
+    try:
+        ending = run(directory, options, settings or (), "quiet", others)
+    except load_cluster("fence").ShardTaken as error:
+        notes().print(f"windrow: {error}")
+        raise typer.Exit(load_cluster("process").TAKEN) from None
     if as_json:
         print_json(ending)
+
+
+def _lease(text: str) -> tuple[str, int]:
+    holder, _, number = text.rpartition(":")
+    if text and not (holder and number.isdecimal()):
+        raise ConfigError(f"--lease {text} cannot be used; write NODE:NUMBER, as windrow node does")
+    return holder, int(number or 0)
 
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:

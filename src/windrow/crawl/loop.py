@@ -88,12 +88,13 @@ class Crawl:
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, self._ended)
+        self._wake = asyncio.Event()
         self._neighbours = neighbours
         self._exchanging: Exchanging | None = None
         if neighbours is not None:
+            neighbours.lost, neighbours.regained = self._break, self._wake.set
             sides = Sides(self._frontier, self._recorder, self._cadence, self._admitted, self._end_of_all)
             self._exchanging = Exchanging(neighbours, sides)
-        self._wake = asyncio.Event()
         self._stopping = ""
         self._broken: BaseException | None = None
         self._before = Counts()  # what earlier runs have made
@@ -152,6 +153,8 @@ class Crawl:
             self._visits.cancel()
         self._disk.patient = self._disk.patient and why not in ("stopped", "broken")
         self._stopping = self._stopping or why
+        if self._neighbours is not None:
+            self._neighbours.leave()
         self._wake.set()
         self._in_flight.stop()
 
@@ -182,6 +185,7 @@ class Crawl:
 
     async def _lease(self, now: float) -> Grant:
         pause = self._disk.paused or self.orders.controls.paused or self._network.offline or self._stopping
+        pause = pause or (self._neighbours is not None and not self._neighbours.may_work)
         free = 0 if pause or self._in_flight.enough() else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
@@ -234,7 +238,6 @@ class Crawl:
     # Other shards
 
     def _exchange(self) -> "asyncio.Task[None]":
-        """Talk to the other shards from now on, if there are any."""
         if self._exchanging is None:
             return asyncio.create_task(asyncio.sleep(0))
         task = asyncio.create_task(self._exchanging.run())
@@ -292,7 +295,8 @@ class Crawl:
         try:
             if self._broken is None:
                 await self._cadence.commit(checkpoint=True)
-                self._recorder.save()
+                if self._neighbours is None or self._neighbours.may_commit():
+                    self._recorder.save()
             await self._recorder.stop()
             counts = await self._frontier.counts()
         finally:
