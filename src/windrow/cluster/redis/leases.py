@@ -70,16 +70,17 @@ class ShardLeases:
         self.held.update({shard: ShardLease(fence, sent + SECONDS - MARGIN) for shard, fence in taken.items()})
         return list(taken)
 
-    async def renew(self) -> list[int]:
-        """Renew all leases; return the shards that were lost. Where Redis was emptied, they are put back."""
-        shards = list(self.held)
+    async def renew(self, only: Iterable[int] | None = None) -> list[int]:
+        """Renew leases, all or some; return the shards that were lost. Where Redis was emptied, they are put back."""
+        shards = [shard for shard in (self.held if only is None else only) if shard in self.held]
         sent = self._clock()
         answers = await self._call([("renew", shard, self.held[shard].fence) for shard in shards])
         lost = [shard for shard, answer in zip(shards, answers, strict=True) if not answer]
         for shard in lost:
             del self.held[shard]
-        for shard in self.held:
-            self.held[shard] = ShardLease(self.held[shard].fence, sent + SECONDS - MARGIN)
+        for shard in shards:
+            if shard in self.held:
+                self.held[shard] = ShardLease(self.held[shard].fence, sent + SECONDS - MARGIN)
         return lost
 
     async def give(self, shards: Sequence[int]) -> None:
