@@ -1,13 +1,12 @@
 """`windrow node`: nodes that come, leave, die and stop find what one crawl finds, each URL once, politely."""
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import truth
-from tests.cluster.nodes import JOB, job_of
+from tests.cluster.nodes import job_of
 from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 
@@ -32,6 +31,9 @@ def test_two_nodes_on_one_directory_share_the_shards_and_finish_a_job(tmp_path: 
         assert nodes.wait("one")["why"] == nodes.wait("two")["why"] == "done"
         nodes.assert_whole()
         truth.assert_polite(world, DELAY, IP_DELAY)
-        ran = {(note["node"], note["shard"]) for name in ("one", "two") for note in nodes.notes(name) if "shard" in note}
+        ran = {
+            (note["node"], note["shard"]) for name in ("one", "two") for note in nodes.notes(name) if "shard" in note
+        }
         assert {shard for _, shard in ran if shard >= 0} == {0, 1, 2}
         assert {name for name, shard in ran if shard >= 0} == {"one", "two"}
+        print(nodes.told())

@@ -21,7 +21,7 @@ from windrow.crawl.ending import Ending
 YOUNG = 60.0  # seconds for which the node renews the lease too: on a busy machine a process takes long to start
 OUSTED = 5.0  # seconds that a process has to notice that another node has its shard
 HURRY, KILL = 30.0, 60.0  # seconds after which a process that was asked to end is asked again, and killed
-REFUSAL = 15.0  # seconds before a shard that refused to start is tried again
+REFUSAL = (5.0, 60.0)  # seconds before a shard that refused to start is tried again: at first, at most
 
 
 class HeldShard(msgspec.Struct):
@@ -73,7 +73,7 @@ class Holdings:
                 await self._start(local, shard, leases.held[shard].fence, beside)
             except (ConfigError, OSError, Unavailable) as error:
                 self._note(name, shard, f"cannot be started: {error}")
-                self._again[name, shard] = time.monotonic() + REFUSAL
+                self._again[name, shard] = time.monotonic() + REFUSAL[1]
                 await self._give(name, shard)
 
     async def _start(self, local: LocalJob, shard: int, number: int, beside: int) -> None:
@@ -140,7 +140,7 @@ class Holdings:
         for name, leases in self._leases.items():
             mine = {key[1]: held for key, held in self.shards.items() if key[0] == name}
             await leases.renew([shard for shard, held in mine.items() if now - held.started < YOUNG])
-            for shard, number in (await leases.holders(list(mine))).items():
+            for shard, number in (await leases.latest(list(mine))).items():
                 held = mine[shard]
                 if number <= held.fence:
                     held.ousted = 0.0
@@ -160,7 +160,8 @@ class Holdings:
         if text:
             deaths = self._deaths.get(key, 0) + 1 if now - held.started < YOUNG else 1
             self._deaths[key] = deaths
-            pause = REFUSAL if code == process.REFUSED else process.pause(deaths)
+            first, most = REFUSAL
+            pause = min(first * 2.0 ** (deaths - 1), most) if code == process.REFUSED else process.pause(deaths)
             self._again[key] = now + pause
             self._note(*key, f"{text}; it may be started again in {pause:g} seconds")
         else:

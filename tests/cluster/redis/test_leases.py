@@ -152,4 +152,4 @@ def test_the_process_of_a_shard_relies_on_the_lease_of_its_node_after_the_first_
     process.adopt(0, node.held[0].fence)
     assert not process.holds(0)
     assert nodes.runner.run(process.renew()) == [] and process.holds(0)
-    assert nodes.runner.run(node.holders([0, 1])) == {0: node.held[0].fence, 1: 0}
+    assert nodes.runner.run(node.latest([0, 1])) == {0: node.held[0].fence, 1: 0}

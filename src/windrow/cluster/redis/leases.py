@@ -88,13 +88,12 @@ class ShardLeases:
         given = {shard: self.held.pop(shard) for shard in shards if shard in self.held}
         await self._call([("give", shard, lease.fence) for shard, lease in given.items()])
 
-    async def holders(self, shards: Sequence[int]) -> dict[int, int]:
-        """Return by shard the fencing number of its lease now, 0 if nobody has it."""
+    async def latest(self, shards: Sequence[int]) -> dict[int, int]:
+        """Return by shard the fencing number of its last lease, 0 if nobody ever had one."""
         if not shards:
             return {}
-        found = await self._client.run(*[("GET", self._keys.of("lease", shard)) for shard in shards])
-        texts = [self._client.checked(answer) or b"0" for answer in found]
-        return {shard: int(text.partition(b" ")[0]) for shard, text in zip(shards, texts, strict=True)}
+        (found,) = await self._client.run(("HMGET", self._keys["fences"], *shards))
+        return {shard: int(number or 0) for shard, number in zip(shards, self._client.checked(found), strict=True)}
 
     def holds(self, shard: int) -> bool:
         """Return whether this process may rely on its lease. Ask before every request to a host."""
