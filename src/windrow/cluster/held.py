@@ -35,7 +35,6 @@ class HeldShard(msgspec.Struct):
     asked: float = 0.0  # when it was asked to end; 0: it was not
     hurried: bool = False
     ousted: float = 0.0  # since when another node has the lease; 0: this one has it
-    done: int = -1  # the last order that Redis knows as carried out
 
 
 class Holdings:
@@ -86,9 +85,7 @@ class Holdings:
 
         lease = ["--lease", f"{self._name}:{number}"]
         started = await process.start(place, self._url, lease, note)
-        held = HeldShard(
-            local=local, shard=shard, fence=number, process=started, started=time.monotonic(), asked=0.0, done=-1
-        )
+        held = HeldShard(local, shard, fence=number, process=started, started=time.monotonic())
         self.shards[name, shard] = held
         self._note(name, shard, f"runs here (process {started.pid})")
         task = asyncio.create_task(self._follow((name, shard), held))
@@ -102,13 +99,12 @@ class Holdings:
             self._note(local.record.name, shard, text)
         return passed.done
 
-    async def forward(self) -> None:
-        """Pass on pauses and orders to the shards that run; say which orders they have carried out."""
-        for held in list(self.shards.values()):
+    async def forward(self, known: Callable[[Key], int]) -> None:
+        """Pass on pauses and orders to the shards that run; say which they have carried out, if Redis does not know."""
+        for key, held in list(self.shards.items()):
             done = self._forward(held.local, held.shard)
-            if done != held.done:
-                await self._registry.carried_out(held.local.record.name, held.shard, done)
-                held.done = done
+            if done != known(key):
+                await self._registry.carried_out(*key, done)
 
     def stop(self, key: Key) -> None:
         """Ask the process of a shard for a clean end; its lease is given back then."""

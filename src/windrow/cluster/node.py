@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,6 +29,7 @@ from windrow.config import ConfigError
 
 ROUND = 1.0  # seconds from one look to the next
 SETTLE = 5.0  # seconds for which a node holds too many shards before it gives one back, and from one to the next
+GREETING = 4.0  # seconds before a node takes shards that nobody has had: others may start at the same time
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -57,6 +59,13 @@ class NodeEnding(msgspec.Struct):
 
     why: str  # "done" or "stopped"
     seconds: float
+
+
+class Share(NamedTuple):
+    """How many shards a node may hold."""
+
+    here: int  # of those that its data directory has: its part among the nodes that use that directory
+    all: int  # of all, as long as they can still begin anywhere: its part among all nodes
 
 
 class Node:
@@ -149,7 +158,7 @@ class Node:
             self._beaten = now
         await self._roster.refresh(self._holdings.shards)
         await self._holdings.guard(now)
-        await self._holdings.forward()
+        await self._holdings.forward(self._roster.carried_out)
         nodes = await self._registry.nodes()
         self._look_around(nodes, now)
         await self._balance(nodes, now)
@@ -183,24 +192,43 @@ class Node:
 
     async def _balance(self, nodes: Sequence[NodeRecord], now: float) -> None:
         """Give back what is too much; take what is missing."""
+        leaves = self._drained or bool(self._why)
         for key in self._holdings.working:
-            if not self._roster.runs(key[0]):
+            if leaves or not self._roster.runs(key[0]):
                 self._holdings.stop(key)
-        if self._drained or self._why:
-            for key in self._holdings.working:
-                self._holdings.stop(key)
+        if leaves:
             return
-        wanted = self._roster.wanted()
         others = [node for node in nodes if node.name != self._options.name]
-        slots = [self._options.slots, *(node.slots for node in others if not node.draining)]
-        self._tell_of_slots(len(wanted), sum(slots))
-        most = quota.of(self._options.slots, slots, len(wanted))
+        share = self._share([node for node in others if not node.draining])
+        most = max(share)
         if self._is_over(most, now):
             self._holdings.stop(self._holdings.working[-1])
-        elif len(self._holdings.shards) < most:
-            taken = {(name, shard) for node in others for name, shards in node.running.items() for shard in shards}
-            free = [key for key in wanted if key not in taken and self._may_take(key, now)]
-            await self._take(free, most - len(self._holdings.shards), most)
+            return
+        taken = {(name, shard) for node in others for name, shards in node.running.items() for shard in shards}
+        free = [key for key in self._roster.wanted() if key not in taken and self._holdings.may_start(key)]
+        here = [key for key in free if self._owner(key) == self._home]
+        await self._take(here, share.here, most)
+        if now - self._began >= GREETING:
+            new = [key for key in free if self._is_new(key, now)]
+            await self._take(new, share.all, most)
+
+    def _share(self, others: Sequence[NodeRecord]) -> "Share":
+        """Return how many shards this node may hold. `others`: the nodes beside it that may hold some."""
+        wanted = self._roster.wanted()
+        own, slots = self._options.slots, [node.slots for node in others]
+        beside = [node.slots for node in others if node.home == self._home]
+        here = sum(self._owner(key) == self._home for key in wanted)
+        self._tell_of_slots(len(wanted), own + sum(slots))
+        return Share(quota.of(own, [own, *beside], here), quota.of(own, [own, *slots], len(wanted)))
+
+    def _owner(self, key: Key) -> str:
+        """Return the data directory that has a shard; empty if nobody has had it."""
+        return self._roster.views[key[0]].homes.get(key[1], "")
+
+    def _is_new(self, key: Key, now: float) -> bool:
+        """Return whether a shard may begin here: nobody has had it, or its data directory is lost."""
+        owner = self._owner(key)
+        return not owner or (owner in self._silent and now - self._silent[owner] >= self._options.lost_after)
 
     def _is_over(self, most: int, now: float) -> bool:
         """Return whether to give a shard back now: never two at once, and not for a node that comes and goes."""
@@ -211,22 +239,15 @@ class Node:
         self._over = self._over or now
         return now - self._over >= SETTLE
 
-    def _may_take(self, key: Key, now: float) -> bool:
-        """Return whether this node may run a shard: nobody has had it, its directory is here, or its home is lost."""
-        name, shard = key
-        owner = self._roster.views[name].homes.get(shard, self._home)
-        lost = now - self._silent.get(owner, now) >= self._options.lost_after
-        return self._holdings.may_start(key) and (owner == self._home or (owner in self._silent and lost))
-
-    async def _take(self, free: list[Key], room: int, beside: int) -> None:
+    async def _take(self, free: list[Key], most: int, beside: int) -> None:
+        room = most - len(self._holdings.shards)
         random.shuffle(free)  # two nodes that want the same ones rarely ask in the same order
-        free.sort(key=lambda key: not self._roster.jobs[key[0]].place(key[1]).is_dir())
         chosen: dict[str, list[int]] = {}
-        for name, shard in free[:room]:
+        for name, shard in free[: max(0, room)]:
             chosen.setdefault(name, []).append(shard)
-            if self._roster.views[name].homes.get(shard, self._home) != self._home:
+            if self._owner((name, shard)) not in ("", self._home):
                 lost = f"{self._options.lost_after:g} seconds"
-                self._note(f"its data directory is gone for {lost}: it begins again, fed by the others", name, shard)
+                self._note(f"its data directory has had no node for {lost}; it begins again here", name, shard)
         for name, shards in chosen.items():
             await self._holdings.take(self._roster.jobs[name], shards, self._home, beside)
 
