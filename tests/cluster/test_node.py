@@ -99,12 +99,14 @@ def test_orders_and_pauses_reach_every_shard_once_and_survive_an_empty_redis(tmp
         sent = len(world.requests())
         added = "\n".join(sorted(world.expected.must_have)[:20])
         nodes.ask(lambda registry: registry.order(JOB, "add", added))
-        nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
-        nodes.until(lambda: copies.read(nodes.data)[JOB].last == 2)  # an order that no node has seen would be lost
+        last = nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
+        nodes.until(
+            lambda: len(copies.read(nodes.data)[JOB].orders) == 2
+        )  # an order that no node has seen would be lost
         server.command("FLUSHALL")
         nodes.until(lambda: server.command("EXISTS", nodes.key("job")) == b":1\r\n")
         nodes.hush_is_over()
-        nodes.until(lambda: nodes.ask(lambda registry: registry.done(JOB)) == {0: 2, 1: 2})
+        nodes.until(lambda: nodes.ask(lambda registry: registry.done(JOB)) == {0: last.number, 1: last.number})
         assert len(world.requests()) == sent, "a paused job sends nothing"
         _, spec, state = nodes.ask(lambda registry: registry.job(JOB))
         assert state.wanted == "pause" and spec.seeds == (tmp_path / "made" / "seeds.txt").read_text()
@@ -155,6 +157,7 @@ def test_a_stopped_process_is_replaced_and_sends_nothing_when_it_wakes(tmp_path:
 
 def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, server: Server) -> None:
     (tmp_path / "file").write_text("")
+    (tmp_path / "crawl.toml").write_text("")
     base = ["node", "--redis", server.url, "--dir", str(tmp_path / "data")]
     for arguments, sentence in (
         ([*base, "--name", "a:b"], "is no name of a node"),
@@ -163,7 +166,7 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, server: Ser
         ([*base, "--slots", "-1"], "cannot be below 0"),
         (base[:3], "say where the shards are kept"),
         (["node"], "say where the Redis server"),
-        (["shard", str(tmp_path), "--lease", "x"], "there is no crawl.toml"),
+        (["shard", str(tmp_path), "--redis", server.url, "--lease", "x"], "write NODE:NUMBER"),
     ):
         refused = crashing.run(arguments, crashing.Plan(directory=str(tmp_path)))
         assert refused.code == 2 and refused.err.startswith("windrow: "), refused.err

@@ -17,7 +17,7 @@ from windrow.crawl import give
 from windrow.data import Order
 
 FILE = "forwarded.json"
-_DIGITS = 12  # of a number in the id of an order
+_DIGITS = 15  # of a number in the id of an order: milliseconds
 
 
 class Forwarded(msgspec.Struct):
