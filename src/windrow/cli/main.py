@@ -10,6 +10,7 @@ import windrow
 from windrow import kernels
 from windrow.cli import (
     batch,
+    cluster,
     completion,
     control,
     corpus,
@@ -82,7 +83,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "reasons": options.reasons,
     "completion": completion.completion,
 }
-_APPS: dict[str, typer.Typer] = {"extract": extract.app, "language": language.app, "lm": lm.app}
+_APPS: dict[str, typer.Typer] = {"cluster": cluster.app, "extract": extract.app, "language": language.app, "lm": lm.app}
 for name, command in _COMMANDS.items():
     app.command(name, rich_help_panel=help.panel(name))(command)
 for name, inner in _APPS.items():

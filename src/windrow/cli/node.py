@@ -12,7 +12,6 @@ from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, note, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl.ending import STOPS
-from windrow.units import moment
 
 
 def node(
@@ -67,6 +66,4 @@ def _print(record: Any) -> None:
 
 
 def _show(found: Any) -> None:
-    where = f"{found.job} " if found.job else ""
-    where += f"shard {found.shard}: " if found.shard >= 0 else ": " if found.job else ""
-    note(f"{moment(found.time)} {where}{found.text}")
+    note(f"{load_cluster('events').describe(found)}{f' ({found.job})' if found.job else ''}")

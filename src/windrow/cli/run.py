@@ -63,7 +63,7 @@ class _Run:
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
         for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # who starts a shard has blocked them until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # the supervisor of a shard has blocked them until now
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
             async with others() as neighbours:

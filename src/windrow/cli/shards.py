@@ -20,7 +20,6 @@ from windrow.units import count, share, size, span
 Redis = Annotated[
     str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
 ]
-_WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
 
 
 def shard(
@@ -61,9 +60,11 @@ def _lease(text: str) -> tuple[str, int]:
 
 def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
-    for name in _WHOLE:
-        if getattr(options.crawl, name):
-            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl with Ctrl-C when it is enough")
+    if (directory / "orders.jsonl").exists() or (directory / "state.json").exists():
+        raise ConfigError(
+            f"{directory} is of a job that nodes run; start a node with: windrow node, or see windrow cluster"
+        )
+    load_cluster("creation").check_limits(options)
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]

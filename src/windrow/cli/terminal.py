@@ -37,9 +37,59 @@ def is_divided(directory: Path) -> bool:
     return (directory / "shards").is_dir() and (directory / "job.json").exists()
 
 
-def undivided(paths: Iterable[Path]) -> list[Path]:
-    """Return crawl directories, with those of its shards in place of a crawl that is divided into them."""
-    return [place for path in paths for place in (sorted((path / "shards").iterdir()) if is_divided(path) else [path])]
+class _JobPart(msgspec.Struct):
+    """What job.json says, as far as it is needed here: `cluster.directories` needs the library of Redis."""
+
+    id: str
+    name: str
+    shards: int
+
+
+class _JobFile(msgspec.Struct):
+    job: _JobPart
+
+
+def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
+    """Return crawl directories, with those of its shards in place of a crawl that is divided into them.
+
+    A node has only the shards that it has run. A note names those that are in none of the directories; `whole`: refuse
+    them instead, with this hint.
+    """
+    places: list[Path] = []
+    jobs: dict[str, tuple[_JobPart, list[int]]] = {}
+    for path in paths:
+        if not is_divided(path):
+            places.append(path)
+            continue
+        found = sorted(place for place in (path / "shards").iterdir() if place.name.isdigit() and place.is_dir())
+        if not found:
+            raise ConfigError(f"{path} has none of its shards; give a directory of a node that has some")
+        places += found
+        job = _job(path)
+        jobs.setdefault(job.id, (job, []))[1].extend(int(place.name) for place in found)
+    for job, numbers in jobs.values():
+        _check_parts(job, numbers, whole)
+    return places
+
+
+def _job(path: Path) -> _JobPart:
+    try:
+        return msgspec.json.decode((path / "job.json").read_bytes(), type=_JobFile).job
+    except msgspec.MsgspecError as error:
+        fix = "restore it from another node, or from the directory of a shard"
+        raise ConfigError(f"{path / 'job.json'} cannot be read ({error}); {fix}") from None
+
+
+def _check_parts(job: _JobPart, numbers: list[int], whole: str) -> None:
+    missing = units.ranges(set(range(job.shards)) - set(numbers))
+    twice = units.ranges({number for number in numbers if numbers.count(number) > 1})
+    if missing:
+        text = f"of the {job.shards} shards of {job.name}, these are not here: {missing}"
+        if whole:
+            raise ConfigError(f"{text}; {whole}")
+        note(f"{text}; they are on other machines, or have not begun")
+    if twice:
+        note(f"these shards of {job.name} are given twice, because they moved to an empty directory: {twice}")
 
 
 def _undivided(context: typer.Context, directory: Path) -> Path:

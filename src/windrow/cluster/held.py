@@ -10,10 +10,11 @@ import msgspec
 from windrow.cluster import directories, fence, forward, process
 from windrow.cluster.copies import LocalJob
 from windrow.cluster.directories import ShardRecord
+from windrow.cluster.events import Kind
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.registry import Registry
-from windrow.cluster.roster import Key
+from windrow.cluster.roster import Key, Note
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl.ending import Ending
@@ -38,9 +39,9 @@ class HeldShard(msgspec.Struct):
 
 
 class Holdings:
-    """All of them. `note` is called with job, shard and a text; `changed` when a process has ended."""
+    """All of them. `note` is called with events; `changed` when a process has ended."""
 
-    def __init__(self, registry: Registry, url: str, name: str, note: Callable[[str, int, str], None]) -> None:
+    def __init__(self, registry: Registry, url: str, name: str, note: Note) -> None:
         self._registry = registry
         self._url = url
         self._name = name
@@ -71,7 +72,7 @@ class Holdings:
                 await self._registry.settle(name, shard, home, leases.held[shard].fence)
                 await self._start(local, shard, leases.held[shard].fence, beside)
             except (ConfigError, OSError, Unavailable) as error:
-                self._note(name, shard, f"cannot be started: {error}")
+                self._note("note", f"it cannot be started: {error}", name, shard)
                 self._again[name, shard] = time.monotonic() + REFUSAL[1]
                 await self._give(name, shard)
 
@@ -81,13 +82,14 @@ class Holdings:
         self._forward(local, shard)
 
         def note(text: str) -> None:
-            self._note(name, shard, text)
+            self._note("note", text, name, shard)
 
         lease = ["--lease", f"{self._name}:{number}"]
         started = await process.start(place, self._url, lease, note)
         held = HeldShard(local, shard, fence=number, process=started, started=time.monotonic())
         self.shards[name, shard] = held
-        self._note(name, shard, f"runs here (process {started.pid})")
+        again = self._deaths.get((name, shard), 0)
+        self._note("restarted" if again else "started", f"it runs here as process {started.pid}", name, shard)
         task = asyncio.create_task(self._follow((name, shard), held))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -96,7 +98,7 @@ class Holdings:
         record = ShardRecord(local.record, shard)
         passed = forward.forward(local.place(shard), record, local.state, local.orders)
         for text in passed.refused:
-            self._note(local.record.name, shard, text)
+            self._note("note", text, local.record.name, shard)
         return passed.done
 
     async def forward(self, known: Callable[[Key], int]) -> None:
@@ -105,6 +107,7 @@ class Holdings:
             done = self._forward(held.local, held.shard)
             if done != known(key):
                 await self._registry.carried_out(*key, done)
+                self._note("order", f"all orders up to number {done} are carried out", *key)
 
     def stop(self, key: Key) -> None:
         """Ask the process of a shard for a clean end; its lease is given back then."""
@@ -125,7 +128,7 @@ class Holdings:
         """Ask processes that do not end again, and kill them in the end: their logs are whole."""
         for (name, shard), held in self.shards.items():
             if held.asked and now - held.asked > KILL:
-                self._note(name, shard, f"does not end within {KILL:g} seconds and is killed")
+                self._note("note", f"it does not end within {KILL:g} seconds and is killed", name, shard)
                 held.process.kill()
             elif held.asked and now - held.asked > HURRY and not held.hurried:
                 held.hurried = True
@@ -143,7 +146,7 @@ class Holdings:
                 elif not held.ousted:
                     held.ousted = now
                 elif now - held.ousted > OUSTED:
-                    self._note(name, shard, "does not notice that another node has its lease, and is killed")
+                    self._note("note", "it does not notice that another node has its lease and is killed", name, shard)
                     held.process.kill()
 
     async def _follow(self, key: Key, held: HeldShard) -> None:
@@ -152,26 +155,29 @@ class Holdings:
         await self._give(*key)
         del self.shards[key]
         now = time.monotonic()
-        text = self._verdict(held, code, ending)
-        if text:
+        kind, text = self._verdict(held, code, ending)
+        if kind == "ended":
+            self._deaths.pop(key, None)
+            self._note(kind, text, *key)
+        else:
             deaths = self._deaths.get(key, 0) + 1 if now - held.started < YOUNG else 1
             self._deaths[key] = deaths
             first, most = REFUSAL
             pause = min(first * 2.0 ** (deaths - 1), most) if code == process.REFUSED else process.pause(deaths)
             self._again[key] = now + pause
-            self._note(*key, f"{text}; it may be started again in {pause:g} seconds")
-        else:
-            self._deaths.pop(key, None)
+            self._note(kind, f"{text}; it may be started again in {pause:g} seconds", *key)
         self.changed()
 
     @staticmethod
-    def _verdict(held: HeldShard, code: int, ending: Ending | None) -> str:
-        """Return what is wrong with the end of a process; empty if it was meant to end."""
-        if ending is not None:
-            return "" if held.asked or ending.why == "done" else f"has ended ({ending.why})"
+    def _verdict(held: HeldShard, code: int, ending: Ending | None) -> tuple[Kind, str]:
+        """Return how a process ended; "ended" if it was meant to."""
+        if ending is not None and (held.asked or ending.why == "done"):
+            return "ended", f"it has ended ({ending.why})"
         if held.asked:
-            return ""
-        return "has lost its lease" if code == process.TAKEN else f"has ended with exit code {code}"
+            return "ended", f"it has ended with exit code {code}; everything committed is safe"
+        if ending is not None:
+            return "died", f"it has ended ({ending.why}) before the job"
+        return ("lease-lost", "it has lost its lease") if code == process.TAKEN else ("died", f"exit code {code}")
 
     async def _give(self, name: str, shard: int) -> None:
         with contextlib.suppress(Unavailable):  # then it expires

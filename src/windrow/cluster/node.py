@@ -19,7 +19,9 @@ from typing import NamedTuple
 import msgspec
 
 import windrow
-from windrow.cluster import copies, quota
+from windrow.cluster import copies, events, quota
+from windrow.cluster.answers import Answerer
+from windrow.cluster.events import ClusterEvent, Kind
 from windrow.cluster.held import Holdings
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import ALIVE, BEAT, NodeRecord, Registry
@@ -44,16 +46,6 @@ class NodeOptions(msgspec.Struct, frozen=True):
     until_done: bool = False
 
 
-class NodeNote(msgspec.Struct, frozen=True):
-    """Something that the operator may want to know."""
-
-    time: float  # epoch seconds
-    node: str
-    text: str
-    job: str = ""
-    shard: int = -1
-
-
 class NodeEnding(msgspec.Struct):
     """How a node ended."""
 
@@ -69,22 +61,21 @@ class Share(NamedTuple):
 
 
 class Node:
-    """One run of a node. `show` is called with every note."""
+    """One run of a node. `show` is called with every event."""
 
-    def __init__(self, options: NodeOptions, show: Callable[[NodeNote], None]) -> None:
+    def __init__(self, options: NodeOptions, show: Callable[[ClusterEvent], None]) -> None:
         if not _NAME.fullmatch(options.name):
             raise ConfigError(f"{options.name!r} is no name of a node; use letters, digits, '.', '-' and '_'")
         self._options = options
         self._show = show
         self._registry = Registry(RedisClient(options.url))
         self._home = copies.home(options.directory)
-        self._roster = Roster(self._registry, options.directory, self._home, lambda job, text: self._note(text, job))
-        self._holdings = Holdings(
-            self._registry, options.url, options.name, lambda job, shard, text: self._note(text, job, shard)
-        )
+        self._roster = Roster(self._registry, options.directory, self._home, self._note)
+        self._holdings = Holdings(self._registry, options.url, options.name, self._note)
+        self._answerer = Answerer(self._registry, options.directory, options.name)
         self._wake = asyncio.Event()
         self._holdings.changed = self._wake.set
-        self._events: deque[NodeNote] = deque(maxlen=1000)  # that Redis does not have yet
+        self._events: deque[ClusterEvent] = deque(maxlen=1000)  # that Redis does not have yet
         self._began = time.monotonic()
         self._started = time.time()
         self._beaten = float("-inf")
@@ -105,6 +96,7 @@ class Node:
         try:
             await self._registry.client.check()
             await self._own_the_name()
+            self._note("joined", f"{self._options.slots} slots, data in {self._options.directory}")
             while not self._why or self._holdings.shards:
                 await self._try_round()
                 self._wake.clear()
@@ -113,9 +105,11 @@ class Node:
                         await self._wake.wait()
             with contextlib.suppress(Unavailable):
                 await self._registry.leave(self._options.name)
+            self._note("left", "all shards are given back")
         finally:
             self._holdings.stop_all()
             await self._holdings.ended()
+            await self._answerer.close()
             await self._registry.client.close()
         return NodeEnding(self._why, time.monotonic() - self._began)
 
@@ -144,18 +138,19 @@ class Node:
             await self._round()
         except Unavailable as error:
             if not self._failure:
-                self._note(f"{error}; shards that run here continue until their leases end, then they wait")
+                self._note("note", f"{error}; shards that run here continue until their leases end, then they wait")
             self._failure = str(error)
             return
         if self._failure:
             self._failure = ""
-            self._note("Redis answers again")
+            self._note("note", "Redis answers again")
 
     async def _round(self) -> None:
         now = time.monotonic()
         if now - self._beaten >= BEAT:
             self._drained = await self._registry.beat(self._record())
             self._beaten = now
+            self._answerer.look(self._roster.jobs)
         await self._roster.refresh(self._holdings.shards)
         await self._holdings.guard(now)
         await self._holdings.forward(self._roster.carried_out)
@@ -247,7 +242,8 @@ class Node:
             chosen.setdefault(name, []).append(shard)
             if self._owner((name, shard)) not in ("", self._home):
                 lost = f"{self._options.lost_after:g} seconds"
-                self._note(f"its data directory has had no node for {lost}; it begins again here", name, shard)
+                text = f"its data directory has had no node for {lost}; it begins again here"
+                self._note("shard-lost", text, name, shard)
         for name, shards in chosen.items():
             await self._holdings.take(self._roster.jobs[name], shards, self._home, beside)
 
@@ -255,13 +251,14 @@ class Node:
         short = max(0, shards - slots)
         if short and short != self._short:
             self._note(
+                "note",
                 f"{shards} shards are to be run, and all nodes together have {slots} slots: {short} shards wait, and "
-                "a job ends only when all its shards run; start more nodes, or some with more --slots"
+                "a job ends only when all its shards run; start more nodes, or some with more --slots",
             )
         self._short = short
 
-    def _note(self, text: str, job: str = "", shard: int = -1) -> None:
-        made = NodeNote(time.time(), self._options.name, text, job=job, shard=shard)
+    def _note(self, kind: Kind, text: str, job: str = "", shard: int = -1) -> None:
+        made = events.make(self._options.name, kind, text, job, shard)
         self._show(made)
         if job:
             self._events.append(made)

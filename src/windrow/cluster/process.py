@@ -15,7 +15,7 @@ from windrow.crawl.ending import STOPS, Ending
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
 TAKEN = 75  # exit code of a shard that another process has, or whose lease has run out (EX_TEMPFAIL of sysexits.h)
-LONGEST_PAUSE = 10.0  # seconds before a shard that has died is started again
+PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
 _PDEATHSIG = 1  # of prctl
 
 
@@ -73,7 +73,7 @@ async def start(directory: Path, url: str, arguments: Sequence[str], note: Calla
 
 def pause(deaths: int) -> float:
     """Return the seconds before a shard that has died so many times is started again."""
-    return min(2.0 ** max(0, deaths - 1), LONGEST_PAUSE)
+    return min(PAUSE * 2.0 ** max(0, deaths - 1), LONGEST)
 
 
 def end_with_parent(number: signal.Signals) -> Callable[[], None]:

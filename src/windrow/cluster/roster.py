@@ -5,11 +5,13 @@ Redis may lose everything at any time, so a node keeps a copy of each job, its s
 
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from windrow.cluster import copies, end, fence
 from windrow.cluster.copies import LocalJob
+from windrow.cluster.events import Kind
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis import job as records
 from windrow.cluster.redis.registry import FORGET, PAUSE, RUN, Registry
@@ -17,6 +19,12 @@ from windrow.cluster.redis.wire import RedisTransport
 from windrow.config import ConfigError
 
 Key = tuple[str, int]  # a job and one of its shards
+
+
+class Note(Protocol):
+    """Called with what happened, of which kind, and to which job and shard."""
+
+    def __call__(self, kind: Kind, text: str, job: str = "", shard: int = -1) -> None: ...
 
 
 class JobView(msgspec.Struct):
@@ -28,14 +36,15 @@ class JobView(msgspec.Struct):
 
 
 class Roster:
-    """All jobs of one Redis server, as one data directory knows them. `note` is called with a job's name and a text."""
+    """All jobs of one Redis server, as one data directory knows them. `note` is called with events of a job."""
 
-    def __init__(self, registry: Registry, directory: Path, home: str, note: Callable[[str, str], None]) -> None:
+    def __init__(self, registry: Registry, directory: Path, home: str, note: Note) -> None:
         self._registry = registry
         self._directory = directory
         self._home = home
         self._note = note
         self._server = ""  # the server process that was put back to
+        self._present: Collection[str] = ()  # the jobs that Redis had at the last look
         self._problems: dict[str, str] = {}  # jobs that cannot be run here, and why
         self.jobs: dict[str, LocalJob] = copies.read(directory)
         self.views: dict[str, JobView] = {}  # of the jobs that can be run
@@ -44,6 +53,7 @@ class Roster:
         """Learn what is wanted now; put back what Redis does not have. `held`: shards that run here."""
         states = await self._registry.jobs()
         server = self._registry.client.server
+        self._present = states.keys()
         for name, local in self.jobs.items():
             found = states.get(name)
             behind = found is None or found.version < local.state.version or server != self._server
@@ -63,7 +73,7 @@ class Roster:
         except ConfigError as error:
             if self._problems.get(name) != str(error):
                 self._problems[name] = str(error)
-                self._note(name, f"cannot be run here: {error}")
+                self._note("note", f"it cannot be run here: {error}", name)
             return False
         self._problems.pop(name, None)
         return True
@@ -73,6 +83,8 @@ class Roster:
         state = await self._registry.put_back(local.record, local.spec, local.state, local.orders)
         if state.version > local.state.version:
             local.change(state)
+        if name not in self._present:
+            self._note("put-back", "Redis had lost the job; it was put back from this data directory", name)
 
     async def _learn(self, name: str) -> None:
         """Bring the copy of a job up to date; make one of a new job."""
@@ -98,8 +110,8 @@ class Roster:
                 known = fence.read(local.place(shard))
                 await self._registry.settle(name, shard, self._home, known.number if known is not None else 0)
             elif owner != self._home and (name, shard) not in held:
-                aside = local.set_aside(shard)
-                self._note(name, f"shard {shard} was begun again in another data directory; the old one is {aside}")
+                text = f"it was begun again in another data directory; the old one is kept in {local.set_aside(shard)}"
+                self._note("shard-lost", text, name, shard)
         return view
 
     def wanted(self) -> list[Key]:

@@ -25,7 +25,8 @@ from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl.ending import Ending
 
-DEATHS = 5  # of one shard, after which the crawl is stopped
+DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
+PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
 
 
 class JobEnding(msgspec.Struct):
@@ -70,7 +71,9 @@ class Supervisor:
 
     async def _shard(self, number: int, url: str) -> Ending | None:
         """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
-        for death in range(1, DEATHS + 1):
+        deaths = 0  # since the last progress
+        while deaths < DEATHS:
+            before = self._written(number)
             note = functools.partial(self._relay, number)
             running = self._processes[number] = await process.start(self._places[number], url, self._arguments, note)
             if self._stopping.is_set():  # since this shard was to be started
@@ -81,13 +84,18 @@ class Supervisor:
             if code == process.REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
+            deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(process.pause(death)):
+                async with asyncio.timeout(process.pause(deaths)):
                     await self._stopping.wait()
                     return None
         self._failed.append(number)
         self.stop()
         return None
+
+    def _written(self, number: int) -> int:
+        """Return the bytes of a shard's log."""
+        return sum(path.stat().st_size for path in (self._places[number] / "log").glob("*"))
 
     def _relay(self, number: int, line: str) -> None:
         self._note(f"shard {number}: {line}")

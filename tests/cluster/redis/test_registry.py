@@ -163,6 +163,14 @@ def test_a_node_is_alive_for_ten_seconds_after_its_sign_of_life(server: Server) 
     assert run(server, lambda registry: registry.nodes(gone=True)) == []
 
 
+def test_a_node_that_vanished_a_day_ago_is_not_listed_any_more(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    server.command("DEL", "windrow:node:one")
+    monkeypatch.setattr("windrow.cluster.redis.registry.REMEMBERED", -1.0)
+    assert run(server, lambda registry: registry.nodes(gone=True)) == []
+    assert server.command("HLEN", "windrow:nodes") == b":0\r\n"
+
+
 def test_the_difference_of_the_clocks_is_in_the_record_of_a_node(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,11 +192,20 @@ def test_a_node_learns_that_it_shall_drain_and_that_it_may_work_again(server: Se
     assert run(server, lambda registry: registry.beat(NODE)) is False
 
 
-def test_a_drain_survives_the_loss_of_redis(server: Server) -> None:
-    draining = msgspec.structs.replace(NODE, draining=True)
-    assert run(server, lambda registry: registry.beat(draining)) is True
-    run(server, lambda registry: registry.drain("one", on=False))
-    assert run(server, lambda registry: registry.beat(draining)) is False
+def test_a_drain_survives_the_loss_of_redis_and_an_end_of_the_node_is_none(server: Server) -> None:
+    async def act(registry: Registry) -> list[bool]:
+        leaving = msgspec.structs.replace(NODE, draining=True)
+        answers = [await registry.beat(leaving)]
+        await registry.client.run(("FLUSHALL",))
+        answers.append(await registry.beat(leaving))
+        await registry.drain("one")
+        answers.append(await registry.beat(NODE))
+        await registry.client.run(("FLUSHALL",))
+        answers.append(await registry.beat(NODE))
+        await registry.drain("one", on=False)
+        return [*answers, await registry.beat(NODE)]
+
+    assert run(server, act) == [False, False, True, True, False]
 
 
 def test_an_unknown_node_is_named_with_those_that_there_are(server: Server) -> None:

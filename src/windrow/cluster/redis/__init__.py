@@ -25,7 +25,9 @@ of a job are on one of them, so that scripts may use several.
 | `order-hush` | string | exists after the job was put back: no new order meanwhile; expires |
 | `orders-done` | hash | by shard: number of the last order that it has carried out |
 | `homes` | hash | by shard: fencing number of the last lease, and id of the data directory that has it |
-| `events` | stream | what nodes did, capped |
+| `events` | stream | events of nodes, capped |
+| `questions` | list | questions about URLs, see `answers`; expires |
+| `answers:ID` | string | the answer of a node; expires |
 
 | key of all jobs | type | content |
 |---|---|---|

@@ -18,6 +18,7 @@ from windrow.config import ConfigError
 
 BEAT = 2.5  # seconds from one sign of life of a node to the next
 ALIVE = 10.0  # seconds after its last sign of life for which a node counts as alive
+REMEMBERED = 86_400.0  # seconds after which a node that has vanished is not listed any more
 HUSH = 10.0  # seconds without new orders after a job was put back: other nodes may know more of its orders
 EVENTS = 10_000  # that are kept per job, about
 RUN, PAUSE, STOP, FORGET = "run", "pause", "stop", "forget"  # what may be wanted of a job
@@ -69,6 +70,7 @@ class Registry:
     def __init__(self, client: RedisClient) -> None:
         self.client = client
         self._drift: float | None = None
+        self._drains = False  # the last answer to `beat`
 
     async def create(self, record: ClusterJob, spec: JobSpec) -> None:
         """Write a new job, which runs at once; ConfigError if there is one of this name."""
@@ -144,7 +146,7 @@ class Registry:
         names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
         answer = int(await self.client.call("steer", names, [verb, text]))
         if answer == _MISSING:
-            await jobs.read(self.client, name)  # says which jobs there are
+            await self.job(name)  # says what is wrong
         if answer == _EARLY:
             raise ConfigError(
                 f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
@@ -197,10 +199,11 @@ class Registry:
             ("TIME",),
         )
         self._drift = (sent + time.time()) / 2 - _seconds(clock)
-        if fresh and node.draining:  # Redis has lost it
+        if fresh and self._drains and not drains:  # Redis has lost it
             await self.drain(node.name)
-            return True
-        return bool(drains)
+            drains = 1
+        self._drains = bool(drains)
+        return self._drains
 
     async def leave(self, name: str) -> None:
         """Remove a node that ends. If it was drained and starts again, it is still drained."""
@@ -208,12 +211,15 @@ class Registry:
 
     async def nodes(self, gone: bool = False) -> list[NodeRecord]:
         """Return the nodes that are alive, by name; with `gone`, also those that have vanished without leaving."""
-        (found,) = await self._run(("HGETALL", NODES))
-        names = [name.decode("utf-8", "replace") for name in found[::2]]
-        alive = await self._run(*[("GET", of_node(name)) for name in names])
-        texts = [data or (known if gone else None) for data, known in zip(alive, found[1::2], strict=True)]
-        records = [_node(text) for text in texts if text is not None]
-        return sorted((one for one in records if one is not None), key=lambda record: record.name)
+        found, clock = await self._run(("HGETALL", NODES), ("TIME",))
+        known = {name.decode("utf-8", "replace"): data for name, data in zip(found[::2], found[1::2], strict=True)}
+        alive = dict(zip(known, await self._run(*[("GET", of_node(name)) for name in known]), strict=True))
+        records = {name: _node(alive[name] or data) for name, data in known.items()}
+        nodes = {name: record for name, record in records.items() if record is not None}
+        old = [name for name in nodes if alive[name] is None and nodes[name].seen < _seconds(clock) - REMEMBERED]
+        if old:
+            await self._run(("HDEL", NODES, *old))
+        return [nodes[name] for name in sorted(nodes.keys() - old) if gone or alive[name] is not None]
 
     async def drain(self, name: str, on: bool = True) -> None:
         """Let a node give its shards back and take no others, or let it work again; ConfigError if there is none."""

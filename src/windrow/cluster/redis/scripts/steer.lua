@@ -2,8 +2,8 @@
 -- before them: they stay so after everything was lost.
 -- KEYS: record (string), state (hash), orders (hash), hush of the orders (string).
 -- ARGV: 'state' and what is wanted, or 'order' and the order.
--- Returns the version or the number; -1: there is no such job, -2: it is too early for an order.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+-- Returns the version or the number; -1: there is no such job of nodes, -2: it is too early for an order.
+if redis.call('EXISTS', KEYS[1], KEYS[2]) < 2 then
   return -1
 end
 local time = redis.call('TIME')
