@@ -37,7 +37,6 @@ class Nodes:
         text, seeds = (made / "crawl.toml").read_text(), (made / "seeds.txt").read_text()
         self.record = job.make(JOB, shards, "0", time.time())
         self.ask(lambda registry: registry.create(self.record, JobSpec(text, seeds)))
-        self.hush_is_over()
 
     def ask(self, act: Callable[[Registry], Any]) -> Any:
         """Ask the registry something, on a connection of its own."""

@@ -35,6 +35,14 @@ def clock() -> float:
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
+async def begin(client: RedisClient, job: str) -> None:
+    """Say of a new job that nobody has a lease: otherwise nodes would wait, as after a loss."""
+    if not client.server:
+        await client.run(("PING",))
+    era = f"{client.server}:{secrets.token_hex(8)}"
+    client.checked((await client.run(("SET", Keys(job)["lease-era"], era, "NX")))[0])
+
+
 class ShardLeases:
     """The leases of one node, or of one shard's process. `holder` is the name of the node: a node that starts again
     under its name gets its leases at once."""
