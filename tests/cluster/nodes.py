@@ -31,6 +31,7 @@ class Nodes:
         self.server, self.world, self.shards = server, world, shards
         self.data = place / "data"
         self.processes: dict[str, subprocess.Popen[str]] = {}
+        self._starts: Counter[str] = Counter()
         self._files = place / "notes"
         self._files.mkdir(parents=True)
         made = truth.prepare(place / "made", world, f"fetch.hosts_file={place / 'made' / 'hosts'}", *options)
@@ -78,7 +79,13 @@ class Nodes:
         with (self._files / f"{name}.out").open("a") as out, (self._files / f"{name}.err").open("a") as err:
             process = subprocess.Popen(command, cwd=crashing.ROOT, env=environment, stdout=out, stderr=err, text=True)
         self.processes[name] = process
+        self._starts[name] += 1
         return process
+
+    def has_joined(self, name: str) -> bool:
+        """Return whether a node that was started is ready: before that, it does not handle signals."""
+        joined = sum(note.get("kind") == "joined" for note in self.notes(name))
+        return self.processes[name].poll() is not None or joined == self._starts[name]
 
     def notes(self, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self._files / f"{name}.out").read_text().splitlines()]

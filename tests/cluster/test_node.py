@@ -202,6 +202,7 @@ def test_nodes_shards_and_redis_are_killed_stopped_and_emptied(seed: int, tmp_pa
                 nodes.kill(name)
                 nodes.start(name)
             elif fault == "leave":
+                nodes.until(lambda name=name: nodes.has_joined(name))  # type: ignore[misc]
                 nodes.processes[name].send_signal(signal.SIGINT)
                 nodes.wait(name)
                 nodes.start(name)

@@ -50,7 +50,7 @@ def node(
     )
 
     async def main() -> Any:
-        made = nodes.Node(options, _print if as_json else _show)
+        made = nodes.ClusterNode(options, _print if as_json else _show)
         for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, made.stop)
         return await made.run()

@@ -40,7 +40,7 @@ def shard(
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
     holder, fence = _lease(lease)
-    access = module.Access(redis, patience, holder=holder, fence=fence)
+    access = module.ShardAccess(redis, patience, holder=holder, fence=fence)
     others = functools.partial(module.neighbours, directory, options, access)
     try:
         ending = run(directory, options, settings or (), "quiet", others)

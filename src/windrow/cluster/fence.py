@@ -65,7 +65,7 @@ def claim(directory: Path, number: int, holder: str) -> Fence | None:
 
 
 def check(directory: Path, number: int) -> None:
-    """Raise ShardTaken if another process has claimed the directory since."""
+    """Raise ShardTaken if another process has written its number since."""
     found = read(directory)
     if found is None or found.number != number:
         holder = found.holder if found is not None and found.holder else "another node"

@@ -53,14 +53,14 @@ class NodeEnding(msgspec.Struct):
     seconds: float
 
 
-class Share(NamedTuple):
+class NodeShare(NamedTuple):
     """How many shards a node may hold."""
 
     here: int  # of those that its data directory has: its part among the nodes that use that directory
     all: int  # of all, as long as they can still begin anywhere: its part among all nodes
 
 
-class Node:
+class ClusterNode:
     """One run of a node. `show` is called with every event."""
 
     def __init__(self, options: NodeOptions, show: Callable[[ClusterEvent], None]) -> None:
@@ -207,14 +207,14 @@ class Node:
             new = [key for key in free if self._is_new(key, now)]
             await self._take(new, share.all, most)
 
-    def _share(self, others: Sequence[NodeRecord]) -> "Share":
-        """Return how many shards this node may hold. `others`: the nodes beside it that may hold some."""
+    def _share(self, others: Sequence[NodeRecord]) -> NodeShare:
+        """Return how many shards this node may hold. `others`: all other nodes that may hold some."""
         wanted = self._roster.wanted()
         own, slots = self._options.slots, [node.slots for node in others]
         beside = [node.slots for node in others if node.home == self._home]
         here = sum(self._owner(key) == self._home for key in wanted)
         self._tell_of_slots(len(wanted), own + sum(slots))
-        return Share(quota.of(own, [own, *beside], here), quota.of(own, [own, *slots], len(wanted)))
+        return NodeShare(quota.of(own, [own, *beside], here), quota.of(own, [own, *slots], len(wanted)))
 
     def _owner(self, key: Key) -> str:
         """Return the data directory that has a shard; empty if nobody has had it."""

@@ -38,7 +38,7 @@ class ShardProcess:
         self._signal(signal.SIGKILL)
 
     async def wait(self) -> tuple[int, Ending | None]:
-        """Return the exit code, and how the run ended if it did so by itself."""
+        """Return the exit code, and how the run ended if it did so without an error."""
         assert self._process.stdout is not None
         output, _ = await asyncio.gather(self._process.stdout.read(), self._relay())
         code = await self._process.wait()

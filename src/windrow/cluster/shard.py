@@ -22,7 +22,7 @@ from windrow.cluster.transport import Unavailable
 from windrow.config import Config, ConfigError
 
 
-class Access(msgspec.Struct, frozen=True):
+class ShardAccess(msgspec.Struct, frozen=True):
     """How the process of a shard reaches the others."""
 
     url: str  # of Redis
@@ -32,7 +32,7 @@ class Access(msgspec.Struct, frozen=True):
 
 
 @contextlib.asynccontextmanager
-async def neighbours(directory: Path, options: Config, access: Access) -> AsyncIterator[ShardNeighbours]:
+async def neighbours(directory: Path, options: Config, access: ShardAccess) -> AsyncIterator[ShardNeighbours]:
     """Yield the other shards of the job that a directory belongs to; ConfigError if it does not fit what Redis has."""
     own = directories.read(directory)
     if own is None or own.shard < 0:
@@ -57,7 +57,7 @@ async def neighbours(directory: Path, options: Config, access: Access) -> AsyncI
 
 
 @contextlib.asynccontextmanager
-async def _tenure(directory: Path, own: ShardRecord, access: Access) -> AsyncIterator[Tenure | None]:
+async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> AsyncIterator[Tenure | None]:
     """Keep the lease that a node has taken, on a connection of its own, until all files are closed."""
     if not access.holder:
         yield None
