@@ -31,7 +31,7 @@ from cluster import links, server_cpu  # noqa: E402
 
 from tests.redisserver import Server, serve  # noqa: E402
 from windrow import shards  # noqa: E402
-from windrow.cluster import neighbours  # noqa: E402
+from windrow.cluster import neighbours, pace  # noqa: E402
 from windrow.cluster.exchange import ShardExchange  # noqa: E402
 from windrow.cluster.messages import Standing  # noqa: E402
 from windrow.cluster.redis.client import RedisClient  # noqa: E402
@@ -120,18 +120,18 @@ async def exchange(server: Server, count: int, seconds: float, pages: float) -> 
     own = [shards.shard_of(task.url.domain, count) for task in tasks]
     sent = calls = 0
     memory = 0
-    pace = neighbours.BUSY
-    for now in np.arange(0.0, 4.0, pace):  # all hear of each other
+    step = neighbours.BUSY * pace.factor(count)
+    for now in np.arange(0.0, 8 * step, step):  # all hear of each other
         for one in all_shards:
             one.commit([])
             await one.call(float(now))
     start, began = server_cpu(server), time.process_time()
-    committed = 0.0
-    for now in np.arange(10.0, 10.0 + seconds, pace):
-        due = now - committed >= COMMIT
+    start_at = committed = 8 * step
+    for now in np.arange(start_at, start_at + seconds, step):
+        due = now - committed >= COMMIT  # with many shards, what several commits found goes with one call
         for number, one in enumerate(all_shards):
             if due:
-                drawn = [chance.randrange(len(tasks)) for _ in range(round(COMMIT * pages * LINKS / PER_NODE))]
+                drawn = chance.choices(range(len(tasks)), k=round((now - committed) * pages * LINKS / PER_NODE))
                 found = [tasks[at] for at in drawn if own[at] != number]
                 sent += len(found)
                 one.commit(found)

@@ -25,6 +25,7 @@ from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.registry import JobState, NodeRecord, Registry
 from windrow.config import ConfigError
+from windrow.data import Made
 
 pytestmark = needs_redis
 TOML = '[identity]\ncontact = "https://example.org/bot"\n\n[scope]\ntlds = ["example"]\n'
@@ -115,7 +116,8 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
         (["create", "x", "--config", "crawl.toml", "--seeds", "empty.txt"], "holds no URL"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "out.txt"], "every seed in"),
         (["create", "x", "--config", "crawl.toml", "--set", "identity.contact="], "no contact is set and the seed"),
-        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_pages=5"], "cannot be used with shards"),
+        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_pages=5"], "cannot be used for a job"),
+        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_seconds=5"], "cannot be used for a job"),
         (["create", "x", "--config", "crawl.toml", "--set", "fetch.dely=5"], "did you mean 'fetch.delay'"),
         (["create", "x", "--config", "crawl.toml", "--set", "focus.model=m.arpa"], "relative to crawl.toml"),
         (["create", "x", "--config", "own.toml"], "relative to crawl.toml"),
@@ -179,11 +181,15 @@ def test_jobs_and_status_show_what_shards_announced_and_which_node_runs_them(ser
     create(server, crawl)
     assert status(server)["state"] == "waiting"
     assert "0-3: no node is alive" in windrow(server, "status", "news").out
-    board = {0: Standing(1, waiting=5, finished=10, rate=2.0), 1: Standing(1, idle=True, finished=3)}
+    board = {
+        0: Standing(1, waiting=5, finished=10, rate=2.0, made=Made(pages=9, documents=7, tokens=700)),
+        1: Standing(1, idle=True, finished=3),
+    }
     announce(server, board, node("one", {"news": [0, 1]}))
     found = status(server)
     assert (found["state"], found["running"], found["begun"], found["nodes"]) == ("running", 2, 2, ["one"])
     assert (found["waiting"], found["finished"], found["rate"]) == (5, 13, 2.0)
+    assert (found["documents"], found["tokens"]) == (7, 700)
     assert [shard["why"] for shard in found["each"][2:]] == ["all slots of the nodes that may run it are taken"] * 2
     text = windrow(server, "status", "news", "--shards").out
     assert "news: running; 2 of 4 shards run on one" in text and "at work" in text
@@ -246,6 +252,15 @@ def test_a_job_is_paused_stopped_and_resumed(server: Server, crawl: Path) -> Non
         versions.append(found.version)
         assert found.wanted == wanted and status(server)["state"] == (state or "waiting")
     assert versions == sorted(set(versions))
+
+
+def test_a_stop_waits_until_no_shard_runs(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    announce(server, {}, node("one", {"news": [0, 1]}))
+    late = windrow(server, "stop", "news", "--wait", "0.1")
+    assert late.code == 1 and "these shards still run after 0.1 seconds: 0-1" in late.err
+    announce(server, {}, node("one", {}))
+    assert windrow(server, "stop", "news", "--wait", "60").code == 0
 
 
 def test_a_job_that_windrow_crawl_runs_is_shown_and_not_steered(server: Server, crawl: Path) -> None:

@@ -87,7 +87,6 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         assert len(world.requests()) == count
         for arguments, sentence in (
             (["crawl", str(directory), "--shards", "2"], "has 3 shards, and their number cannot change"),
-            (["crawl", str(directory), "--max-pages", "5"], "crawl.max_pages cannot be used with shards"),
             (["list", str(directory)], "is divided into shards"),
             (["shard", str(directory), "--redis", "redis://127.0.0.1:1"], "is divided into shards"),
             (["shard", str(crawled(directory)[0]), "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
@@ -95,6 +94,26 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         ):
             refused = crashing.run(arguments)
             assert refused.code == 2 and sentence in refused.err, (arguments, refused.err)
+
+
+def test_the_limits_of_a_crawl_count_all_shards_and_the_next_run_continues(tmp_path: Path) -> None:
+    def crawl(*arguments: str) -> tuple[str, int]:
+        process = start(directory, *arguments)
+        out, err = process.communicate(timeout=280)
+        assert process.returncode == 0, err
+        ending = json.loads(out)
+        return ending["why"], sum(shard["tally"]["pages"] for shard in ending["shards"])
+
+    with World(seed=65, pages=200, hosts=12, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2", *truth.TEXT)
+        first = crawl("--shards", "3", "--max-pages", "25")
+        assert first[0] == "pages" and 25 <= first[1] < 150
+        documents = json.loads(crashing.run(["status", str(directory), "--json"]).out)["documents"]
+        why, _ = crawl("--max-documents", str(documents + 10))
+        assert why == "documents"
+        status = json.loads(crashing.run(["status", str(directory), "--json"]).out)
+        assert documents + 10 <= status["documents"] < documents + 120
+        assert crawl("--max-tokens", "10") == ("tokens", 0), "the corpus of earlier runs counts"
 
 
 def test_a_directory_that_was_crawled_without_shards_is_not_divided(tmp_path: Path) -> None:

@@ -104,9 +104,20 @@ def resume(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
     _change(redis, name, "run", "running", as_json)
 
 
-def stop(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
+def stop(
+    name: Job,
+    wait: Annotated[float, typer.Option(help="Wait so long until no shard runs.", metavar="SECONDS")] = 0.0,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
     """Stop all shards of a job cleanly: requests in progress get 20 s to finish. `resume` continues it."""
     _change(redis, name, "stop", "stopping", as_json)
+    if wait:
+        steering = load_cluster("steering")
+        running = within(redis, lambda registry: steering.still_running(registry, name, wait))
+        if running:
+            note(f"warning: these shards still run after {wait:g} seconds: {units.ranges(running)}")
+            raise typer.Exit(1)
 
 
 def _change(redis: str, name: str, wanted: str, word: str, as_json: bool) -> None:

@@ -34,7 +34,15 @@ def up(
     hosts_file: HostsFile,
     directory: DataDirectory = "",
     redis: RedisUrl = "",
-    slots: Annotated[int, typer.Option(help="Shards per node; default: its cores.", metavar="N", min=0)] = 0,
+    slots: Annotated[
+        int,
+        typer.Option(
+            help="Shards that a node runs at once, if its line does not say; default: as the node chooses.",
+            metavar="N",
+            min=0,
+            show_default=False,
+        ),
+    ] = 0,
     program: Annotated[
         str, typer.Option(help="Path of windrow on the hosts; default: windrow on their PATH.", metavar="PATH")
     ] = "",

@@ -85,16 +85,20 @@ def status(job: Any, each: bool) -> None:
         ("waiting", f"{job.waiting:,}", ""),
         ("rate", f"{job.rate:,.1f}", "pages per second"),
     ]
-    print_sections([("URLs, as announced by the shards", urls), ("Shards", shards)])
+    corpus: list[Row] = [
+        ("documents", f"{job.documents:,}", "in the corpora of all shards, before they are merged"),
+        ("tokens", f"{job.tokens:,}", ""),
+    ]
+    sections = [("URLs, as announced by the shards", urls), ("Corpus", corpus if job.documents else [])]
+    print_sections([section for section in [*sections, ("Shards", shards)] if section[1]])
     if each:
         out.print("")
         _each(job.each)
     elif job.state not in ("done", "stopped", "crawl"):
         _absent(job.each)
     if job.state != "crawl":
-        out.print(
-            f"\nBy reason: windrow status on the directories of the nodes. Events: windrow cluster logs {job.name}"
-        )
+        out.print(f"\nEvents: windrow cluster logs {job.name}")
+        out.print(f"Counts by reason, on each node: windrow status DIR/{job.name}")
 
 
 def _each(shards: Sequence[Any]) -> None:

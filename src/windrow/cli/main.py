@@ -1,6 +1,7 @@
 """The list of all commands, `windrow --version`, and the errors that the user can fix."""
 
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from windrow.cli import (
     help,
     index,
     language,
+    lines,
     listing,
     lm,
     merge,
@@ -42,6 +44,7 @@ from windrow.cli import (
     why,
 )
 from windrow.config import ConfigError
+from windrow.crawl.notes import LogLine
 
 app = typer.Typer(
     cls=help.Group,
@@ -119,8 +122,16 @@ def main() -> None:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or 'the system'}: {error.strerror or error}; fix that and run the same command again")
+    except Exception:
+        if not lines.are_json():
+            raise
+        lines.write(LogLine("error", "error", "an unexpected error ended Windrow", {"trace": traceback.format_exc()}))
+        sys.exit(1)
 
 
 def fail(message: str) -> None:
-    sys.stderr.write(f"windrow: {message}\n")
+    if lines.are_json():
+        lines.write(LogLine("error", "error", message))
+    else:
+        sys.stderr.write(f"windrow: {message}\n")
     sys.exit(2)

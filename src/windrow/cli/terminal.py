@@ -22,7 +22,7 @@ from rich.progress import (
 )
 
 from windrow import config, units
-from windrow.cli import completion
+from windrow.cli import completion, lines
 from windrow.config import Config, ConfigError
 
 Item = TypeVar("Item")
@@ -103,6 +103,15 @@ def _undivided(context: typer.Context, directory: Path) -> Path:
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR", callback=_undivided)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Metrics = Annotated[
+    str,
+    typer.Option(
+        "--metrics",
+        help="Serve metrics for Prometheus at this port; without HOST at 127.0.0.1 only.",
+        metavar="[HOST:]PORT",
+        show_default=False,
+    ),
+]
 TakedownList = Annotated[
     Path | None,
     typer.Option(
@@ -131,7 +140,7 @@ def notes() -> Console:
 
 def note(text: str) -> None:
     """Print a line on standard error; above a bar, which replaces the stream meanwhile."""
-    sys.stderr.write(f"{text}\n")
+    lines.note(text)
 
 
 def load(directory: Path, overrides: list[str] | None = None) -> Config:

@@ -23,7 +23,7 @@ from windrow.frontier.policy.scope import Scope
 from windrow.units import size
 
 LARGEST = 64 << 20  # bytes of seeds that one job or one order may carry through Redis
-WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
+LIMITS = ("max_tokens", "max_documents", "max_pages", "max_seconds")  # of one run; the shards of a job come and go
 _SEEDS = "seeds.txt"  # in the directory of a job on a node
 
 
@@ -43,7 +43,7 @@ def make(name: str, path: Path, settings: Sequence[str], source: str, shards: in
     """
     record = job.make(name, shards, "", time.time())  # first: a wrong name is refused before files are read
     options = config.load(path, settings)
-    check_limits(options)
+    _check_limits(options)
     files = _files(path, settings)
     checks.check_judges(options)
     source = source or str(path.parent / options.crawl.seeds)
@@ -61,11 +61,13 @@ def make(name: str, path: Path, settings: Sequence[str], source: str, shards: in
     return NewJob(record, JobSpec(text, lines), seeds=len(found), notes=notes)
 
 
-def check_limits(options: Config) -> None:
-    """Refuse limits on the whole crawl: a shard sees only its own part."""
-    for name in WHOLE:
+def _check_limits(options: Config) -> None:
+    """Refuse limits of a run: nodes would start a shard that has reached one again."""
+    for name in LIMITS:
         if getattr(options.crawl, name):
-            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl when it is enough")
+            raise ConfigError(
+                f"crawl.{name} cannot be used for a job of nodes; stop the job with: windrow cluster stop"
+            )
 
 
 def check_size(lines: str, source: str) -> None:

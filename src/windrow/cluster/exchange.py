@@ -6,14 +6,14 @@ this machine and a transport, and reads links again from the log where `wanted` 
 
 import collections
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from windrow import shards
-from windrow.cluster import messages
-from windrow.cluster.inbound import Inbound, Offer, covers
-from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
+from windrow.cluster import messages, pace
+from windrow.cluster.inbound import PATIENCE, Inbound, Offer, covers
+from windrow.cluster.messages import Ack, Batch, Errand, Hello, MessageError, Standing, Told
 from windrow.cluster.outbound import Outbound, Packet
 from windrow.cluster.transport import Incoming, Outgoing
 from windrow.data import Arrival, Exchanged, Frame, Task, Watermark
@@ -50,7 +50,9 @@ class ShardExchange:
         self.shard, self.count = shard, count
         others = [other for other in range(count) if other != shard]
         self._exchanged = exchanged
-        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark())) for other in others}
+        slow = pace.factor(count)
+        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark()), PATIENCE * slow) for other in others}
+        self._refresh_seconds = REFRESH * slow
         self._outbound = {other: Outbound(exchanged.tails.get(other, 0)) for other in others}
         self._frame = 0  # the last one that was committed in this run
         self._number = 0  # of calls
@@ -63,6 +65,9 @@ class ShardExchange:
         self._rounds: collections.deque[tuple[str, dict[int, Watermark]]] = collections.deque()  # read, not yet durable
         self._pending: list[Task] = []
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
+        self.asks: Mapping[int, tuple[Errand, ...]] = {}  # said with the hellos
+        self.tells: Mapping[int, tuple[Told, ...]] = {}  # said with the acks
+        self.board: dict[int, Standing] = {}  # what the shards said of themselves, as of the last call
         self.damaged = 0  # messages that could not be read
         self.superseded = 0  # an incarnation of this shard above ours: another process has it, or our clock is behind
         self.begin(incarnation)
@@ -141,7 +146,7 @@ class ShardExchange:
     def outgoing(self, now: float, standing: Standing) -> Outgoing:
         """Return what to say now. `standing`: what the crawl says of itself."""
         self._number += 1
-        if now - self._refreshed >= REFRESH:
+        if now - self._refreshed >= self._refresh_seconds:
             self._refresh(now)
         for inbound in self._inbound.values():
             if inbound.asks(now) and inbound.in_vain:
@@ -169,15 +174,20 @@ class ShardExchange:
 
     def _new_hellos(self) -> dict[int, Hello]:
         lived = self._exchanged.incarnations
-        hellos = {other: Hello(self.incarnation, outbound.tail, lived) for other, outbound in self._outbound.items()}
+        hellos = {
+            other: Hello(self.incarnation, outbound.tail, lived, self.asks.get(other, ()))
+            for other, outbound in self._outbound.items()
+        }
         return {other: hello for other, hello in hellos.items() if hello != self._hellos.get(other)}
 
     def _new_acks(self) -> dict[int, Ack]:
-        acks = {other: inbound.ack(self.incarnation) for other, inbound in self._inbound.items()}
+        tells = self.tells
+        acks = {other: found.ack(self.incarnation, tells.get(other, ())) for other, found in self._inbound.items()}
         return {other: ack for other, ack in acks.items() if ack != self._acks.get(other)}
 
     def incoming(self, said: Outgoing, reply: Incoming, now: float) -> None:
         """Take in the reply to a call."""
+        self.board = reply.standings
         if reply.superseded > self.incarnation:
             self.superseded = max(self.superseded, reply.superseded)
         if reply.announced:

@@ -30,6 +30,8 @@ class ShardState(msgspec.Struct, frozen=True):
     waiting: int  # URLs
     finished: int  # URLs
     rate: float  # pages per second; 0 if it does not run
+    documents: int = 0  # in the corpus
+    tokens: int = 0  # of these documents
     node: str = ""  # that runs it
     home: str = ""  # id of the data directory that has it
     seen: float | None = None  # seconds since its last sign of life; None: it does not run
@@ -51,6 +53,8 @@ class JobOverview(msgspec.Struct, frozen=True):
     rate: float  # pages per second
     created: float  # epoch seconds
     nodes: list[str]  # that run its shards
+    documents: int = 0  # in the corpora of all shards
+    tokens: int = 0  # of these documents
     each: list[ShardState] = []
 
 
@@ -94,6 +98,8 @@ async def job(registry: Registry, name: str) -> JobOverview:
         rate=sum(one.rate for one in each),
         created=facts.record.created,
         nodes=sorted({one.node for one in each if one.node}),
+        documents=sum(one.documents for one in each),
+        tokens=sum(one.tokens for one in each),
         each=each,
     )
 
@@ -138,6 +144,8 @@ def _shard(facts: JobFacts, shard: int) -> ShardState:
         waiting=standing.waiting,
         finished=standing.finished,
         rate=standing.rate if running else 0.0,
+        documents=standing.made.documents,
+        tokens=standing.made.tokens,
         node=holder.name if holder else leased[0] if leased else "",
         home=facts.homes.get(shard, ""),
         seen=None if seen is None else round(max(0.0, seen), 1),

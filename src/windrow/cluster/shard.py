@@ -27,6 +27,7 @@ class ShardAccess(msgspec.Struct, frozen=True):
 
     url: str  # of Redis
     patience: float = 0.0  # seconds to wait for a Redis server that does not answer yet
+    run: str = ""  # a name that all shards of this run have in common: pages are counted in a run
     holder: str = ""  # the node that has taken a lease for this process; empty: there are no nodes
     fence: int = 0  # the number of that lease
 
@@ -50,7 +51,7 @@ async def neighbours(directory: Path, options: Config, access: ShardAccess) -> A
         slots = Slots(shares, name, process, delay, time.monotonic) if delay else None  # nothing to keep to
         transport = RedisTransport(talks, name, count)
         async with _tenure(directory, own, access) as tenure:
-            yield ShardNeighbours(own.shard, count, transport, directory, slots, tenure)
+            yield ShardNeighbours(own.shard, count, transport, directory, slots, run=access.run, tenure=tenure)
     finally:
         await talks.close()
         await shares.close()

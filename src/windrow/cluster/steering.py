@@ -70,5 +70,15 @@ async def forget(registry: Registry, name: str, force: bool, patience: float) ->
     return Forgotten(name, await registry.forget(name), nodes)
 
 
+async def still_running(registry: Registry, name: str, patience: float) -> list[int]:
+    """Wait up to so many seconds until no shard of a job runs; return those that still do."""
+    end = time.monotonic() + patience
+    while True:
+        running = [one.shard for one in (await overview.job(registry, name)).each if one.running]
+        if not running or time.monotonic() >= end:
+            return running
+        await asyncio.sleep(POLL)
+
+
 async def _runners(registry: Registry, name: str) -> list[str]:
     return (await overview.job(registry, name)).nodes

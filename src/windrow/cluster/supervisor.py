@@ -7,6 +7,7 @@ Ctrl-C, and the Redis server at once, because nothing there is the truth of anyt
 import asyncio
 import contextlib
 import functools
+import secrets
 import shutil
 import signal
 import tempfile
@@ -23,10 +24,11 @@ from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
-from windrow.crawl.ending import Ending
+from windrow.crawl.ending import LIMITS, Ending
 
 DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
 PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
+LAST = 5.0  # seconds after which the other shards are stopped, when one has seen that a limit of all is reached
 
 
 class JobEnding(msgspec.Struct):
@@ -43,15 +45,19 @@ class Supervisor:
     def __init__(self, directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> None:
         self._places = directories.shards(directory)
         self._url = url
-        self._arguments = arguments
+        self._arguments = [*arguments, "--run", secrets.token_hex(8)]
         self._note = note
         self._processes: dict[int, ShardProcess] = {}
         self._stopping = asyncio.Event()
         self._failed: list[int] = []  # shards
+        self._limit = ""  # of all shards together, which one has seen to be reached
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
         self._stopping.set()
+        self._interrupt()
+
+    def _interrupt(self) -> None:
         for running in self._processes.values():
             running.stop()
 
@@ -65,9 +71,11 @@ class Supervisor:
         if self._failed:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
+        return JobEnding(self._why(endings), time.monotonic() - began, endings)
+
+    def _why(self, endings: Sequence[Ending]) -> str:
         others = sorted({ending.why for ending in endings} - {"done"})
-        why = "stopped" if self._stopping.is_set() else others[0] if others else "done"
-        return JobEnding(why, time.monotonic() - began, endings)
+        return self._limit or ("stopped" if self._stopping.is_set() else others[0] if others else "done")
 
     async def _shard(self, number: int, url: str) -> Ending | None:
         """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
@@ -79,8 +87,10 @@ class Supervisor:
             if self._stopping.is_set():  # since this shard was to be started
                 running.stop()
             code, ending = await running.wait()
-            if ending is not None or self._stopping.is_set():  # if it died at its end, the log is whole
-                return ending
+            if ending is not None:
+                return self._ended(ending)
+            if self._stopping.is_set() or self._limit:  # it dies at its end: the log is whole
+                return None
             if code == process.REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
@@ -96,6 +106,13 @@ class Supervisor:
     def _written(self, number: int) -> int:
         """Return the bytes of a shard's log."""
         return sum(path.stat().st_size for path in (self._places[number] / "log").glob("*"))
+
+    def _ended(self, ending: Ending) -> Ending:
+        """Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it."""
+        if ending.why in LIMITS and not self._limit:
+            self._limit = ending.why
+            asyncio.get_running_loop().call_later(LAST, self._interrupt)
+        return ending
 
     def _relay(self, number: int, line: str) -> None:
         self._note(f"shard {number}: {line}")

@@ -7,25 +7,23 @@ another. Only syncing files runs beside the loop, in a thread.
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import uvloop
-
-from windrow import log, origin, seeds, takedown
+from windrow import log, origin
 from windrow.config import Config
-from windrow.crawl import control, ending, network, recover, seedlist
+from windrow.crawl import control, ending, lives, machine, network, recover, seedlist
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
-from windrow.crawl.checks import check_space
-from windrow.crawl.clock import Clock
+from windrow.crawl.clock import Clock, nap
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
-from windrow.crawl.ending import RunState
+from windrow.crawl.ending import RunState, Sums
 from windrow.crawl.exchanging import Exchanging, Sides
+from windrow.crawl.guest import Guest
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Network, Watch
@@ -34,7 +32,7 @@ from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations
 from windrow.crawl.visits import Visits
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Counts, Grant, Kind, Reason, Receipt, Report, Task
+from windrow.data import Grant, Kind, Made, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
@@ -56,6 +54,7 @@ class Crawl:
         resumed: recover.Resumed,
         clock: Clock,
         neighbours: Neighbours | None = None,
+        guest: Guest | None = None,
     ) -> None:
         self._options = options = control.effective(start, resumed.frontier.controls(), directory)
         self._clock = clock
@@ -68,7 +67,7 @@ class Crawl:
         self._takedown = TakedownFile(directory)
         self._in_flight = InFlight(options.crawl, self._disk, lambda: self._cadence.ask())
         self._cadence = Cadence(self._recorder.commits, self._in_flight, clock.now, self._committed)
-        resolver = Resolver(options.fetch, options.identity)
+        resolver, client = Resolver(options.fetch, options.identity), Client(options.fetch, options.identity)
         self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
         self._fresh = not resumed.seq  # no earlier run got an answer
         self._stations = Stations(
@@ -80,25 +79,25 @@ class Crawl:
             in_flight=self._in_flight,
             network=self._network,
             resolver=resolver,
-            client=Client(options.fetch, options.identity),
+            client=client if guest is None else guest.client(client),
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
-            may_use=neighbours.may_use if neighbours is not None else lambda address: True,
+            others=neighbours,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
-        self._visits = Visits(self._stations, self._ended)
-        self._wake = asyncio.Event()
+        self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
+        self._guest = guest
         self._neighbours = neighbours
+        self.tally = log.Tally()  # of this run
+        self._sums = Sums(self.tally)
+        self._wake = asyncio.Event()
         self._exchanging: Exchanging | None = None
         if neighbours is not None:
             neighbours.lost, neighbours.regained = self._break, self._wake.set
-            sides = Sides(self._frontier, self._recorder, self._cadence, self._admitted, self._end_of_all)
-            self._exchanging = Exchanging(neighbours, sides)
+            self._exchanging = Exchanging(neighbours, self._sides())
         self._stopping = ""
         self._broken: BaseException | None = None
-        self._before = Counts()  # what earlier runs have made
-        self.tally = log.Tally()  # of this run
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
         self.watch: Callable[[Report], None] | None = None  # called with every outcome
 
@@ -106,22 +105,21 @@ class Crawl:
         """Crawl from these seeds and from the URLs that wait already, until the end."""
         self._recorder.start()
         committer = asyncio.create_task(self._commit_often())
-        exchanged: asyncio.Task[None] | None = None
         try:
             await self._stations.pool.start()
             await self._frontier.configure(self._options)  # it was opened before the orders in the log were known
-            self._before = await self._frontier.counts()
+            self._sums.before = await self._frontier.counts()
             await self._add_seeds(tasks)
             await self.orders.begin()
-            exchanged = self._exchange()
+            if self._exchanging is not None:
+                self._exchanging.start(self._ended)
             await self._work()
             await self._finish_visits()
         except Exception as error:  # after a failed commit other things fail too: the first error says why
             self._break(error)
         finally:
-            if self._exchanging is not None and exchanged is not None:
-                self._exchanging.stop()
-                await asyncio.wait((exchanged,))
+            if self._exchanging is not None:
+                await self._exchanging.finish()
             self._cadence.stop()
             await committer  # not cancelled: a frame that was cut has to be written
             end = await self._end()
@@ -164,7 +162,7 @@ class Crawl:
         kept = seedlist.choose(tasks, self._stations.scope, self._options, self.tally.refused, self.note)
         if self._neighbours is not None:
             kept = list(self._neighbours.territory.divide(kept)[0])
-        self.tally.seen += len(await self._recorder.add(kept))
+        await self.add(kept)
 
     async def _work(self) -> None:
         """Lease hosts and start visits until nothing is left or a limit is reached."""
@@ -176,8 +174,8 @@ class Crawl:
             for lease in grant.leases:
                 self._visits.begin(lease)
             idle = grant.again is None and self._visits.over and not self.orders.pending()
-            if self._exchanging is not None:
-                self._exchanging.idle = idle
+            if (asked := self._exchanging or self._guest) is not None:  # whether it is the end
+                asked.idle = idle
             elif idle:
                 self._stopping = "done"
             if not self._stopping:
@@ -204,7 +202,7 @@ class Crawl:
         self._wake.set()
 
     def _check_limits(self, now: float) -> None:
-        limit = ending.reached(self._options.crawl, now - self._started, self._before, self.tally)
+        limit = self._sums.reached(self._options.crawl, now - self._started)
         if limit:
             self.stop(limit)
         elif self._in_flight.enough() and not self._visits:
@@ -214,14 +212,7 @@ class Crawl:
         """Wait until something happens, at most this long and never past the time limit."""
         if self._options.crawl.max_seconds:
             seconds = min(seconds, self._started + self._options.crawl.max_seconds - self._clock.now())
-        if seconds <= 0:
-            await asyncio.sleep(0)
-            return
-        timer = asyncio.get_running_loop().call_later(min(seconds, 3600.0), self._wake.set)
-        try:
-            await self._wake.wait()
-        finally:
-            timer.cancel()
+        await nap(self._wake, seconds)
 
     def _network_changed(self, since: float, resigned: bool) -> None:
         self._recorder.commits.note_offline(since)
@@ -237,12 +228,25 @@ class Crawl:
 
     # Other shards
 
-    def _exchange(self) -> "asyncio.Task[None]":
-        if self._exchanging is None:
-            return asyncio.create_task(asyncio.sleep(0))
-        task = asyncio.create_task(self._exchanging.run())
-        task.add_done_callback(lambda done: self._ended(None if done.cancelled() else done.exception()))
-        return task
+    def _sides(self) -> Sides:
+        return Sides(
+            stations=self._stations,
+            cadence=self._cadence,
+            admitted=self._admitted,
+            made=self._sums.own,
+            heard=self._hear,
+            end=self._end_of_all,
+        )
+
+    def _hear(self, elsewhere: Made) -> None:
+        self._sums.elsewhere, self._in_flight.elsewhere = elsewhere, elsewhere.pages
+        self._wake.set()
+
+    async def add(self, tasks: list[Task]) -> list[Task]:
+        """Admit URLs from outside while the crawl runs; return those that were new."""
+        admitted = await self._recorder.add(tasks)
+        self._admitted(admitted)
+        return admitted
 
     def _admitted(self, tasks: list[Task]) -> None:
         self.tally.seen += len(tasks)
@@ -311,40 +315,4 @@ class Crawl:
         counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
         paused = self.orders.pause() or full or network.describe(self._network.offline)
-        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
-
-
-async def run(
-    directory: Path,
-    options: Config,
-    watch: Callable[[Crawl, recover.Resumed], None],
-    given: Collection[str] = (),
-    neighbours: Neighbours | None = None,
-) -> Ending:
-    """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up.
-
-    `given`: the names of options that the command line sets. They hold instead of those that orders have set.
-    `neighbours`: the other shards, if the directory is one shard of a crawl.
-    """
-    tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
-    check_contact(options, tasks)
-    check_judges(options)
-    with recover.lock(directory):
-        takedown.check_purged(directory)
-        check_space(options, directory)
-        clock = Clock(recover.last_commit(directory))
-        if neighbours is not None:
-            neighbours.start(clock.now)
-        resumed = await recover.resume(directory, options, clock.now(), neighbours)
-        try:
-            crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock, neighbours)
-        except BaseException:
-            await resumed.frontier.close()
-            raise
-        watch(crawl, resumed)
-        return await crawl.run(tasks)
-
-
-def execute(main: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine on the fastest event loop available."""
-    return uvloop.run(main)
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts), machine.look(self._stations))

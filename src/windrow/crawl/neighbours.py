@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from windrow.crawl.commit import OtherShards, Permit
-from windrow.data import Arrival, Counts, Exchanged
+from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Made, Task
 from windrow.frontier import Gate, Territory
 
 
@@ -41,7 +41,12 @@ class Neighbours(OtherShards, Permit, Protocol):
 
     # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time
-    async def call(self, idle: bool, counts: Counts) -> float: ...  # talk; seconds until the next call
+    async def call(self, idle: bool, counts: Counts, made: Made) -> float: ...  # talk; seconds until the next call
+    @property
+    def elsewhere(self) -> Made: ...  # what the other shards have made, as far as they have said so
+    def errands(self) -> list[Task]: ...  # well-known files that other shards need, each once
+    def tell(self, answer: Capture | Failure) -> None: ...  # the answer to one of these
+    def answers(self) -> list[Capture | Failure]: ...  # to what `territory.asked` holds
     async def ended(self) -> bool: ...  # whether all shards are at their end; only for a shard that is idle
     @property
     def may_work(self) -> bool: ...  # whether requests may be sent now; False: wait for `regained`

@@ -65,6 +65,7 @@ class Recorder:
         journal = Log(directory / "log", resumed.position, resumed.apart)
         self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
         self.commits.others = self.commits.permit = neighbours
+        self.commits.written.lengths.update(resumed.files)
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 

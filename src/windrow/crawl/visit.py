@@ -16,17 +16,24 @@ from windrow.config import Config
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Endpoint, Network, suspect
 from windrow.crawl.outage import Way
 from windrow.crawl.record import Recorder
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Capture, Closing, Failure, Kind, Lease, Origin, Reason, Task
-from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.scope import Scope
 from windrow.origin.soft404 import Probes
+
+
+class Downloads(Protocol):
+    """What sends requests: the client, or another program in its place."""
+
+    async def get(self, task: Task, address: str, text: str = "", limit: int = 0) -> Capture | Failure: ...
+    def close(self) -> None: ...
 
 
 class Stations(msgspec.Struct, frozen=True):
@@ -40,11 +47,11 @@ class Stations(msgspec.Struct, frozen=True):
     in_flight: InFlight
     network: Network
     resolver: Resolver
-    client: Client
+    client: Downloads
     pool: Pool
     recorder: Recorder
     disk: Disk
-    may_use: Callable[[str], bool]  # whether no other shard of the crawl has an address
+    others: Neighbours | None  # the other shards of the crawl, if there are any
 
 
 Life = Callable[[Task, "Visit"], Coroutine[Any, Any, None]]
@@ -140,7 +147,8 @@ class Visit:
         task goes back to its queue.
         """
         network, clock = self.stations.network, self.stations.clock
-        if network.offline or not self.stations.may_use(self.lease.address):
+        others = self.stations.others
+        if network.offline or (others is not None and not others.may_use(self.lease.address)):
             return None
         limit = origin.FILES[task.file].limit(self.stations.options.fetch) if task.kind is Kind.FILE else 0
         start = clock.now()

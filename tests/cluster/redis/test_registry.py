@@ -1,6 +1,8 @@
 """Jobs, orders, homes and nodes in Redis: all of it may vanish, and nodes put back what they know."""
 
 import asyncio
+import contextlib
+import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -256,3 +258,62 @@ def test_a_node_of_another_version_whose_record_cannot_be_read_is_left_out(serve
     server.command("HSET", "windrow:nodes", "odd", "{}")
     server.command("SET", "windrow:node:odd", "{}")
     assert [node.name for node in run(server, lambda registry: registry.nodes())] == ["one"]
+
+
+class Copy:
+    """What one node keeps of the job in its files, with one shard, which remembers the last order it carried out."""
+
+    def __init__(self) -> None:
+        self.state = JobState("run", 1)
+        self.orders: dict[int, ClusterOrder] = {}
+        self.carried_out: list[int] = []
+
+    async def round(self, registry: Registry) -> None:
+        """Put back, learn, carry out; as a node does within seconds."""
+        self.state = await registry.put_back(RECORD, SPEC, self.state, self.orders.values())
+        self.orders |= {order.number: order for order in await registry.orders("news")}
+        last = max(self.carried_out, default=0)
+        self.carried_out += [number for number in sorted(self.orders) if number > last]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_lost_every_node_carries_out_each_known_order_once_and_the_latest_state_holds(
+    server: Server, seed: int
+) -> None:
+    chance = random.Random(seed)
+    known: set[int] = set()  # orders that a node has seen
+    latest = JobState("run", 1)
+
+    async def act(registry: Registry) -> JobState:
+        nonlocal latest
+        await registry.create(RECORD, SPEC)
+        nodes = [Copy() for _ in range(4)]
+        for _ in range(60):
+            match chance.randrange(4):
+                case 0:
+                    await registry.client.run(("FLUSHALL",))
+                    back = chance.sample(nodes, len(nodes))
+                    for early in range(chance.randrange(1, len(nodes) + 1)):
+                        await back[early].round(registry)
+                        with contextlib.suppress(ConfigError):  # refused: another node may know more
+                            await registry.order("news", "add", "too early")
+                    for node in back:  # the hush is longer than that
+                        await node.round(registry)
+                    await registry.client.run(("DEL", "windrow:{news}:order-hush"))
+                case 1:
+                    order = await registry.order("news", "add", "http://a.example/")
+                    known.add(order.number)
+                    await chance.choice(nodes).round(registry)
+                case 2:
+                    latest = await registry.change("news", chance.choice(["run", "pause", "stop"]))
+                    await chance.choice(nodes).round(registry)
+                case _:
+                    await chance.choice(nodes).round(registry)
+        for node in nodes:
+            await node.round(registry)
+            assert set(node.carried_out) >= known, "no order is skipped"
+            assert sorted(set(node.carried_out)) == node.carried_out, "in their order, each once"
+            assert node.state == latest
+        return (await registry.job("news"))[2]
+
+    assert run(server, act) == latest

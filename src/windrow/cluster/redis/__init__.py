@@ -1,4 +1,4 @@
-"""The transport over Redis or Valkey, and what shards and nodes share there. Nothing there is the truth of anything.
+"""The transport over Redis or Valkey, and what shards and nodes share there. Of a shard nothing there is the truth.
 
 All keys of a job begin with `windrow:{NAME}:`. The braces are Redis's hash tag: in a cluster of Redis servers all keys
 of a job are on one of them, so that scripts may use several.
@@ -36,6 +36,18 @@ of a job are on one of them, so that scripts may use several.
 | `windrow:nodes` | hash | by name: the last record of a node that has not left |
 | `windrow:node:NAME` | string | the record of a node; expires if the node gives no sign of life |
 | `windrow:drains` | set | names of nodes that shall give their shards back and take no others |
+
+A queue of requests that spiders share (`fifo`) is a job of another kind, and the only one of which Redis is the truth:
+
+| key | type | content |
+|---|---|---|
+| `urls` | list | URLs that are no requests yet |
+| `requests` | list | numbers of the requests that wait |
+| `bodies` | hash | by number: the request |
+| `seen` | set | fingerprints of all requests |
+| `request-leases`, `holders` | sorted set, hash | by number: until when it is held, and by which process |
+| `counts` | hash | what became of requests |
+| `last` | string | the last number |
 
 Scripts are in `scripts/`, one file each.
 """
