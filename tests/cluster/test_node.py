@@ -194,6 +194,7 @@ def test_nodes_shards_and_redis_are_killed_stopped_and_emptied(seed: int, tmp_pa
         names = ["one", "two", "three"]
         for name in names:
             nodes.start(name)
+        nodes.until(lambda: nodes.finished() > 5)  # a job that no node has read yet would be lost with Redis
         for _ in range(12):
             time.sleep(draw.uniform(1.0, 6.0))
             name = draw.choice(names)
