@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import justext
 import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Request, Response
@@ -66,7 +65,11 @@ class Spider(scrapy.Spider):
             self.start_urls = lines.read().split()
         self.stream = open(output, "wb")  # noqa: SIM115  # open for the whole crawl
         self.writer = WARCWriter(self.stream, gzip=True)
-        self.words = frozenset(justext.get_stoplist("English")) if text else None
+        self.words = None
+        if text:
+            import justext  # only for this: other benchmarks use the settings of this file
+
+            self.words = frozenset(justext.get_stoplist("English"))
         self.texts = gzip.open(f"{output}.jsonl.gz", "wt", encoding="utf-8") if text else None  # noqa: SIM115
 
     def parse(self, response: Response) -> Iterator[Request]:
@@ -80,6 +83,8 @@ class Spider(scrapy.Spider):
     def take_text(self, response: Response) -> None:
         if self.texts is None or not response.body:
             return
+        import justext
+
         paragraphs = justext.justext(response.body, self.words)
         good = [paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate]
         self.texts.write(json.dumps({"url": response.url, "text": "\n".join(good)}) + "\n")

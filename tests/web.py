@@ -16,6 +16,7 @@ import dataclasses
 import functools
 import gzip
 import itertools
+import re
 import socket
 import ssl
 import struct
@@ -460,6 +461,8 @@ class Site:
 
     async def _exchange(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         raw = await reader.readuntil(b"\r\n\r\n")
+        if length := re.search(rb"(?i)\r\nContent-Length: *(\d+)", raw):  # of a POST
+            await reader.readexactly(int(length[1]))
         request = read(raw, number)
         self.log.append(request)
         try:

@@ -74,6 +74,7 @@ class Url(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 MOST_HINTS = 24  # bytes; a worker that sends more is not believed
+MOST_REQUEST = 48 << 10  # bytes; the record of a URL has room for 64 KiB
 MOST_DESCRIBED = 128  # bytes of the hints of a task: those of its link, and what the frontier adds of its page
 
 
@@ -100,6 +101,9 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     file: str = ""  # of a FILE task: the name of the well-known file, a key of `origin.FILES`
     embed: int = 0  # requisites in a row that led here; 0: a page itself, 1: its image, 2: a font of its style sheet
     hints: bytes = b""  # what the link said of its target, for the expected value; see frontier/policy/hints.py
+    # The request of another program that downloads the page, in that program's form, see windrow.scrapy; at most
+    # MOST_REQUEST bytes. It is kept with the URL and given back with it.
+    request: bytes = b""
 
 
 class FileState(enum.Enum):

@@ -99,6 +99,36 @@ def test_the_hints_of_a_link_outlive_the_process(state: Directory) -> None:
     assert [(one.url.text, one.hints, one.via) for one in crawl.page().tasks] == [(link.url.text, hints, link.via)]
 
 
+def test_the_request_of_a_link_outlives_the_process_and_a_retry(state: Directory) -> None:
+    data = b"a\nb\0" + bytes(range(256)) * 180
+    crawl = state.open()
+    crawl.add("http://a.org/1")
+    lease = crawl.page()
+    link = task("http://a.org/2", via="http://a.org/1", request=data)
+    entry = crawl.ack(lease.tasks[0], links=[link])
+    crawl.release(lease, last=crawl.now)
+    assert [one.request for one in entry.admitted] == [data]
+    crawl.checkpoint(entry)
+    crawl = state.open(crawl.now + 100.0)
+    [found] = crawl.page().tasks
+    assert (found.url, found.request, found.via) == (link.url, data, link.via)
+    again = Report(seq=0, task=found, reason=Reason.TIMEOUT, detail="", time=crawl.now, final=False)
+    do(crawl.store.ack([again]))
+    fate = do(crawl.store.find(link.url))
+    assert fate is not None and (fate.task.request, fate.task.attempt) == (data, 1)
+
+
+def test_the_page_above_a_link_is_named_without_its_request(state: Directory) -> None:
+    crawl = state.open()
+    do(crawl.store.add([task("http://a.org/1", request=b"x" * 400)]))
+    lease = crawl.page()
+    entry = crawl.ack(lease.tasks[0], links=[task("http://a.org/2", via="http://a.org/1")])
+    crawl.release(lease, last=crawl.now)
+    crawl.checkpoint(entry)
+    crawl = state.open(crawl.now + 100.0)
+    assert [one.via for one in crawl.page().tasks] == ["http://a.org/1"]
+
+
 def test_the_hints_of_a_link_come_back_from_the_log(state: Directory) -> None:
     page, link = task("http://a.org/1"), task("http://a.org/2", via="http://a.org/1", hints=b"\0\7")
     report = Report(seq=1, task=page, reason=Reason.OK, detail="", time=START, links=(link,))

@@ -46,6 +46,7 @@ TASKS = st.builds(
     file=WORDS,
     embed=st.integers(0, 3),
     hints=st.binary(max_size=24),
+    request=st.binary(max_size=24),
 )
 FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
 ORIGINS = st.builds(
@@ -71,6 +72,7 @@ def entries(draw: st.DrawFn) -> Entry:
             via=own.url.text,
             embed=draw(st.integers(0, 3)),
             hints=draw(st.binary(max_size=24)),
+            request=draw(st.binary(max_size=24)),
         )
         for link in draw(st.lists(URLS, max_size=3))
     ]
@@ -117,9 +119,17 @@ FRAMES = st.builds(
     TIMES,
     st.lists(entries(), max_size=3).map(tuple),
     st.dictionaries(WORDS, NUMBERS, max_size=3),
-    st.lists(st.builds(Task, URLS, via=WORDS, embed=st.integers(0, 3), hints=st.binary(max_size=24)), max_size=3).map(
-        tuple
-    ),
+    st.lists(
+        st.builds(
+            Task,
+            URLS,
+            via=WORDS,
+            embed=st.integers(0, 3),
+            hints=st.binary(max_size=24),
+            request=st.binary(max_size=24),
+        ),
+        max_size=3,
+    ).map(tuple),
     NUMBERS,
     st.lists(ORDERS, max_size=2).map(tuple),
     incarnation=NUMBERS,
@@ -148,6 +158,7 @@ def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
         file="robots",
         embed=6,
         hints=b"\0\xff",
+        request=b"\xff\0",
     )
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
     report = Report(**{**fields, "task": own, "links": (), "refused": {}})

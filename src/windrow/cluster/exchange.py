@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from windrow import shards
-from windrow.cluster import messages
-from windrow.cluster.inbound import Inbound, Offer, covers
+from windrow.cluster import messages, pace
+from windrow.cluster.inbound import PATIENCE, Inbound, Offer, covers
 from windrow.cluster.messages import Ack, Batch, Errand, Hello, MessageError, Standing, Told
 from windrow.cluster.outbound import Outbound, Packet
 from windrow.cluster.transport import Incoming, Outgoing
@@ -50,7 +50,9 @@ class ShardExchange:
         self.shard, self.count = shard, count
         others = [other for other in range(count) if other != shard]
         self._exchanged = exchanged
-        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark())) for other in others}
+        slow = pace.factor(count)
+        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark()), PATIENCE * slow) for other in others}
+        self._refresh_seconds = REFRESH * slow
         self._outbound = {other: Outbound(exchanged.tails.get(other, 0)) for other in others}
         self._frame = 0  # the last one that was committed in this run
         self._number = 0  # of calls
@@ -144,7 +146,7 @@ class ShardExchange:
     def outgoing(self, now: float, standing: Standing) -> Outgoing:
         """Return what to say now. `standing`: what the crawl says of itself."""
         self._number += 1
-        if now - self._refreshed >= REFRESH:
+        if now - self._refreshed >= self._refresh_seconds:
             self._refresh(now)
         for inbound in self._inbound.values():
             if inbound.asks(now) and inbound.in_vain:

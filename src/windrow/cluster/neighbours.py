@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import log
+from windrow.cluster import pace
 from windrow.cluster.courier import Courier, LogReader
 from windrow.cluster.errands import ShardErrands
 from windrow.cluster.exchange import ShardExchange
@@ -19,7 +20,7 @@ from windrow.crawl.neighbours import Addresses
 from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Task
 from windrow.frontier import Gate, Territory
 
-BUSY = 0.5  # seconds between two calls while the shard has work
+BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
 RESTING = (0.1, 0.5)  # the same while it has none: at first, and at most while nothing happens
 
 
@@ -48,6 +49,7 @@ class ShardNeighbours:
         self._slots = slots  # None: no two shards have hosts at one address
         self._gate: AddressGate | None = None
         self._ended: tuple[int, ...] = ()
+        self._slow = pace.factor(count)
         self._rest = RESTING[0]
         self._progress = JobProgress(shard, run)
         self._errands = ShardErrands(self.territory)
@@ -90,7 +92,7 @@ class ShardNeighbours:
         if self._exchange.superseded:
             self._exchange.begin(int(self._now() * 1000))
         pause, self._rest = (self._rest, min(2 * self._rest, RESTING[1])) if idle else (BUSY, RESTING[0])
-        return self._courier.pause or pause
+        return self._courier.pause or pause * self._slow
 
     def _hear(self) -> None:
         reply = self._courier.reply

@@ -26,7 +26,9 @@ from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl.ending import LIMITS, STOPS, Ending
 
-DEATHS = 5  # of one shard, after which the crawl is stopped
+DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
+PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
+PAUSE = 1.0  # seconds before a shard is started again; doubled with each death without progress
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
 LAST = 5.0  # seconds after which the other shards are stopped, when one has seen that a limit of all is reached
@@ -83,7 +85,9 @@ class Supervisor:
 
     async def _shard(self, number: int, url: str) -> Ending | None:
         """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
-        for death in range(DEATHS):
+        deaths = 0  # since the last progress
+        while deaths < DEATHS:
+            before = self._written(number)
             process = self._processes[number] = await self._start(number, url)
             if self._stopping.is_set():  # since this shard was to be started
                 process.send_signal(signal.SIGINT)
@@ -97,13 +101,18 @@ class Supervisor:
             if code == REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
+            deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(2.0**death, 10.0)):
+                async with asyncio.timeout(min(PAUSE * 2.0 ** (deaths - 1), 10.0)):
                     await self._stopping.wait()
                     return None
         self._failed.append(number)
         self.stop()
         return None
+
+    def _written(self, number: int) -> int:
+        """Return the bytes of a shard's log."""
+        return sum(path.stat().st_size for path in (self._places[number] / "log").glob("*"))
 
     def _ended(self, ending: Ending) -> Ending:
         """Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it."""

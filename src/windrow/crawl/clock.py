@@ -1,5 +1,6 @@
 """The time of a crawl: steady, whatever happens to the system clock."""
 
+import asyncio
 import time
 from typing import TypeVar
 
@@ -26,6 +27,17 @@ class Clock:
 
     def now(self) -> float:
         return time.monotonic() + self._offset
+
+
+async def nap(wake: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, at most this many seconds."""
+    if seconds <= 0:
+        return await asyncio.sleep(0)
+    timer = asyncio.get_running_loop().call_later(min(seconds, 3600.0), wake.set)
+    try:
+        await wake.wait()
+    finally:
+        timer.cancel()
 
 
 def steady(outcome: _Outcome, now: float) -> _Outcome:

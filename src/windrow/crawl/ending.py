@@ -5,6 +5,7 @@ import signal
 import msgspec
 
 from windrow.config import CrawlOptions
+from windrow.crawl.machine import Machine
 from windrow.data import Counts, Made
 from windrow.log import Tally
 from windrow.units import count
@@ -19,6 +20,7 @@ class RunState(msgspec.Struct, frozen=True):
     counts: Counts
     paused: str = ""  # why the crawl pauses; "": it does not
     goal: str = ""  # how much of its target the corpus has; "": there is no target
+    machine: Machine | None = None  # None: the crawl has ended
 
 
 class Ending(msgspec.Struct):

@@ -36,6 +36,10 @@ class InFlight:
         return 0 < self.limits.max_pages <= self.pages + self.elsewhere
 
     @property
+    def paused(self) -> bool:
+        return self._paused
+
+    @property
     def waiting(self) -> bool:
         return bool(self._queue)
 

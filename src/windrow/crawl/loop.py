@@ -15,17 +15,18 @@ import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config
-from windrow.crawl import control, ending, network, recover, seedlist
+from windrow.crawl import control, ending, lives, machine, network, recover, seedlist
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
 from windrow.crawl.checks import check_space
-from windrow.crawl.clock import Clock
+from windrow.crawl.clock import Clock, nap
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
 from windrow.crawl.ending import RunState, Sums
 from windrow.crawl.exchanging import Exchanging, Sides
+from windrow.crawl.guest import Guest
 from windrow.crawl.inflight import InFlight
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Network, Watch
@@ -56,6 +57,7 @@ class Crawl:
         resumed: recover.Resumed,
         clock: Clock,
         neighbours: Neighbours | None = None,
+        guest: Guest | None = None,
     ) -> None:
         self._options = options = control.effective(start, resumed.frontier.controls(), directory)
         self._clock = clock
@@ -68,7 +70,7 @@ class Crawl:
         self._takedown = TakedownFile(directory)
         self._in_flight = InFlight(options.crawl, self._disk, lambda: self._cadence.ask())
         self._cadence = Cadence(self._recorder.commits, self._in_flight, clock.now, self._committed)
-        resolver = Resolver(options.fetch, options.identity)
+        resolver, client = Resolver(options.fetch, options.identity), Client(options.fetch, options.identity)
         self._network = Network(options, clock, resolver, Watch(self._network_changed, self._break))
         self._fresh = not resumed.seq  # no earlier run got an answer
         self._stations = Stations(
@@ -80,14 +82,15 @@ class Crawl:
             in_flight=self._in_flight,
             network=self._network,
             resolver=resolver,
-            client=Client(options.fetch, options.identity),
+            client=client if guest is None else guest.client(client),
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
             others=neighbours,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
-        self._visits = Visits(self._stations, self._ended)
+        self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
+        self._guest = guest
         self._neighbours = neighbours
         self.tally = log.Tally()  # of this run
         self._sums = Sums(self.tally)
@@ -157,7 +160,7 @@ class Crawl:
         kept = seedlist.choose(tasks, self._stations.scope, self._options, self.tally.refused, self.note)
         if self._neighbours is not None:
             kept = list(self._neighbours.territory.divide(kept)[0])
-        self.tally.seen += len(await self._recorder.add(kept))
+        await self.add(kept)
 
     async def _work(self) -> None:
         """Lease hosts and start visits until nothing is left or a limit is reached."""
@@ -169,8 +172,8 @@ class Crawl:
             for lease in grant.leases:
                 self._visits.begin(lease)
             idle = grant.again is None and self._visits.over and not self.orders.pending()
-            if self._exchanging is not None:
-                self._exchanging.idle = idle
+            if (asked := self._exchanging or self._guest) is not None:  # whether it is the end
+                asked.idle = idle
             elif idle:
                 self._stopping = "done"
             if not self._stopping:
@@ -206,14 +209,7 @@ class Crawl:
         """Wait until something happens, at most this long and never past the time limit."""
         if self._options.crawl.max_seconds:
             seconds = min(seconds, self._started + self._options.crawl.max_seconds - self._clock.now())
-        if seconds <= 0:
-            await asyncio.sleep(0)
-            return
-        timer = asyncio.get_running_loop().call_later(min(seconds, 3600.0), self._wake.set)
-        try:
-            await self._wake.wait()
-        finally:
-            timer.cancel()
+        await nap(self._wake, seconds)
 
     def _network_changed(self, since: float, resigned: bool) -> None:
         self._recorder.commits.note_offline(since)
@@ -242,6 +238,12 @@ class Crawl:
     def _hear(self, elsewhere: Made) -> None:
         self._sums.elsewhere, self._in_flight.elsewhere = elsewhere, elsewhere.pages
         self._wake.set()
+
+    async def add(self, tasks: list[Task]) -> list[Task]:
+        """Admit URLs from outside while the crawl runs; return those that were new."""
+        admitted = await self._recorder.add(tasks)
+        self._admitted(admitted)
+        return admitted
 
     def _admitted(self, tasks: list[Task]) -> None:
         self.tally.seen += len(tasks)
@@ -309,7 +311,7 @@ class Crawl:
         counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
         paused = self.orders.pause() or full or network.describe(self._network.offline)
-        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts), machine.look(self._stations))
 
 
 async def run(

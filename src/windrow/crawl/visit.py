@@ -22,12 +22,18 @@ from windrow.crawl.outage import Way
 from windrow.crawl.record import Recorder
 from windrow.crawl.workers.pool import Pool
 from windrow.data import Capture, Closing, Failure, Kind, Lease, Origin, Reason, Task
-from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.scope import Scope
 from windrow.origin.soft404 import Probes
+
+
+class Downloads(Protocol):
+    """What sends requests: the client, or another program in its place."""
+
+    async def get(self, task: Task, address: str, text: str = "", limit: int = 0) -> Capture | Failure: ...
+    def close(self) -> None: ...
 
 
 class Stations(msgspec.Struct, frozen=True):
@@ -41,7 +47,7 @@ class Stations(msgspec.Struct, frozen=True):
     in_flight: InFlight
     network: Network
     resolver: Resolver
-    client: Client
+    client: Downloads
     pool: Pool
     recorder: Recorder
     disk: Disk

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from windrow.crawl import lives
-from windrow.crawl.visit import Stations, Visit
+from windrow.crawl.visit import Life, Stations, Visit
 from windrow.data import Closing, Lease
 
 
 class Visits:
     """Starts visits and keeps them until they are over. `ended` is called after each task, with what it raised."""
 
-    def __init__(self, stations: Stations, ended: Callable[[BaseException | None], None]) -> None:
+    def __init__(self, stations: Stations, life: Life, ended: Callable[[BaseException | None], None]) -> None:
         self._stations = stations
+        self._life = life
         self._ended_task = ended
         self._visits: dict[str, Visit] = {}  # by host
         self._tasks: dict[asyncio.Task[None], Visit] = {}  # lives and releases
@@ -28,7 +28,7 @@ class Visits:
 
     def begin(self, lease: Lease) -> None:
         """Visit a host."""
-        visit = self._visits[lease.host] = Visit(lease, self._stations, lives.life, self)
+        visit = self._visits[lease.host] = Visit(lease, self._stations, self._life, self)
         visit.begin()
 
     def start(self, coroutine: Coroutine[Any, Any, None], visit: Visit) -> asyncio.Task[None]:

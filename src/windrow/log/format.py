@@ -60,8 +60,8 @@ def _struct(name: str, fields: Iterable[tuple[str, Any, Any]], array_like: bool 
 
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
-# `embed` and `hints` follow `via`: few links have them.
-_IMPLIED = ("via", "embed", "hints", "kind", "attempt", "file")
+# `embed`, `hints` and `request` follow `via`: few links have them.
+_IMPLIED = ("via", "embed", "hints", "request", "kind", "attempt", "file")
 _TASK = {field.name: field for field in msgspec.structs.fields(Task)}
 _WRITTEN = [name for name in _TASK if name not in _IMPLIED]
 _URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
@@ -88,6 +88,8 @@ _seed = attrgetter(*[_paths[name] for name in (*_WRITTEN, "via")])
 
 
 def _written(task: Task) -> Any:
+    if task.request:
+        return (*_link(task), "", task.embed, task.hints, task.request)
     if task.hints:
         return (*_link(task), "", task.embed, task.hints)
     return (*_link(task), "", task.embed) if task.embed else _link(task)
@@ -95,6 +97,8 @@ def _written(task: Task) -> Any:
 
 def _written_seed(task: Task) -> Any:
     """A link that another shard has sent is written like a seed, with all that its page said of it."""
+    if task.request:
+        return (*_seed(task), task.embed, task.hints, task.request)
     if task.hints:
         return (*_seed(task), task.embed, task.hints)
     return (*_seed(task), task.embed) if task.embed else _seed(task)

@@ -12,8 +12,10 @@ from windrow.frontier.store.rows import HostRow
 
 MAGIC = b"windrow urls 2\n\0"
 # priority, depth, distance, redirects, attempt (with `embed` in its two high bits: no page is tried 64 times),
-# reference of the page with the link (high, low), length of the text, length of the hints, which follow it
+# reference of the page with the link (high, low), length of the text, length of the hints, which follow it. A line end
+# within the text ends the URL: the request of another program follows, see Task.
 _HEAD = struct.Struct(">BHBBBHIHB")
+_END = b"\n"  # of a URL with a request; no URL contains it
 _USUAL = 320  # bytes read at once: few URLs are longer
 _BUFFER = 1 << 17
 
@@ -43,7 +45,7 @@ class UrlTexts:
         self.length = length + len(self._buffer)
 
     def append(self, task: Task, via: int) -> int:
-        text = task.url.text.encode()
+        text = task.url.text.encode() if not task.request else task.url.text.encode() + _END + task.request
         ref = self.length
         rest = (via >> 32, via & 0xFFFFFFFF, len(text), len(task.hints))
         try:
@@ -72,7 +74,8 @@ class UrlTexts:
         end = _HEAD.size + length
         if len(raw) < end + more:
             raw = self._bytes(ref, end + more)
-        text = raw[_HEAD.size : end].decode()
+        written, _, request = raw[_HEAD.size : end].partition(_END)
+        text = written.decode()
         return Task(
             Url(text, host.name, host.domain, urls.key(text)),
             priority=priority,
@@ -83,6 +86,7 @@ class UrlTexts:
             attempt=attempt & 63,
             embed=attempt >> 6,
             hints=raw[end : end + more],
+            request=request,
         )
 
     def _page(self, ref: int) -> str:
@@ -92,7 +96,7 @@ class UrlTexts:
         end = _HEAD.size + _HEAD.unpack_from(raw)[7]
         if len(raw) < end:
             raw = self._bytes(ref, end)
-        return raw[_HEAD.size : end].decode()
+        return raw[_HEAD.size : end].partition(_END)[0].decode()
 
     def _bytes(self, ref: int, length: int) -> bytes:
         if ref >= self._written:
