@@ -76,7 +76,7 @@ ADDRESSES = {
     "twisted": ("scrapy/",),
     "typer": ("cli/",),
     "url": ("urls/",),
-    "uvloop": ("crawl/loop.py",),
+    "uvloop": ("crawl/start.py",),
     "xxhash": ("urls/", "shards.py", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
     "zstandard": ("archive/", "cluster/", "coding.py", "streams.py"),
 }

@@ -6,13 +6,18 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
+from windrow.cli import lines
 from windrow.cli.registry import RedisUrl
 from windrow.cli.shards import load_cluster
-from windrow.cli.terminal import Json, note, print_json_line
+from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl.ending import STOPS
+from windrow.crawl.notes import LogLine
+from windrow.metrics import endpoint
+from windrow.units import printable
 
 
 def node(
@@ -34,9 +39,13 @@ def node(
         ),
     ] = 600.0,
     until_done: Annotated[bool, typer.Option("--until-done", help="End when all jobs are done or stopped.")] = False,
+    metrics: Metrics = "",
+    log_json: lines.LogJson = False,
     as_json: Json = False,
 ) -> None:
     """Run shards of the jobs of a Redis server. Ctrl-C gives them back and ends."""
+    if log_json:
+        lines.use_json()
     if not redis:
         raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
     if directory is None:
@@ -53,11 +62,21 @@ def node(
         until_done=until_done,
     )
 
-    async def main() -> Any:
-        made = nodes.ClusterNode(options, _print if as_json else _show)
+    show = _print if as_json else _write if log_json else _show
+
+    async def run(served: endpoint.Joint) -> Any:
+        given = msgspec.structs.replace(options, metrics=served.url, arguments=tuple(served.arguments))
+        made = nodes.ClusterNode(given, show)
         for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, made.stop)
         return await made.run()
+
+    async def main() -> Any:
+        if not metrics:
+            return await run(endpoint.Joint("", []))
+        async with endpoint.joint(metrics) as served:
+            note(f"metrics are served at {served.url}")
+            return await run(served)
 
     ending = asyncio.run(main())
     if as_json:
@@ -71,3 +90,11 @@ def _print(record: Any) -> None:
 
 def _show(found: Any) -> None:
     note(f"{load_cluster('events').describe(found)}{f' ({found.job})' if found.job else ''}")
+
+
+def _write(found: Any) -> None:
+    """Print an event for programs."""
+    whose = {"node": found.node, "crawl": found.job, "shard": f"{found.shard:03}" if found.shard >= 0 else ""}
+    level = "warning" if found.kind in ("died", "lease-lost", "shard-lost") else "info"
+    fields = {name: value for name, value in whose.items() if value}
+    lines.write(LogLine(level, found.kind, printable(found.text), fields))

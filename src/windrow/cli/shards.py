@@ -12,7 +12,7 @@ import typer
 
 from windrow.cli import lines
 from windrow.cli.run import run
-from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, notes, out, print_json
+from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
 from windrow.crawl.ending import STOPS
@@ -72,7 +72,7 @@ def shard(
     try:
         ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
     except load_cluster("fence").ShardTaken as error:
-        notes().print(f"windrow: {error}")
+        note(f"windrow: {error}")
         raise typer.Exit(load_cluster("process").TAKEN) from None
     if as_json:
         print_json(ending)

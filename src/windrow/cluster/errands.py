@@ -5,7 +5,7 @@ gets an errand: it requests the file under its own delays, and gives the answer 
 the file learns from the answer as if it had sent the request, and follows the next redirect, if there is one.
 
 Nothing of this is durable, as errands within one crawl are not: a shard that starts again requests the file of its
-origin again. What is asked is part of a hello, and the answer part of an ack. Both are said as long as they hold, so
+origin again. The question is part of a hello, and the answer part of an ack. Both are said as long as they hold, so
 neither a loss of the transport nor a restart of the other shard loses an errand.
 """
 

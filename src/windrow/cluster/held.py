@@ -52,6 +52,7 @@ class Holdings:
         self._again: dict[Key, float] = {}  # not to be started before
         self.shards: dict[Key, HeldShard] = {}
         self.changed: Callable[[], None] = lambda: None
+        self.arguments: Sequence[str] = ()  # further ones of every process
 
     @property
     def working(self) -> list[Key]:
@@ -84,8 +85,8 @@ class Holdings:
         def note(text: str) -> None:
             self._note("note", text, name, shard)
 
-        lease = ["--lease", f"{self._name}:{number}"]
-        started = await process.start(place, self._url, lease, note)
+        arguments = ["--lease", f"{self._name}:{number}", *self.arguments]
+        started = await process.start(place, self._url, arguments, note)
         held = HeldShard(local, shard, fence=number, process=started, started=time.monotonic())
         self.shards[name, shard] = held
         again = self._deaths.get((name, shard), 0)

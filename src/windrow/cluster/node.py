@@ -44,6 +44,8 @@ class NodeOptions(msgspec.Struct, frozen=True):
     slots: int  # processes at once
     lost_after: float  # seconds without a sign of life after which a data directory counts as lost
     until_done: bool = False
+    metrics: str = ""  # the URL of the node's metrics; "": it serves none
+    arguments: tuple[str, ...] = ()  # of each process of a shard, besides those that it needs
 
 
 class NodeEnding(msgspec.Struct):
@@ -75,6 +77,7 @@ class ClusterNode:
         self._answerer = Answerer(self._registry, options.directory, options.name)
         self._wake = asyncio.Event()
         self._holdings.changed = self._wake.set
+        self._holdings.arguments = options.arguments
         self._events: deque[ClusterEvent] = deque(maxlen=1000)  # that Redis does not have yet
         self._began = time.monotonic()
         self._started = time.time()
@@ -177,6 +180,7 @@ class ClusterNode:
             running=running,
             draining=self._drained or bool(self._why),
             started=self._started,
+            metrics=self._options.metrics,
         )
 
     def _look_around(self, nodes: Sequence[NodeRecord], now: float) -> None:

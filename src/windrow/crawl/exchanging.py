@@ -51,7 +51,7 @@ class Exchanging:
             await asyncio.wait((self._running,))
 
     def _committed(self) -> None:
-        """Talk at once after a commit, if the end may wait for it. A shard with work talks twice per second anyway."""
+        """Talk soon if the end of the crawl may wait for this commit. A shard with work talks often enough anyway."""
         if self.idle:
             self._soon.set()
 

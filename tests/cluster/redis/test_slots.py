@@ -213,6 +213,19 @@ def test_a_server_that_has_lost_its_scripts_gets_them_again(machine: Machine) ->
     assert machine.take(one, "a")
 
 
+def test_slots_that_were_taken_at_different_times_are_renewed_in_one_round(machine: Machine) -> None:
+    one = machine.process("one")
+    start = machine.now
+    assert machine.take(one, "a")
+    machine.now = start + 0.4 * RENEW
+    assert machine.take(one, "b")
+    machine.now = start + RENEW
+    machine.round(one)
+    assert one.again == machine.now + RENEW
+    machine.now += RENEW
+    assert one.may_request("a") and one.may_request("b")
+
+
 def test_a_denied_process_always_knows_when_to_ask_again(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")

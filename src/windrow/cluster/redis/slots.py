@@ -150,8 +150,10 @@ class Slots:
         for address, until in self._cooling.items():
             if until <= now and address not in self._held and address not in self._given:
                 yield "forget", address, 0, 0
+        # Slots that will be due soon are renewed with one that is: else each would need a round of its own.
+        due = any(now - held.renewed >= RENEW for held in self._held.values())
         for address, held in self._held.items():
-            if now - held.renewed >= RENEW:
+            if due and now - held.renewed >= RENEW / 2:
                 yield "hold" if now < held.valid else "keep", address, 0, 0
         for address, awaited in self._awaited.items():
             if now >= self._quiet and now - awaited.asserted >= RENEW:
