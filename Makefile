@@ -58,6 +58,7 @@ reference: $(VENV)/installed
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python -m windrow.config > docs/configuration.md.new && mv docs/configuration.md.new docs/configuration.md
 	$(BIN)/python -m windrow.rules > docs/reasons.md.new && mv docs/reasons.md.new docs/reasons.md
+	$(BIN)/python tools/dashboard.py
 
 # Measure every test and rewrite tests/slow.txt, the list of those that `make quick` leaves out.
 slow: $(VENV)/installed-dev $(VENV)/system
@@ -87,7 +88,7 @@ clean:
 # copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data.
 define copy-tree
 	rm -rf $(1) && mkdir -p $(1) && ln -sfn ../../shared build/shared
-	cp -R src tests tools docs benchmarks *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
+	cp -R src tests tools docs benchmarks deploy *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
 	find $(1) -name '*.so' -delete
 endef
 

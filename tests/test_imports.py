@@ -22,7 +22,7 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "streams", "takedown", "shards"),
+    ("plugins", "rules", "streams", "takedown", "shards", "metrics"),
     ("orders", "storage"),
     ("urls", "config", "files", "units", "scripts", "paths", "fingerprints", "coding", "render"),
     ("data", "comments"),

@@ -81,3 +81,8 @@ def test_a_number_may_have_a_unit(text: str, number: int) -> None:
 def test_a_number_is_whole_and_at_least_one(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         units.number(text)
+
+
+@pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([7, 0, 2, 1], "0-2, 7"), ([1, 3], "1, 3")])
+def test_numbers_that_follow_each_other_are_one_range(numbers: list[int], text: str) -> None:
+    assert units.ranges(numbers) == text

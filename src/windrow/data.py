@@ -447,6 +447,14 @@ class Counts(msgspec.Struct, frozen=True):
     tokens: int = 0  # words of these
 
 
+class Made(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What shards have made, as far as the limits of a crawl count it."""
+
+    pages: int = 0  # of this run
+    documents: int = 0  # over all runs
+    tokens: int = 0  # words of these
+
+
 class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     """A command of the operator to a crawl, running or not: the log keeps it in the frame that carried it out.
 

@@ -1,6 +1,7 @@
 """Numbers, times and texts for people."""
 
 import time
+from collections.abc import Iterable
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
@@ -58,3 +59,14 @@ def moment(epoch: float) -> str:
 def printable(text: str) -> str:
     """Return a text on one line, without characters that would control a terminal: a server may have sent it."""
     return text if text.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return whole numbers in few words: 0-3, 7."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)

@@ -54,6 +54,7 @@ class Bus:
             for receiver, data in said.batches:
                 self.deliver(receiver, data)
         owner = self.owners.get(shard, (0, 0))
+        board = dict(self.standing)
         announced = said.standing is not None and (said.incarnation, said.number) > owner
         if announced:
             assert said.standing is not None
@@ -69,6 +70,7 @@ class Bus:
             unpublished=tuple(range(len(said.batches))) if self.full else (),
             announced=announced,
             superseded=owner[0] if owner[0] > said.incarnation else 0,
+            standings=board,
         )
 
     def deliver(self, receiver: int, data: bytes) -> None:

@@ -129,9 +129,11 @@ def test_the_end_is_believed_only_by_those_that_were_part_of_it() -> None:
     asyncio.run(cluster.run_to_end())
     one = cluster.processes[0]
     del bus.standing[0]  # a shard has left, and Redis has lost what it had said
+    asyncio.run(one.courier.call(cluster.now, one.standing()))
     assert asyncio.run(one.courier.ended(one.standing())) == one.ended
     cluster.crash(0)
     again = cluster.processes[0]
     again.cut()
     again.write()
+    asyncio.run(again.courier.call(cluster.now, again.standing()))
     assert again.standing().idle and not asyncio.run(again.courier.ended(again.standing()))

@@ -1,5 +1,6 @@
 """`windrow crawl --shards`: all shards on one machine, killed at will, find what one crawl finds."""
 
+import asyncio
 import json
 import os
 import random
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from asyncio.subprocess import PIPE
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,9 @@ import pytest
 from tests import crashing, truth
 from tests.redisserver import needs_redis
 from tests.world import World
+from windrow import config
+from windrow.cluster import directories, supervisor
+from windrow.config import ConfigError
 
 pytestmark = needs_redis
 DELAY, IP_DELAY = 0.03, 0.01
@@ -36,8 +41,8 @@ def assert_whole(directory: Path, world: World) -> None:
     assert ends.keys() >= world.expected.must_have | world.expected.redirects | world.expected.missing
 
 
-def start(directory: Path, *arguments: str) -> "subprocess.Popen[str]":
-    environment = {**os.environ, "PYTHONPATH": f"{crashing.ROOT}:{crashing.ROOT / 'src'}"}
+def start(directory: Path, *arguments: str, path: Path = crashing.ROOT) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": f"{path}:{crashing.ROOT / 'src'}"}
     command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory), "--json", *arguments]
     return subprocess.Popen(
         command, cwd=crashing.ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -80,7 +85,6 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         assert len(world.requests()) == count
         for arguments, sentence in (
             (["crawl", str(directory), "--shards", "2"], "has 3 shards, and their number cannot change"),
-            (["crawl", str(directory), "--max-pages", "5"], "crawl.max_pages cannot be used with shards"),
             (["list", str(directory)], "is divided into shards"),
             (["shard", str(directory), "--redis", "redis://127.0.0.1:1"], "is divided into shards"),
             (["shard", str(crawled(directory)[0]), "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
@@ -88,6 +92,26 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         ):
             refused = crashing.run(arguments)
             assert refused.code == 2 and sentence in refused.err, (arguments, refused.err)
+
+
+def test_the_limits_of_a_crawl_count_all_shards_and_the_next_run_continues(tmp_path: Path) -> None:
+    def crawl(*arguments: str) -> tuple[str, int]:
+        process = start(directory, *arguments)
+        out, err = process.communicate(timeout=280)
+        assert process.returncode == 0, err
+        ending = json.loads(out)
+        return ending["why"], sum(shard["tally"]["pages"] for shard in ending["shards"])
+
+    with World(seed=65, pages=200, hosts=12, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2", *truth.TEXT)
+        first = crawl("--shards", "3", "--max-pages", "25")
+        assert first[0] == "pages" and 25 <= first[1] < 150
+        documents = json.loads(crashing.run(["status", str(directory), "--json"]).out)["documents"]
+        why, _ = crawl("--max-documents", str(documents + 10))
+        assert why == "documents"
+        status = json.loads(crashing.run(["status", str(directory), "--json"]).out)
+        assert documents + 10 <= status["documents"] < documents + 120
+        assert crawl("--max-tokens", "10") == ("tokens", 0), "the corpus of earlier runs counts"
 
 
 def test_a_directory_that_was_crawled_without_shards_is_not_divided(tmp_path: Path) -> None:
@@ -161,3 +185,31 @@ def test_shards_and_redis_may_be_killed_again_and_again(seed: int, shards: int, 
         assert exported.code == 0, exported.err
         urls = [json.loads(line)["metadata"]["url"] for line in (tmp_path / "all.jsonl").read_text().splitlines()]
         assert urls and set(urls) <= texts.keys() and len(urls) == len(set(urls))
+
+
+@pytest.mark.parametrize(("grows", "started"), [(0, 2), (supervisor.PROGRESS, 3)])
+def test_a_shard_that_dies_again_and_again_without_progress_ends_the_crawl(
+    grows: int, started: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with World(seed=65, pages=3, hosts=1, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world)
+    (place,) = directories.prepare(directory, config.load(directory / "crawl.toml"), 1)
+    (place / "log").mkdir()
+    lives = 0
+
+    async def die(self: supervisor.Supervisor, number: int, url: str) -> asyncio.subprocess.Process:
+        nonlocal lives
+        lives += 1
+        with (place / "log" / "0").open("ab") as written:
+            written.write(bytes(grows if lives < 3 else 0))
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "raise SystemExit(7)", stdout=PIPE, stderr=PIPE
+        )
+
+    monkeypatch.setattr(supervisor.Supervisor, "_start", die)
+    monkeypatch.setattr(supervisor, "DEATHS", 2)
+    monkeypatch.setattr(supervisor, "PAUSE", 0.01)
+    notes: list[str] = []
+    with pytest.raises(ConfigError, match="shard 0 could not be run"):
+        asyncio.run(supervisor.Supervisor(directory, "", [], notes.append).run())
+    assert lives == started and notes == ["shard 0 has died (exit code 7); it is started again"] * started

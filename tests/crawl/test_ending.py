@@ -9,8 +9,8 @@ from tests import crashing, truth
 from tests.crashing import DEAD, Plan
 from tests.world import World
 from windrow.config import CrawlOptions
-from windrow.crawl import ending
-from windrow.data import Counts
+from windrow.crawl.ending import Sums
+from windrow.data import Counts, Made
 from windrow.log import Tally
 
 IN_FLIGHT = 2
@@ -69,7 +69,19 @@ def assert_target(directory: Path, wanted: int) -> None:
 def test_time_counts_per_run_and_the_corpus_over_all_runs(
     options: dict[str, Any], seconds: float, before: Counts, tally: Tally, limit: str
 ) -> None:
-    assert ending.reached(CrawlOptions(**options), seconds, before, tally) == limit
+    sums = Sums(tally)
+    sums.before = before
+    assert sums.reached(CrawlOptions(**options), seconds) == limit
+
+
+def test_the_corpus_of_the_other_shards_counts() -> None:
+    sums = Sums(Tally(tokens=4, documents=1))
+    sums.before, sums.elsewhere = Counts(tokens=3, documents=2), Made(tokens=2, documents=1)
+    assert sums.own() == Made(documents=3, tokens=7)
+    assert sums.reached(CrawlOptions(max_tokens=10, max_documents=5), 1.0) == ""
+    sums.elsewhere = Made(tokens=3, documents=1)
+    assert sums.reached(CrawlOptions(max_tokens=10, max_documents=5), 1.0) == "tokens"
+    assert sums.reached(CrawlOptions(max_documents=4), 1.0) == "documents"
 
 
 def test_a_crawl_ends_with_its_tokens_and_a_second_run_requests_nothing(world: World, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from windrow.crawl.exchanging import Exchanging, Sides
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Counts
+from windrow.data import Counts, Made
 
 
 class DeafNeighbours:
@@ -13,7 +13,9 @@ class DeafNeighbours:
 
     cancelled = 0
 
-    async def call(self, idle: bool, counts: Counts) -> float:
+    elsewhere = Made()
+
+    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
         return 60.0
 
     def arrived(self) -> None:
@@ -48,12 +50,20 @@ def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_i
     async def main() -> int:
         part: Any = Part()
         neighbours: Any = DeafNeighbours()
-        exchanging = Exchanging(neighbours, Sides(part, part, part, lambda tasks: None, lambda: None))
-        running = asyncio.create_task(exchanging.run())
+        sides = Sides(
+            frontier=part,
+            recorder=part,
+            cadence=part,
+            admitted=lambda tasks: None,
+            made=Made,
+            heard=lambda made: None,
+            end=lambda: None,
+        )
+        exchanging = Exchanging(neighbours, sides)
+        exchanging.start(lambda error: None)
         for _ in range(3):
             await asyncio.sleep(0)
-        exchanging.stop()
-        await asyncio.wait_for(running, 60)
+        await asyncio.wait_for(exchanging.finish(), 60)
         return neighbours.cancelled
 
     assert asyncio.run(main()) == 1

@@ -18,7 +18,7 @@ def test_notes_reach_the_operator_and_the_file(tmp_path: Path) -> None:
     voice.open(tmp_path)
     voice.say("a note")
     voice.record("only for the file")
-    voice.stamp("progress")
+    voice.progress("progress", {"pages": 1})
     voice.warn("a warning")
     assert said(tmp_path) == ["a note", "only for the file", "progress", "a warning"]
     assert shown[0] == "a note" and shown[1].endswith("  progress") and shown[2] == "a warning"
@@ -29,7 +29,7 @@ def test_a_quiet_run_shows_only_warnings(tmp_path: Path) -> None:
     voice = Notes(shown.append, quiet=True)
     voice.open(tmp_path)
     voice.say("a note")
-    voice.stamp("progress")
+    voice.progress("progress", {"pages": 1})
     voice.warn("a warning")
     assert shown == ["a warning"]
     assert said(tmp_path) == ["a note", "progress", "a warning"]

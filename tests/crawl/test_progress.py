@@ -73,7 +73,8 @@ def lines(every: float, wanted: int) -> list[str]:
     async def main() -> None:
         enough = asyncio.Event()
 
-        def say(text: str) -> None:
+        def say(text: str, figures: progress.Figures) -> None:
+            assert figures["urls_waiting"] == 3
             said.append(text)
             if len(said) == wanted:
                 enough.set()

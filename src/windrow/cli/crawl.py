@@ -9,10 +9,22 @@ import typer
 
 from windrow import config, files, seeds
 from windrow.batch import topic as topics
-from windrow.cli import shards
+from windrow.cli import lines, shards
 from windrow.cli.run import Voice, run
+from windrow.cli.shards import ENDINGS
 from windrow.cli.storing import StoringProcess
-from windrow.cli.terminal import Directory, Json, Settings, command, is_divided, load, number, out, print_json
+from windrow.cli.terminal import (
+    Directory,
+    Json,
+    Metrics,
+    Settings,
+    command,
+    is_divided,
+    load,
+    number,
+    out,
+    print_json,
+)
 from windrow.config import ConfigError, FocusOptions
 from windrow.crawl import display, loop, seedlist
 from windrow.data import Url
@@ -21,15 +33,6 @@ from windrow.judge.language import codes
 from windrow.units import count, share, size, span
 
 _LIMITS = ("scope.tlds=", "scope.domains=", "scope.hosts=", "scope.allow=", "scope.max_distance=")
-_ENDINGS = {
-    "done": "nothing is left to crawl",
-    "stopped": "stopped",
-    "pages": "the page limit is reached",
-    "seconds": "the time limit is reached",
-    "tokens": "the corpus has as many tokens as crawl.max_tokens wants",
-    "documents": "the corpus has as many documents as crawl.max_documents wants",
-    "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
-}
 
 NO_TOPIC = "--background says what a topic is compared with; give the topic with --topic TEXT"
 Background = Annotated[
@@ -154,6 +157,8 @@ def crawl(
         typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N", show_default=False),
     ] = 0,
     redis: shards.Redis = "",
+    metrics: Metrics = "",
+    log_json: lines.LogJson = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a line per outcome.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
     as_json: Json = False,
@@ -161,6 +166,8 @@ def crawl(
     """Run a crawl, or continue one that was stopped or killed. Ctrl-C stops it cleanly."""
     if verbose and quiet:
         raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
+    if log_json:
+        lines.use_json(directory)
     limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
     limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
     limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
@@ -169,14 +176,14 @@ def crawl(
     if wanted or is_divided(directory):
         if store_to:
             raise ConfigError("--store-to cannot be used with shards; run windrow store for each of DIR/shards")
-        return _crawl_shards(directory, wanted, given, redis, as_json)
+        return shards.crawl_all(directory, wanted, given, shards.Service(redis, metrics), as_json)
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     options = load(directory, given)
     with StoringProcess(directory, store_to) as storing:
-        ending = run(directory, options, given, voice, begun=storing.start)
+        ending = run(directory, options, given, voice, begun=storing.start, metrics=metrics)
     if as_json:
         print_json(ending)
-    elif not quiet:
+    elif not quiet and not log_json:  # programs have the last line
         show_ending(directory, ending)
         if settings:
             keep = f"to keep it, write it into {directory / 'crawl.toml'}"
@@ -187,19 +194,11 @@ def crawl(
         raise typer.Exit(2)
 
 
-def _crawl_shards(directory: Path, number: int, given: list[str], redis: str, as_json: bool) -> None:
-    ending = shards.crawl(directory, load(directory, given), number, given, redis)
-    if as_json:
-        print_json(ending)
-    else:
-        shards.show_ending(directory, ending, _ENDINGS)
-
-
 def show_ending(directory: Path, ending: loop.Ending) -> None:
     """Print how a run ended, in the words and numbers of `windrow status`."""
     tally, waiting = ending.tally, ending.counts.waiting
     sent = f"{count(tally.requests, 'request')}, {count(tally.captures, 'capture')}, {count(tally.pages, 'page')}"
-    out.print(f"{_ENDINGS.get(ending.why, ending.why)} after {span(ending.seconds)}: {sent}, ", end="")
+    out.print(f"{ENDINGS.get(ending.why, ending.why)} after {span(ending.seconds)}: {sent}, ", end="")
     out.print(f"{size(tally.downloaded)} downloaded, {count(waiting, 'URL')} waiting.")
     if tally.clean:
         kept = f"{size(tally.kept)} of text kept, a yield of {share(tally.kept, tally.downloaded)}"

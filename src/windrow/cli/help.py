@@ -25,6 +25,7 @@ PANELS = {  # headings of the commands, in their order
         "add",
         "set",
         "retry",
+        "cluster",
     ),
     "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
     "Use the corpus": ("export", "publish", "store", "dedup", "merge", "rebuild", "purge"),

@@ -1,6 +1,7 @@
 """The list of all commands, `windrow --version`, and the errors that the user can fix."""
 
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import windrow
 from windrow import kernels
 from windrow.cli import (
     batch,
+    cluster,
     completion,
     control,
     corpus,
@@ -20,6 +22,7 @@ from windrow.cli import (
     help,
     index,
     language,
+    lines,
     listing,
     lm,
     merge,
@@ -40,6 +43,7 @@ from windrow.cli import (
     why,
 )
 from windrow.config import ConfigError
+from windrow.crawl.notes import LogLine
 
 app = typer.Typer(
     cls=help.Group,
@@ -80,7 +84,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "reasons": options.reasons,
     "completion": completion.completion,
 }
-_APPS: dict[str, typer.Typer] = {"extract": extract.app, "language": language.app, "lm": lm.app}
+_APPS: dict[str, typer.Typer] = {"cluster": cluster.app, "extract": extract.app, "language": language.app, "lm": lm.app}
 for name, command in _COMMANDS.items():
     app.command(name, rich_help_panel=help.panel(name))(command)
 for name, inner in _APPS.items():
@@ -116,8 +120,16 @@ def main() -> None:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or 'the system'}: {error.strerror or error}; fix that and run the same command again")
+    except Exception:
+        if not lines.are_json():
+            raise
+        lines.write(LogLine("error", "error", "an unexpected error ended Windrow", {"trace": traceback.format_exc()}))
+        sys.exit(1)
 
 
 def fail(message: str) -> None:
-    sys.stderr.write(f"windrow: {message}\n")
+    if lines.are_json():
+        lines.write(LogLine("error", "error", message))
+    else:
+        sys.stderr.write(f"windrow: {message}\n")
     sys.exit(2)

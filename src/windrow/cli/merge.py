@@ -27,6 +27,7 @@ def merge(
             help="File of URLs, hosts and domains to leave out, besides the takedown.txt of the shards.", metavar="FILE"
         ),
     ] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Merge also if shards of a job are not here.")] = False,
     settings: Settings = None,
     engine_name: EngineName = "local",
     workers: Workers = 0,
@@ -43,7 +44,7 @@ def merge(
     engine.require()
     from windrow.batch import merge as job
 
-    shards = undivided(shards)
+    shards = undivided(shards, "" if partial else "name the directories of all nodes, or add --partial")
     for path in shards:
         if status.is_running(path):
             raise ConfigError(f"{path} is being crawled; wait for its end, or stop it with: windrow stop {path}")

@@ -10,12 +10,14 @@ from typing import Literal
 
 import windrow
 from windrow import kernels
-from windrow.cli import terminal
+from windrow.cli import lines, terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, progress, recover
 from windrow.crawl.ending import STOPS, RunState
+from windrow.crawl.metrics import RunMetrics
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.notes import Notes
+from windrow.metrics import endpoint
 from windrow.units import count
 
 Voice = Literal["quiet", "normal", "verbose"]
@@ -31,13 +33,15 @@ def run(
     voice: Voice = "normal",
     others: Others = contextlib.nullcontext,
     begun: Callable[[], None] = lambda: None,
+    metrics: str = "",
 ) -> loop.Ending:
     """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
 
     given: what the command line sets, as "section.option=value". others: the other shards, if there are any. begun:
-    called when the directory is locked.
+    called when the directory is locked. metrics: where to serve them; "" for nowhere.
     """
-    return loop.execute(_Run(directory, options, given, voice, begun).main(others))
+    one = _Run(directory, options, given, voice, begun)
+    return loop.execute(one.serve_metrics(metrics, others) if metrics else one.main(others))
 
 
 class _Run:
@@ -52,10 +56,18 @@ class _Run:
         self._given = given
         self._voice = voice
         self._console = terminal.notes()
-        self._notes = Notes(lambda text: self._console.print(text), quiet=voice == "quiet")
+        program = lines.write if lines.are_json() else None
+        self._notes = Notes(lambda text: self._console.print(text), voice == "quiet", program)
+        self._metrics: RunMetrics | None = None
         self._crawl: loop.Crawl | None = None
         self._early = 0  # signals that arrived before the crawl could be stopped
         self._beside: list[asyncio.Task[None]] = []  # the display, the lines of progress
+
+    async def serve_metrics(self, address: str, others: Others) -> loop.Ending:
+        self._metrics = RunMetrics(self._directory)
+        async with endpoint.serve(address, self._metrics.collect) as url:
+            self._notes.say(f"metrics are served at {url}")
+            return await self.main(others)
 
     async def main(self, others: Others) -> loop.Ending:
         if missing := kernels.missing():
@@ -63,7 +75,7 @@ class _Run:
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
         for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # who starts a shard has blocked them until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # the supervisor of a shard has blocked them until now
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
             async with others() as neighbours:
@@ -72,13 +84,15 @@ class _Run:
                 ending = await loop.run(self._directory, self._options, self._begin, names, neighbours)
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was
-                self._notes.record(f"ended by an error: {error}")
+                self._notes.record(f"ended by an error: {error}", "error")
             raise
         finally:
             for task in self._beside:
                 task.cancel()
         pace = ending.seconds, ending.tally.requests / max(ending.seconds, 1e-9)
-        self._notes.record(f"ended ({ending.why}) after {progress.line(ending.tally, RunState(ending.counts), pace)}")
+        state = RunState(ending.counts)
+        figures = {"why": ending.why, **progress.figures(ending.tally, state, pace)}
+        self._notes.record(f"ended ({ending.why}) after {progress.line(ending.tally, state, pace)}", "end", figures)
         return ending
 
     def _stop(self) -> None:
@@ -93,7 +107,7 @@ class _Run:
         self._begun()
         notes = self._notes
         notes.open(self._directory)
-        notes.record(f"windrow {windrow.__version__} starts")
+        notes.record(f"windrow {windrow.__version__} starts", "start")
         for setting in self._given:
             notes.record(f"--set {setting}")
         for line in resumed.torn:
@@ -108,10 +122,13 @@ class _Run:
 
     def _show(self, crawl: loop.Crawl) -> None:
         notes = self._notes
-        live = self._console.is_terminal and self._voice != "quiet"
-        lines = progress.report(crawl, self._options.crawl.progress_seconds, notes.record if live else notes.stamp)
-        self._beside.append(asyncio.create_task(lines))
+        live = self._console.is_terminal and self._voice != "quiet" and not lines.are_json()
+        say = (lambda text, figures: notes.record(text)) if live else notes.progress
+        report = progress.report(crawl, self._options.crawl.progress_seconds, say)
+        self._beside.append(asyncio.create_task(report))
         if live:
             self._beside.append(asyncio.create_task(display.show(crawl, self._console)))
         if self._voice == "verbose":
-            crawl.watch = lambda report: notes.echo(progress.outcome(report))
+            crawl.watch = lambda report: notes.outcome(progress.outcome(report), progress.outcome_figures(report))
+        if self._metrics is not None:
+            self._metrics.begin(crawl)

@@ -6,21 +6,39 @@ import importlib
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from windrow.cli import lines
 from windrow.cli.run import run
-from windrow.cli.terminal import Directory, Json, Settings, command, load, note, out, print_json
+from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
 from windrow.crawl.ending import STOPS
+from windrow.crawl.notes import LogLine
+from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
 
 Redis = Annotated[
     str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
 ]
-_WHOLE = ("max_tokens", "max_documents", "max_pages")  # limits that no shard can see alone
+ENDINGS = {
+    "done": "nothing is left to crawl",
+    "stopped": "stopped",
+    "pages": "the page limit is reached",
+    "seconds": "the time limit is reached",
+    "tokens": "the corpus has as many tokens as crawl.max_tokens wants",
+    "documents": "the corpus has as many documents as crawl.max_documents wants",
+    "offline": "no host has ever answered: check the network and the seeds, then run the same command again; stopped",
+}
+
+
+class Service(NamedTuple):
+    """Where a crawl with shards talks to other programs."""
+
+    redis: str  # "": to a server that it starts itself
+    metrics: str  # "": nowhere
 
 
 def shard(
@@ -29,34 +47,61 @@ def shard(
     patience: Annotated[
         float, typer.Option(help="Wait so long for a Redis server that does not answer yet.", metavar="SECONDS")
     ] = 0.0,
+    run_name: Annotated[
+        str,
+        typer.Option("--run", help="Name of this run, the same for all shards: pages count in a run.", metavar="NAME"),
+    ] = "",
     settings: Settings = None,
+    metrics: Metrics = "",
+    log_json: lines.LogJson = False,
     as_json: Json = False,
 ) -> None:
     """Run one shard of a crawl. `windrow crawl --shards` does this for all of them."""
+    if log_json:
+        lines.use_json(directory)
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience)
-    ending = run(directory, options, settings or (), "quiet", others)
+    others = functools.partial(module.neighbours, directory, options, redis, patience, run_name)
+    ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
     if as_json:
         print_json(ending)
 
 
-def crawl(directory: Path, options: Config, shards: int, settings: list[str], redis: str) -> Any:
+def crawl_all(directory: Path, number: int, given: list[str], service: Service, as_json: bool) -> None:
+    """Crawl with all shards of a directory and print how that ended."""
+    ending = crawl(directory, load(directory, given), number, given, service)
+    if as_json:
+        print_json(ending)
+    elif lines.are_json():
+        figures = {"why": ending.why, "seconds": round(ending.seconds, 3), "shards": len(ending.shards)}
+        lines.write(LogLine("info", "end", f"all shards have ended ({ending.why})", figures))
+    else:
+        show_ending(directory, ending, ENDINGS)
+
+
+def crawl(directory: Path, options: Config, shards: int, settings: list[str], service: Service) -> Any:
     """Crawl with all shards of a directory; return how that ended."""
-    for name in _WHOLE:
-        if getattr(options.crawl, name):
-            raise ConfigError(f"crawl.{name} cannot be used with shards; stop the crawl with Ctrl-C when it is enough")
+    if (directory / "state.json").exists():
+        raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
-    supervisor = supervisors.Supervisor(directory, redis, arguments, note)
+    arguments += ["--log-json"] if lines.are_json() else []
 
-    async def main() -> Any:
+    async def run(more: list[str]) -> Any:
+        supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
         for number in STOPS:
             asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
         return await supervisor.run()
+
+    async def main() -> Any:
+        if not service.metrics:
+            return await run([])
+        async with endpoint.joint(service.metrics) as served:
+            note(f"metrics are served at {served.url}")
+            return await run(served.arguments)
 
     return asyncio.run(main())
 

@@ -1,6 +1,12 @@
 """`windrow status`: the counts of a crawl, as a labelled table."""
 
-from windrow import log, orders
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow import files, log, metrics, orders
 from windrow.cli.terminal import (
     Directory,
     Json,
@@ -14,16 +20,42 @@ from windrow.cli.terminal import (
     progress,
     undivided,
 )
+from windrow.config import ConfigError
+from windrow.crawl import metrics as measured
 from windrow.crawl import network
 from windrow.crawl import status as states
 from windrow.crawl.control import standing
 from windrow.crawl.status import Status
 from windrow.units import count, moment, share, size
 
+_FORMATS = ("prometheus", "openmetrics")
 
-def status(directory: Directory, as_json: Json = False) -> None:
+
+def status(
+    directory: Directory,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Print metrics in place of the table: prometheus (for the textfile collector) or openmetrics.",
+            metavar="FORMAT",
+            show_default=False,
+        ),
+    ] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --format: replace this file.", metavar="FILE")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Show the state of a crawl. Every admitted URL is waiting, in flight, or finished with exactly one reason."""
+    if form and (form not in _FORMATS or as_json):
+        raise ConfigError(f"--format {form!r} cannot be used; give prometheus or openmetrics, and --json without it")
+    if output is not None and not form:
+        raise ConfigError("-o is for metrics; say --format prometheus too")
     places = undivided([directory])
+    if form:
+        return _write_metrics(places, form, output)
     with progress("status", sum(map(log.length, places))) as watch:
         found = states.total([states.status(place, watch) for place in places])
     if as_json:
@@ -40,6 +72,16 @@ def status(directory: Directory, as_json: Json = False) -> None:
     if found.finished:
         out.print(f"URLs of a reason: {command('list', directory, '--reason', next(iter(found.finished)))}")
     out.print(f"Meaning of the reasons and rules: {command('reasons')}")
+
+
+def _write_metrics(places: list[Path], form: str, output: Path | None) -> None:
+    with progress("status", sum(map(log.length, places))) as watch:
+        families = metrics.joined([measured.recorded(place, watch) for place in places])
+    text = metrics.text(families, form == "openmetrics")
+    if output is None:
+        sys.stdout.write(text.decode())
+    else:
+        files.write(output, text)  # whole or not at all: the collector may read it at any moment
 
 
 def _state(found: Status) -> str:

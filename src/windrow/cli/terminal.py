@@ -22,7 +22,7 @@ from rich.progress import (
 )
 
 from windrow import config, units
-from windrow.cli import completion
+from windrow.cli import completion, lines
 from windrow.config import Config, ConfigError
 
 Item = TypeVar("Item")
@@ -37,9 +37,59 @@ def is_divided(directory: Path) -> bool:
     return (directory / "shards").is_dir() and (directory / "job.json").exists()
 
 
-def undivided(paths: Iterable[Path]) -> list[Path]:
-    """Return crawl directories, with those of its shards in place of a crawl that is divided into them."""
-    return [place for path in paths for place in (sorted((path / "shards").iterdir()) if is_divided(path) else [path])]
+class _JobPart(msgspec.Struct):
+    """What job.json says, as far as it is needed here: `cluster.directories` needs the library of Redis."""
+
+    id: str
+    name: str
+    shards: int
+
+
+class _JobFile(msgspec.Struct):
+    job: _JobPart
+
+
+def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
+    """Return crawl directories, with those of its shards in place of a crawl that is divided into them.
+
+    A node has only the shards that it has run. A note names those that are in none of the directories; `whole`: refuse
+    them instead, with this hint.
+    """
+    places: list[Path] = []
+    jobs: dict[str, tuple[_JobPart, list[int]]] = {}
+    for path in paths:
+        if not is_divided(path):
+            places.append(path)
+            continue
+        found = sorted(place for place in (path / "shards").iterdir() if place.name.isdigit() and place.is_dir())
+        if not found:
+            raise ConfigError(f"{path} has none of its shards; give a directory of a node that has some")
+        places += found
+        job = _job(path)
+        jobs.setdefault(job.id, (job, []))[1].extend(int(place.name) for place in found)
+    for job, numbers in jobs.values():
+        _check_parts(job, numbers, whole)
+    return places
+
+
+def _job(path: Path) -> _JobPart:
+    try:
+        return msgspec.json.decode((path / "job.json").read_bytes(), type=_JobFile).job
+    except msgspec.MsgspecError as error:
+        fix = "restore it from another node, or from the directory of a shard"
+        raise ConfigError(f"{path / 'job.json'} cannot be read ({error}); {fix}") from None
+
+
+def _check_parts(job: _JobPart, numbers: list[int], whole: str) -> None:
+    missing = units.ranges(set(range(job.shards)) - set(numbers))
+    twice = units.ranges({number for number in numbers if numbers.count(number) > 1})
+    if missing:
+        text = f"of the {job.shards} shards of {job.name}, these are not here: {missing}"
+        if whole:
+            raise ConfigError(f"{text}; {whole}")
+        note(f"{text}; they are on other machines, or have not begun")
+    if twice:
+        note(f"these shards of {job.name} are given twice, because they moved to an empty directory: {twice}")
 
 
 def _undivided(context: typer.Context, directory: Path) -> Path:
@@ -53,6 +103,15 @@ def _undivided(context: typer.Context, directory: Path) -> Path:
 
 Directory = Annotated[Path, typer.Argument(help="The crawl's directory.", metavar="DIR", callback=_undivided)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Metrics = Annotated[
+    str,
+    typer.Option(
+        "--metrics",
+        help="Serve metrics for Prometheus at this port; without HOST at 127.0.0.1 only.",
+        metavar="[HOST:]PORT",
+        show_default=False,
+    ),
+]
 TakedownList = Annotated[
     Path | None,
     typer.Option(
@@ -81,7 +140,7 @@ def notes() -> Console:
 
 def note(text: str) -> None:
     """Print a line on standard error; above a bar, which replaces the stream meanwhile."""
-    sys.stderr.write(f"{text}\n")
+    lines.note(text)
 
 
 def load(directory: Path, overrides: list[str] | None = None) -> Config:

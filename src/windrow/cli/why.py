@@ -6,6 +6,7 @@ import typer
 
 from windrow.cli.terminal import Directory, Json, load_or_default, out, print_json
 from windrow.crawl import story as stories
+from windrow.crawl.story import Story
 from windrow.units import moment, printable
 
 
@@ -18,6 +19,11 @@ def why(
     story = stories.why(directory, url, load_or_default(directory))
     if as_json:
         return print_json(story)
+    show(story)
+
+
+def show(story: Story) -> None:
+    """Print the story of a URL."""
     out.print(story.url)
     for event in story.events:
         out.print(printable(f"  {moment(event.time)}  {event.what}"))

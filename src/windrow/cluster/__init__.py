@@ -12,7 +12,9 @@ lose, repeat, delay and reorder them, and may be emptied at any time.
 - `transport`: what a carrier of messages must do; `courier` moves messages between an exchange and a transport
 - `end`: whether the whole crawl is at its end, exactly
 - `neighbours`: the other shards, as the crawl of one shard needs them
-- `redis`: the transport over Redis or Valkey, leases of shards, address slots, and the record of a job
+- `redis`: the transport over Redis or Valkey, leases of shards, address slots, the record of a job, and the registry of
+  jobs, orders and nodes
+- `creation`, `overview`, `steering`, `answers`, `events`, `hosts`: the side of the operator (`windrow cluster`)
 
 docs/cluster.md has the protocol with its invariants; decision 34 says why it is so.
 """

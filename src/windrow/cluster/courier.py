@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from windrow import log
-from windrow.cluster import end, messages
+from windrow.cluster import end, messages, pace
 from windrow.cluster.exchange import ShardExchange, Unsent
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
@@ -12,6 +12,7 @@ from windrow.cluster.transport import Transport, Unavailable
 from windrow.data import Task
 
 LINKS = 1000  # in a packet that is read from the log, about
+LOOK = 20  # with many shards the first of them reads the survey, and the others, in case it cannot, rarely
 BACKOFF = (0.1, 5.0)  # seconds until the next call while the transport does not answer: at first, at most
 
 Reader = Callable[[Unsent], Awaitable[Sequence[Packet]]]
@@ -24,6 +25,7 @@ class Courier:
         self._exchange = exchange
         self._transport = transport
         self._read = read
+        self._looks = 0  # at a job that is idle in all its shards
         self.pause = 0.0  # seconds to wait before the next call, while the transport does not answer
         self.failure = ""  # why it does not answer; empty: it does
 
@@ -52,13 +54,15 @@ class Courier:
         exchange = self._exchange
         if not standing.idle or not exchange.at_rest:
             return ()
+        for other in exchange.board.values():
+            if len(other.ended) == exchange.count and other.ended[exchange.shard] == exchange.incarnation:
+                return other.ended
+        if not end.all_idle({**exchange.board, exchange.shard: standing}, exchange.count):
+            return ()
+        self._looks += 1
+        if exchange.count > pace.FEW and exchange.shard and self._looks % LOOK:
+            return ()
         try:
-            standings = await self._transport.standings()
-            for other in standings.values():
-                if len(other.ended) == exchange.count and other.ended[exchange.shard] == exchange.incarnation:
-                    return other.ended
-            if not end.all_idle(standings, exchange.count):
-                return ()
             survey = await self._transport.survey()
         except Unavailable as error:
             self._failed(error)

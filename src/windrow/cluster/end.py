@@ -33,6 +33,12 @@ def incarnations(survey: Survey, shards: int) -> tuple[int, ...]:
     return tuple(survey.standings[shard].incarnation for shard in range(shards))
 
 
+def seen(standings: Mapping[int, Standing], shards: int) -> bool:
+    """Return whether a shard has seen the end, and no shard has started again since."""
+    now = tuple(standings[shard].incarnation if shard in standings else 0 for shard in range(shards))
+    return any(standing.ended == now for standing in standings.values())
+
+
 def _level(survey: Survey, sender: int, receiver: int) -> bool:
     hello, ack = survey.hellos.get((sender, receiver)), survey.acks.get((sender, receiver))
     if hello is None or ack is None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from windrow import shards
-from windrow.cluster import messages
-from windrow.cluster.inbound import Inbound, Offer, covers
+from windrow.cluster import messages, pace
+from windrow.cluster.inbound import PATIENCE, Inbound, Offer, covers
 from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
 from windrow.cluster.outbound import Outbound, Packet
 from windrow.cluster.transport import Incoming, Outgoing
@@ -50,7 +50,9 @@ class ShardExchange:
         self.shard, self.count = shard, count
         others = [other for other in range(count) if other != shard]
         self._exchanged = exchanged
-        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark())) for other in others}
+        slow = pace.factor(count)
+        self._inbound = {other: Inbound(exchanged.got.get(other, Watermark()), PATIENCE * slow) for other in others}
+        self._refresh_seconds = REFRESH * slow
         self._outbound = {other: Outbound(exchanged.tails.get(other, 0)) for other in others}
         self._frame = 0  # the last one that was committed in this run
         self._number = 0  # of calls
@@ -63,6 +65,7 @@ class ShardExchange:
         self._rounds: collections.deque[tuple[str, dict[int, Watermark]]] = collections.deque()  # read, not yet durable
         self._pending: list[Task] = []
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
+        self.board: dict[int, Standing] = {}  # what the shards said of themselves, as of the last call
         self.damaged = 0  # messages that could not be read
         self.superseded = 0  # an incarnation of this shard above ours: another process has it, or our clock is behind
         self.begin(incarnation)
@@ -141,7 +144,7 @@ class ShardExchange:
     def outgoing(self, now: float, standing: Standing) -> Outgoing:
         """Return what to say now. `standing`: what the crawl says of itself."""
         self._number += 1
-        if now - self._refreshed >= REFRESH:
+        if now - self._refreshed >= self._refresh_seconds:
             self._refresh(now)
         for inbound in self._inbound.values():
             if inbound.asks(now) and inbound.in_vain:
@@ -178,6 +181,7 @@ class ShardExchange:
 
     def incoming(self, said: Outgoing, reply: Incoming, now: float) -> None:
         """Take in the reply to a call."""
+        self.board = reply.standings
         if reply.superseded > self.incarnation:
             self.superseded = max(self.superseded, reply.superseded)
         if reply.announced:

@@ -26,7 +26,8 @@ class Inbound:
     forward within an incarnation of the sender. A watermark that moved back would make the end of a crawl undecidable.
     """
 
-    def __init__(self, mark: Watermark) -> None:
+    def __init__(self, mark: Watermark, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self.taken = self.durable = mark
         self._tail = 0  # the last frame with links to us that the sender has, in the incarnation of `taken`
         self._asked = 0
@@ -75,7 +76,7 @@ class Inbound:
         """
         missing = self._gap or self._tail > self.taken.frame
         since = self._last_ask if self._gap else max(self._last_ask, self._progress)
-        if not missing or now - since < PATIENCE:
+        if not missing or now - since < self._patience:
             return False
         self._asked += 1
         self._in_vain += 1

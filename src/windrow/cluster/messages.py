@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from windrow import urls
-from windrow.data import MOST_DESCRIBED, Task, Watermark
+from windrow.data import MOST_DESCRIBED, Made, Task, Watermark
 
 FORMAT = 1  # of these messages; a job is written by one version of them
 LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
@@ -57,6 +57,8 @@ class Standing(msgspec.Struct, frozen=True, gc=False, array_like=True):
     waiting: int = 0  # URLs
     finished: int = 0  # URLs
     rate: float = 0.0  # pages per second
+    made: Made = Made()
+    run: str = ""  # which run of the crawl `made.pages` counts in
 
 
 class _Page(msgspec.Struct, frozen=True, gc=False, array_like=True):

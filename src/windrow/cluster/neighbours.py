@@ -5,17 +5,22 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from windrow import log
+from windrow.cluster import pace
 from windrow.cluster.courier import Courier, LogReader
 from windrow.cluster.exchange import ShardExchange
 from windrow.cluster.gate import AddressGate, AddressSlots
 from windrow.cluster.messages import Standing
+from windrow.cluster.progress import JobProgress
 from windrow.cluster.transport import Transport
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Arrival, Counts, Exchanged, Frame
+from windrow.data import Arrival, Counts, Exchanged, Frame, Made
 from windrow.frontier import Gate, Territory
 
-BUSY, RESTING = 0.5, 0.1  # seconds between two calls; a commit brings the next one forward
+BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
+RESTING = (0.1, 0.5)  # the same while it has none: at first, and at most while nothing happens
 
 
 class ShardNeighbours:
@@ -27,7 +32,13 @@ class ShardNeighbours:
     """
 
     def __init__(
-        self, shard: int, count: int, transport: Transport, directory: Path, slots: AddressSlots | None = None
+        self,
+        shard: int,
+        count: int,
+        transport: Transport,
+        directory: Path,
+        slots: AddressSlots | None = None,
+        run: str = "",
     ) -> None:
         self.count = count
         self.territory = Territory(shard, count)
@@ -37,6 +48,9 @@ class ShardNeighbours:
         self._slots = slots  # None: no two shards have hosts at one address
         self._gate: AddressGate | None = None
         self._ended: tuple[int, ...] = ()
+        self._slow = pace.factor(count)
+        self._rest = RESTING[0]
+        self._progress = JobProgress(shard, run)
         self._damaged = 0
         self._standing = Standing(0)
         self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
@@ -56,28 +70,37 @@ class ShardNeighbours:
     def committed(self, frame: Frame) -> None:
         """Publish the links of a durable frame with the next call, and acknowledge what it has got."""
         self._exchange.committed(frame)
+        self._rest = RESTING[0]
 
     def arrived(self) -> Arrival | None:
         return self._exchange.arrived()
 
-    async def call(self, idle: bool, counts: Counts) -> float:
+    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
         """Talk once; return the seconds until the next call."""
-        self._standing = self._stand(idle, counts)
+        self._standing = self._stand(idle, counts, made)
         before = self._courier.failure
-        await self._courier.call(self._now(), self._standing)
+        if await self._courier.call(self._now(), self._standing):
+            self._progress.heard(self._exchange.board, self._exchange.incarnation)
         self._tell(before)
         if self._exchange.damaged > self._damaged:
             self._damaged = self._exchange.damaged
             self.note(f"{self._damaged} messages of other shards could not be read; do all run the same Windrow?")
         if self._exchange.superseded:
             self._exchange.begin(int(self._now() * 1000))
-        return self._courier.pause or (RESTING if idle else BUSY)
+        pause, self._rest = (self._rest, min(2 * self._rest, RESTING[1])) if idle else (BUSY, RESTING[0])
+        return self._courier.pause or pause * self._slow
+
+    @property
+    def elsewhere(self) -> Made:
+        """What the other shards have made, as far as they have said so."""
+        return self._progress.elsewhere
 
     async def ended(self) -> bool:
         """Return whether all shards are at their end. The others hear of it with one more call."""
         self._ended = self._ended or await self._courier.ended(self._standing)
         if self._ended:
-            await self._courier.call(self._now(), self._stand(True, None))
+            last = msgspec.structs.replace(self._standing, idle=True, ended=self._ended)
+            await self._courier.call(self._now(), last)
         return bool(self._ended)
 
     def start(self, now: Callable[[], float]) -> None:
@@ -99,16 +122,22 @@ class ShardNeighbours:
         assert self._gate is not None
         return await self._gate.news()
 
-    def _stand(self, idle: bool, counts: Counts | None) -> Standing:
+    def _stand(self, idle: bool, counts: Counts, made: Made) -> Standing:
         now, last = self._now(), self._standing
-        if counts is None:
-            return Standing(0, idle=idle, ended=self._ended, waiting=last.waiting, finished=last.finished)
         finished = sum(counts.finished.values())
         rate = last.rate
         if now - self._since >= 1.0:
             rate = max(0, finished - self._finished) / (now - self._since) if self._finished >= 0 else 0.0
             self._finished, self._since = finished, now
-        return Standing(0, idle=idle, ended=self._ended, waiting=counts.waiting, finished=finished, rate=rate)
+        return Standing(
+            0,
+            idle=idle,
+            waiting=counts.waiting,
+            finished=finished,
+            rate=rate,
+            made=self._progress.own(made),
+            run=self._progress.run,
+        )
 
     def _tell(self, before: str) -> None:
         failure = self._courier.failure

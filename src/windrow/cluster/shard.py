@@ -19,11 +19,12 @@ from windrow.config import Config, ConfigError
 
 @contextlib.asynccontextmanager
 async def neighbours(
-    directory: Path, options: Config, url: str, patience: float = 0.0
+    directory: Path, options: Config, url: str, patience: float = 0.0, run: str = ""
 ) -> AsyncIterator[ShardNeighbours]:
     """Yield the other shards of the job that a directory belongs to; ConfigError if it does not fit what Redis has.
 
     patience: seconds to wait for a Redis server that does not answer yet.
+    run: a name that all shards of this run have in common; pages are counted in a run.
     """
     own = directories.read(directory)
     if own is None or own.shard < 0:
@@ -39,7 +40,7 @@ async def neighbours(
         process = f"{own.shard}:{secrets.token_hex(6)}"
         delay = options.fetch.ip_delay
         slots = Slots(shares, name, process, delay, time.monotonic) if delay else None  # nothing to keep to
-        yield ShardNeighbours(own.shard, count, RedisTransport(talks, name, count), directory, slots)
+        yield ShardNeighbours(own.shard, count, RedisTransport(talks, name, count), directory, slots, run)
     finally:
         await talks.close()
         await shares.close()

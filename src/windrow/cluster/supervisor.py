@@ -7,6 +7,7 @@ Ctrl-C, and the Redis server at once, because nothing there is the truth of anyt
 import asyncio
 import contextlib
 import ctypes
+import secrets
 import shutil
 import signal
 import sys
@@ -23,11 +24,14 @@ from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
-from windrow.crawl.ending import STOPS, Ending
+from windrow.crawl.ending import LIMITS, STOPS, Ending
 
-DEATHS = 5  # of one shard, after which the crawl is stopped
+DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
+PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
+PAUSE = 1.0  # seconds before a shard is started again; doubled with each death without progress
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
+LAST = 5.0  # seconds after which the other shards are stopped, when one has seen that a limit of all is reached
 _PDEATHSIG = 1  # of prctl
 
 
@@ -50,10 +54,15 @@ class Supervisor:
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
         self._failed: list[int] = []  # shards
+        self._limit = ""  # of all shards together, which one has seen to be reached
+        self._run = secrets.token_hex(8)
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
         self._stopping.set()
+        self._interrupt()
+
+    def _interrupt(self) -> None:
         for process in self._processes.values():
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGINT)
@@ -68,13 +77,17 @@ class Supervisor:
         if self._failed:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
+        return JobEnding(self._why(endings), time.monotonic() - began, endings)
+
+    def _why(self, endings: Sequence[Ending]) -> str:
         others = sorted({ending.why for ending in endings} - {"done"})
-        why = "stopped" if self._stopping.is_set() else others[0] if others else "done"
-        return JobEnding(why, time.monotonic() - began, endings)
+        return self._limit or ("stopped" if self._stopping.is_set() else others[0] if others else "done")
 
     async def _shard(self, number: int, url: str) -> Ending | None:
         """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
-        for death in range(DEATHS):
+        deaths = 0  # since the last progress
+        while deaths < DEATHS:
+            before = self._written(number)
             process = self._processes[number] = await self._start(number, url)
             if self._stopping.is_set():  # since this shard was to be started
                 process.send_signal(signal.SIGINT)
@@ -82,23 +95,35 @@ class Supervisor:
             output, _ = await asyncio.gather(process.stdout.read(), self._relay(number, process))
             code = await process.wait()
             if code == 0:
-                return msgspec.json.decode(output, type=Ending)
-            if self._stopping.is_set():  # it dies at its end: the log is whole
+                return self._ended(msgspec.json.decode(output, type=Ending))
+            if self._stopping.is_set() or self._limit:  # it dies at its end: the log is whole
                 return None
             if code == REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
+            deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(2.0**death, 10.0)):
+                async with asyncio.timeout(min(PAUSE * 2.0 ** (deaths - 1), 10.0)):
                     await self._stopping.wait()
                     return None
         self._failed.append(number)
         self.stop()
         return None
 
+    def _written(self, number: int) -> int:
+        """Return the bytes of a shard's log."""
+        return sum(path.stat().st_size for path in (self._places[number] / "log").glob("*"))
+
+    def _ended(self, ending: Ending) -> Ending:
+        """Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it."""
+        if ending.why in LIMITS and not self._limit:
+            self._limit = ending.why
+            asyncio.get_running_loop().call_later(LAST, self._interrupt)
+        return ending
+
     async def _start(self, number: int, url: str) -> asyncio.subprocess.Process:
         command = [sys.executable, "-m", "windrow.cli", "shard", str(self._places[number]), "--redis", url, "--json"]
-        command += ["--patience", str(PATIENCE)]
+        command += ["--patience", str(PATIENCE), "--run", self._run]
         return await asyncio.create_subprocess_exec(
             *command,
             *self._arguments,

@@ -36,6 +36,7 @@ class Incoming(msgspec.Struct, frozen=True):
     unpublished: tuple[int, ...] = ()  # indexes of batches that were refused
     announced: bool = False  # hellos, acks and standing were written
     superseded: int = 0  # the incarnation of another process that has taken this shard; 0: there is none
+    standings: dict[int, Standing] = {}  # of all shards, as they were before this call
 
 
 class Survey(msgspec.Struct, frozen=True):

@@ -11,11 +11,13 @@ from windrow.config.dump import toml as toml
 from windrow.config.edit import edited as edited
 from windrow.config.kinds import ConfigError as ConfigError
 from windrow.config.kinds import Name as Name
+from windrow.config.load import NamedFile as NamedFile
 from windrow.config.load import change as change
 from windrow.config.load import check_boundaries as check_boundaries
 from windrow.config.load import live as live
 from windrow.config.load import load as load
 from windrow.config.load import make as make
+from windrow.config.load import named_files as named_files
 from windrow.config.load import nearest as nearest
 from windrow.config.presets import PRESETS as PRESETS
 from windrow.config.reference import Option as Option

@@ -57,6 +57,29 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     return options
 
 
+class NamedFile(typing.NamedTuple):
+    """A file that an option names, or the user's own code."""
+
+    option: str
+    path: str  # absolute
+    as_absolute: bool  # it was written so; else it depends on where crawl.toml is
+
+
+def named_files(path: Path, overrides: Sequence[str] = ()) -> list[NamedFile]:
+    """Return the files that a crawl.toml and overrides name, without the seeds file."""
+    options = load(path, overrides)
+    written = {name: found.value for name, found in _read(path).items()} | dict(map(_override, overrides))
+    files = []
+    for name, value in written.items():
+        kinds = shapes()[name].kinds
+        if any(isinstance(kind, Plugin) or (isinstance(kind, InDirectory) and not kind.as_written) for kind in kinds):
+            section, _, option = name.partition(".")
+            used = getattr(getattr(options, section), option)
+            pairs = zip(value, used, strict=True) if shapes()[name].several else [(value, used)]
+            files += [NamedFile(name, text, Path(raw).is_absolute()) for raw, text in pairs if text.startswith("/")]
+    return files
+
+
 def check_boundaries(options: Config, place: str) -> None:
     """Refuse boundaries of the topic that do not rise. `place`: where they are set."""
     focus = options.focus

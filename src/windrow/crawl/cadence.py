@@ -22,7 +22,7 @@ class Cadence:
         self._now = now
         self._after = after
         limits = in_flight.limits
-        self._group = min(limits.commit_pages, max(1, limits.in_flight // 4))  # entries in a commit
+        self._group = min(limits.commit_pages, max(1, limits.in_flight // 2))  # entries in a commit
         self._full = asyncio.Event()  # enough for a commit
         self._hurry: asyncio.TimerHandle | None = None  # to a commit that makes room
         self._over = False  # no more commits but the last

@@ -6,6 +6,7 @@ which everything in the frame counts.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
@@ -18,6 +19,7 @@ from windrow.crawl.serial import Serial
 from windrow.data import Entry, Frame, Kind, Order, Reason, Task, Watermark
 from windrow.frontier import Durable
 from windrow.log.writer import Log
+from windrow.metrics import Histogram
 
 
 class Files(Protocol):
@@ -47,6 +49,20 @@ class Cut(msgspec.Struct, frozen=True):
     requests: int  # of its entries, those with a request: no longer in flight after the commit
 
 
+class CommittedFrames:
+    """The frames of this run that are durable, in numbers."""
+
+    def __init__(self) -> None:
+        self.durations = Histogram()  # seconds that each commit took, from its frame to the disk
+        self.last = 0.0  # epoch seconds of the last frame; 0: none yet
+        self.lengths: dict[str, int] = {}  # committed bytes, by file
+
+    def note(self, frame: Frame, seconds: float) -> None:
+        self.durations.observe(seconds)
+        self.last = frame.time
+        self.lengths.update(frame.lengths)
+
+
 class GroupCommit:
     """Holds the entries that are recorded and not in the log yet."""
 
@@ -65,6 +81,7 @@ class GroupCommit:
         self._offline = self._logged_offline = 0.0
         self._got: dict[int, Watermark] = {}
         self.others: OtherShards | None = None  # set before the first commit
+        self.written = CommittedFrames()
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -203,10 +220,11 @@ class GroupCommit:
 
     async def _attempt(self, frame: Frame) -> bool:
         """Write a frame; return False if the disk is full."""
-        loop = asyncio.get_running_loop()
+        loop, began = asyncio.get_running_loop(), time.monotonic()
         position = await loop.run_in_executor(self._thread, self._disk.attempt, lambda: self._append(frame))
         if position is None:
             return False
+        self.written.note(frame, time.monotonic() - began)
         await self._store.committed(frame, position)
         if self.others is not None:
             self.others.committed(frame)

@@ -5,10 +5,12 @@ import signal
 import msgspec
 
 from windrow.config import CrawlOptions
-from windrow.data import Counts
+from windrow.crawl.machine import Machine
+from windrow.data import Counts, Made
 from windrow.log import Tally
 from windrow.units import count
 
+LIMITS = ("pages", "tokens", "documents")  # of a crawl as a whole, all shards together
 STOPS = (signal.SIGINT, signal.SIGTERM)  # signals that ask for a clean end
 
 
@@ -18,6 +20,7 @@ class RunState(msgspec.Struct, frozen=True):
     counts: Counts
     paused: str = ""  # why the crawl pauses; "": it does not
     goal: str = ""  # how much of its target the corpus has; "": there is no target
+    machine: Machine | None = None  # None: the crawl has ended
 
 
 class Ending(msgspec.Struct):
@@ -29,18 +32,32 @@ class Ending(msgspec.Struct):
     counts: Counts  # over all runs
 
 
-def reached(limits: CrawlOptions, seconds: float, before: Counts, tally: Tally) -> str:
-    """Return which limit a run has reached after so many seconds; "" if none.
+class Sums:
+    """What counts towards the limits of a crawl. `tally`: of this run, which changes."""
 
-    Time counts from the start of the run. The corpus counts over all runs: `before` is what earlier runs have made,
-    `tally` what this one has. Requests in flight are recorded all the same, so a corpus exceeds its target by at most
-    the text of `crawl.in_flight` pages.
-    """
-    if 0 < limits.max_seconds <= seconds:
-        return "seconds"
-    if 0 < limits.max_tokens <= before.tokens + tally.tokens:
-        return "tokens"
-    return "documents" if 0 < limits.max_documents <= before.documents + tally.documents else ""
+    def __init__(self, tally: Tally) -> None:
+        self.before = Counts()  # what earlier runs have made
+        self.elsewhere = Made()  # what the other shards have made
+        self._tally = tally
+
+    def own(self) -> Made:
+        """Return what this crawl has made, without the other shards."""
+        before, tally = self.before, self._tally
+        return Made(tally.pages, documents=before.documents + tally.documents, tokens=before.tokens + tally.tokens)
+
+    def reached(self, limits: CrawlOptions, seconds: float) -> str:
+        """Return which limit a run has reached after so many seconds; "" if none.
+
+        Time counts from the start of the run. The corpus counts over all runs and all shards. Requests in flight are
+        recorded all the same, so a corpus exceeds its target by at most the text of `crawl.in_flight` pages, and with
+        shards by what the others have made since they last said how much they have.
+        """
+        own, elsewhere = self.own(), self.elsewhere
+        if 0 < limits.max_seconds <= seconds:
+            return "seconds"
+        if 0 < limits.max_tokens <= own.tokens + elsewhere.tokens:
+            return "tokens"
+        return "documents" if 0 < limits.max_documents <= own.documents + elsewhere.documents else ""
 
 
 def goal(limits: CrawlOptions, counts: Counts) -> str:

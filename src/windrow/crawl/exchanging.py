@@ -9,7 +9,7 @@ import msgspec
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.record import Recorder
-from windrow.data import Task
+from windrow.data import Made, Task
 from windrow.frontier import Frontier
 
 
@@ -20,6 +20,8 @@ class Sides(msgspec.Struct, frozen=True):
     recorder: Recorder
     cadence: Cadence
     admitted: Callable[[list[Task]], None]  # called with new links of other shards, and after news of addresses
+    made: Callable[[], Made]  # what this process has made
+    heard: Callable[[Made], None]  # called with what others have made, when that has changed
     end: Callable[[], None]
 
 
@@ -32,14 +34,30 @@ class Exchanging:
         self._sides = sides
         self._soon = asyncio.Event()
         self._over = False
-        sides.cadence.committed = self._soon.set
+        self._ended = False  # all shards are at their end, and this one has said so
+        self._running: asyncio.Task[None] | None = None
+        self._heard = Made()
+        sides.cadence.committed = self._committed
 
-    def stop(self) -> None:
+    def start(self, over: Callable[[BaseException | None], None]) -> None:
+        """Talk to the other shards from now on; `over` is called when that ends, with the error that ended it."""
+        self._running = asyncio.create_task(self.run())
+        self._running.add_done_callback(lambda done: over(None if done.cancelled() else done.exception()))
+
+    async def finish(self) -> None:
+        """Say the last word, and end."""
         self._over = True
         self._soon.set()
+        if self._running is not None:
+            await asyncio.wait((self._running,))
+
+    def _committed(self) -> None:
+        """Talk at once after a commit, if the end may wait for it. A shard with work talks twice per second anyway."""
+        if self.idle:
+            self._soon.set()
 
     async def run(self) -> None:
-        """Do all of it until `stop`."""
+        """Do all of it until `finish`."""
         parts = [asyncio.create_task(self._talk()), asyncio.create_task(self._share())]
         try:
             done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -69,16 +87,28 @@ class Exchanging:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._soon.wait()
+        if not self._ended:  # others may need this to see that a limit is reached
+            await self._call(idle=False)
 
     async def _round(self) -> float:
         neighbours, sides = self._neighbours, self._sides
         idle = self.idle and not sides.recorder.commits.pending
-        pause = await neighbours.call(idle, await sides.frontier.counts())
+        pause = await self._call(idle)
         arrival = neighbours.arrived()
         if arrival is not None:
             self.idle = False
-            sides.admitted(await sides.recorder.take_in(arrival))
-            sides.cadence.now()
+            admitted = await sides.recorder.take_in(arrival)
+            sides.admitted(admitted)
+            if not admitted:  # the end of the crawl may wait for this; new links are committed with their first pages
+                sides.cadence.now()
         elif idle and await neighbours.ended():
+            self._ended = True
             sides.end()
+        return pause
+
+    async def _call(self, idle: bool) -> float:
+        pause = await self._neighbours.call(idle, await self._sides.frontier.counts(), self._sides.made())
+        if self._neighbours.elsewhere != self._heard:
+            self._heard = self._neighbours.elsewhere
+            self._sides.heard(self._heard)
         return pause

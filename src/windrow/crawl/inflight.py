@@ -23,6 +23,7 @@ class InFlight:
         self.urls = 0  # requested and not yet committed
         self.held = 0  # bytes of bodies that wait for a worker
         self.pages = 0  # pages of this run, archived or in flight
+        self.elsewhere = 0  # pages of this run that other shards have archived
 
     def room(self) -> int:
         """Return how many more requests may be sent now."""
@@ -32,7 +33,11 @@ class InFlight:
 
     def enough(self) -> bool:
         """Return whether as many pages as `crawl.max_pages` wants are archived or in flight."""
-        return 0 < self.limits.max_pages <= self.pages
+        return 0 < self.limits.max_pages <= self.pages + self.elsewhere
+
+    @property
+    def paused(self) -> bool:
+        return self._paused
 
     @property
     def waiting(self) -> bool:

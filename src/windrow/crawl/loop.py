@@ -15,7 +15,7 @@ import uvloop
 
 from windrow import log, origin, seeds, takedown
 from windrow.config import Config
-from windrow.crawl import control, ending, lives, network, recover, seedlist
+from windrow.crawl import control, ending, lives, machine, network, recover, seedlist
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
@@ -24,7 +24,7 @@ from windrow.crawl.clock import Clock, nap
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
 from windrow.crawl.ending import Ending as Ending
-from windrow.crawl.ending import RunState
+from windrow.crawl.ending import RunState, Sums
 from windrow.crawl.exchanging import Exchanging, Sides
 from windrow.crawl.guest import Guest
 from windrow.crawl.inflight import InFlight
@@ -35,7 +35,7 @@ from windrow.crawl.takedown import TakedownFile
 from windrow.crawl.visit import Stations
 from windrow.crawl.visits import Visits
 from windrow.crawl.workers.pool import Pool
-from windrow.data import Counts, Grant, Kind, Reason, Receipt, Report, Task
+from windrow.data import Grant, Kind, Made, Reason, Receipt, Report, Task
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
 from windrow.frontier import Frontier
@@ -90,17 +90,13 @@ class Crawl:
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
-        self._guest = guest
-        self._neighbours = neighbours
-        self._exchanging: Exchanging | None = None
-        if neighbours is not None:
-            sides = Sides(self._frontier, self._recorder, self._cadence, self._admitted, self._end_of_all)
-            self._exchanging = Exchanging(neighbours, sides)
+        self._guest, self._neighbours = guest, neighbours
+        self.tally = log.Tally()  # of this run
+        self._sums = Sums(self.tally)
+        self._exchanging = Exchanging(neighbours, self._sides()) if neighbours is not None else None
         self._wake = asyncio.Event()
         self._stopping = ""
         self._broken: BaseException | None = None
-        self._before = Counts()  # what earlier runs have made
-        self.tally = log.Tally()  # of this run
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
         self.watch: Callable[[Report], None] | None = None  # called with every outcome
 
@@ -108,22 +104,21 @@ class Crawl:
         """Crawl from these seeds and from the URLs that wait already, until the end."""
         self._recorder.start()
         committer = asyncio.create_task(self._commit_often())
-        exchanged: asyncio.Task[None] | None = None
         try:
             await self._stations.pool.start()
             await self._frontier.configure(self._options)  # it was opened before the orders in the log were known
-            self._before = await self._frontier.counts()
+            self._sums.before = await self._frontier.counts()
             await self._add_seeds(tasks)
             await self.orders.begin()
-            exchanged = self._exchange()
+            if self._exchanging is not None:
+                self._exchanging.start(self._ended)
             await self._work()
             await self._finish_visits()
         except Exception as error:  # after a failed commit other things fail too: the first error says why
             self._break(error)
         finally:
-            if self._exchanging is not None and exchanged is not None:
-                self._exchanging.stop()
-                await asyncio.wait((exchanged,))
+            if self._exchanging is not None:
+                await self._exchanging.finish()
             self._cadence.stop()
             await committer  # not cancelled: a frame that was cut has to be written
             end = await self._end()
@@ -203,7 +198,7 @@ class Crawl:
         self._wake.set()
 
     def _check_limits(self, now: float) -> None:
-        limit = ending.reached(self._options.crawl, now - self._started, self._before, self.tally)
+        limit = self._sums.reached(self._options.crawl, now - self._started)
         if limit:
             self.stop(limit)
         elif self._in_flight.enough() and not self._visits:
@@ -229,13 +224,20 @@ class Crawl:
 
     # Other shards
 
-    def _exchange(self) -> "asyncio.Task[None]":
-        """Talk to the other shards from now on, if there are any."""
-        if self._exchanging is None:
-            return asyncio.create_task(asyncio.sleep(0))
-        task = asyncio.create_task(self._exchanging.run())
-        task.add_done_callback(lambda done: self._ended(None if done.cancelled() else done.exception()))
-        return task
+    def _sides(self) -> Sides:
+        return Sides(
+            frontier=self._frontier,
+            recorder=self._recorder,
+            cadence=self._cadence,
+            admitted=self._admitted,
+            made=self._sums.own,
+            heard=self._hear,
+            end=self._end_of_all,
+        )
+
+    def _hear(self, elsewhere: Made) -> None:
+        self._sums.elsewhere, self._in_flight.elsewhere = elsewhere, elsewhere.pages
+        self._wake.set()
 
     async def add(self, tasks: list[Task]) -> list[Task]:
         """Admit URLs from outside while the crawl runs; return those that were new."""
@@ -309,7 +311,7 @@ class Crawl:
         counts = await self._frontier.counts()
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
         paused = self.orders.pause() or full or network.describe(self._network.offline)
-        return RunState(counts, paused, ending.goal(self._options.crawl, counts))
+        return RunState(counts, paused, ending.goal(self._options.crawl, counts), machine.look(self._stations))
 
 
 async def run(

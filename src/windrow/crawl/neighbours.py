@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from windrow.crawl.commit import OtherShards
-from windrow.data import Arrival, Counts, Exchanged
+from windrow.data import Arrival, Counts, Exchanged, Made
 from windrow.frontier import Gate, Territory
 
 
@@ -37,7 +37,9 @@ class Neighbours(OtherShards, Protocol):
 
     # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time
-    async def call(self, idle: bool, counts: Counts) -> float: ...  # talk; seconds until the next call
+    async def call(self, idle: bool, counts: Counts, made: Made) -> float: ...  # talk; seconds until the next call
+    @property
+    def elsewhere(self) -> Made: ...  # what the other shards have made, as far as they have said so
     async def ended(self) -> bool: ...  # whether all shards are at their end; only for a shard that is idle
     def may_use(self, address: str) -> bool: ...  # whether a request to it may be sent now
     async def addresses(self) -> Addresses: ...  # returns when there is news

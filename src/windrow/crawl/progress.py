@@ -1,7 +1,7 @@
 """The progress of a crawl in lines: one per interval, and with --verbose one per outcome."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from windrow.crawl.ending import RunState
 from windrow.crawl.loop import Crawl
@@ -10,12 +10,14 @@ from windrow.frontier.policy import retry
 from windrow.log import Tally
 from windrow.units import count, moment, printable, size, span
 
+Figures = Mapping[str, str | float]  # a line for programs
+
 FIRST = 10.0  # seconds until the first line: soon enough to see that the crawl works
 
 _FAILURES = frozenset(reason.value for reason, rule in retry.TABLE.items() if rule.tries)
 
 
-async def report(crawl: Crawl, every: float, say: Callable[[str], None]) -> None:
+async def report(crawl: Crawl, every: float, say: Callable[[str, Figures], None]) -> None:
     """Say a line of progress soon after the start and then every so many seconds, until cancelled. 0: never."""
     clock = asyncio.get_running_loop().time
     start = then = clock()
@@ -26,7 +28,8 @@ async def report(crawl: Crawl, every: float, say: Callable[[str], None]) -> None
         state = await crawl.progress()
         now, requests = clock(), crawl.tally.requests
         rate = (requests - before) / max(now - then, 1e-9)
-        say(line(crawl.tally, state, (now - start, rate)))
+        pace = now - start, rate
+        say(line(crawl.tally, state, pace), figures(crawl.tally, state, pace))
         before, then, wait = requests, now, every
 
 
@@ -45,6 +48,22 @@ def line(tally: Tally, state: RunState, pace: tuple[float, float]) -> str:
     return f"{span(seconds)}: {', '.join(parts)}{goal}{paused}"
 
 
+def figures(tally: Tally, state: RunState, pace: tuple[float, float]) -> Figures:
+    """Return the numbers of `line`."""
+    return {
+        "seconds": round(pace[0], 3),
+        "requests": tally.requests,
+        "requests_per_second": round(pace[1], 3),
+        "pages": tally.pages,
+        "documents": tally.documents,
+        "kept_bytes": tally.kept,
+        "tokens": tally.tokens,
+        "urls_waiting": state.counts.waiting,
+        "failed_attempts": failures(tally),
+        "paused": state.paused,
+    }
+
+
 def failures(tally: Tally) -> int:
     """Return how many attempts failed, whether they were repeated or not."""
     final = sum(number for reason, number in tally.finished.items() if reason in _FAILURES)
@@ -58,3 +77,17 @@ def outcome(report: Report) -> str:
     detail = f"  {report.detail}" if report.detail else ""
     numbers = f"{status:>3}  {size(report.downloaded):>9}  {report.seconds:6.3f} s"
     return printable(f"{moment(report.time)}  {reason:<20} {numbers}  {report.task.url.text}{detail}")
+
+
+def outcome_figures(report: Report) -> Figures:
+    """Return the facts of `outcome`."""
+    return {
+        "url": printable(report.task.url.text),
+        "reason": report.reason.value,
+        "final": report.final,
+        "status": report.status,
+        "seconds": report.seconds,
+        "downloaded_bytes": report.downloaded,
+        "kept_bytes": report.kept,
+        "detail": printable(report.detail),
+    }

@@ -63,6 +63,7 @@ class Recorder:
         journal = Log(directory / "log", resumed.position)
         self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
         self.commits.others = neighbours
+        self.commits.written.lengths.update(resumed.files)
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 

@@ -49,19 +49,15 @@ class Status(msgspec.Struct):
     orders_waiting: int = 0  # files in orders/ that were not taken yet
 
 
-def status(directory: Path, watch: log.Watch | None = None) -> Status:
+def status(directory: Path, watch: log.Watch | None = None, *books: log.Book) -> Status:
     """Return the counts of a crawl, running or not. watch: gets the bytes of the log that were read."""
     hosts = log.Hosts()
     removals = log.Removals(takedown.of(directory).covers)
-    totals = log.fold(directory, hosts, removals, watch=watch)
+    totals = log.fold(directory, hosts, removals, *books, watch=watch)
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())
     in_flight = min(totals.in_flight, left) if running else 0
-    subsets: dict[str, int] = {}
-    for name, length in totals.lengths.items():
-        subset = name.partition("/")[0]
-        subsets[subset] = subsets.get(subset, 0) + length
     return Status(
         running=running,
         seen=tally.seen,
@@ -82,7 +78,7 @@ def status(directory: Path, watch: log.Watch | None = None) -> Status:
         truncated=_by_size(tally.truncated),
         listed=len(removals.listed),
         purged=len(removals.purged),
-        bytes=subsets,
+        bytes=by_directory(totals.lengths),
         frames=totals.frames,
         first=totals.first,
         last=totals.last,
@@ -106,6 +102,15 @@ def total(parts: Sequence[Status]) -> Status:
         elif isinstance(values[0], int):
             sums[field.name] = sum(values)
     return Status(**sums)
+
+
+def by_directory(lengths: dict[str, int]) -> dict[str, int]:
+    """Return the bytes of files by the directory that they are in."""
+    sums: dict[str, int] = {}
+    for name, length in lengths.items():
+        directory = name.partition("/")[0]
+        sums[directory] = sums.get(directory, 0) + length
+    return sums
 
 
 def is_running(directory: Path) -> bool:

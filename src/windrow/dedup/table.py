@@ -149,3 +149,11 @@ def _records(redo: Path, start: int) -> Iterator[tuple[int, Hashes]]:
                 hashes[:, 2:] = np.frombuffer(entries, np.uint8, count * 6, place + 4).reshape(-1, 6)
                 place += 4 + count * 6
                 yield end, hashes.reshape(-1).view("<u8")
+
+
+def too_small(forgotten: int, size: int) -> str:
+    """Return what to say of a table that could not hold all n-grams. size: its bytes."""
+    return (
+        f"The table of n-grams was too small and forgot {forgotten:,} of them, so later copies of that text stayed. "
+        f"Use more memory: --set dedup.table_bytes={2 * size}"
+    )

@@ -10,11 +10,13 @@ and the what-if tables read the same lines, and one fold counts them.
 - `reader`: whole frames from a position, raw lines, what the log says about one URL
 - `outbox`: links to other shards, read again from any frame on
 - `purges`: the pages that `windrow purge` has removed
-- `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want
+- `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want, `meter` what only
+  metrics want
 """
 
 from windrow.log.accounts import Accounts as Accounts
 from windrow.log.accounts import SiteAccount as SiteAccount
+from windrow.log.fold import Book as Book
 from windrow.log.fold import Hosts as Hosts
 from windrow.log.fold import Tally as Tally
 from windrow.log.fold import Totals as Totals
@@ -24,6 +26,7 @@ from windrow.log.format import Head as Head
 from windrow.log.format import Line as Line
 from windrow.log.format import decode as decode
 from windrow.log.format import encode as encode
+from windrow.log.meter import Meter as Meter
 from windrow.log.outbox import Outbox as Outbox
 from windrow.log.outbox import SentLinks as SentLinks
 from windrow.log.outbox import sent as sent

@@ -18,7 +18,7 @@ from windrow.config import ConfigError
 from windrow.corpus import detect, reader
 from windrow.corpus import document as documents
 from windrow.corpus.formats.format import DocumentRecord
-from windrow.dedup import ngrams, onion
+from windrow.dedup import ngrams, onion, table
 from windrow.dedup.earlier import EarlierKeys
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule, Marks
@@ -286,9 +286,5 @@ def describe(summary: DedupSummary, options: DedupJob) -> str:
     if summary.documents_listed:
         lines.append(f"documents on the takedown list, not read: {summary.documents_listed:,}")
     if summary.ngrams_forgotten:
-        twice = 2 * options.dedup.table_bytes
-        lines.append(
-            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so later copies of "
-            f"that text stayed. Use more memory: --set dedup.table_bytes={twice}"
-        )
+        lines.append(table.too_small(summary.ngrams_forgotten, options.dedup.table_bytes))
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from windrow.batch.merge.decide import MergeOwner, ShardCounts, decide
 from windrow.batch.merge.inputs import FILE, MergeShard
 from windrow.config import ConfigError, DedupOptions
 from windrow.corpus import shards as corpus
+from windrow.dedup import table
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +129,5 @@ def describe(summary: MergeSummary, options: MergeOptions) -> str:
     if summary.shortened:
         lines.append(f"{summary.shortened:>12,} without some paragraphs, which are near-duplicates")
     if summary.ngrams_forgotten:
-        twice = 2 * options.dedup.table_bytes
-        lines.append(
-            f"The table of n-grams was too small and forgot {summary.ngrams_forgotten:,} of them, so later copies of "
-            f"that text stayed. Use more memory: --set dedup.table_bytes={twice}"
-        )
+        lines.append(table.too_small(summary.ngrams_forgotten, options.dedup.table_bytes))
     return "\n".join(lines)

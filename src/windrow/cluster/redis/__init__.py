@@ -19,6 +19,15 @@ of a job are on one of them, so that scripts may use several.
 | `calls` | hash | by process: number of its last call about slots; lower ones are refused |
 | `era` | string | as `epoch`, for slots |
 | `grants:PROCESS` | list | addresses that were handed over to a process |
+| `spec` | string | options and seeds of a job that nodes run, see `registry` |
+| `state` | hash | `wanted` by the operator, and its `version` |
+| `orders` | hash | by number: an order to all shards |
+| `order-hush` | string | exists after the job was put back: no new order meanwhile; expires |
+| `orders-done` | hash | by shard: number of the last order that it has carried out |
+| `homes` | hash | by shard: fencing number of the last lease, and id of the data directory that has it |
+| `events` | stream | events of nodes, capped |
+| `questions` | list | questions about URLs, see `answers`; expires |
+| `answers:ID` | string | the answer of a node; expires |
 
 A queue of requests that spiders share (`fifo`) is a job of another kind, and the only one of which Redis is the truth:
 
@@ -32,5 +41,13 @@ A queue of requests that spiders share (`fifo`) is a job of another kind, and th
 | `counts` | hash | what became of requests |
 | `last` | string | the last number |
 
-`windrow:jobs` is the set of the names of all jobs. Scripts are in `scripts/`, one file each.
+| key of all jobs | type | content |
+|---|---|---|
+| `windrow:jobs` | set | the names of all jobs |
+| `windrow:forgotten` | set | ids of jobs that an operator has removed: nodes do not put them back |
+| `windrow:nodes` | hash | by name: the last record of a node that has not left |
+| `windrow:node:NAME` | string | the record of a node; expires if the node gives no sign of life |
+| `windrow:drains` | set | names of nodes that shall give their shards back and take no others |
+
+Scripts are in `scripts/`, one file each.
 """

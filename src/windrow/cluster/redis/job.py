@@ -58,7 +58,7 @@ async def put_back(client: RedisClient, record: ClusterJob) -> ClusterJob:
     answers = await client.run(
         ("SET", key, msgspec.json.encode(record), "NX"), ("SADD", JOBS, record.name), ("GET", key)
     )
-    return _decoded(client, record.name, [client.checked(answer) for answer in answers][-1])
+    return decoded(client.place, record.name, [client.checked(answer) for answer in answers][-1])
 
 
 async def read(client: RedisClient, name: str) -> ClusterJob:
@@ -68,15 +68,16 @@ async def read(client: RedisClient, name: str) -> ClusterJob:
     if found is None:
         known = ", ".join(sorted(other.decode("utf-8", "replace") for other in others)) or "none"
         raise ConfigError(f"there is no job {name!r} at {client.place}; the jobs there are: {known}")
-    return _decoded(client, name, found)
+    return decoded(client.place, name, found)
 
 
-def _decoded(client: RedisClient, name: str, data: bytes) -> ClusterJob:
+def decoded(place: str, name: str, data: bytes) -> ClusterJob:
+    """Return the record behind these bytes; ConfigError if they are not one."""
     try:
         return msgspec.json.decode(data, type=ClusterJob)
     except (msgspec.MsgspecError, ValueError) as error:
         raise ConfigError(
-            f"the record of the job {name!r} at {client.place} cannot be read ({error}); "
+            f"the record of the job {name!r} at {place} cannot be read ({error}); "
             "another program or a newer Windrow wrote it"
         ) from None
 

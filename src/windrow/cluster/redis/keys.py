@@ -1,6 +1,14 @@
 """The names of the keys of a job; the package says what each of them holds."""
 
 JOBS = "windrow:jobs"
+FORGOTTEN = "windrow:forgotten"
+NODES = "windrow:nodes"
+DRAINS = "windrow:drains"
+
+
+def of_node(name: str) -> str:
+    """Return the key that exists while a node is alive."""
+    return f"windrow:node:{name}"
 
 
 class Keys:

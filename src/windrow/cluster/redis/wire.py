@@ -26,7 +26,7 @@ class RedisTransport:
     async def call(self, outgoing: Outgoing) -> Incoming:
         answers = await self._client.call("exchange", self._names(outgoing), _words(outgoing))
         server = self._client.server
-        epoch, inbox, hellos, acks, unpublished, announced, refusal = answers
+        epoch, inbox, hellos, acks, unpublished, announced, refusal, board = answers
         self.trouble = refusal.decode("utf-8", "replace")
         return Incoming(
             epoch=await self._epoch(epoch, server),
@@ -36,6 +36,7 @@ class RedisTransport:
             unpublished=tuple(unpublished),
             announced=announced == 0,
             superseded=max(0, announced),
+            standings=dict(_decoded(board, messages.standing)),
         )
 
     def _names(self, outgoing: Outgoing) -> list[str]:

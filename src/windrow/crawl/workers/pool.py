@@ -53,6 +53,12 @@ class Pool:
         self._clock = asyncio.create_task(self._watch())
         await self._started
 
+    def states(self) -> dict[str, int]:
+        """Return how many workers are starting, idle and busy."""
+        ready = [worker for worker in self._workers if worker.ready]
+        busy = sum(1 for worker in ready if worker.jobs)
+        return {"starting": len(self._workers) - len(ready), "idle": len(ready) - busy, "busy": busy}
+
     def refine(self, capture: Capture, sketch: str = "") -> "asyncio.Future[Refined | Lost]":
         """Read a page; Lost if its worker did not survive it. `sketch` is that of its origin's "not found" page."""
         # `_finish` checks that the answer is of this kind.

@@ -2,7 +2,8 @@
 -- KEYS: epoch, inbox, hellos to it, acks to it, owners, board, then one stream per batch, then one hash per register.
 -- ARGV: shard, incarnation, number of the call, first message to read, most messages, lowest message to keep,
 --   number of batches, the batches, its standing ('' to announce nothing), then one value per register.
--- Returns {epoch, messages, hellos, acks, {numbers of batches that were refused}, announced, the first refusal}.
+-- Returns {epoch, messages, hellos, acks, {numbers of batches that were refused}, announced, the first refusal,
+--   the board as it was before this call}.
 -- Announced is 0 if it was written, -1 if not, else the later incarnation that has the shard.
 -- A server without free memory refuses to publish and to announce. It still trims and reads, which frees memory. The
 -- order matters: Redis refuses only the first writes of a script, and trimming is one that it never refuses.
@@ -52,11 +53,12 @@ local function announce()
   return 0
 end
 
+local board = redis.call('HGETALL', KEYS[6])
 local announced = standing ~= '' and announce() or -1
 
 attempt('XTRIM', KEYS[2], 'MINID', ARGV[6])
 local found = ARGV[5] ~= '0' and redis.call('XRANGE', KEYS[2], ARGV[4], '+', 'COUNT', ARGV[5]) or {}
 return {
   redis.call('GET', KEYS[1]), found, redis.call('HGETALL', KEYS[3]), redis.call('HGETALL', KEYS[4]),
-  refused, announced, refusal
+  refused, announced, refusal, board
 }

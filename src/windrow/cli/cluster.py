@@ -1,0 +1,310 @@
+"""`windrow cluster`: jobs on many machines, seen and steered from one place."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import windrow
+from windrow import shards, units, urls
+from windrow.cli import cluster_hosts, cluster_show
+from windrow.cli import why as whys
+from windrow.cli.registry import RedisUrl, within
+from windrow.cli.shards import load_cluster
+from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
+from windrow.config import ConfigError
+from windrow.crawl import give
+from windrow.orders import make as make_order
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
+Job = Annotated[str, typer.Argument(help="The name of the job.", metavar="JOB")]
+_SHOWN = 20  # refused seeds that are named
+_TICK = 0.5  # seconds from one look at the events to the next
+
+
+def create(
+    name: Job,
+    options: Annotated[
+        Path, typer.Option("--config", help="The crawl.toml of the job; windrow init writes one.", metavar="FILE")
+    ],
+    seeds: Annotated[
+        str, typer.Option(help="File of seed URLs; default: the one that crawl.toml names.", metavar="FILE")
+    ] = "",
+    count: Annotated[
+        int, typer.Option("--shards", help="Parts of the crawl; four per machine that you may ever use.", metavar="N")
+    ] = 32,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Override an option of crawl.toml. Repeatable.", metavar="NAME=VALUE"),
+    ] = None,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Create a job, which nodes run at once. The number of its shards cannot change later.
+
+    Options and seeds are checked as for any crawl. Files that options name must be on every node, under the same
+    absolute path.
+    """
+    made = load_cluster("creation").make(name, options, settings or [], seeds, count)
+    within(redis, lambda registry: registry.create(made.record, made.spec))
+    if as_json:
+        return print_json(made.record)
+    for text in made.notes:
+        note(text)
+    parts = f"{units.count(made.seeds, 'seed')} and {units.count(count, 'shard')}"
+    out.print(f"{name}: created with {parts}; nodes take them within seconds.")
+
+
+def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:
+    """List all jobs with their state, shards, URLs and rate."""
+    found = within(redis, load_cluster("overview").all_jobs)
+    if as_json:
+        return print_json([cluster_show.without_shards(job) for job in found])
+    cluster_show.jobs(found)
+
+
+def nodes(redis: RedisUrl = "", as_json: Json = False) -> None:
+    """List the nodes: host, slots, shards, version, age. Warn about other versions and clocks that differ."""
+
+    async def read(registry: Any) -> tuple[Any, Any, float]:
+        return await registry.nodes(), await registry.nodes(gone=True), await registry.now()
+
+    alive, known, now = within(redis, read)
+    if as_json:
+        return print_json(known)
+    cluster_show.nodes(known, {node.name for node in alive}, now)
+    for text in load_cluster("overview").warnings(alive, windrow.__version__):
+        note(f"warning: {text}")
+
+
+def status(
+    name: Job,
+    each: Annotated[bool, typer.Option("--shards", help="Also show every shard.")] = False,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Show the state of a job as its shards announced it last, and why shards run nowhere."""
+    found = within(redis, lambda registry: load_cluster("overview").job(registry, name))
+    if as_json:
+        return print_json(found)
+    cluster_show.status(found, each)
+
+
+def pause(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
+    """Let all shards of a job send no further request until it is resumed."""
+    _change(redis, name, "pause", "paused", as_json)
+
+
+def resume(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
+    """Let a paused or stopped job run again."""
+    _change(redis, name, "run", "running", as_json)
+
+
+def stop(
+    name: Job,
+    wait: Annotated[float, typer.Option(help="Wait so long until no shard runs.", metavar="SECONDS")] = 0.0,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Stop all shards of a job cleanly: requests in progress get 20 s to finish. `resume` continues it."""
+    _change(redis, name, "stop", "stopping", as_json)
+    if wait:
+        steering = load_cluster("steering")
+        running = within(redis, lambda registry: steering.still_running(registry, name, wait))
+        if running:
+            note(f"warning: these shards still run after {wait:g} seconds: {units.ranges(running)}")
+            raise typer.Exit(1)
+
+
+def _change(redis: str, name: str, wanted: str, word: str, as_json: bool) -> None:
+    state = within(redis, lambda registry: registry.change(name, wanted))
+    if as_json:
+        return print_json(state)
+    out.print(f"{name}: {word}; nodes act on it within seconds, see: windrow cluster status {name}")
+
+
+def drain(
+    node: Annotated[str, typer.Argument(help="The name of the node.", metavar="NODE")],
+    undo: Annotated[bool, typer.Option("--undo", help="Let the node work again.")] = False,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Let a node give its shards to other nodes and take no new ones, also after it starts again."""
+    within(redis, lambda registry: registry.drain(node, not undo))
+    if as_json:
+        return print_json({"node": node, "drain": not undo})
+    out.print(f"{node}: {'works again' if undo else 'drains; see: windrow cluster nodes'}")
+
+
+Wait = Annotated[
+    float, typer.Option("--wait", help="Wait so long for the shards that run to take it.", metavar="SECONDS")
+]
+
+
+def add(
+    name: Job,
+    sources: Annotated[list[str], typer.Argument(help="URLs, or files of URLs; - for stdin.", metavar="URL-OR-FILE")],
+    wait: Wait = 15.0,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Add seeds to a job. Those that its scope refuses are named with the rule."""
+    creation = load_cluster("creation")
+    _, spec, _ = within(redis, lambda registry: registry.job(name))
+    found = give.read_seeds(sources, creation.options_of(spec))
+    for text, rule in list(found.refused.items())[:_SHOWN]:
+        notes().print(f"not added: the rule '{rule}' of [scope] refuses {text}")
+    if len(found.refused) > _SHOWN:
+        notes().print(f"not added: {len(found.refused) - _SHOWN:,} more, which [scope] refuses")
+    if not found.tasks:
+        raise ConfigError("[scope] of the job refuses every URL; add others")
+    lines = [task.url.text for task in found.tasks]
+    creation.check_size("\n".join(lines), sources[0])
+    _order(redis, name, "add", lines, f"{units.count(len(lines), 'seed')} given", wait, as_json)
+
+
+def change(
+    name: Job,
+    settings: Annotated[
+        list[str],
+        typer.Argument(help="fetch.delay=10; fetch.delay= for the value of the job.", metavar="NAME=VALUE"),
+    ],
+    wait: Wait = 15.0,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Change options of all shards while they run, as `windrow set` does for one crawl."""
+    values = make_order("set", settings).values  # refuses options that cannot change while a crawl runs
+    _order(redis, name, "set", list(values), ", ".join(values), wait, as_json)
+
+
+def _order(redis: str, name: str, kind: str, lines: list[str], done: str, wait: float, as_json: bool) -> None:
+    steering = load_cluster("steering")
+    given = within(redis, lambda registry: steering.give(registry, name, kind, lines, wait))
+    if as_json:
+        return print_json(given)
+    cluster_show.order(name, given, done)
+
+
+def why(
+    name: Job,
+    url: Annotated[str, typer.Argument(help="The URL, as it stands in a page or in the log.", metavar="URL")],
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="A node's data directory that can be read here.", metavar="DIR")
+    ] = None,
+    wait: Annotated[float, typer.Option(help="Wait so long for the node's answer.", metavar="SECONDS")] = 30.0,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Show what happened to a URL of a job, which shard owns it, and which node has that."""
+    overview, answers = load_cluster("overview"), load_cluster("answers")
+    parsed = urls.parse(url)
+    if parsed is None:
+        raise ConfigError(f"{url!r} is not an http or https URL; write it as in the address bar of a browser")
+    found = within(redis, lambda registry: overview.job(registry, name))
+    number = shards.shard_of(parsed.domain, found.shards)
+    shard = found.each[number]
+    place = cluster_show.shard_directory(directory, name, number)
+    story, error = None, ""
+    if place is not None:
+        story = answers.why(place, url)
+    else:
+        answer = within(redis, lambda registry: answers.ask(registry, name, number, url, wait))
+        story, error = (answer.story, answer.error) if answer else (None, _silence(shard, wait))
+    if as_json:
+        return print_json({"shard": number, "node": shard.node, "home": shard.home, "story": story, "error": error})
+    where = f"runs on {shard.node}" if shard.node else f"does not run: {shard.why}"
+    out.print(f"{parsed.domain} belongs to shard {number} of {found.shards}, which {where}.")
+    if story is None:
+        raise ConfigError(error)
+    whys.show(story)
+
+
+def _silence(shard: Any, wait: float) -> str:
+    if shard.running:
+        return f"node {shard.node} has not answered after {wait:g} seconds; try again with a longer --wait"
+    return f"no node has answered after {wait:g} seconds; where a data directory can be read, give it with --dir DIR"
+
+
+def logs(
+    name: Job,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C.")] = False,
+    node: Annotated[str, typer.Option(help="Only events of this node.", metavar="NODE")] = "",
+    lines: Annotated[int, typer.Option("--lines", "-n", help="Events to begin with.", metavar="N", min=1)] = 100,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Show the latest events of a job: starts, deaths and ends of shards, leases, orders. With --json, one per line."""
+    events, records = load_cluster("events"), load_cluster("redis.job")
+    unavailable = load_cluster("transport").Unavailable
+
+    def show(found: list[tuple[str, dict[str, Any]]]) -> None:
+        for event in (events.read(one) for _, one in found):
+            if node in ("", event.node):
+                if as_json:
+                    print_json_line(event)
+                else:
+                    out.print(events.describe(event))
+        sys.stdout.flush()
+
+    async def read(registry: Any) -> None:
+        await records.read(registry.client, name)  # refuses a job that does not exist
+        found, last = await registry.events(name, count=lines), "0-0"
+        show(found)
+        while follow:
+            last = found[-1][0] if found else last
+            found = []
+            await asyncio.sleep(_TICK)
+            with contextlib.suppress(unavailable):  # Redis may be started again
+                found = await registry.events(name, last)
+            show(found)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        within(redis, read)
+
+
+def forget(
+    name: Job,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also a job that nodes run: they end it first.")] = False,
+    redis: RedisUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Remove a job from Redis, with all its keys and nothing else. Directories on nodes stay as they are."""
+    steering, records = load_cluster("steering"), load_cluster("redis.job")
+    within(redis, lambda registry: records.read(registry.client, name))
+    if not yes:
+        if not sys.stdin.isatty():
+            raise ConfigError(f"{name} would be removed from Redis; add --yes")
+        typer.confirm(f"Remove the job {name} from Redis?", abort=True)
+    done = within(redis, lambda registry: steering.forget(registry, name, force, 60.0))
+    if as_json:
+        return print_json(done)
+    out.print(f"{name}: {done.keys} keys removed; the directories of its shards stay on the nodes.")
+    if done.nodes:
+        note(f"warning: {', '.join(done.nodes)} ran it to the end; run the same command again if it comes back")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "create": create,
+    "jobs": jobs,
+    "nodes": nodes,
+    "status": status,
+    "pause": pause,
+    "resume": resume,
+    "stop": stop,
+    "drain": drain,
+    "add": add,
+    "set": change,
+    "why": why,
+    "logs": logs,
+    "forget": forget,
+    "up": cluster_hosts.up,
+    "down": cluster_hosts.down,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)

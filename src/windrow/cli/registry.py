@@ -1,0 +1,35 @@
+"""What all commands of `windrow cluster` need: the address of the Redis server, and a connection to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import typer
+
+from windrow.cli.shards import load_cluster
+from windrow.config import ConfigError
+
+RedisUrl = Annotated[
+    str,
+    typer.Option("--redis", help="The Redis or Valkey server of the cluster.", metavar="URL", envvar="WINDROW_REDIS"),
+]
+
+
+def within(url: str, act: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Run something with the registry of a server; ConfigError if the server cannot be used."""
+    clients, registries = load_cluster("redis.client"), load_cluster("redis.registry")
+    unavailable = load_cluster("transport").Unavailable
+    if not url:
+        raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
+
+    async def main() -> Any:
+        client = clients.RedisClient(url)
+        try:
+            await client.check()
+            return await act(registries.Registry(client))
+        except unavailable as error:
+            raise ConfigError(f"{error}; run the same command again") from None
+        finally:
+            await client.close()
+
+    return asyncio.run(main())

@@ -1,0 +1,303 @@
+"""What operators and nodes share in Redis: jobs with what is wanted of them, orders, homes of shards, nodes, events.
+
+All of it may vanish at any time. A node keeps a copy of each job in its files and puts it back (`Registry.put_back`);
+nodes announce themselves every few seconds anyway.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from windrow.cluster.redis import job as jobs
+from windrow.cluster.redis.client import Command, RedisClient
+from windrow.cluster.redis.job import ClusterJob
+from windrow.cluster.redis.keys import DRAINS, FORGOTTEN, JOBS, NODES, Keys, of_node
+from windrow.config import ConfigError
+
+BEAT = 2.5  # seconds from one sign of life of a node to the next
+ALIVE = 10.0  # seconds after its last sign of life for which a node counts as alive
+REMEMBERED = 86_400.0  # seconds after which a node that has vanished is not listed any more
+HUSH = 10.0  # seconds without new orders after a job was put back: other nodes may know more of its orders
+EVENTS = 10_000  # that are kept per job, about
+RUN, PAUSE, STOP, FORGET = "run", "pause", "stop", "forget"  # what may be wanted of a job
+_MISSING, _EARLY = -1, -2  # answers of steer.lua
+
+
+class JobSpec(msgspec.Struct, frozen=True):
+    """What a node needs to run a job: it writes these texts to DIR/JOB/crawl.toml and seeds.txt."""
+
+    options: str  # crawl.toml, only the options that were changed
+    seeds: str  # lines of the seeds file
+
+
+class JobState(msgspec.Struct, frozen=True):
+    """What the operator wants of a job. The highest version holds, so a copy may be put back at any time."""
+
+    wanted: str  # "run", "pause" or "stop"; "forget": end its shards, and never put it back
+    version: int
+
+
+class ClusterOrder(msgspec.Struct, frozen=True):
+    """Something that every shard carries out once, in the order of the numbers."""
+
+    number: int
+    kind: str  # "add": seeds, one per line; "set": NAME=VALUE, one per line
+    content: str
+
+
+class NodeRecord(msgspec.Struct, frozen=True):
+    """What a node says of itself."""
+
+    name: str
+    host: str
+    pid: int
+    version: str  # of Windrow
+    home: str  # id of its data directory
+    slots: int  # shards that it may run at once
+    running: dict[str, list[int]] = {}  # by job: shards
+    draining: bool = False
+    started: float = 0.0  # epoch seconds
+    metrics: str = ""  # URL of its /metrics
+    drift: float = 0.0  # seconds by which its clock is ahead of that of Redis; `beat` measures it
+    seen: float = 0.0  # epoch seconds of Redis's clock, at its last sign of life; `beat` writes it
+
+
+class Registry:
+    """All jobs and nodes of one Redis server. Every method may raise Unavailable: call it again later."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self.client = client
+        self._drift: float | None = None
+        self._drains = False  # the last answer to `beat`
+
+    async def create(self, record: ClusterJob, spec: JobSpec) -> None:
+        """Write a new job, which runs at once; ConfigError if there is one of this name."""
+        found, _ = await self._restore(record, spec, JobState(RUN, 1), (), 0.0)
+        if found != record:
+            raise ConfigError(f"there is a job {record.name!r} at {self.client.place} already; choose another name")
+
+    async def jobs(self) -> dict[str, JobState]:
+        """Return what is wanted of each job that nodes run, by name."""
+        names = await jobs.names(self.client)
+        answers = await self._run(*[("HMGET", Keys(name)["state"], "wanted", "version") for name in names])
+        states = {name: _state(*answer) for name, answer in zip(names, answers, strict=True)}
+        return {name: state for name, state in states.items() if state is not None}
+
+    async def job(self, name: str) -> tuple[ClusterJob, JobSpec, JobState]:
+        """Return a job; ConfigError if there is none."""
+        record = await jobs.read(self.client, name)
+        keys = Keys(name)
+        spec, found = await self._run(("GET", keys["spec"]), ("HMGET", keys["state"], "wanted", "version"))
+        state = _state(*found)
+        if spec is None or state is None:
+            raise ConfigError(
+                f"the job {name!r} at {self.client.place} is not one of nodes: windrow crawl --shards runs it, "
+                "or Redis has lost a part of it, which a node puts back within seconds"
+            )
+        try:
+            return record, msgspec.json.decode(spec, type=JobSpec), state
+        except msgspec.MsgspecError as error:
+            raise ConfigError(
+                f"the options of the job {name!r} at {self.client.place} cannot be read ({error}); "
+                "another program or a newer Windrow wrote them"
+            ) from None
+
+    async def put_back(
+        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[ClusterOrder] = ()
+    ) -> JobState:
+        """Write what Redis does not have of a job, or has only in an older form; return what is wanted of it now.
+
+        "forget" is wanted of a job that an operator has removed: nothing is written then. ConfigError if another crawl
+        has the name now.
+        """
+        (forgotten,) = await self._run(("SISMEMBER", FORGOTTEN, record.id))
+        if forgotten:
+            return JobState(FORGET, state.version + 1)
+        found, held = await self._restore(record, spec, state, orders, HUSH)
+        if held is None or found.id != record.id:
+            jobs.check(found, record, self.client.place)
+            raise ConfigError(f"the job {record.name!r} at {self.client.place} is another crawl")
+        return held
+
+    async def _restore(
+        self, record: ClusterJob, spec: JobSpec, state: JobState, orders: Iterable[ClusterOrder], hush: float
+    ) -> tuple[ClusterJob, JobState | None]:
+        keys = Keys(record.name)
+        await self._run(("SADD", JOBS, record.name))  # first: a name without a record is left out of every list
+        words: list[str | bytes | int] = [msgspec.json.encode(record), record.id, msgspec.json.encode(spec)]
+        words += [state.wanted, state.version, int(1000 * hush)]
+        words += [word for order in orders for word in (order.number, _order_text(order.kind, order.content))]
+        names = [keys[name] for name in ("job", "spec", "state", "orders", "order-hush")]
+        found, wanted, version = await self.client.call("restore", names, words)
+        return jobs.decoded(self.client.place, record.name, found), _state(wanted, version)
+
+    async def change(self, name: str, wanted: str) -> JobState:
+        """Say what is wanted of a job from now on."""
+        return JobState(wanted, await self._steer(name, "state", wanted))
+
+    async def order(self, name: str, kind: str, content: str) -> ClusterOrder:
+        """Give an order to all shards of a job; ConfigError shortly after Redis was emptied, see `HUSH`."""
+        return ClusterOrder(await self._steer(name, "order", _order_text(kind, content)), kind, content)
+
+    async def _steer(self, name: str, verb: str, text: str | bytes) -> int:
+        keys = Keys(name)
+        names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
+        answer = int(await self.client.call("steer", names, [verb, text]))
+        if answer == _MISSING:
+            await self.job(name)  # says what is wrong
+        if answer == _EARLY:
+            raise ConfigError(
+                f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
+                f"try again in {HUSH:g} seconds"
+            )
+        return answer
+
+    async def orders(self, name: str, after: int = 0) -> list[ClusterOrder]:
+        """Return the orders with higher numbers, lowest first."""
+        key = Keys(name)["orders"]
+        (found,) = await self._run(("HKEYS", key))
+        numbers = sorted(number for number in _integers(found) if number > after)
+        if not numbers:
+            return []
+        (texts,) = await self._run(("HMGET", key, *numbers))
+        made = [_order(number, text) for number, text in zip(numbers, texts, strict=True)]
+        return [order for order in made if order is not None]
+
+    async def carried_out(self, name: str, shard: int, number: int) -> None:
+        """Note that a shard has carried out all orders up to and with this number."""
+        await self._run(("HSET", Keys(name)["orders-done"], shard, number))
+
+    async def done(self, name: str) -> dict[int, int]:
+        """Return by shard the number of the last order that it has carried out."""
+        (found,) = await self._run(("HGETALL", Keys(name)["orders-done"]))
+        return dict(zip(_integers(found[::2]), _integers(found[1::2]), strict=True))
+
+    async def homes(self, name: str) -> dict[int, str]:
+        """Return by shard the id of the data directory that has it."""
+        (found,) = await self._run(("HGETALL", Keys(name)["homes"]))
+        texts = [value.decode().partition(" ")[2] for value in found[1::2]]
+        return dict(zip(_integers(found[::2]), texts, strict=True))
+
+    async def settle(self, name: str, shard: int, home: str, fence: int = 0) -> None:
+        """Note that a data directory has a shard. `fence`: of its last lease; the note of an earlier one is ignored."""
+        await self.client.call("home", [Keys(name)["homes"]], [shard, fence, home])
+
+    async def beat(self, node: NodeRecord) -> bool:
+        """Announce a node; return whether it shall drain."""
+        before = time.time()
+        if self._drift is None:
+            self._drift = time.time() - await self.now()
+        record = msgspec.structs.replace(node, drift=round(self._drift, 3), seen=before - self._drift)
+        data = msgspec.json.encode(record)
+        sent = time.time()
+        _, fresh, drains, clock = await self._run(
+            ("SET", of_node(node.name), data, "PX", int(1000 * ALIVE)),
+            ("HSET", NODES, node.name, data),
+            ("SISMEMBER", DRAINS, node.name),
+            ("TIME",),
+        )
+        self._drift = (sent + time.time()) / 2 - _seconds(clock)
+        if fresh and self._drains and not drains:  # Redis has lost it
+            await self.drain(node.name)
+            drains = 1
+        self._drains = bool(drains)
+        return self._drains
+
+    async def leave(self, name: str) -> None:
+        """Remove a node that ends. If it was drained and starts again, it is still drained."""
+        await self._run(("DEL", of_node(name)), ("HDEL", NODES, name))
+
+    async def nodes(self, gone: bool = False) -> list[NodeRecord]:
+        """Return the nodes that are alive, by name; with `gone`, also those that have vanished without leaving."""
+        found, clock = await self._run(("HGETALL", NODES), ("TIME",))
+        known = {name.decode("utf-8", "replace"): data for name, data in zip(found[::2], found[1::2], strict=True)}
+        alive = dict(zip(known, await self._run(*[("GET", of_node(name)) for name in known]), strict=True))
+        records = {name: _node(alive[name] or data) for name, data in known.items()}
+        nodes = {name: record for name, record in records.items() if record is not None}
+        old = [name for name in nodes if alive[name] is None and nodes[name].seen < _seconds(clock) - REMEMBERED]
+        if old:
+            await self._run(("HDEL", NODES, *old))
+        return [nodes[name] for name in sorted(nodes.keys() - old) if gone or alive[name] is not None]
+
+    async def drain(self, name: str, on: bool = True) -> None:
+        """Let a node give its shards back and take no others, or let it work again; ConfigError if there is none."""
+        known, drained = await self._run(("HEXISTS", NODES, name), ("SISMEMBER", DRAINS, name))
+        if not known and not (drained and not on):
+            names = ", ".join(node.name for node in await self.nodes()) or "none"
+            raise ConfigError(f"there is no node {name!r} at {self.client.place}; the nodes there are: {names}")
+        await self._run(("SADD" if on else "SREM", DRAINS, name))
+
+    async def now(self) -> float:
+        """Return the time of Redis's clock, in epoch seconds."""
+        (found,) = await self._run(("TIME",))
+        return _seconds(found)
+
+    async def event(self, job: str, event: Mapping[str, Any]) -> None:
+        """Append an event to the log of a job; old ones are dropped."""
+        data = msgspec.json.encode(event)
+        await self._run(("XADD", Keys(job)["events"], "MAXLEN", "~", EVENTS, "*", "event", data))
+
+    async def events(self, job: str, after: str = "", count: int = 1000) -> list[tuple[str, dict[str, Any]]]:
+        """Return events after the one of this name, oldest first; with an empty name, the latest ones."""
+        key = Keys(job)["events"]
+        command: Command = ("XRANGE", key, f"({after}", "+", "COUNT", count)
+        if not after:
+            command = ("XREVRANGE", key, "+", "-", "COUNT", count)
+        (found,) = await self._run(command)
+        return [(name.decode(), _event(fields[1])) for name, fields in (found if after else reversed(found))]
+
+    async def forget(self, name: str) -> int:
+        """Remove all keys of a job, and let nodes know that it is not to be put back; return how many keys it had."""
+        record = await jobs.read(self.client, name)
+        await self._run(("SADD", FORGOTTEN, record.id))
+        return await jobs.forget(self.client, name)
+
+    async def _run(self, *commands: Command) -> list[Any]:
+        if not commands:
+            return []
+        return [self.client.checked(answer) for answer in await self.client.run(*commands)]
+
+
+def _seconds(answer: Sequence[bytes]) -> float:
+    return int(answer[0]) + int(answer[1]) / 1e6
+
+
+def _integers(values: Iterable[bytes]) -> list[int]:
+    return [int(value) for value in values]
+
+
+def _state(wanted: bytes | None, version: bytes | None) -> JobState | None:
+    if not wanted or not version:
+        return None
+    return JobState(wanted.decode(), int(version))
+
+
+class _Content(msgspec.Struct):
+    kind: str
+    content: str
+
+
+def _order_text(kind: str, content: str) -> bytes:
+    return msgspec.json.encode(_Content(kind, content))
+
+
+def _order(number: int, data: bytes | None) -> ClusterOrder | None:
+    if data is None:  # removed since its number was read
+        return None
+    found = msgspec.json.decode(data, type=_Content)
+    return ClusterOrder(number, found.kind, found.content)
+
+
+def _node(data: bytes) -> NodeRecord | None:
+    """Return the record of a node; None if another version of Windrow wrote one that cannot be read."""
+    try:
+        return msgspec.json.decode(data, type=NodeRecord)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _event(data: bytes) -> dict[str, Any]:
+    found = msgspec.json.decode(data)
+    return found if isinstance(found, dict) else {"event": found}

@@ -1,0 +1,84 @@
+"""What an operator does with a job from outside: orders, with a look at which shards took them, and its removal."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from windrow.cluster import overview
+from windrow.cluster.overview import ShardState
+from windrow.cluster.redis.registry import FORGET, ClusterOrder, Registry
+from windrow.config import ConfigError
+
+POLL = 0.5  # seconds
+
+
+class OrderGiven(msgspec.Struct, frozen=True):
+    """An order, and which shards have taken it so far."""
+
+    order: ClusterOrder
+    taken: int  # shards
+    running: list[int]  # shards that run and have not taken it yet
+    absent: list[int]  # shards that do not run: they take it when they run again
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """A job that was removed from Redis."""
+
+    name: str
+    keys: int
+    nodes: list[str]  # that still ran it
+
+
+async def give(registry: Registry, name: str, kind: str, lines: Sequence[str], patience: float) -> OrderGiven:
+    """Give an order to all shards; wait up to so many seconds for those that run."""
+    order = await registry.order(name, kind, "".join(f"{line}\n" for line in lines))
+    end = time.monotonic() + patience
+    while True:
+        shards = (await overview.job(registry, name)).each
+        given = _given(order, shards)
+        if not given.running or time.monotonic() >= end:
+            return given
+        await asyncio.sleep(POLL)
+
+
+def _given(order: ClusterOrder, shards: Sequence[ShardState]) -> OrderGiven:
+    late = [one for one in shards if one.order < order.number]
+    return OrderGiven(
+        order,
+        len(shards) - len(late),
+        running=[one.shard for one in late if one.running],
+        absent=[one.shard for one in late if not one.running],
+    )
+
+
+async def forget(registry: Registry, name: str, force: bool, patience: float) -> Forgotten:
+    """Remove all keys of a job. ConfigError while nodes run it; with `force` they end it first, if they can."""
+    nodes = await _runners(registry, name)
+    if nodes and not force:
+        raise ConfigError(
+            f"the job {name!r} is run by {', '.join(nodes)}; stop it first with: windrow cluster stop {name}, "
+            "or add --force"
+        )
+    if nodes and name in await registry.jobs():
+        await registry.change(name, FORGET)
+        end = time.monotonic() + patience
+        while nodes and time.monotonic() < end:
+            await asyncio.sleep(POLL)
+            nodes = await _runners(registry, name)
+    return Forgotten(name, await registry.forget(name), nodes)
+
+
+async def still_running(registry: Registry, name: str, patience: float) -> list[int]:
+    """Wait up to so many seconds until no shard of a job runs; return those that still do."""
+    end = time.monotonic() + patience
+    while True:
+        running = [one.shard for one in (await overview.job(registry, name)).each if one.running]
+        if not running or time.monotonic() >= end:
+            return running
+        await asyncio.sleep(POLL)
+
+
+async def _runners(registry: Registry, name: str) -> list[str]:
+    return (await overview.job(registry, name)).nodes

@@ -1,0 +1,93 @@
+"""Commands on a crawl of which only some shards are here, as on a node with a disk of its own."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import crashing, truth
+from tests.corpus import samples
+from tests.corpus.samples import SAMPLES
+from tests.world import World
+
+
+def divide(directory: Path, shards: int, **places: Path) -> Path:
+    """Make the directory of a job with these shards, named s0, s1 and so on, from crawls."""
+    record = {"name": "news", "id": "1234", "shards": shards, "options": "", "created": 1.0}
+    (directory / "shards").mkdir(parents=True)
+    (directory / "job.json").write_text(json.dumps({"job": record}))
+    for name, place in places.items():
+        shutil.copytree(place, directory / "shards" / f"{int(name[1:]):03}")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with World(seed=62, pages=10, hosts=2, kinds=()) as world:
+        directory = truth.prepare(tmp_path_factory.mktemp("divided") / "crawl", world)
+        assert crashing.run(["crawl", str(directory)]).code == 0
+    return directory
+
+
+def test_status_and_report_work_on_the_shards_that_are_here_and_name_the_others(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 5, s1=crawled, s3=crawled)
+    (job / "shards" / "aside").mkdir()
+    missing = "of the 5 shards of news, these are not here: 0, 2, 4; they are on other machines, or have not begun\n"
+    one = crashing.run(["status", str(crawled), "--json"]).json
+    both = crashing.run(["status", str(job), "--json"])
+    assert both.code == 0 and both.err == missing
+    assert both.json["finished"]["ok"] == 2 * one["finished"]["ok"] > 0
+    assert "2 shards" in crashing.run(["status", str(job)]).out
+    report = crashing.run(["report", str(job)])
+    assert report.code == 0 and report.err.startswith(missing) and (job / "report" / "index.html").exists()
+
+
+def test_a_job_whose_shards_are_all_here_gets_no_note(crawled: Path, tmp_path: Path) -> None:
+    done = crashing.run(["status", str(divide(tmp_path / "news", 2, s0=crawled, s1=crawled))])
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_job_without_a_shard_or_with_a_damaged_record_is_refused(crawled: Path, tmp_path: Path) -> None:
+    none = crashing.run(["status", str(divide(tmp_path / "none", 2))])
+    assert none.code == 2 and "has none of its shards" in none.err
+    job = divide(tmp_path / "news", 1, s0=crawled)
+    (job / "job.json").write_text("{")
+    damaged = crashing.run(["status", str(job)])
+    assert damaged.code == 2 and "job.json cannot be read" in damaged.err and damaged.err.count("\n") == 1
+
+
+def test_a_merge_wants_all_shards_which_may_be_in_several_directories(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    parts = [samples.crawl(tmp_path / f"part{number}", SAMPLES[number : number + 1]) for number in range(2)]
+    here, there = divide(tmp_path / "here", 2, s0=parts[0]), divide(tmp_path / "there", 2, s1=parts[1])
+    refused = crashing.run(["merge", str(here), "-o", str(tmp_path / "refused")])
+    assert (
+        refused.code == 2
+        and "these are not here: 1; name the directories of all nodes, or add --partial" in refused.err
+    )
+    assert not (tmp_path / "refused").exists()
+    part = crashing.run(["merge", str(here), "-o", str(tmp_path / "part"), "--partial", "--json"])
+    assert part.code == 0 and part.json["documents_out"] == 1 and "these are not here: 1" in part.err
+    whole = crashing.run(["merge", str(here), str(there), "-o", str(tmp_path / "whole"), "--json"])
+    assert whole.code == 0 and whole.json["documents_in"] == 2 and "not here" not in whole.err
+
+
+def test_an_export_of_some_shards_says_which_are_missing(tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 3, s2=samples.crawl(tmp_path / "part", [SAMPLES[0]]))
+    done = crashing.run(["export", str(job), "--format", "jsonl", "-o", str(tmp_path / "out.jsonl")])
+    assert done.code == 0 and "these are not here: 0-1" in done.err, done.err
+
+
+def test_a_shard_that_is_given_twice_is_named(crawled: Path, tmp_path: Path) -> None:
+    one, two = (divide(tmp_path / name, 1, s0=crawled) for name in ("one", "two"))
+    done = crashing.run(["report", str(one), str(two), "--json"])
+    assert done.code == 0 and "are given twice" in done.err and ": 0\n" in done.err
+
+
+def test_the_job_of_nodes_is_not_crawled_by_hand(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 1, s0=crawled)
+    shutil.copy(crawled / "crawl.toml", job)
+    (job / "state.json").write_text("{}")
+    done = crashing.run(["crawl", str(job)])
+    assert done.code == 2 and "is of a job that nodes run" in done.err

@@ -1,0 +1,319 @@
+"""Jobs, orders, homes and nodes in Redis: all of it may vanish, and nodes put back what they know."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.redisserver import Server, needs_redis, serve
+from windrow.cluster.redis import job
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, JobState, NodeRecord, Registry
+from windrow.config import ConfigError
+
+pytestmark = needs_redis
+RECORD = job.make("news", 4, "digest", 1.5)
+SPEC = JobSpec("[identity]\n", "http://a.example/\n")
+NODE = NodeRecord("one", "host", pid=7, version="1", home="h", slots=2, running={"news": [0, 3]}, started=5.0)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Server]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+def server(shared: Server) -> Server:
+    shared.command("FLUSHALL")
+    return shared
+
+
+def run(server: Server, act: Callable[[Registry], Awaitable[Any]]) -> Any:
+    async def within() -> Any:
+        client = RedisClient(server.url)
+        try:
+            return await act(Registry(client))
+        finally:
+            await client.close()
+
+    return asyncio.run(within())
+
+
+def create(server: Server) -> None:
+    run(server, lambda registry: registry.create(RECORD, SPEC))
+
+
+def test_a_job_is_created_once_and_read_as_it_was_written(server: Server) -> None:
+    create(server)
+    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
+    assert run(server, lambda registry: registry.jobs()) == {"news": JobState("run", 1)}
+    other = job.make("news", 8, "digest", 2.5)
+    with pytest.raises(ConfigError, match=r"there is a job 'news' at .* already"):
+        run(server, lambda registry: registry.create(other, JobSpec("x", "y")))
+    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
+
+
+def test_a_job_that_no_node_runs_is_not_listed_for_them(server: Server) -> None:
+    run(server, lambda registry: job.create(registry.client, RECORD))
+    assert run(server, lambda registry: registry.jobs()) == {}
+    with pytest.raises(ConfigError, match="windrow crawl --shards runs it"):
+        run(server, lambda registry: registry.job("news"))
+
+
+def test_what_was_lost_is_put_back_with_the_latest_state_whatever_the_order_of_the_nodes(server: Server) -> None:
+    create(server)
+    old = run(server, lambda registry: registry.change("news", "pause"))
+    new = run(server, lambda registry: registry.change("news", "stop"))
+    assert 1 < old.version < new.version
+    first = run(server, lambda registry: registry.order("news", "add", "http://b.example/"))
+    second = run(server, lambda registry: registry.order("news", "add", "http://c.example/"))
+    server.command("FLUSHALL")
+
+    async def restore(registry: Registry) -> list[JobState]:
+        states = [await registry.put_back(RECORD, SPEC, new, [second])]
+        states.append(await registry.put_back(RECORD, SPEC, old, [first]))
+        return states
+
+    assert run(server, restore) == [new, new]
+    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, new)
+    assert run(server, lambda registry: registry.orders("news")) == [first, second]
+
+
+def test_a_change_after_a_loss_is_later_than_every_copy_that_a_node_puts_back(server: Server) -> None:
+    create(server)
+    before = run(server, lambda registry: registry.change("news", "pause"))
+    server.command("FLUSHALL")
+    run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 1)))
+    after = run(server, lambda registry: registry.change("news", "stop"))
+    assert run(server, lambda registry: registry.put_back(RECORD, SPEC, before)) == after
+
+
+def test_no_order_is_given_until_all_nodes_had_time_to_put_theirs_back(server: Server) -> None:
+    create(server)
+    run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 1)))
+    known = run(server, lambda registry: registry.order("news", "add", "http://b.example/"))
+    server.command("FLUSHALL")
+    run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 1)))
+    with pytest.raises(ConfigError, match="emptied a moment ago"):
+        run(server, lambda registry: registry.order("news", "add", "http://c.example/"))
+    assert 0 < int(server.command("PTTL", "windrow:{news}:order-hush")[1:]) <= 10_000
+    run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 1), [known]))
+    server.command("DEL", "windrow:{news}:order-hush")
+    later = run(server, lambda registry: registry.order("news", "add", "http://c.example/"))
+    assert run(server, lambda registry: registry.orders("news", known.number)) == [later]
+
+
+def test_the_job_of_another_crawl_under_the_same_name_is_not_touched(server: Server) -> None:
+    create(server)
+    other = msgspec.structs.replace(RECORD, id="other")
+    with pytest.raises(ConfigError, match="is another crawl"):
+        run(server, lambda registry: registry.put_back(other, JobSpec("x", "y"), JobState("stop", 9**15), [order(1)]))
+    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
+    assert run(server, lambda registry: registry.orders("news")) == []
+
+
+def order(number: int) -> ClusterOrder:
+    return ClusterOrder(number, "add", "http://a.example/")
+
+
+def test_orders_have_rising_numbers_even_if_one_was_given_by_a_clock_that_is_ahead(server: Server) -> None:
+    ahead = order(9 * 10**12)
+    run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 9 * 10**12), [ahead]))
+    server.command("DEL", "windrow:{news}:order-hush")
+    assert run(server, lambda registry: registry.order("news", "add", "x")).number == ahead.number + 1
+    assert run(server, lambda registry: registry.change("news", "stop")).version == 9 * 10**12 + 1
+
+
+def test_steering_a_job_that_does_not_exist_is_refused_and_writes_nothing(server: Server) -> None:
+    for act in (lambda one: one.change("x", "stop"), lambda one: one.order("x", "add", "y")):
+        with pytest.raises(ConfigError, match=r"there is no job 'x' at .*; the jobs there are: none"):
+            run(server, act)
+    assert server.command("DBSIZE") == b":0\r\n"
+
+
+def test_shards_say_which_orders_they_have_carried_out_and_where_they_are(server: Server) -> None:
+    async def act(registry: Registry) -> None:
+        await registry.carried_out("news", 3, 7)
+        await registry.carried_out("news", 3, 9)
+        await registry.carried_out("news", 0, 7)
+        await registry.settle("news", 1, "later", 200)
+        await registry.settle("news", 1, "earlier", 100)  # put back by a node that had the shard before
+        await registry.settle("news", 2, "old")
+        await registry.settle("news", 2, "moved")
+
+    run(server, act)
+    assert run(server, lambda registry: registry.done("news")) == {3: 9, 0: 7}
+    assert run(server, lambda registry: registry.homes("news")) == {1: "later", 2: "moved"}
+
+
+def test_a_node_is_alive_for_ten_seconds_after_its_sign_of_life(server: Server) -> None:
+    assert run(server, lambda registry: registry.beat(NODE)) is False
+    (found,) = run(server, lambda registry: registry.nodes())
+    assert msgspec.structs.replace(found, drift=0.0, seen=0.0) == NODE
+    assert abs(found.drift) < 60 and found.seen > 1.7e9
+    assert 0 < int(server.command("PTTL", "windrow:node:one")[1:]) <= 10_000
+    server.command("DEL", "windrow:node:one")  # as if it had expired
+    assert run(server, lambda registry: registry.nodes()) == []
+    assert [node.name for node in run(server, lambda registry: registry.nodes(gone=True))] == ["one"]
+    run(server, lambda registry: registry.leave("one"))
+    assert run(server, lambda registry: registry.nodes(gone=True)) == []
+
+
+def test_a_node_that_vanished_a_day_ago_is_not_listed_any_more(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    server.command("DEL", "windrow:node:one")
+    monkeypatch.setattr("windrow.cluster.redis.registry.REMEMBERED", -1.0)
+    assert run(server, lambda registry: registry.nodes(gone=True)) == []
+    assert server.command("HLEN", "windrow:nodes") == b":0\r\n"
+
+
+def test_the_difference_of_the_clocks_is_in_the_record_of_a_node(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steady = time.time
+    monkeypatch.setattr("windrow.cluster.redis.registry.time.time", lambda: steady() + 3600.0)
+    run(server, lambda registry: registry.beat(NODE))
+    monkeypatch.undo()
+    (found,) = run(server, lambda registry: registry.nodes())
+    assert 3590 < found.drift < 3610 and abs(found.seen - steady()) < 60
+
+
+def test_a_node_learns_that_it_shall_drain_and_that_it_may_work_again(server: Server) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    run(server, lambda registry: registry.drain("one"))
+    assert run(server, lambda registry: registry.beat(NODE)) is True
+    run(server, lambda registry: registry.leave("one"))
+    assert run(server, lambda registry: registry.beat(NODE)) is True, "it starts again and is still drained"
+    run(server, lambda registry: registry.drain("one", on=False))
+    assert run(server, lambda registry: registry.beat(NODE)) is False
+
+
+def test_a_drain_survives_the_loss_of_redis_and_an_end_of_the_node_is_none(server: Server) -> None:
+    async def act(registry: Registry) -> list[bool]:
+        leaving = msgspec.structs.replace(NODE, draining=True)
+        answers = [await registry.beat(leaving)]
+        await registry.client.run(("FLUSHALL",))
+        answers.append(await registry.beat(leaving))
+        await registry.drain("one")
+        answers.append(await registry.beat(NODE))
+        await registry.client.run(("FLUSHALL",))
+        answers.append(await registry.beat(NODE))
+        await registry.drain("one", on=False)
+        return [*answers, await registry.beat(NODE)]
+
+    assert run(server, act) == [False, False, True, True, False]
+
+
+def test_an_unknown_node_is_named_with_those_that_there_are(server: Server) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    with pytest.raises(ConfigError, match=r"no node 'two' at .*; the nodes there are: one"):
+        run(server, lambda registry: registry.drain("two"))
+
+
+def test_events_are_read_from_the_latest_and_onwards(server: Server) -> None:
+    async def act(registry: Registry) -> None:
+        for number in range(5):
+            await registry.event("news", {"what": "started", "shard": number})
+        latest = await registry.events("news", count=2)
+        assert [event["shard"] for _, event in latest] == [3, 4]
+        assert await registry.events("news", latest[-1][0]) == []
+        await registry.event("news", {"what": "ended"})
+        assert [event["what"] for _, event in await registry.events("news", latest[-1][0])] == ["ended"]
+
+    run(server, act)
+
+
+def test_the_log_of_events_is_capped(server: Server) -> None:
+    async def act(registry: Registry) -> None:
+        await asyncio.gather(*(registry.event("news", {"n": number}) for number in range(EVENTS + 500)))
+
+    run(server, act)
+    assert int(server.command("XLEN", "windrow:{news}:events")[1:]) < EVENTS + 200
+
+
+def test_forgetting_a_job_removes_its_keys_only_and_nodes_do_not_put_it_back(server: Server) -> None:
+    other = job.make("news2", 1, "", 1.0)
+    create(server)
+    run(server, lambda registry: registry.create(other, SPEC))
+    run(server, lambda registry: registry.event("news", {"what": "started"}))
+    run(server, lambda registry: registry.beat(NODE))
+    assert run(server, lambda registry: registry.forget("news")) == 4
+    assert run(server, lambda registry: registry.jobs()) == {"news2": JobState("run", 1)}
+    assert run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 5))) == JobState("forget", 6)
+    assert server.command("EXISTS", "windrow:{news}:job") == b":0\r\n"
+    assert [node.name for node in run(server, lambda registry: registry.nodes())] == ["one"]
+    again = job.make("news", 4, "digest", 2.0)
+    run(server, lambda registry: registry.create(again, SPEC))
+    assert run(server, lambda registry: registry.job("news"))[0] == again
+
+
+def test_a_node_of_another_version_whose_record_cannot_be_read_is_left_out(server: Server) -> None:
+    run(server, lambda registry: registry.beat(NODE))
+    server.command("HSET", "windrow:nodes", "odd", "{}")
+    server.command("SET", "windrow:node:odd", "{}")
+    assert [node.name for node in run(server, lambda registry: registry.nodes())] == ["one"]
+
+
+class Copy:
+    """What one node keeps of the job in its files, with one shard, which remembers the last order it carried out."""
+
+    def __init__(self) -> None:
+        self.state = JobState("run", 1)
+        self.orders: dict[int, ClusterOrder] = {}
+        self.carried_out: list[int] = []
+
+    async def round(self, registry: Registry) -> None:
+        """Put back, learn, carry out; as a node does within seconds."""
+        self.state = await registry.put_back(RECORD, SPEC, self.state, self.orders.values())
+        self.orders |= {order.number: order for order in await registry.orders("news")}
+        last = max(self.carried_out, default=0)
+        self.carried_out += [number for number in sorted(self.orders) if number > last]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_lost_every_node_carries_out_each_known_order_once_and_the_latest_state_holds(
+    server: Server, seed: int
+) -> None:
+    chance = random.Random(seed)
+    known: set[int] = set()  # orders that a node has seen
+    latest = JobState("run", 1)
+
+    async def act(registry: Registry) -> JobState:
+        nonlocal latest
+        await registry.create(RECORD, SPEC)
+        nodes = [Copy() for _ in range(4)]
+        for _ in range(60):
+            match chance.randrange(4):
+                case 0:
+                    await registry.client.run(("FLUSHALL",))
+                    back = chance.sample(nodes, len(nodes))
+                    for early in range(chance.randrange(1, len(nodes) + 1)):
+                        await back[early].round(registry)
+                        with contextlib.suppress(ConfigError):  # refused: another node may know more
+                            await registry.order("news", "add", "too early")
+                    for node in back:  # the hush is longer than that
+                        await node.round(registry)
+                    await registry.client.run(("DEL", "windrow:{news}:order-hush"))
+                case 1:
+                    order = await registry.order("news", "add", "http://a.example/")
+                    known.add(order.number)
+                    await chance.choice(nodes).round(registry)
+                case 2:
+                    latest = await registry.change("news", chance.choice(["run", "pause", "stop"]))
+                    await chance.choice(nodes).round(registry)
+                case _:
+                    await chance.choice(nodes).round(registry)
+        for node in nodes:
+            await node.round(registry)
+            assert set(node.carried_out) >= known, "no order is skipped"
+            assert sorted(set(node.carried_out)) == node.carried_out, "in their order, each once"
+            assert node.state == latest
+        return (await registry.job("news"))[2]
+
+    assert run(server, act) == latest
