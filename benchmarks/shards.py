@@ -5,8 +5,9 @@
     python benchmarks/shards.py --down                                        one shard is down for a whole crawl
 
 Prints per run the CPU time per page, in ms: of the processes that crawl, of their workers, of Redis (as it counts it),
-and the peak of Redis's memory. The start is not a part of it: it is measured with crawls of one page by as many shards,
-and subtracted. Rounds alternate, because the machine may be busy; the ratio is that of the least CPU times.
+and the peak of Redis's memory. The start is not a part of it: it is measured with crawls of the seeds alone by as many
+shards, so that each of them and its worker has had something to do, and subtracted. Rounds alternate, because the
+machine may be busy; the ratio is that of the least CPU times.
 
 With --down one shard is not started; the others crawl until they rest. Only Redis's memory is of interest then.
 """
@@ -28,9 +29,11 @@ import psutil
 from crawl import Web, web
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.redisserver import Server, serve  # noqa: E402
+from windrow import config  # noqa: E402
+from windrow.cluster import directories  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "windrow.cli"]
 ADDRESSES = 4  # with --same-address
@@ -59,9 +62,18 @@ class Spent(msgspec.Struct):
         return self.crawl + self.workers + self.redis
 
 
-def make(given: Given, directory: Path, seeds: Path, **settings: str) -> None:
+def make(given: Given, directory: Path, **settings: str) -> None:
     words = [word for key, value in {**given.settings, **settings}.items() for word in ("--set", f"{key}={value}")]
-    init = [*COMMAND, "init", str(directory), "--seeds", str(seeds), "--contact", "http://localhost/", *words]
+    init = [
+        *COMMAND,
+        "init",
+        str(directory),
+        "--seeds",
+        str(given.site.seeds),
+        "--contact",
+        "http://localhost/",
+        *words,
+    ]
     subprocess.run(init, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -119,9 +131,9 @@ def server_peak(server: Server) -> int:
 
 def one_down(given: Given, directory: Path, shards: int) -> dict[str, float]:
     """Crawl with all shards but the first until they rest; return how much Redis held."""
-    make(given, directory, given.site.seeds)
+    make(given, directory)
     with serve() as server:
-        prepare(given, directory, shards)
+        directories.prepare(directory, config.load(directory / "crawl.toml"), shards)
         places = sorted((directory / "shards").iterdir())[1:]
         processes = [
             subprocess.Popen([*COMMAND, "shard", str(place), "--redis", server.url], stdout=subprocess.DEVNULL)
@@ -136,13 +148,6 @@ def one_down(given: Given, directory: Path, shards: int) -> dict[str, float]:
             for process in processes:
                 process.wait()
     return {"shards": shards, "pages": finished, "redis_bytes": held, "redis_peak_bytes": peak}
-
-
-def prepare(given: Given, directory: Path, shards: int) -> None:
-    """Make the directories of all shards: a crawl that ends before its first request does it."""
-    with serve() as server:
-        command = [*COMMAND, "crawl", str(directory), "--shards", str(shards), "--redis", server.url]
-        subprocess.run([*command, "--set", "crawl.max_seconds=0.01"], check=True, stdout=subprocess.DEVNULL)
 
 
 def wait_for_rest(places: list[Path], quiet: float = 15.0) -> int:
@@ -173,17 +178,15 @@ def least(runs: list[Spent], starts: list[Spent]) -> dict[str, float]:
 
 
 def rounds(given: Given, made: Path, numbers: list[int], count: int) -> dict[int, dict[str, float]]:
-    one = made / "one.txt"
-    seed = given.site.seeds.read_text().split()[0]
-    one.write_text(seed + "\n")
-    only = {"scope.allow": json.dumps([f"^{re.escape(seed)}$"])}
+    seeds = given.site.seeds.read_text().split()
+    only = {"scope.allow": json.dumps([f"^{re.escape(seed)}$" for seed in seeds])}
     runs: dict[int, list[Spent]] = {number: [] for number in numbers}
     starts: dict[int, list[Spent]] = {number: [] for number in numbers}
     for turn in range(count):
         for number in numbers:
-            for seeds, found, settings in ((one, starts, only), (given.site.seeds, runs, {})):
-                directory = made / f"{turn}-{number}-{seeds.stem}"
-                make(given, directory, seeds, **settings)
+            for found, settings in ((starts, only), (runs, {})):
+                directory = made / f"{turn}-{number}-{len(settings)}"
+                make(given, directory, **settings)
                 found[number].append(crawl(directory, number))
             run = least(runs[number][-1:], starts[number][-1:])
             print(f"{name(number):12}", describe(run), file=sys.stderr, flush=True)

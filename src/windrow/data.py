@@ -530,6 +530,7 @@ class Frame(msgspec.Struct, frozen=True):
     incarnation: int = 0  # of the process that writes from this frame on; 0: the same as before
     receivers: tuple[int, ...] = ()  # the shards that links of these entries (`sent`) belong to
     got: dict[int, Watermark] = {}  # by sender: its links up to there were admitted with this frame or an earlier one
+    follows: tuple[str, int] = ("", 0)  # of the first in a file: where the file before ends, whatever is written there
 
 
 class HeldOutFit(msgspec.Struct, frozen=True):

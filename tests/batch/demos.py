@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from windrow import config, demo
-from windrow.crawl import loop
+from windrow.crawl import start
 from windrow.demo import web
 
 
@@ -15,5 +15,5 @@ def crawl(directory: Path, *settings: str, options: str = demo.OPTIONS) -> Path:
         (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
         (directory / "crawl.toml").write_text(options)
         chosen = config.load(directory / "crawl.toml", ["frontier.order=breadth", *settings])
-        loop.execute(loop.run(directory, chosen, lambda running, resumed: None))
+        start.execute(start.run(directory, chosen, lambda running, resumed: None))
     return directory

@@ -11,12 +11,13 @@ from tests.logs import url
 from windrow import shards
 from windrow.cluster import end, messages
 from windrow.cluster.courier import Courier
+from windrow.cluster.errands import ShardErrands
 from windrow.cluster.exchange import ShardExchange, Unsent
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
-from windrow.cluster.transport import Survey, Transport
-from windrow.data import Entry, Exchanged, Frame, Reason, Report, Task, Url, Watermark
-from windrow.frontier.local.territory import SentKeys
+from windrow.cluster.transport import Incoming, Survey, Transport
+from windrow.data import Entry, Exchanged, Failure, Frame, Kind, Reason, Report, Task, Url, Watermark
+from windrow.frontier.local.territory import SentKeys, Territory
 
 Jump = Callable[[], int]
 
@@ -30,6 +31,8 @@ class Web:
         self.links = [chance.sample(range(pages), chance.choice([0, 1, 2, 3, 5])) for _ in range(pages)]
         self.seeds = chance.sample(range(pages), seeds)
         self.number = {found.text: page for page, found in enumerate(self.urls)}
+        places = [(f"http://www.d{needing}.org", f"www.d{chance.randrange(domains)}.org") for needing in range(domains)]
+        self.files = [Task(url("r", host), kind=Kind.FILE, via=via, file="robots") for via, host in places]
 
     def reachable(self) -> set[int]:
         found, stack = set(self.seeds), list(self.seeds)
@@ -50,16 +53,24 @@ class Process:
         exchanged = Exchanged()
         self.seen: set[str] = set()
         done: set[str] = set()
+        learnt: set[Task] = set()
         for frame in disk:
             exchanged = shards.apply(exchanged, frame)
             self.seen.update(task.url.text for task in frame.seeds)
             for entry in frame.entries:
+                learnt.add(entry.report.task)
                 done.add(entry.report.task.url.text)
                 self.seen.update(task.url.text for task in entry.admitted)
         self.waiting = sorted(self.seen - done, key=web.number.__getitem__)
         self.exchange = ShardExchange(shard, count, exchanged, clock, jump)
         self.courier = Courier(self.exchange, transport, self._read)
         self.sent_keys = SentKeys(16)
+        self.territory = Territory(shard, count, keys=16)
+        self.errands = ShardErrands(self.territory)
+        self.running: list[Task] = []  # files for other shards
+        for task in web.files:
+            if not self.territory.foreign(task) and not self.territory.owns(task.url.domain) and task not in learnt:
+                self.territory.asked[task] = None
         self.entries: list[Entry] = []
         self.seeds: list[Task] = []
         self.got: dict[int, Watermark] = {}
@@ -88,6 +99,8 @@ class Process:
             self.got.update(arrival.got)
 
     def fetch(self) -> None:
+        if self.running:
+            self.errands.tell(Failure(self.running.pop(0), Reason.TIMEOUT, detail="", time=1.0))
         if not self.waiting:
             return
         text = self.waiting.pop(0)
@@ -124,15 +137,27 @@ class Process:
             self.exchange.committed(frame)
 
     def standing(self) -> Standing:
-        work = self.waiting or self.entries or self.seeds or self.got or self.frame
+        work = self.waiting or self.entries or self.seeds or self.got or self.frame or self.territory.asked
         return Standing(self.exchange.incarnation, idle=not work, waiting=len(self.waiting), ended=self.ended)
 
     async def call(self, now: float) -> bool:
+        self.exchange.asks, self.exchange.tells = self.errands.asks(), self.errands.tells()
         answered = await self.courier.call(now, self.standing())
+        if answered and self.courier.reply is not None:
+            self._serve(self.courier.reply)
         if self.exchange.superseded:
             self.exchange.begin(self.clock)
         self.ended = self.ended or await self.courier.ended(self.standing())
         return answered
+
+    def _serve(self, reply: Incoming) -> None:
+        self.errands.heard({sender: hello.errands for sender, hello in reply.hellos.items()})
+        self.running += self.errands.begin()
+        assert all(self.territory.owns(task.url.domain) for task in self.running)
+        for answer in self.errands.answered(told for ack in reply.acks.values() for told in ack.told):
+            del self.territory.asked[answer.task]
+            report = Report(seq=1, task=answer.task, reason=Reason.TIMEOUT, detail="", time=1.0)
+            self.entries.append(Entry(report))
 
     async def _read(self, wanted: Unsent) -> list[Packet]:
         frames = [frame for frame in self.disk if wanted.after < frame.number <= wanted.until]
@@ -177,8 +202,16 @@ class Cluster:
         await self.processes[shard].call(self.now)
 
     def finished(self) -> list[int]:
-        found = [entry.report.task.url.text for disk in self.disks for frame in disk for entry in frame.entries]
-        return [self.web.number[text] for text in found]
+        tasks = [entry.report.task for disk in self.disks for frame in disk for entry in frame.entries]
+        return [self.web.number[task.url.text] for task in tasks if task.kind is Kind.PAGE]
+
+    def check_files(self) -> None:
+        """Every origin whose file lies at another shard has got the answer, in its own log."""
+        for task in self.web.files:
+            needing = shards.shard_of(task.via.removeprefix("http://www."), self.count)
+            if shards.shard_of(task.url.domain, self.count) != needing:
+                logged = [entry.report.task for frame in self.disks[needing] for entry in frame.entries]
+                assert logged.count(task) == 1, f"{task.via} has not got its file once"
 
     def check(self) -> None:
         """Check everything that must hold at any moment, from the logs alone."""
@@ -197,6 +230,8 @@ class Cluster:
         for frame in disk:
             sent.update(task.url.text for entry in frame.entries for task in entry.sent)
             for entry in frame.entries:
+                if entry.report.task.kind is Kind.FILE:
+                    continue
                 found = [self.web.urls[page] for page in self.web.links[self.web.number[entry.report.task.url.text]]]
                 foreign = {link.text for link in found if shards.shard_of(link.domain, self.count) != shard}
                 assert foreign <= sent, f"{entry.report.task.url.text} is finished without its links"
@@ -243,6 +278,7 @@ class Cluster:
 
     def check_result(self) -> None:
         self.check()
+        self.check_files()
         assert set(self.finished()) == self.web.reachable()
 
 

@@ -16,8 +16,9 @@ from windrow.cluster.neighbours import ShardNeighbours
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.slots import Slots
 from windrow.cluster.redis.wire import RedisTransport
-from windrow.crawl import loop
+from windrow.crawl import start
 from windrow.crawl.loop import Crawl, Ending
+from windrow.data import Kind
 
 COUNT = 3
 DELAY, IP_DELAY = 0.03, 0.02
@@ -42,7 +43,7 @@ class Shards:
             neighbours = ShardNeighbours(number, COUNT, RedisTransport(client, "test", COUNT), directory, slots)
         try:
             watch = running.append if running is not None else lambda crawl: None
-            return await loop.run(directory, options, lambda crawl, resumed: watch(crawl), neighbours=neighbours)
+            return await start.run(directory, options, lambda crawl, resumed: watch(crawl), neighbours=neighbours)
         finally:
             if client is not None:
                 await client.close()
@@ -68,7 +69,7 @@ class Shards:
 def test_shards_find_what_one_crawl_finds_and_end_together(tmp_path: Path) -> None:
     with World(seed=41, pages=60, hosts=8, domains=True, kinds=("absent", "moved")) as world:
         crawl = Shards(tmp_path, world)
-        ends = loop.execute(crawl.run_all())
+        ends = start.execute(crawl.run_all())
         assert [end.why for end in ends] == ["done"] * COUNT
         crawl.assert_whole(world)
         truth.assert_polite(world, 0.01, 0.0)
@@ -91,18 +92,54 @@ def test_a_shard_that_stops_and_starts_again_gets_what_was_sent_meanwhile(tmp_pa
 
     with World(seed=42, pages=60, hosts=8, domains=True, kinds=()) as world:
         crawl = Shards(tmp_path, world)
-        loop.execute(main())
+        start.execute(main())
         crawl.assert_whole(world)
 
 
 def test_a_finished_crawl_ends_again_at_once(tmp_path: Path) -> None:
     with World(seed=43, pages=20, hosts=6, domains=True, kinds=()) as world:
         crawl = Shards(tmp_path, world)
-        loop.execute(crawl.run_all())
+        start.execute(crawl.run_all())
         count = len(world.requests())
         crawl.bus.flush()
-        assert [end.why for end in loop.execute(crawl.run_all())] == ["done"] * COUNT
+        assert [end.why for end in start.execute(crawl.run_all())] == ["done"] * COUNT
         assert len(world.requests()) == count
+
+
+@pytest.mark.parametrize("stops", [False, True], ids=["quiet", "stopped"])
+def test_a_moved_robots_file_is_requested_by_the_shard_that_has_its_new_place(stops: bool, tmp_path: Path) -> None:
+    async def main() -> None:
+        running: list[Crawl] = []
+        owner = shard_of(f"http://{world.graph.plain[0]}/")
+        others = [asyncio.create_task(crawl.run(number)) for number in range(COUNT) if number != owner]
+        if stops:
+            serving = asyncio.create_task(crawl.run(owner, running))
+            await asyncio.sleep(0.5)
+            running[0].stop()
+            await serving
+            crawl.bus.flush()
+            await asyncio.sleep(0.5)  # what the others ask now is in their hellos
+        ends = await asyncio.gather(crawl.run(owner), *others)
+        assert [end.why for end in ends] == ["done"] * COUNT
+
+    with World(seed=45, pages=60, hosts=9, domains=True, kinds=("moved",)) as world:
+        crawl = Shards(tmp_path, world, "fetch.delay=0.05")
+        start.execute(main())
+        crawl.assert_whole(world)
+        truth.assert_polite(world, 0.05, 0.0)
+        moved = 0
+        for number, one in enumerate(crawl.directories):
+            for line in (line for frame in truth.frames(one) for line in frame[1:] if line.get("kind") == Kind.FILE):
+                if line.get("status"):
+                    assert shard_of(line["url"]) == number, "only the shard of a host sends requests to it"
+                    moved += line.get("via", "") != "" and shard_of(line["via"] + "/") != number
+        assert moved, "no file was at another shard"
+
+
+def shard_of(text: str) -> int:
+    parsed = urls.parse(text)
+    assert parsed is not None
+    return shards.shard_of(parsed.domain, COUNT)
 
 
 async def disturbed(crawl: Shards, server: Server, faults: list[str]) -> list[Ending]:
@@ -125,7 +162,7 @@ def test_shards_share_addresses_politely_over_redis(faults: list[str], tmp_path:
     with serve() as server, World(seed=44, pages=90, hosts=9, domains=True, kinds=(), addresses=2) as world:
         options = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
         crawl = Shards(tmp_path, world, *options, url=server.url)
-        ends = loop.execute(disturbed(crawl, server, faults))
+        ends = start.execute(disturbed(crawl, server, faults))
         assert [end.why for end in ends] == ["done"] * COUNT
         crawl.assert_whole(world)
         truth.assert_polite(world, DELAY, IP_DELAY)

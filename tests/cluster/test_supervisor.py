@@ -10,6 +10,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from tests import crashing, truth
 from tests.redisserver import needs_redis
 from tests.world import World
 from windrow import config
-from windrow.cluster import directories, supervisor
+from windrow.cluster import directories, process, supervisor
+from windrow.cluster.process import ShardProcess
 from windrow.config import ConfigError
 
 pytestmark = needs_redis
@@ -197,18 +199,17 @@ def test_a_shard_that_dies_again_and_again_without_progress_ends_the_crawl(
     (place / "log").mkdir()
     lives = 0
 
-    async def die(self: supervisor.Supervisor, number: int, url: str) -> asyncio.subprocess.Process:
+    async def die(place: Path, url: str, arguments: list[str], note: Callable[[str], None]) -> ShardProcess:
         nonlocal lives
         lives += 1
         with (place / "log" / "0").open("ab") as written:
             written.write(bytes(grows if lives < 3 else 0))
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-c", "raise SystemExit(7)", stdout=PIPE, stderr=PIPE
-        )
+        command = [sys.executable, "-c", "raise SystemExit(7)"]
+        return ShardProcess(await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE), note)
 
-    monkeypatch.setattr(supervisor.Supervisor, "_start", die)
+    monkeypatch.setattr(process, "start", die)
     monkeypatch.setattr(supervisor, "DEATHS", 2)
-    monkeypatch.setattr(supervisor, "PAUSE", 0.01)
+    monkeypatch.setattr(process, "PAUSE", 0.01)
     notes: list[str] = []
     with pytest.raises(ConfigError, match="shard 0 could not be run"):
         asyncio.run(supervisor.Supervisor(directory, "", [], notes.append).run())

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from tests.cluster.bus import Bus
 from tests.logs import ok, url
@@ -127,5 +128,55 @@ def test_a_crawl_without_shards_writes_nothing_of_them(tmp_path: Path) -> None:
             (frame,) = one.frames()
             assert (frame.incarnation, frame.receivers, frame.got) == (0, (), {})
             assert one.store.position().exchanged == Exchanged()
+
+    asyncio.run(run())
+
+
+class Lease:
+    """A permit that can be withdrawn."""
+
+    def __init__(self) -> None:
+        self.holds = True
+        self.taken: Exception | None = None
+
+    async def hold(self) -> None:
+        while not self.holds:
+            if self.taken is not None:
+                raise self.taken
+            await asyncio.sleep(0)
+
+    def may_commit(self) -> bool:
+        return self.holds
+
+
+def test_nothing_is_committed_without_a_lease_and_nothing_is_lost_when_it_is_back(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with Shard(tmp_path / "0", 0, Bus()) as one:
+            lease = one.commits.permit = Lease()
+            await one.commit()
+            before = one.frames()
+            lease.holds = False
+            one.commits.note(ok(1, "a", "b"), False)
+            waiting = asyncio.create_task(one.commits.commit(lambda: 1.0, lambda: 0))
+            await asyncio.sleep(0.05)
+            assert not waiting.done() and one.frames() == before
+            lease.holds = True
+            await waiting
+            assert len(one.frames()) == len(before) + 1 and one.frames()[-1].entries
+
+    asyncio.run(run())
+
+
+def test_a_shard_that_another_process_has_is_not_committed_to(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with Shard(tmp_path / "0", 0, Bus()) as one:
+            lease = one.commits.permit = Lease()
+            await one.commit()
+            before = one.frames()
+            one.commits.note(ok(1, "a", "b"), False)
+            lease.holds, lease.taken = False, ValueError("taken")
+            with pytest.raises(ValueError, match="taken"):
+                await one.commits.commit(lambda: 1.0, lambda: 0)
+            assert one.frames() == before
 
     asyncio.run(run())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from windrow import config, urls
-from windrow.crawl import loop
+from windrow.crawl import checks
 from windrow.data import Task, Url
 
 MANY = 500
@@ -43,7 +43,7 @@ def test_the_hosts_file_is_read_once_for_any_number_of_seeds(tmp_path: Path, rea
     names = [f"h{number}.test" for number in range(MANY)]
     hosts = tmp_path / "hosts"
     hosts.write_text("".join(f"{name}\t127.0.0.1:8080\n" for name in names), "utf-8")
-    loop.check_contact(options(hosts), tasks(names))
+    checks.check_contact(options(hosts), tasks(names))
     assert reads == [hosts]
 
 
@@ -51,12 +51,12 @@ def test_a_seed_that_is_not_on_this_machine_is_found_among_many(tmp_path: Path) 
     hosts = tmp_path / "hosts"
     hosts.write_text("*.test\t127.0.0.1:8080\naway.test\t192.0.2.1\n", "utf-8")
     names = [*(f"h{number}.test" for number in range(MANY)), "localhost", "away.test"]
-    loop.check_contact(options(hosts), tasks(names[:-1]))
+    checks.check_contact(options(hosts), tasks(names[:-1]))
     with pytest.raises(config.ConfigError, match=r"the seed http://away\.test/ is not on this machine"):
-        loop.check_contact(options(hosts), tasks(names))
+        checks.check_contact(options(hosts), tasks(names))
 
 
 def test_without_a_hosts_file_only_loopback_needs_no_contact() -> None:
-    loop.check_contact(config.Config(), tasks(["localhost", "127.0.0.1", "[::1]"]))
+    checks.check_contact(config.Config(), tasks(["localhost", "127.0.0.1", "[::1]"]))
     with pytest.raises(config.ConfigError, match=r"http://example\.org/"):
-        loop.check_contact(config.Config(), tasks(["localhost", "example.org"]))
+        checks.check_contact(config.Config(), tasks(["localhost", "example.org"]))

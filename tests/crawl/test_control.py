@@ -13,7 +13,7 @@ import pytest
 from tests import truth, web
 from windrow import config, orders
 from windrow.config import ConfigError
-from windrow.crawl import give, loop, recover, status
+from windrow.crawl import give, recover, start, status
 from windrow.crawl import story as stories
 from windrow.crawl.loop import Crawl, Ending
 from windrow.data import Reason
@@ -62,12 +62,12 @@ class Site:
 
         async def main() -> Ending:
             given = {setting.partition("=")[0] for setting in settings}
-            ending = await asyncio.wait_for(loop.run(self.directory, options, watch, given), 60)
+            ending = await asyncio.wait_for(start.run(self.directory, options, watch, given), 60)
             for task in tasks:
                 await task
             return ending
 
-        return loop.execute(main())
+        return start.execute(main())
 
     def pages(self, host: str | None = None) -> list[str]:
         """Return the pages requested so far, in order."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from windrow.crawl.exchanging import Exchanging, Sides
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Counts, Made
+from windrow.data import Counts, Made, Task
+from windrow.frontier import Territory
 
 
 class DeafNeighbours:
@@ -14,6 +15,12 @@ class DeafNeighbours:
     cancelled = 0
 
     elsewhere = Made()
+    territory = Territory(0, 2, keys=16)
+
+    def errands(self) -> list[Task]:
+        return []
+
+    answers = errands
 
     async def call(self, idle: bool, counts: Counts, made: Made) -> float:
         return 60.0
@@ -38,6 +45,8 @@ class Part:
 
     def __init__(self) -> None:
         self.commits: Any = self
+        self.frontier: Any = self
+        self.recorder: Any = self
 
     async def counts(self) -> Counts:
         return Counts()
@@ -51,8 +60,7 @@ def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_i
         part: Any = Part()
         neighbours: Any = DeafNeighbours()
         sides = Sides(
-            frontier=part,
-            recorder=part,
+            stations=part,
             cadence=part,
             admitted=lambda tasks: None,
             made=Made,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.logs import frame, ok, write
@@ -35,3 +36,34 @@ def test_a_failed_write_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: py
     file.append(log.encode(frame(2)))
     file.close()
     assert [found.number for found, _ in log.frames(tmp_path)] == [1, 2]
+
+
+def test_a_log_that_begins_apart_ends_the_file_before_where_it_was_read(tmp_path: Path) -> None:
+    first = writer.Log(tmp_path, ("", 0))
+    position = first.append(log.encode(frame(1)))
+    second = writer.Log(tmp_path, position, apart=True)
+    assert second.follows == position
+    first.append(log.encode(frame(2, ok(1, "late"))))  # it does not know that it was replaced
+    assert [found.number for found, _ in log.frames(tmp_path)] == [1, 2], "nobody has begun after it yet"
+    own = msgspec.structs.replace(frame(2, ok(1, "own")), follows=second.follows)
+    second.append(log.encode(own))
+    first.append(log.encode(frame(3)))
+    assert [found for found, _ in log.frames(tmp_path)] == [frame(1), own]
+    assert [head.frame for head, _, _ in log.raw_frames(tmp_path)] == [1, 2]
+    assert log.ends(tmp_path, position[0]) == position[1] and log.ends(tmp_path, "00001.jsonl.gz") is None
+    with pytest.raises(FileExistsError):  # never into a file of another process
+        writer.Log(tmp_path, position, apart=True)
+    first.close()
+    second.close()
+
+
+def test_a_log_that_is_full_does_not_continue_in_a_file_of_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "LONGEST", 10)
+    first = writer.Log(tmp_path, ("", 0))
+    second = writer.Log(tmp_path, first.append(log.encode(frame(1))), apart=True)
+    with pytest.raises(FileExistsError):
+        first.append(log.encode(frame(2)))
+    first.close()
+    second.close()

@@ -21,7 +21,7 @@ from windrow import log as logs
 from windrow.api.settings import Settings, overrides
 from windrow.batch import topic as topics
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.crawl import loop, recover
+from windrow.crawl import checks, recover, start
 from windrow.crawl import status as states
 from windrow.crawl.loop import Crawl
 from windrow.crawl.loop import Ending as Ending
@@ -68,7 +68,7 @@ def init(
     chosen |= {"scope.tlds": tlds} if tlds else {}
     options = config.make(overrides(chosen, settings), path)
     names = [os.fspath(one) for one in ([topic] if isinstance(topic, str | os.PathLike) else topic)]
-    loop.check_judges(dataclasses.replace(options, focus=FocusOptions()) if names else options)
+    checks.check_judges(dataclasses.replace(options, focus=FocusOptions()) if names else options)
     made = topics.make(names, "", options.language.accepted) if names else None
     options = topics.applied(options, made) if made is not None else options
     path.mkdir(parents=True, exist_ok=True)
@@ -177,7 +177,7 @@ class _Running:
 
     def _run(self) -> None:
         try:
-            self._ending = loop.execute(loop.run(self._directory, self._options, self._watch))
+            self._ending = start.execute(start.run(self._directory, self._options, self._watch))
         except BaseException as error:  # raised again in the caller's thread
             self._error = error
 

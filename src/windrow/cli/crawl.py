@@ -26,7 +26,7 @@ from windrow.cli.terminal import (
     print_json,
 )
 from windrow.config import ConfigError, FocusOptions
-from windrow.crawl import display, loop, seedlist
+from windrow.crawl import checks, display, loop, seedlist
 from windrow.data import Url
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
@@ -87,7 +87,7 @@ def init(
         given, comments = _preset(preset, found, chosen)
         chosen = given + chosen
     options = config.make(chosen, directory, Path())
-    loop.check_judges(dataclasses.replace(options, focus=FocusOptions()) if topic else options)
+    checks.check_judges(dataclasses.replace(options, focus=FocusOptions()) if topic else options)
     if topic:
         made = topics.make(topic, background, options.language.accepted)
         options = topics.applied(options, made)

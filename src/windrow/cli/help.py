@@ -17,6 +17,7 @@ PANELS = {  # headings of the commands, in their order
         "init",
         "crawl",
         "shard",
+        "node",
         "pause",
         "resume",
         "stop",

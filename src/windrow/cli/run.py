@@ -12,7 +12,7 @@ import windrow
 from windrow import kernels
 from windrow.cli import lines, terminal
 from windrow.config import Config
-from windrow.crawl import display, loop, progress, recover
+from windrow.crawl import display, loop, progress, recover, start
 from windrow.crawl.ending import STOPS, RunState
 from windrow.crawl.metrics import RunMetrics
 from windrow.crawl.neighbours import Neighbours
@@ -41,7 +41,7 @@ def run(
     called when the directory is locked. metrics: where to serve them; "" for nowhere.
     """
     one = _Run(directory, options, given, voice, begun)
-    return loop.execute(one.serve_metrics(metrics, others) if metrics else one.main(others))
+    return start.execute(one.serve_metrics(metrics, others) if metrics else one.main(others))
 
 
 class _Run:
@@ -81,7 +81,7 @@ class _Run:
             async with others() as neighbours:
                 if neighbours is not None:
                     neighbours.note = self._notes.warn
-                ending = await loop.run(self._directory, self._options, self._begin, names, neighbours)
+                ending = await start.run(self._directory, self._options, self._begin, names, neighbours)
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was
                 self._notes.record(f"ended by an error: {error}", "error")

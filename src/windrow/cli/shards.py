@@ -12,7 +12,7 @@ import typer
 
 from windrow.cli import lines
 from windrow.cli.run import run
-from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
+from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, notes, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
 from windrow.crawl.ending import STOPS
@@ -51,22 +51,38 @@ def shard(
         str,
         typer.Option("--run", help="Name of this run, the same for all shards: pages count in a run.", metavar="NAME"),
     ] = "",
+    lease: Annotated[
+        str, typer.Option(help="The lease that a node has taken for this process.", metavar="NODE:NUMBER")
+    ] = "",
     settings: Settings = None,
     metrics: Metrics = "",
     log_json: lines.LogJson = False,
     as_json: Json = False,
 ) -> None:
-    """Run one shard of a crawl. `windrow crawl --shards` does this for all of them."""
+    """Run one shard of a crawl. `windrow crawl --shards` and `windrow node` do this for their shards."""
     if log_json:
         lines.use_json(directory)
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
         raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
-    others = functools.partial(module.neighbours, directory, options, redis, patience, run_name)
-    ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
+    holder, fence = _lease(lease)
+    access = module.ShardAccess(redis, patience, run=run_name, holder=holder, fence=fence)
+    others = functools.partial(module.neighbours, directory, options, access)
+    try:
+        ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
+    except load_cluster("fence").ShardTaken as error:
+        notes().print(f"windrow: {error}")
+        raise typer.Exit(load_cluster("process").TAKEN) from None
     if as_json:
         print_json(ending)
+
+
+def _lease(text: str) -> tuple[str, int]:
+    holder, _, number = text.rpartition(":")
+    if text and not (holder and number.isdecimal()):
+        raise ConfigError(f"--lease {text} cannot be used; write NODE:NUMBER, as windrow node does")
+    return holder, int(number or 0)
 
 
 def crawl_all(directory: Path, number: int, given: list[str], service: Service, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from windrow.cluster import end, messages, pace
 from windrow.cluster.exchange import ShardExchange, Unsent
 from windrow.cluster.messages import Standing
 from windrow.cluster.outbound import Packet
-from windrow.cluster.transport import Transport, Unavailable
+from windrow.cluster.transport import Incoming, Transport, Unavailable
 from windrow.data import Task
 
 LINKS = 1000  # in a packet that is read from the log, about
@@ -28,6 +28,7 @@ class Courier:
         self._looks = 0  # at a job that is idle in all its shards
         self.pause = 0.0  # seconds to wait before the next call, while the transport does not answer
         self.failure = ""  # why it does not answer; empty: it does
+        self.reply: Incoming | None = None  # the last one
 
     async def call(self, now: float, standing: Standing) -> bool:
         """Make one call; return whether the transport has answered."""
@@ -42,6 +43,7 @@ class Courier:
             return False
         self.pause, self.failure = 0.0, ""
         exchange.incoming(said, reply, now)
+        self.reply = reply
         return True
 
     async def ended(self, standing: Standing) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The directories of a crawl whose shards are on one machine.
+"""The directories of a crawl with shards. `windrow crawl --shards` makes all of them, a node those that it runs.
 
 DIR/crawl.toml, seeds.txt   as for any crawl
 DIR/job.json                the record of the job: its id and the number of its shards, which never changes
@@ -44,7 +44,12 @@ def shards(directory: Path) -> list[Path]:
     found = read(directory)
     if found is None or found.shard >= 0:
         return []
-    return [directory / SHARDS / f"{number:03}" for number in range(found.job.shards)]
+    return [place(directory, number) for number in range(found.job.shards)]
+
+
+def place(directory: Path, number: int) -> Path:
+    """Return the directory of a shard."""
+    return directory / SHARDS / f"{number:03}"
 
 
 def prepare(directory: Path, options: Config, count: int = 0) -> list[Path]:
@@ -56,10 +61,9 @@ def prepare(directory: Path, options: Config, count: int = 0) -> list[Path]:
         raise ConfigError(
             f"{directory} has {found.job.shards} shards, and their number cannot change; leave --shards out"
         )
-    made = shards(directory)
-    for number, place in enumerate(made):
-        _write_shard(directory, place, ShardRecord(found.job, number), options)
-    return made
+    for number in range(found.job.shards):
+        prepare_shard(directory, ShardRecord(found.job, number), options, found.job.shards)
+    return shards(directory)
 
 
 def _begin(directory: Path, options: Config, count: int) -> ShardRecord:
@@ -75,26 +79,35 @@ def _begin(directory: Path, options: Config, count: int) -> ShardRecord:
     return found
 
 
-def _write_shard(directory: Path, place: Path, record: ShardRecord, options: Config) -> None:
-    """Write the options and seeds of a shard. They may have changed since the last run, as those of any crawl."""
-    known = read(place)
+def prepare_shard(directory: Path, record: ShardRecord, options: Config, beside: int) -> Path:
+    """Write the options and seeds of a shard, which may have changed since the last run, as those of any crawl.
+
+    beside: how many shards share this machine.
+    """
+    home = place(directory, record.shard)
+    known = read(home)
     if known is not None and (known.job.id, known.shard) != (record.job.id, record.shard):
-        raise ConfigError(f"{place} is a shard of another crawl ({known.job.name}); move it away")
-    place.mkdir(parents=True, exist_ok=True)
-    files.write(place / "crawl.toml", config.dump(_divided(options, record, directory), changed=True).encode())
+        raise ConfigError(f"{home} is a shard of another crawl ({known.job.name}); move it away")
+    home.mkdir(parents=True, exist_ok=True)
+    options = _divided(options, record, directory, beside)
+    files.write(home / "crawl.toml", config.dump(options, changed=True).encode())
     if not Path(options.crawl.seeds).is_absolute():
-        (place / options.crawl.seeds).parent.mkdir(parents=True, exist_ok=True)
-        files.write(place / options.crawl.seeds, (directory / options.crawl.seeds).read_bytes())
-    files.write(place / RECORD, msgspec.json.encode(record) + b"\n")
+        (home / options.crawl.seeds).parent.mkdir(parents=True, exist_ok=True)
+        files.write(home / options.crawl.seeds, (directory / options.crawl.seeds).read_bytes())
+    files.write(home / RECORD, msgspec.json.encode(record) + b"\n")
+    return home
 
 
-def _divided(options: Config, record: ShardRecord, directory: Path) -> Config:
-    """Return the options of one shard: names of its own, and its part of what a machine has only once."""
-    count, crawl = record.job.shards, options.crawl
+def _divided(options: Config, record: ShardRecord, directory: Path, beside: int) -> Config:
+    """Return the options of one shard: names of its own, and its part of what a machine has only once.
+
+    The table of n-grams is part of what a shard remembers: its size is the same on every machine.
+    """
+    crawl = options.crawl
     settings = [
         f"crawl.node={crawl.node}s{record.shard:03}",
-        f"crawl.in_flight={max(32, crawl.in_flight // count)}",
-        f"crawl.in_flight_bytes={max(8 << 20, crawl.in_flight_bytes // count)}",
-        f"dedup.table_bytes={max(64 << 20, options.dedup.table_bytes // count)}",
+        f"crawl.in_flight={max(32, crawl.in_flight // beside)}",
+        f"crawl.in_flight_bytes={max(8 << 20, crawl.in_flight_bytes // beside)}",
+        f"dedup.table_bytes={max(64 << 20, options.dedup.table_bytes // record.job.shards)}",
     ]
     return config.change(options, settings, directory)

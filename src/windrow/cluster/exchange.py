@@ -6,14 +6,14 @@ this machine and a transport, and reads links again from the log where `wanted` 
 
 import collections
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from windrow import shards
 from windrow.cluster import messages, pace
 from windrow.cluster.inbound import PATIENCE, Inbound, Offer, covers
-from windrow.cluster.messages import Ack, Batch, Hello, MessageError, Standing
+from windrow.cluster.messages import Ack, Batch, Errand, Hello, MessageError, Standing, Told
 from windrow.cluster.outbound import Outbound, Packet
 from windrow.cluster.transport import Incoming, Outgoing
 from windrow.data import Arrival, Exchanged, Frame, Task, Watermark
@@ -65,6 +65,8 @@ class ShardExchange:
         self._rounds: collections.deque[tuple[str, dict[int, Watermark]]] = collections.deque()  # read, not yet durable
         self._pending: list[Task] = []
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
+        self.asks: Mapping[int, tuple[Errand, ...]] = {}  # said with the hellos
+        self.tells: Mapping[int, tuple[Told, ...]] = {}  # said with the acks
         self.board: dict[int, Standing] = {}  # what the shards said of themselves, as of the last call
         self.damaged = 0  # messages that could not be read
         self.superseded = 0  # an incarnation of this shard above ours: another process has it, or our clock is behind
@@ -172,11 +174,15 @@ class ShardExchange:
 
     def _new_hellos(self) -> dict[int, Hello]:
         lived = self._exchanged.incarnations
-        hellos = {other: Hello(self.incarnation, outbound.tail, lived) for other, outbound in self._outbound.items()}
+        hellos = {
+            other: Hello(self.incarnation, outbound.tail, lived, self.asks.get(other, ()))
+            for other, outbound in self._outbound.items()
+        }
         return {other: hello for other, hello in hellos.items() if hello != self._hellos.get(other)}
 
     def _new_acks(self) -> dict[int, Ack]:
-        acks = {other: inbound.ack(self.incarnation) for other, inbound in self._inbound.items()}
+        tells = self.tells
+        acks = {other: found.ack(self.incarnation, tells.get(other, ())) for other, found in self._inbound.items()}
         return {other: ack for other, ack in acks.items() if ack != self._acks.get(other)}
 
     def incoming(self, said: Outgoing, reply: Incoming, now: float) -> None:

@@ -3,7 +3,7 @@
 import enum
 
 from windrow import shards
-from windrow.cluster.messages import Ack, Batch, Hello
+from windrow.cluster.messages import Ack, Batch, Hello, Told
 from windrow.data import Watermark
 
 PATIENCE = 3.0  # seconds without progress, while links are missing, until they are requested again
@@ -88,9 +88,9 @@ class Inbound:
         """Whether several asks brought nothing."""
         return self._in_vain >= IN_VAIN
 
-    def ack(self, incarnation: int) -> Ack:
+    def ack(self, incarnation: int, told: tuple[Told, ...] = ()) -> Ack:
         """Return what to say to the sender: only what is durable, because the sender may forget the rest."""
-        return Ack(incarnation, self.durable, self._asked)
+        return Ack(incarnation, self.durable, self._asked, told)
 
 
 def covers(durable: Watermark, mark: Watermark) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from windrow import urls
-from windrow.data import MOST_DESCRIBED, Made, Task, Watermark
+from windrow.data import MOST_DESCRIBED, Capture, Failure, Made, Task, Watermark
 
 FORMAT = 1  # of these messages; a job is written by one version of them
 LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
@@ -19,6 +19,21 @@ LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
 
 class MessageError(ValueError):
     """Bytes that are not a message: damaged, or written by another program."""
+
+
+class Errand(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A well-known file that the receiver is to request for an origin of the sender; see `errands`."""
+
+    id: str
+    task: Task
+
+
+class Told(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The answer to an errand: a capture or a failure."""
+
+    errand: str
+    capture: Capture | None = None
+    failure: Failure | None = None
 
 
 class Batch(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -37,6 +52,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     incarnation: int
     tail: int
     incarnations: tuple[Watermark, ...]  # see Exchanged
+    errands: tuple[Errand, ...] = ()
 
 
 class Ack(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -45,6 +61,7 @@ class Ack(msgspec.Struct, frozen=True, gc=False, array_like=True):
     incarnation: int  # of the receiver
     mark: Watermark
     asked: int = 0
+    told: tuple[Told, ...] = ()
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -1,6 +1,7 @@
 """The other shards, as the crawl of one shard needs them: an exchange, and a courier between it and a transport."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,16 @@ import msgspec
 from windrow import log
 from windrow.cluster import pace
 from windrow.cluster.courier import Courier, LogReader
+from windrow.cluster.errands import ShardErrands
 from windrow.cluster.exchange import ShardExchange
 from windrow.cluster.gate import AddressGate, AddressSlots
 from windrow.cluster.messages import Standing
 from windrow.cluster.progress import JobProgress
+from windrow.cluster.tenure import Tenure
 from windrow.cluster.transport import Transport
+from windrow.crawl import recover
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Arrival, Counts, Exchanged, Frame, Made
+from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Task
 from windrow.frontier import Gate, Territory
 
 BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
@@ -26,9 +30,9 @@ RESTING = (0.1, 0.5)  # the same while it has none: at first, and at most while 
 class ShardNeighbours:
     """Implements `crawl.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
 
-    Only one process runs a shard: the lock of its directory sees to that. So a transport that knows a higher
-    incarnation of this shard than ours remembers a directory that was lost, or a clock that was ahead, and we begin
-    above that.
+    Only one process runs a shard: the lock of its directory and its tenure see to that. So a transport that knows a
+    higher incarnation of this shard than ours remembers a directory that was lost, or a clock that was ahead, and we
+    begin above that.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class ShardNeighbours:
         directory: Path,
         slots: AddressSlots | None = None,
         run: str = "",
+        tenure: Tenure | None = None,
     ) -> None:
         self.count = count
         self.territory = Territory(shard, count)
@@ -47,14 +52,20 @@ class ShardNeighbours:
         self._now = time.time
         self._slots = slots  # None: no two shards have hosts at one address
         self._gate: AddressGate | None = None
+        self._tenure = tenure  # None: no other machine sees this directory
+        self.apart = False
         self._ended: tuple[int, ...] = ()
         self._slow = pace.factor(count)
         self._rest = RESTING[0]
         self._progress = JobProgress(shard, run)
+        self._errands = ShardErrands(self.territory)
+        self._answers: list[Capture | Failure] = []
         self._damaged = 0
         self._standing = Standing(0)
         self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
+        self.regained: Callable[[], None] = lambda: None  # called when requests may be sent again
+        self.lost: Callable[[Exception], None] = lambda error: None  # called when another process has this shard
 
     def begin(self, exchanged: Exchanged) -> None:
         """Make the exchange: `exchanged` is what the log says."""
@@ -79,8 +90,9 @@ class ShardNeighbours:
         """Talk once; return the seconds until the next call."""
         self._standing = self._stand(idle, counts, made)
         before = self._courier.failure
+        self._exchange.asks, self._exchange.tells = self._errands.asks(), self._errands.tells()
         if await self._courier.call(self._now(), self._standing):
-            self._progress.heard(self._exchange.board, self._exchange.incarnation)
+            self._hear()
         self._tell(before)
         if self._exchange.damaged > self._damaged:
             self._damaged = self._exchange.damaged
@@ -89,6 +101,26 @@ class ShardNeighbours:
             self._exchange.begin(int(self._now() * 1000))
         pause, self._rest = (self._rest, min(2 * self._rest, RESTING[1])) if idle else (BUSY, RESTING[0])
         return self._courier.pause or pause * self._slow
+
+    def _hear(self) -> None:
+        reply = self._courier.reply
+        assert reply is not None
+        self._progress.heard(reply.standings, self._exchange.incarnation)
+        self._errands.heard({sender: hello.errands for sender, hello in reply.hellos.items()})
+        self._answers = self._errands.answered(told for ack in reply.acks.values() for told in ack.told)
+
+    def errands(self) -> list[Task]:
+        """Hand over the files that other shards need since the last time."""
+        return self._errands.begin()
+
+    def answers(self) -> list[Capture | Failure]:
+        """Hand over the answers of other shards to what the territory has asked."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def tell(self, answer: Capture | Failure) -> None:
+        """Give the answer to a file to the shard that needs it."""
+        self._errands.tell(answer)
 
     @property
     def elsewhere(self) -> Made:
@@ -104,8 +136,48 @@ class ShardNeighbours:
         return bool(self._ended)
 
     def start(self, now: Callable[[], float]) -> None:
-        """Use the crawl's clock."""
+        """Use the crawl's clock. Fence off the processes that had this directory before."""
         self._gate = AddressGate(self._slots, now) if self._slots is not None else None
+        if self._tenure is None:
+            return
+        tenure = self._tenure
+        tenure.note, tenure.regained, tenure.lost = self._say, self._work, self._break
+        before = tenure.claim()
+        if before is not None and before.may_be_alive:
+            self.apart = True
+            aside = recover.set_state_aside(self._directory)
+            if aside is not None:  # the other machine may have it open, and a store has one writer
+                shutil.rmtree(aside, ignore_errors=True)
+            self.note(
+                f"{before.holder or 'another node'} may not have ended its work here; "
+                "the frontier is built again from the log, and new files are begun"
+            )
+
+    def _say(self, text: str) -> None:
+        self.note(text)
+
+    def _work(self) -> None:
+        self.regained()
+
+    def _break(self, error: Exception) -> None:
+        self.lost(error)
+
+    @property
+    def may_work(self) -> bool:
+        return self._tenure is None or self._tenure.valid
+
+    def may_commit(self) -> bool:
+        return self._tenure is None or self._tenure.may_commit()
+
+    async def hold(self) -> None:
+        """Return when this process may commit."""
+        if self._tenure is not None:
+            await self._tenure.hold()
+
+    def leave(self) -> None:
+        """Do not wait for the lease any more."""
+        if self._tenure is not None:
+            self._tenure.leave()
 
     @property
     def gate(self) -> Gate | None:
@@ -113,6 +185,9 @@ class ShardNeighbours:
         return self._gate
 
     def may_use(self, address: str) -> bool:
+        """Return whether a request may be sent: this process has its shard, and its shard has the address."""
+        if self._tenure is not None and not self._tenure.valid:
+            return False
         return self._gate is None or self._gate.may_use(address)
 
     async def addresses(self) -> Addresses:

@@ -6,11 +6,10 @@ Ctrl-C, and the Redis server at once, because nothing there is the truth of anyt
 
 import asyncio
 import contextlib
-import ctypes
+import functools
 import secrets
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,21 +17,18 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.cluster import directories
+from windrow.cluster import directories, process
 from windrow.cluster.messages import Standing
+from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
-from windrow.crawl.ending import LIMITS, STOPS, Ending
+from windrow.crawl.ending import LIMITS, Ending
 
 DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
 PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
-PAUSE = 1.0  # seconds before a shard is started again; doubled with each death without progress
-PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
-REFUSED = 2  # exit code of a command that did not start
 LAST = 5.0  # seconds after which the other shards are stopped, when one has seen that a limit of all is reached
-_PDEATHSIG = 1  # of prctl
 
 
 class JobEnding(msgspec.Struct):
@@ -49,13 +45,12 @@ class Supervisor:
     def __init__(self, directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> None:
         self._places = directories.shards(directory)
         self._url = url
-        self._arguments = arguments
+        self._arguments = [*arguments, "--run", secrets.token_hex(8)]
         self._note = note
-        self._processes: dict[int, asyncio.subprocess.Process] = {}
+        self._processes: dict[int, ShardProcess] = {}
         self._stopping = asyncio.Event()
         self._failed: list[int] = []  # shards
         self._limit = ""  # of all shards together, which one has seen to be reached
-        self._run = secrets.token_hex(8)
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
@@ -63,9 +58,8 @@ class Supervisor:
         self._interrupt()
 
     def _interrupt(self) -> None:
-        for process in self._processes.values():
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
+        for running in self._processes.values():
+            running.stop()
 
     async def run(self) -> JobEnding:
         began = time.monotonic()
@@ -88,22 +82,21 @@ class Supervisor:
         deaths = 0  # since the last progress
         while deaths < DEATHS:
             before = self._written(number)
-            process = self._processes[number] = await self._start(number, url)
+            note = functools.partial(self._relay, number)
+            running = self._processes[number] = await process.start(self._places[number], url, self._arguments, note)
             if self._stopping.is_set():  # since this shard was to be started
-                process.send_signal(signal.SIGINT)
-            assert process.stdout is not None
-            output, _ = await asyncio.gather(process.stdout.read(), self._relay(number, process))
-            code = await process.wait()
-            if code == 0:
-                return self._ended(msgspec.json.decode(output, type=Ending))
+                running.stop()
+            code, ending = await running.wait()
+            if ending is not None:
+                return self._ended(ending)
             if self._stopping.is_set() or self._limit:  # it dies at its end: the log is whole
                 return None
-            if code == REFUSED:
+            if code == process.REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
             deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(PAUSE * 2.0 ** (deaths - 1), 10.0)):
+                async with asyncio.timeout(process.pause(deaths)):
                     await self._stopping.wait()
                     return None
         self._failed.append(number)
@@ -121,23 +114,8 @@ class Supervisor:
             asyncio.get_running_loop().call_later(LAST, self._interrupt)
         return ending
 
-    async def _start(self, number: int, url: str) -> asyncio.subprocess.Process:
-        command = [sys.executable, "-m", "windrow.cli", "shard", str(self._places[number]), "--redis", url, "--json"]
-        command += ["--patience", str(PATIENCE), "--run", self._run]
-        return await asyncio.create_subprocess_exec(
-            *command,
-            *self._arguments,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches them once, through us
-            preexec_fn=_end_with_parent(signal.SIGINT),
-        )
-
-    async def _relay(self, number: int, process: asyncio.subprocess.Process) -> None:
-        assert process.stderr is not None
-        async for line in process.stderr:
-            self._note(f"shard {number}: {line.decode(errors='replace').removeprefix('windrow: ').rstrip()}")
+    def _relay(self, number: int, line: str) -> None:
+        self._note(f"shard {number}: {line}")
 
     async def _watch(self, url: str) -> None:
         """Say every minute how far all shards are together."""
@@ -169,10 +147,10 @@ async def redis_server() -> AsyncIterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
         place = Path(made, "redis")
-        process = await _start_redis(program, place)
-        keeping = asyncio.create_task(_keep_redis(program, place, process))
+        server = await _start_redis(program, place)
+        keeping = asyncio.create_task(_keep_redis(program, place, server))
         try:
-            await _until_it_answers(process, f"unix://{place}", program)
+            await _until_it_answers(server, f"unix://{place}", program)
             yield f"unix://{place}"
         finally:
             keeping.cancel()
@@ -200,49 +178,33 @@ async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=_end_with_parent(signal.SIGKILL),
+        preexec_fn=process.end_with_parent(signal.SIGKILL),
     )
 
 
-async def _keep_redis(program: str, place: Path, process: asyncio.subprocess.Process) -> None:
+async def _keep_redis(program: str, place: Path, server: asyncio.subprocess.Process) -> None:
     """Start the server again when it dies; kill it when this task is cancelled."""
     try:
         while True:
-            await process.wait()
+            await server.wait()
             await asyncio.sleep(0.2)
-            process = await _start_redis(program, place)
+            server = await _start_redis(program, place)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+            server.kill()
+        await server.wait()
 
 
-async def _until_it_answers(process: asyncio.subprocess.Process, url: str, program: str) -> None:
+async def _until_it_answers(server: asyncio.subprocess.Process, url: str, program: str) -> None:
     client = RedisClient(url)
     try:
         for _ in range(500):
             with contextlib.suppress(Unavailable):
                 await client.run(("PING",))
                 return
-            if process.returncode is not None:
+            if server.returncode is not None:
                 break
             await asyncio.sleep(0.02)
     finally:
         await client.close()
     raise ConfigError(f"{program} does not start; try it by hand, or give the URL of another Redis with --redis")
-
-
-def _end_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Return what makes a new process end by a signal when its parent dies; only Linux can do it.
-
-    SIGINT and SIGTERM wait until a shard can handle them. During its imports they would be an exception anywhere, also
-    where exceptions are ignored.
-    """
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-
-    def prepare() -> None:
-        if libc is not None:
-            libc.prctl(_PDEATHSIG, int(number))
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
-
-    return prepare

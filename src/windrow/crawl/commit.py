@@ -42,6 +42,13 @@ class OtherShards(Protocol):
     def committed(self, frame: Frame) -> None: ...  # take note of a frame that is durable
 
 
+class Permit(Protocol):
+    """The right of this process to write to the log. A shard that nodes run has it as long as its lease."""
+
+    async def hold(self) -> None: ...  # return when it may commit; raise an error if another process has the shard
+    def may_commit(self) -> bool: ...  # whether it may now, asked last of all; raise an error if it may never again
+
+
 class Cut(msgspec.Struct, frozen=True):
     """A frame that is ready to be written."""
 
@@ -80,8 +87,10 @@ class GroupCommit:
         self._requests = 0
         self._offline = self._logged_offline = 0.0
         self._got: dict[int, Watermark] = {}
+        self._follows = journal.follows
         self.others: OtherShards | None = None  # set before the first commit
         self.written = CommittedFrames()
+        self.permit: Permit | None = None  # the same; None: the lock of the directory is enough
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -178,6 +187,8 @@ class GroupCommit:
         begins = self.others.begins if self.others is not None else 0
         if not self._has_news() and self._offline == self._logged_offline:
             return None
+        if self.permit is not None:
+            await self.permit.hold()
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
         entries, self._entries = self._entries, []
@@ -186,6 +197,7 @@ class GroupCommit:
         lengths, self._lengths = self._lengths, {}
         requests, self._requests = self._requests, 0
         got, self._got = self._got, {}
+        follows, self._follows = self._follows, ("", 0)
         frame = Frame(
             number=self._number,
             time=now(),
@@ -198,6 +210,7 @@ class GroupCommit:
             incarnation=begins,
             receivers=self._receivers(entries),
             got=got,
+            follows=follows,
         )
         self._logged_offline = self._offline
         self._number += 1
@@ -219,7 +232,9 @@ class GroupCommit:
             await asyncio.sleep(1.0)
 
     async def _attempt(self, frame: Frame) -> bool:
-        """Write a frame; return False if the disk is full."""
+        """Write a frame; return False if the disk is full, or if the lease of a shard has run out meanwhile."""
+        if self.permit is not None:
+            await self.permit.hold()
         loop, began = asyncio.get_running_loop(), time.monotonic()
         position = await loop.run_in_executor(self._thread, self._disk.attempt, lambda: self._append(frame))
         if position is None:
@@ -230,14 +245,17 @@ class GroupCommit:
             self.others.committed(frame)
         return True
 
-    def _append(self, frame: Frame) -> log.Position:
-        """Commit: sync the other files first, then append the frame. When this returns, it is committed."""
+    def _append(self, frame: Frame) -> log.Position | None:
+        """Commit: sync the other files first, then append the frame. When this returns a position, it is committed."""
         try:
             for files in self._files:
                 files.sync()
         except OSError as error:  # even on a full disk: after a failed sync the contents of a file are unknown
             raise self._disk.unwritable(error) from error
-        return self._log.append(log.encode(frame))
+        member = log.encode(frame)
+        if self.permit is not None and not self.permit.may_commit():
+            return None
+        return self._log.append(member)
 
     async def _checkpoint(self, now: float) -> None:
         try:

@@ -6,18 +6,17 @@ from collections.abc import Callable
 
 import msgspec
 
+from windrow.crawl import file
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.neighbours import Neighbours
-from windrow.crawl.record import Recorder
+from windrow.crawl.visit import Stations
 from windrow.data import Made, Task
-from windrow.frontier import Frontier
 
 
 class Sides(msgspec.Struct, frozen=True):
     """The parts of a crawl that the exchange touches."""
 
-    frontier: Frontier
-    recorder: Recorder
+    stations: Stations
     cadence: Cadence
     admitted: Callable[[list[Task]], None]  # called with new links of other shards, and after news of addresses
     made: Callable[[], Made]  # what this process has made
@@ -77,7 +76,7 @@ class Exchanging:
     async def _share(self) -> None:
         while not self._over:
             news = await self._neighbours.addresses()
-            await self._sides.frontier.addresses(news.granted, news.lost)
+            await self._sides.stations.frontier.addresses(news.granted, news.lost)
             self._sides.admitted([])
 
     async def _talk(self) -> None:
@@ -92,12 +91,13 @@ class Exchanging:
 
     async def _round(self) -> float:
         neighbours, sides = self._neighbours, self._sides
-        idle = self.idle and not sides.recorder.commits.pending
+        idle = self.idle and not sides.stations.recorder.commits.pending and not neighbours.territory.asked
         pause = await self._call(idle)
+        await self._serve()
         arrival = neighbours.arrived()
         if arrival is not None:
             self.idle = False
-            admitted = await sides.recorder.take_in(arrival)
+            admitted = await sides.stations.recorder.take_in(arrival)
             sides.admitted(admitted)
             if not admitted:  # the end of the crawl may wait for this; new links are committed with their first pages
                 sides.cadence.now()
@@ -106,8 +106,19 @@ class Exchanging:
             sides.end()
         return pause
 
+    async def _serve(self) -> None:
+        """Begin what other shards need, and learn from their answers to what this one needs."""
+        stations = self._sides.stations
+        errands, answers = self._neighbours.errands(), self._neighbours.answers()
+        for task in errands:
+            await stations.frontier.run_errand(task)
+        for answer in answers:
+            await file.learn_elsewhere(answer, stations)
+        if errands or answers:
+            self._sides.admitted([])
+
     async def _call(self, idle: bool) -> float:
-        pause = await self._neighbours.call(idle, await self._sides.frontier.counts(), self._sides.made())
+        pause = await self._neighbours.call(idle, await self._sides.stations.frontier.counts(), self._sides.made())
         if self._neighbours.elsewhere != self._heard:
             self._heard = self._neighbours.elsewhere
             self._sides.heard(self._heard)

@@ -89,10 +89,8 @@ def retry(directory: Path, reasons: Iterable[str], hosts: Iterable[str] = (), pa
 def give(directory: Path, order: Order, patience: float) -> Given:
     """Write an order; wait so many seconds for a running crawl to take it. ConfigError if the crawl refuses it."""
     log.home(directory)  # refuses a directory without a crawl
-    (directory / orders.DIRECTORY).mkdir(exist_ok=True)
     last = max(log.names(directory / "log"), default="")
-    path = _path(directory, order)
-    files.write(path, orders.encode(order))
+    path = leave(directory, order)
     end = time.monotonic() + patience
     while is_running(directory) and path.exists() and time.monotonic() < end:
         time.sleep(_POLL)
@@ -110,6 +108,14 @@ def give(directory: Path, order: Order, patience: float) -> Given:
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
     return given
+
+
+def leave(directory: Path, order: Order) -> Path:
+    """Write the file of an order and do not wait; return its path."""
+    (directory / orders.DIRECTORY).mkdir(exist_ok=True)
+    path = _path(directory, order)
+    files.write(path, orders.encode(order))
+    return path
 
 
 def _path(directory: Path, order: Order) -> Path:

@@ -7,19 +7,16 @@ another. Only syncing files runs beside the loop, in a thread.
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import uvloop
-
-from windrow import log, origin, seeds, takedown
+from windrow import log, origin
 from windrow.config import Config
 from windrow.crawl import control, ending, lives, machine, network, recover, seedlist
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.checks import check_contact as check_contact
 from windrow.crawl.checks import check_judges as check_judges
-from windrow.crawl.checks import check_space
 from windrow.crawl.clock import Clock, nap
 from windrow.crawl.control import Orders, Parts
 from windrow.crawl.disk import Disk
@@ -86,15 +83,18 @@ class Crawl:
             pool=Pool(options),
             recorder=self._recorder,
             disk=self._disk,
-            may_use=neighbours.may_use if neighbours is not None else lambda address: True,
+            others=neighbours,
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
         self._guest, self._neighbours = guest, neighbours
         self.tally = log.Tally()  # of this run
         self._sums = Sums(self.tally)
-        self._exchanging = Exchanging(neighbours, self._sides()) if neighbours is not None else None
         self._wake = asyncio.Event()
+        self._exchanging: Exchanging | None = None
+        if neighbours is not None:
+            neighbours.lost, neighbours.regained = self._break, self._wake.set
+            self._exchanging = Exchanging(neighbours, self._sides())
         self._stopping = ""
         self._broken: BaseException | None = None
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
@@ -150,6 +150,8 @@ class Crawl:
             self._visits.cancel()
         self._disk.patient = self._disk.patient and why not in ("stopped", "broken")
         self._stopping = self._stopping or why
+        if self._neighbours is not None:
+            self._neighbours.leave()
         self._wake.set()
         self._in_flight.stop()
 
@@ -180,6 +182,7 @@ class Crawl:
 
     async def _lease(self, now: float) -> Grant:
         pause = self._disk.paused or self.orders.controls.paused or self._network.offline or self._stopping
+        pause = pause or (self._neighbours is not None and not self._neighbours.may_work)
         free = 0 if pause or self._in_flight.enough() else self._options.fetch.connections - len(self._visits)
         if free <= 0:
             return Grant((), math.inf)
@@ -226,8 +229,7 @@ class Crawl:
 
     def _sides(self) -> Sides:
         return Sides(
-            frontier=self._frontier,
-            recorder=self._recorder,
+            stations=self._stations,
             cadence=self._cadence,
             admitted=self._admitted,
             made=self._sums.own,
@@ -296,7 +298,8 @@ class Crawl:
         try:
             if self._broken is None:
                 await self._cadence.commit(checkpoint=True)
-                self._recorder.save()
+                if self._neighbours is None or self._neighbours.may_commit():
+                    self._recorder.save()
             await self._recorder.stop()
             counts = await self._frontier.counts()
         finally:
@@ -312,39 +315,3 @@ class Crawl:
         full = "the disk is nearly full: waiting for space" if self._disk.paused else ""
         paused = self.orders.pause() or full or network.describe(self._network.offline)
         return RunState(counts, paused, ending.goal(self._options.crawl, counts), machine.look(self._stations))
-
-
-async def run(
-    directory: Path,
-    options: Config,
-    watch: Callable[[Crawl, recover.Resumed], None],
-    given: Collection[str] = (),
-    neighbours: Neighbours | None = None,
-) -> Ending:
-    """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up.
-
-    `given`: the names of options that the command line sets. They hold instead of those that orders have set.
-    `neighbours`: the other shards, if the directory is one shard of a crawl.
-    """
-    tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
-    check_contact(options, tasks)
-    check_judges(options)
-    with recover.lock(directory):
-        takedown.check_purged(directory)
-        check_space(options, directory)
-        clock = Clock(recover.last_commit(directory))
-        if neighbours is not None:
-            neighbours.start(clock.now)
-        resumed = await recover.resume(directory, options, clock.now(), neighbours)
-        try:
-            crawl = Crawl(directory, control.StartOptions(options, given), resumed, clock, neighbours)
-        except BaseException:
-            await resumed.frontier.close()
-            raise
-        watch(crawl, resumed)
-        return await crawl.run(tasks)
-
-
-def execute(main: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine on the fastest event loop available."""
-    return uvloop.run(main)

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from windrow.crawl.commit import OtherShards
-from windrow.data import Arrival, Counts, Exchanged, Made
+from windrow.crawl.commit import OtherShards, Permit
+from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Made, Task
 from windrow.frontier import Gate, Territory
 
 
@@ -21,10 +21,12 @@ class Addresses(msgspec.Struct, frozen=True):
     lost: list[str]
 
 
-class Neighbours(OtherShards, Protocol):
+class Neighbours(OtherShards, Permit, Protocol):
     """What the crawl of a shard needs of the others."""
 
     note: Callable[[str], None]  # called with what the operator must know
+    regained: Callable[[], None]  # called when requests may be sent again
+    lost: Callable[[Exception], None]  # called when another process has this shard
 
     # The frontier
     @property
@@ -34,12 +36,20 @@ class Neighbours(OtherShards, Protocol):
     def gate(self) -> Gate | None: ...  # None: no address has hosts of two shards
 
     def begin(self, exchanged: Exchanged) -> None: ...  # before the first frame: what the log says
+    @property
+    def apart(self) -> bool: ...  # after `start`: an earlier process may still write to the files of this directory
 
     # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time
     async def call(self, idle: bool, counts: Counts, made: Made) -> float: ...  # talk; seconds until the next call
     @property
     def elsewhere(self) -> Made: ...  # what the other shards have made, as far as they have said so
+    def errands(self) -> list[Task]: ...  # well-known files that other shards need, each once
+    def tell(self, answer: Capture | Failure) -> None: ...  # the answer to one of these
+    def answers(self) -> list[Capture | Failure]: ...  # to what `territory.asked` holds
     async def ended(self) -> bool: ...  # whether all shards are at their end; only for a shard that is idle
+    @property
+    def may_work(self) -> bool: ...  # whether requests may be sent now; False: wait for `regained`
     def may_use(self, address: str) -> bool: ...  # whether a request to it may be sent now
+    def leave(self) -> None: ...  # the crawl was asked to end, and does not wait any more
     async def addresses(self) -> Addresses: ...  # returns when there is news

@@ -48,21 +48,23 @@ class Recorder:
         self._serial = Serial(self._failed)
         self._seq = resumed.seq
         self._writer = archive.Writer(directory, options.archive, options.crawl.node, warcinfo(directory, options))
-        self._writer.resume(resumed.files)
+        if not resumed.apart:
+            self._writer.resume(resumed.files)
         self._revisits = Revisits.of(directory) if options.archive.revisits else None
         self._shards: Shards | None = None
         self._seen: Seen | None = None
         if options.extract.extractor != "none":
             self._shards = Shards(directory, options.corpus, options.crawl.node)
-            self._shards.resume(resumed.files)
+            if not resumed.apart:
+                self._shards.resume(resumed.files)
             if options.dedup.near_duplicates:
-                self._seen = Seen(directory, options.dedup, resumed.files.get(REDO, 0))
+                self._seen = Seen(directory, options.dedup, resumed.files.get(REDO, 0), resumed.apart)
         mark = self._seen.mark if self._seen is not None else None
         self._decider = Decider(options.signals, self._frontier.first_seen, mark)
         files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
-        journal = Log(directory / "log", resumed.position)
+        journal = Log(directory / "log", resumed.position, resumed.apart)
         self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
-        self.commits.others = neighbours
+        self.commits.others = self.commits.permit = neighbours
         self.commits.written.lengths.update(resumed.files)
         self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
         self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded

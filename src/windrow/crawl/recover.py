@@ -37,6 +37,7 @@ class Resumed(msgspec.Struct):
     seq: int
     files: dict[str, int]  # committed length of every file of the archive and the corpus
     exchanged: Exchanged  # with other shards
+    apart: bool  # another process may still write to these files: begin others
     replayed: int  # frames of the log
     torn: list[str]  # what was moved aside, one sentence each
 
@@ -100,6 +101,7 @@ async def resume(directory: Path, options: Config, now: float, neighbours: Neigh
     try:
         resumed = await _catch_up(directory, store, now)
         if neighbours is not None:
+            resumed.apart = neighbours.apart
             neighbours.begin(resumed.exchanged)
         return resumed
     except BaseException:
@@ -127,6 +129,7 @@ async def _catch_up(directory: Path, store: DurableFrontier, now: float) -> Resu
         seq=reached.seq,
         files=dict(reached.files),
         exchanged=reached.exchanged,
+        apart=False,
         replayed=replayed,
         torn=torn,
     )
@@ -163,8 +166,9 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
     torn = []
     for found in log.names(directory / "log"):
         path = directory / "log" / found
-        keep = offset if found == name else 0 if found > name else path.stat().st_size
-        lost = log.lost_frame(path, keep)
+        end = log.ends(directory / "log", found) if found < name else None
+        keep = offset if found == name else 0 if found > name else path.stat().st_size if end is None else end
+        lost = log.lost_frame(path, keep) if end is None else None
         if lost is not None:
             raise ConfigError(
                 f"{path} is damaged at byte {keep}, and committed frames follow at byte {lost}; restore the file from "

@@ -16,6 +16,7 @@ from windrow.config import Config
 from windrow.crawl.clock import Clock
 from windrow.crawl.disk import Disk
 from windrow.crawl.inflight import InFlight
+from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.network import Endpoint, Network, suspect
 from windrow.crawl.outage import Way
 from windrow.crawl.record import Recorder
@@ -50,7 +51,7 @@ class Stations(msgspec.Struct, frozen=True):
     pool: Pool
     recorder: Recorder
     disk: Disk
-    may_use: Callable[[str], bool]  # whether no other shard of the crawl has an address
+    others: Neighbours | None  # the other shards of the crawl, if there are any
 
 
 Life = Callable[[Task, "Visit"], Coroutine[Any, Any, None]]
@@ -146,7 +147,8 @@ class Visit:
         task goes back to its queue.
         """
         network, clock = self.stations.network, self.stations.clock
-        if network.offline or not self.stations.may_use(self.lease.address):
+        others = self.stations.others
+        if network.offline or (others is not None and not others.may_use(self.lease.address)):
             return None
         limit = origin.FILES[task.file].limit(self.stations.options.fetch) if task.kind is Kind.FILE else 0
         start = clock.now()

@@ -23,8 +23,9 @@ COPY = f"{DIRECTORY}/ngrams.table"
 class Seen:
     """The durable table. Its one owner calls `mark` in the order of `seq`."""
 
-    def __init__(self, directory: Path, options: DedupOptions, committed: int) -> None:
-        """`committed`: bytes of the redo file that count; the file has been cut to this length."""
+    def __init__(self, directory: Path, options: DedupOptions, committed: int, apart: bool = False) -> None:
+        """`committed`: bytes of the redo file that count; the file has been cut to this length. `apart`: another
+        process may still write to that file, so it is replaced by a copy."""
         self._directory = directory
         self._rule = DuplicateRule.of(options)
         self._length = committed
@@ -32,6 +33,10 @@ class Seen:
         self._unwritten = b""
         self._file = -1
         self.table = self._load(options.table_bytes)
+        if apart and committed:
+            files.write(directory / REDO, (directory / REDO).read_bytes()[:committed])
+        if committed:  # not when it is needed: another process may have replaced it by then
+            self._open()
 
     def _load(self, limit: int) -> table.NgramTable:
         known, start = table.NgramTable(limit), 0
@@ -64,7 +69,8 @@ class Seen:
     def _open(self) -> None:
         path = self._directory / REDO
         path.parent.mkdir(exist_ok=True)
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        new = 0 if self._length else os.O_CREAT | os.O_EXCL
+        self._file = os.open(path, os.O_RDWR | new | os.O_CLOEXEC, 0o644)
         for directory in (path.parent, path.parent.parent):
             files.sync_directory(directory)
 

@@ -56,6 +56,7 @@ from windrow.data import (
     Lease,
     Ledger,
     Order,
+    Origin,
     Receipt,
     Report,
     Task,
@@ -76,6 +77,8 @@ class Frontier(Protocol):
     async def lease(self, hosts: int, now: float) -> Grant: ...
     async def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None: ...
     async def addresses(self, granted: Mapping[str, float], lost: Iterable[str]) -> None: ...  # of a gate
+    async def run_errand(self, task: Task) -> None: ...  # a file of a host here, for an origin of another shard
+    async def origin(self, name: str) -> Origin | None: ...  # its record, expired or not
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
     async def ack(self, reports: Sequence[Report]) -> Receipt: ...  # visible to lease at once
     async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part

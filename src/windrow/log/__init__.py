@@ -35,6 +35,7 @@ from windrow.log.purges import Removals as Removals
 from windrow.log.purges import purged as purged
 from windrow.log.reader import Mention as Mention
 from windrow.log.reader import Position as Position
+from windrow.log.reader import ends as ends
 from windrow.log.reader import first_seen as first_seen
 from windrow.log.reader import frames as frames
 from windrow.log.reader import home as home

@@ -66,7 +66,7 @@ def raw_frames(directory: Path, start: str = "") -> Iterator[tuple[Head, list[by
     for name in names(directory):
         if name < start:
             continue
-        for text, end in _members(directory / name, 0):
+        for text, end in _members(directory / name, 0, ends(directory, name)):
             first, *lines = text.splitlines()
             yield format.head(first), lines, (name, end)
 
@@ -76,7 +76,22 @@ def members(directory: Path, start: Position) -> Iterator[tuple[bytes, Position]
     for name in names(directory):
         if name >= start[0]:
             offset = start[1] if name == start[0] else 0
-            yield from ((text, (name, end)) for text, end in _members(directory / name, offset))
+            found = _members(directory / name, offset, ends(directory, name))
+            yield from ((text, (name, end)) for text, end in found)
+
+
+def ends(directory: Path, name: str) -> int | None:
+    """Return where a file of the log ends if the next file says so; else it ends with its last whole frame.
+
+    Bytes behind that place were written by a process that had lost the crawl and did not know it yet.
+    """
+    following = directory / f"{int(name[:5]) + 1:05d}.jsonl.gz"
+    try:
+        text = next((text for text, _ in _members(following, 0)), b"")
+    except FileNotFoundError:
+        return None
+    last, end = format.head(text.partition(b"\n")[0]).follows if text else ("", 0)
+    return end if last == name else None
 
 
 def lost_frame(path: Path, offset: int) -> int | None:
@@ -97,11 +112,11 @@ def lost_frame(path: Path, offset: int) -> int | None:
     return None
 
 
-def _members(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
+def _members(path: Path, offset: int, until: int | None = None) -> Iterator[tuple[bytes, int]]:
     with path.open("rb") as file:
         file.seek(offset)
         pending = b""
-        while True:
+        while until is None or offset < until:
             inflate = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)  # takes a third of zlib's time
             text: list[bytes] = []
             used = 0

@@ -14,16 +14,26 @@ LONGEST = 64 << 20  # bytes; then the next file begins, so that recovery reads l
 class Log:
     """The log, open for appending. `crawl.recover` cuts its files to the last whole frame before."""
 
-    def __init__(self, directory: Path, position: Position) -> None:
+    def __init__(self, directory: Path, position: Position, apart: bool = False) -> None:
+        """`position`: the end of the last whole frame. `apart`: begin a file, because another process may still append
+        to the one before."""
         directory.mkdir(exist_ok=True)
         self._directory = directory
         self._name = position[0] or "00000.jsonl.gz"
-        self._file = self._open(self._name)
+        self.follows: Position = ("", 0)  # what the first frame must say: where the log before it ends
+        if apart and position[0]:
+            self.follows = position
+            self._name = self._next()
+        self._file = self._open(self._name, apart)
 
-    def _open(self, name: str) -> int:
+    def _next(self) -> str:
+        return f"{int(self._name[:5]) + 1:05d}.jsonl.gz"
+
+    def _open(self, name: str, apart: bool) -> int:
+        """`apart`: fail if there is such a file."""
         path = self._directory / name
         new = not path.exists()
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_EXCL if apart else 0), 0o644)
         if new:
             files.sync_directory(self._directory)
             files.sync_directory(self._directory.parent)
@@ -50,8 +60,8 @@ class Log:
         return self._name, length + len(member)
 
     def _roll(self) -> None:
-        name = f"{int(self._name[:5]) + 1:05d}.jsonl.gz"
-        file = self._open(name)
+        name = self._next()
+        file = self._open(name, apart=True)
         os.close(self._file)
         self._name, self._file = name, file
 

@@ -127,3 +127,29 @@ def test_giving_what_was_lost_does_not_take_it_from_the_new_holder(nodes: Nodes)
     nodes.take(two, 0)
     nodes.runner.run(one.give([0]))
     assert nodes.runner.run(two.renew()) == []
+
+
+def test_a_holder_that_was_stopped_while_others_came_and_left_does_not_get_its_lease_back(nodes: Nodes) -> None:
+    one, two = nodes.node("one"), nodes.node("two")
+    nodes.take(one, 0)
+    nodes.expire(0)
+    nodes.take(two, 0)
+    nodes.runner.run(two.give([0]))
+    assert nodes.runner.run(one.renew()) == [0] and not one.holds(0)
+    assert nodes.take(one, 0) == [0]
+
+
+def test_a_new_fencing_number_is_above_the_one_that_the_directory_knows(nodes: Nodes) -> None:
+    one = nodes.node("one")
+    known = int(WALL * 1000) + 5000
+    assert nodes.runner.run(one.take([0], {0: known})) == [0]
+    assert one.held[0].fence == known + 1
+
+
+def test_the_process_of_a_shard_relies_on_the_lease_of_its_node_after_the_first_renewal(nodes: Nodes) -> None:
+    node, process = nodes.node("one"), nodes.node("one")
+    nodes.take(node, 0)
+    process.adopt(0, node.held[0].fence)
+    assert not process.holds(0)
+    assert nodes.runner.run(process.renew()) == [] and process.holds(0)
+    assert nodes.runner.run(node.latest([0, 1])) == {0: node.held[0].fence, 1: 0}

@@ -243,7 +243,7 @@ def test_forgetting_a_job_removes_its_keys_only_and_nodes_do_not_put_it_back(ser
     run(server, lambda registry: registry.create(other, SPEC))
     run(server, lambda registry: registry.event("news", {"what": "started"}))
     run(server, lambda registry: registry.beat(NODE))
-    assert run(server, lambda registry: registry.forget("news")) == 4
+    assert run(server, lambda registry: registry.forget("news")) == 5
     assert run(server, lambda registry: registry.jobs()) == {"news2": JobState("run", 1)}
     assert run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 5))) == JobState("forget", 6)
     assert server.command("EXISTS", "windrow:{news}:job") == b":0\r\n"

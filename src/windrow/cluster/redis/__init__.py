@@ -29,6 +29,14 @@ of a job are on one of them, so that scripts may use several.
 | `questions` | list | questions about URLs, see `answers`; expires |
 | `answers:ID` | string | the answer of a node; expires |
 
+| key of all jobs | type | content |
+|---|---|---|
+| `windrow:jobs` | set | the names of all jobs |
+| `windrow:forgotten` | set | ids of jobs that an operator has removed: nodes do not put them back |
+| `windrow:nodes` | hash | by name: the last record of a node that has not left |
+| `windrow:node:NAME` | string | the record of a node; expires if the node gives no sign of life |
+| `windrow:drains` | set | names of nodes that shall give their shards back and take no others |
+
 A queue of requests that spiders share (`fifo`) is a job of another kind, and the only one of which Redis is the truth:
 
 | key | type | content |
@@ -40,14 +48,6 @@ A queue of requests that spiders share (`fifo`) is a job of another kind, and th
 | `request-leases`, `holders` | sorted set, hash | by number: until when it is held, and by which process |
 | `counts` | hash | what became of requests |
 | `last` | string | the last number |
-
-| key of all jobs | type | content |
-|---|---|---|
-| `windrow:jobs` | set | the names of all jobs |
-| `windrow:forgotten` | set | ids of jobs that an operator has removed: nodes do not put them back |
-| `windrow:nodes` | hash | by name: the last record of a node that has not left |
-| `windrow:node:NAME` | string | the record of a node; expires if the node gives no sign of life |
-| `windrow:drains` | set | names of nodes that shall give their shards back and take no others |
 
 Scripts are in `scripts/`, one file each.
 """

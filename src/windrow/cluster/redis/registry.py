@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from windrow.cluster.redis import job as jobs
+from windrow.cluster.redis import leases
 from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.keys import DRAINS, FORGOTTEN, JOBS, NODES, Keys, of_node
@@ -77,6 +78,7 @@ class Registry:
         found, _ = await self._restore(record, spec, JobState(RUN, 1), (), 0.0)
         if found != record:
             raise ConfigError(f"there is a job {record.name!r} at {self.client.place} already; choose another name")
+        await leases.begin(self.client, record.name)
 
     async def jobs(self) -> dict[str, JobState]:
         """Return what is wanted of each job that nodes run, by name."""

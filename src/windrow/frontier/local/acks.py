@@ -234,20 +234,31 @@ class Acks:
         task = report.task
         if host is not None and task in host.errands:
             host.errands.remove(task)
+        if self._territory is not None:
+            self._territory.asked.pop(task, None)
+            if self._territory.foreign(task):
+                return  # the shard that needs it learns from the answer
         if report.links and report.origin is None:
             for moved in report.links if live else ():  # after a restart the origin requests the file again
-                self._start_errand(moved)
+                self.start_errand(moved)
         elif report.origin is not None or (live and task.file == ROBOTS):
             self._learn(report)
 
-    def _start_errand(self, task: Task) -> None:
-        """Fetch a file that was moved, before anything else of the host that has it; the origin that needs it waits."""
+    def start_errand(self, task: Task) -> None:
+        """Fetch a file that was moved, before anything else of the host that has it; the origin that needs it waits.
+
+        A host of another shard is asked by that shard. As long as it has not answered, the errand is in `asked`.
+        """
         needing = urls.parse(task.via + "/")
         waiting = self._backlog.hosts.get(needing.host) if needing is not None else None
         if waiting is not None:
             waiting.awaited[task.via] = task.file
+        if self._territory is not None and not self._territory.owns(task.url.domain):
+            self._territory.asked[task] = None
+            return
         host = self._backlog.open_for_errand(self._rows.make_host(task.url))
-        host.errands.append(task)
+        if task not in host.errands:
+            host.errands.append(task)
         self._dispatcher.hurry(host)
 
     def _learn(self, report: Report) -> None:

@@ -5,7 +5,7 @@ steering, a host that is not good gets a small lease, as a trial, and only `fron
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from windrow import config
 from windrow.data import Kind, Lease, Task
@@ -47,6 +47,7 @@ class Dispatcher:
         self._steered = ledgers.steers
         self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank, gate)
         self._gated = gate is not None
+        self.asked: Collection[Task] = ()  # files that other shards request for origins here
         self._held = False  # ready hosts were held back by the last `lease`
         self._trials = 0  # hosts on trial
         self._look = 0  # pages of the crawl at which what is left is estimated
@@ -95,7 +96,7 @@ class Dispatcher:
 
     def _is_busy(self) -> bool:
         states = ("leased", "ready") if self._gated else ("leased",)  # a ready host may wait for its address
-        return any(host.state in states or host.in_flight for host in self._backlog.hosts.values())
+        return bool(self.asked) or any(host.state in states or host.in_flight for host in self._backlog.hosts.values())
 
     def grant(self, address: str, start: float) -> None:
         """Use an address from now on, with no request before `start`."""

@@ -15,6 +15,7 @@ from windrow.data import (
     Lease,
     Ledger,
     Order,
+    Origin,
     Reason,
     Receipt,
     Report,
@@ -75,6 +76,7 @@ class LocalFrontier:
         self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
         self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now, gate)
+        self._dispatcher.asked = territory.asked if territory is not None else ()
         views = Views(
             store=store,
             rows=rows,
@@ -135,6 +137,15 @@ class LocalFrontier:
             self._dispatcher.grant(address, start)
         for address in lost:
             self._dispatcher.lose(address)
+
+    async def run_errand(self, task: Task) -> None:
+        """Request a file of a host here before anything else of it, for an origin of another shard."""
+        self._reserve(_MARGIN)
+        self._acks.start_errand(task)
+
+    async def origin(self, name: str) -> Origin | None:
+        """Return the record of an origin, expired or not."""
+        return self._store.origin(name)
 
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:
         """Return, per fingerprint and URL key, the key of the URL that had the fingerprint first."""

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterable
 
-from windrow import shards
+from windrow import shards, urls
 from windrow.data import Task
 
 REMEMBERED = 20_000  # domains whose shard is remembered: links lead to few domains
@@ -17,6 +17,12 @@ class Territory:
         self.shard, self.count = shard, count
         self._known: dict[str, bool] = {}  # whether a domain is ours
         self._sent = SentKeys(keys)
+        self.asked: dict[Task, None] = {}  # files on domains of other shards that origins here wait for, in order
+
+    def foreign(self, task: Task) -> bool:
+        """Return whether an origin of another shard needs a file."""
+        needing = urls.parse(task.via + "/") if task.via else None
+        return needing is not None and not self.owns(needing.domain)
 
     def owns(self, domain: str) -> bool:
         """Return whether a registered domain is ours."""

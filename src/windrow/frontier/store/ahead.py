@@ -68,5 +68,9 @@ class Ahead:
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
         self._end += length
 
+    def cut(self, length: int) -> None:
+        """Cut the file to this length. By its descriptor: another process may have a file of the same name by now."""
+        os.ftruncate(self._file, length)
+
     def close(self) -> None:
         os.close(self._file)

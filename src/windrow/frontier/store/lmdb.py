@@ -15,7 +15,6 @@
 import contextlib
 import errno
 import itertools
-import os
 import struct
 from collections.abc import Container
 from pathlib import Path
@@ -251,9 +250,9 @@ class LmdbStore:
             self._txn.abort()
         used = self._used()
         self._env.close()
+        self._ahead.cut(used)
         self._ahead.close()
         self._texts.close()
-        os.truncate(self._path, used)
 
     def _begin(self) -> None:
         self._txn = self._env.begin(write=True)

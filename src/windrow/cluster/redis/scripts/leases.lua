@@ -4,7 +4,7 @@
 -- ARGV: holder, milliseconds of a lease, epoch milliseconds of the holder's clock, run id of the server, a random token;
 --   then three words per step: verb, shard, fencing number.
 -- Returns per step: take: the new fencing number, 0 if another holds it, -1 while it is too early;
---   renew: 1, or 0 if another holds it; give: 1.
+--   renew: 1, or 0 if another holds it or has held it since; give: 1.
 local holder, ttl, now = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local era = redis.call('GET', KEYS[2])
 if not era or string.sub(era, 1, #ARGV[4]) ~= ARGV[4] then
@@ -45,7 +45,8 @@ for number = 0, #KEYS - 4 do
       write(key, shard, answer)
     end
   elseif verb == 'renew' then
-    if held > fence then
+    -- The last number also counts: a later holder may have come and gone while this one was stopped.
+    if math.max(held, tonumber(redis.call('HGET', KEYS[1], shard) or '0')) > fence then
       answer = 0
     else
       write(key, shard, fence)

@@ -1,0 +1,69 @@
+"""`windrow node`: run shards of the jobs of a Redis server on this machine."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from windrow.cli.shards import load_cluster
+from windrow.cli.terminal import Json, note, print_json_line
+from windrow.config import ConfigError
+from windrow.crawl.ending import STOPS
+
+
+def node(
+    redis: Annotated[str, typer.Option("--redis", help="The Redis or Valkey server of the jobs.", metavar="URL")] = "",
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="Where the shards are kept: DIR/JOB/shards.", metavar="DIR")
+    ] = None,
+    slots: Annotated[
+        int, typer.Option(help="Run at most so many shards at once; by default four per core.", metavar="N")
+    ] = 0,
+    name: Annotated[str, typer.Option(help="The name of this node; by default host and process id.")] = "",
+    lost_after: Annotated[
+        float,
+        typer.Option(
+            help="Begin a shard again, empty, when its data directory has had no node for so long.", metavar="SECONDS"
+        ),
+    ] = 600.0,
+    until_done: Annotated[bool, typer.Option("--until-done", help="End when all jobs are done or stopped.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run shards of the jobs of a Redis server. Ctrl-C gives them back and ends."""
+    if not redis:
+        raise ConfigError("say where the Redis server of the jobs is: --redis redis://HOST:6379")
+    if directory is None:
+        raise ConfigError("say where the shards are kept: --dir DIR")
+    if slots < 0 or lost_after < 0:
+        raise ConfigError("--slots and --lost-after cannot be below 0")
+    nodes = load_cluster("node")
+    options = nodes.NodeOptions(
+        url=redis,
+        directory=directory,
+        name=name or nodes.default_name(),
+        slots=slots or 4 * (os.cpu_count() or 1),
+        lost_after=lost_after,
+        until_done=until_done,
+    )
+
+    async def main() -> Any:
+        made = nodes.ClusterNode(options, _print if as_json else _show)
+        for number in STOPS:
+            asyncio.get_running_loop().add_signal_handler(number, made.stop)
+        return await made.run()
+
+    ending = asyncio.run(main())
+    if as_json:
+        _print(ending)
+
+
+def _print(record: Any) -> None:
+    print_json_line(record)
+    sys.stdout.flush()  # a program reads it while the node runs
+
+
+def _show(found: Any) -> None:
+    note(f"{load_cluster('events').describe(found)}{f' ({found.job})' if found.job else ''}")

@@ -1,0 +1,92 @@
+"""The process of one shard: started, listened to, and ended with the process that started it."""
+
+import asyncio
+import contextlib
+import ctypes
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from windrow.crawl.ending import STOPS, Ending
+
+PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
+REFUSED = 2  # exit code of a command that did not start
+TAKEN = 75  # exit code of a shard that another process has, or whose lease has run out (EX_TEMPFAIL of sysexits.h)
+PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
+_PDEATHSIG = 1  # of prctl
+
+
+class ShardProcess:
+    """One process of a shard, from its start to its end. `note` is called with each line that it prints as an error."""
+
+    def __init__(self, process: asyncio.subprocess.Process, note: Callable[[str], None]) -> None:
+        self._process = process
+        self._note = note
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ask for a clean end; asked twice, it gives up the requests in flight."""
+        self._signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    async def wait(self) -> tuple[int, Ending | None]:
+        """Return the exit code, and how the run ended if it did so without an error."""
+        assert self._process.stdout is not None
+        output, _ = await asyncio.gather(self._process.stdout.read(), self._relay())
+        code = await self._process.wait()
+        return code, msgspec.json.decode(output, type=Ending) if code == 0 else None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+    async def _relay(self) -> None:
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self._note(line.decode(errors="replace").removeprefix("windrow: ").rstrip())
+
+
+async def start(directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> ShardProcess:
+    """Start the process of a shard. `arguments`: further ones of `windrow shard`."""
+    command = [sys.executable, "-m", "windrow.cli", "shard", str(directory), "--redis", url, "--json"]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        "--patience",
+        str(PATIENCE),
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches them once, through us
+        preexec_fn=end_with_parent(signal.SIGINT),
+    )
+    return ShardProcess(process, note)
+
+
+def pause(deaths: int) -> float:
+    """Return the seconds before a shard that has died so many times is started again."""
+    return min(PAUSE * 2.0 ** max(0, deaths - 1), LONGEST)
+
+
+def end_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """Return what makes a new process end by a signal when its parent dies; only Linux can do it.
+
+    SIGINT and SIGTERM wait until a shard can handle them. During its imports they would be an exception anywhere, also
+    where exceptions are ignored.
+    """
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def prepare() -> None:
+        if libc is not None:
+            libc.prctl(_PDEATHSIG, int(number))
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+
+    return prepare
