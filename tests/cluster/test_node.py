@@ -38,6 +38,27 @@ def texts(nodes: Nodes, name: str) -> str:
     return "\n".join(note.get("text", "") for note in nodes.notes(name))
 
 
+def test_two_nodes_share_the_shards_and_one_finishes_those_of_the_other_that_is_killed(
+    tmp_path: Path, server: Server
+) -> None:
+    with (
+        World(seed=80, pages=40, hosts=8, domains=True, kinds=("absent",)) as world,
+        job_of(tmp_path, server, world, 2, *OPTIONS, SLOW) as nodes,
+    ):
+        nodes.start("one")
+        nodes.start("two", "--until-done")
+        nodes.until(lambda: len(nodes.shard_processes("one")) == len(nodes.shard_processes("two")) == 1)
+        nodes.until(lambda: nodes.finished() > 1)
+        nodes.kill("one")
+        nodes.expire_leases()
+        nodes.forget_node("one")
+        nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
+        assert nodes.wait("two")["why"] == "done"
+        nodes.assert_whole()
+        truth.assert_polite(world, DELAY, IP_DELAY)
+
+
+@pytest.mark.long
 def test_nodes_come_and_leave_and_die_and_the_job_is_finished(tmp_path: Path, server: Server) -> None:
     with (
         World(seed=81, pages=80, hosts=10, domains=True, kinds=("absent",)) as world,
