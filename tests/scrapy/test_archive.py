@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests import redisserver
+from tests import redisserver, web
 from tests.redisserver import needs_redis
 from tests.scrapy.spiders import ADDON, ROOT, Spiders, page, tree, until
 from windrow import config
@@ -121,9 +121,20 @@ def test_an_archive_of_scrapys_scheduler_can_be_killed_and_continued(spiders: Sp
     spiders.run([spiders.url("/0")], settings)  # Scrapy has forgotten everything, and requests all pages again
     after = status(spiders.crawl)
     assert after.documents == 40, "a page that was archived before is a duplicate"
-    assert after.finished == {"ok": 40, "near-duplicate": after.pages - 40}
+    assert after.finished == {"ok": 40, "duplicate": after.pages - 40}
     kept = documents(spiders.crawl)
     assert len({document["url"] for document in kept}) == len(kept) == 40
+    assert rebuilt(spiders.crawl, tmp_path / "again") == kept
+
+
+def test_a_page_that_is_wanted_again_is_a_document_of_its_own_also_after_a_rebuild(
+    spiders: Spiders, tmp_path: Path
+) -> None:
+    first, second = page(0, "<a class=again href=/0>again</a>"), page(1)
+    spiders.site.script("127.0.0.1", "/0", [web.Reply(first), web.Reply(second)])
+    spiders.run([spiders.url("/0")], spiders.settings())
+    kept = documents(spiders.crawl)
+    assert [document["url"].partition("#again-")[0] for document in kept] == [spiders.url("/0")] * 2
     assert rebuilt(spiders.crawl, tmp_path / "again") == kept
 
 

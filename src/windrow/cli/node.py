@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from windrow.cli import lines
+from windrow.cli.registry import RedisUrl
 from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
@@ -20,12 +21,15 @@ from windrow.units import printable
 
 
 def node(
-    redis: Annotated[str, typer.Option("--redis", help="The Redis or Valkey server of the jobs.", metavar="URL")] = "",
+    redis: RedisUrl = "",
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Where the shards are kept: DIR/JOB/shards.", metavar="DIR")
     ] = None,
     slots: Annotated[
-        int, typer.Option(help="Run at most so many shards at once; by default four per core.", metavar="N")
+        int,
+        typer.Option(
+            help="Run at most so many shards at once; by default four per core.", metavar="N", show_default=False
+        ),
     ] = 0,
     name: Annotated[str, typer.Option(help="The name of this node; by default host and process id.")] = "",
     lost_after: Annotated[
@@ -43,7 +47,7 @@ def node(
     if log_json:
         lines.use_json()
     if not redis:
-        raise ConfigError("say where the Redis server of the jobs is: --redis redis://HOST:6379")
+        raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
     if directory is None:
         raise ConfigError("say where the shards are kept: --dir DIR")
     if slots < 0 or lost_after < 0:

@@ -83,7 +83,9 @@ class Roster:
         state = await self._registry.put_back(local.record, local.spec, local.state, local.orders)
         if state.version > local.state.version:
             local.change(state)
-        if name not in self._present:
+        if state.wanted == FORGET:
+            self._note("note", "an operator has removed the job; its directories stay", name)
+        elif name not in self._present:
             self._note("put-back", "Redis had lost the job; it was put back from this data directory", name)
 
     async def _learn(self, name: str) -> None:

@@ -87,8 +87,7 @@ class Crawl:
         )
         self.orders = Orders(directory, start, Parts(resumed.frontier, self._recorder, self._stations, self))
         self._visits = Visits(self._stations, lives.life if guest is None else guest.life, self._ended)
-        self._guest = guest
-        self._neighbours = neighbours
+        self._guest, self._neighbours = guest, neighbours
         self.tally = log.Tally()  # of this run
         self._sums = Sums(self.tally)
         self._wake = asyncio.Event()

@@ -68,7 +68,8 @@ class Archive:
 
     async def knows(self, url: Url) -> bool:
         """Return whether a URL was recorded before, or is being recorded."""
-        return url.key in self.unsettled or await self._frontier.find(url) is not None
+        fate = await self._frontier.find(url)
+        return url.key in self.unsettled or (fate is not None and fate.state == "finished")
 
     async def take(self, task: Task, capture: Capture) -> bool:
         """Take a capture of a new URL; wait for room. The task's URL may have a fragment, the capture's has none.
@@ -79,7 +80,7 @@ class Archive:
         if self.error is not None or not await self._in_flight.enter(page=True):
             self.unsettled.discard(task.url.key)
             return False
-        if not await self._recorder.add([task]):
+        if not await self._recorder.add([task]) and await self._frontier.find(task.url) is None:
             self.unsettled.discard(task.url.key)
             self._in_flight.give_back(page=True)
             return False
@@ -121,7 +122,7 @@ class Archive:
         candidate = None
         if refined.verdict is not None:
             candidate = Candidate(
-                url=capture.task.url,
+                url=outcome.task.url,
                 digest=members.digest,
                 ip=capture.ip,
                 time=capture.time,

@@ -76,7 +76,7 @@ async def live(task: Task, visit: Visit, sender: Sender) -> None:
     candidate = None
     if refined.verdict is not None:
         candidate = Candidate(
-            url=answer.task.url,
+            url=task.url,
             digest=members.digest,
             ip=answer.ip,
             time=answer.time,

@@ -6,7 +6,7 @@ of other queues.
 
 A URL is one page. A request that asks its URL for something else (POST, a body) or that wants it once more
 (`dont_filter`) has a fragment in the frontier and in the log, by which it is a URL of its own: `#post-FINGERPRINT`,
-`#again-RANDOM`. Scrapy and the archive never see it.
+`#again-RANDOM`. Scrapy and the archive never see it; the corpus does.
 """
 
 import secrets
