@@ -17,7 +17,7 @@ def test_a_node_serves_the_metrics_of_its_shards_and_prints_json(tmp_path: Path)
     with (
         serve() as server,
         World(seed=61, pages=60, hosts=8, domains=True, kinds=("absent",)) as world,
-        job_of(tmp_path, server, world, 2, "fetch.delay=0.2", "fetch.ip_delay=0") as nodes,
+        job_of(tmp_path, server, world, 2, "fetch.delay=2", "fetch.ip_delay=0") as nodes,
     ):
         data = tmp_path / "data"
         words = ["--redis", server.url, "--dir", str(data), "--name", "n1", "--metrics", "127.0.0.1:0", "--log-json"]

@@ -118,7 +118,7 @@ def test_a_wrong_format_is_refused_in_one_sentence(finished: Finished, arguments
 
 def test_a_running_crawl_serves_the_numbers_that_its_log_gets(tmp_path: Path) -> None:
     with World(seed=3, pages=40, hosts=3) as world:
-        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1", "fetch.ip_delay=0")
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=1", "fetch.ip_delay=0")
         process = crashing.launch("crawl", str(directory), "--metrics", "127.0.0.1:0", "--log-json")
         try:
             url = place_of_metrics(process)
@@ -159,7 +159,7 @@ def test_a_port_that_is_taken_refuses_the_start_and_harms_nothing(tmp_path: Path
 @needs_redis
 def test_all_shards_have_one_endpoint(tmp_path: Path) -> None:
     with World(seed=61, pages=60, hosts=8, domains=True, kinds=("absent",)) as world:
-        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1", "fetch.ip_delay=0")
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=2", "fetch.ip_delay=0")
         process = crashing.launch("crawl", str(directory), "--shards", "2", "--metrics", "0", "--log-json")
         try:
             url = place_of_metrics(process)
