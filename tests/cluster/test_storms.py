@@ -7,7 +7,9 @@ import random
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +18,9 @@ import pytest
 from tests import crashing, netns, truth
 from tests.cluster.test_supervisor import assert_whole, children, crawled, start
 from tests.redisserver import Server, needs_redis, serve
+from tests.shared import shared
 from tests.world import World
+from windrow import config
 
 pytestmark = needs_redis
 DELAY, IP_DELAY = 0.03, 0.01
@@ -177,3 +181,57 @@ def test_a_storm_of_faults_changes_nothing_of_what_is_found(
         truth.assert_polite(world, DELAY, IP_DELAY)
         texts = [document["url"] for one in crawled(directory) for document in truth.documents(one)]
         assert texts and len(texts) == len(set(texts))
+
+
+REAL = (
+    "identity.contact=https://example.org/bot",
+    "fetch.delay=0",
+    "fetch.ip_delay=0",
+    "fetch.allow_private=true",
+    "frontier.yield_threshold=off",
+    "frontier.give_up=0",
+    "frontier.segments=false",
+    'scope.tlds=["test"]',
+)
+
+
+def prepared(directory: Path, web: Path) -> Path:
+    directory.mkdir()
+    (directory / "seeds.txt").write_text((web / "seeds.txt").read_text())
+    options = config.make([*REAL, f"fetch.hosts_file={web / 'hosts'}"], directory)
+    (directory / "crawl.toml").write_text(config.dump(options, changed=True))
+    return directory
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+def test_a_storm_over_a_real_web_with_text_finds_what_a_single_crawl_finds(tmp_path: Path) -> None:
+    serving, site = shared("web/serve"), Path(tempfile.mkdtemp(prefix="windrow-storm-"))
+    os.chmod(site, 0o755)  # nginx started by root reads as nobody
+    subprocess.run([str(serving), "start", "medium", str(site), "8377"], check=True, capture_output=True)
+    try:
+        alone = prepared(tmp_path / "alone", site)
+        single = start(alone)
+        try:
+            single.communicate(timeout=1500)
+        finally:
+            crashing.kill(single)
+        assert single.returncode == 0
+        directory = prepared(tmp_path / "shards", site)
+        with serve() as redis:
+            process = start(directory, "--shards", str(SHARDS), "--redis", redis.url)
+            storm = Storm(91, process, directory, redis)
+            try:
+                storm.rage(40, ("kill", "kill redis", "empty", "stop", "lose"))
+                _, err = process.communicate(timeout=1500)
+            finally:
+                crashing.kill(process)
+        assert process.returncode == 0, f"{storm.done} {err}"
+    finally:
+        subprocess.run([str(serving), "stop", str(site)], check=True, capture_output=True)
+        shutil.rmtree(site)
+    found = sum((truth.committed(one) for one in crawled(directory)), Counter[str]())
+    assert len(storm.done) > 20 and set(found.values()) == {1}, storm.done
+    assert found.keys() == truth.committed(alone).keys()
+    texts = [document["url"] for one in crawled(directory) for document in truth.documents(one)]
+    assert texts and len(texts) == len(set(texts))
