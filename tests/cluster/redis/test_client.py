@@ -115,3 +115,34 @@ def test_a_server_that_evicts_keys_is_refused() -> None:
     evicting = serve("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
     with evicting as server, pytest.raises(ConfigError, match="maxmemory-policy noeviction"):
         check(server.url)
+
+
+@needs_redis
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_cancellation_that_the_library_loses_is_heeded(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main(url: str) -> None:
+        client = RedisClient(url)
+        await client.run(("PING",))
+        connection = client._connection
+        send, sending = connection.send_packed_command, asyncio.Event()
+
+        async def deaf(*words: object, **options: object) -> None:
+            sending.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+            if fails:
+                raise OSError("gone")
+            await send(*words, **options)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(connection, "send_packed_command", deaf)
+        running = asyncio.create_task(client.run(("PING",)))
+        await sending.wait()
+        running.cancel()
+        await asyncio.wait([running])
+        assert running.cancelled()
+        monkeypatch.undo()
+        assert await client.run(("PING",)) == [b"PONG"], "no answer is mistaken for that of another command"
+        await client.close()
+
+    with serve() as server:
+        asyncio.run(main(server.url))

@@ -42,6 +42,22 @@ def script(name: str) -> Script:
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
+class _Cancellation:
+    """Whether the running task has been cancelled since this was made.
+
+    redis-py sends with `asyncio.wait_for`, which in Python 3.11 loses a cancellation that arrives when the bytes have
+    just been sent. A loop that never sees its cancellation never ends.
+    """
+
+    def __init__(self) -> None:
+        self._task = asyncio.current_task()
+        self._before = self._task.cancelling() if self._task is not None else 0
+
+    def heed(self) -> None:
+        if self._task is not None and self._task.cancelling() > self._before:
+            raise asyncio.CancelledError
+
+
 class RedisClient:
     """A connection that is made when it is needed, and made again after it broke."""
 
@@ -70,13 +86,17 @@ class RedisClient:
         `server`: the server process that they are meant for; another one does not get them.
         """
         async with self._lock:
+            cancelled = _Cancellation()
             try:
                 await self._connect()
                 if server and server != self.server:
                     raise Unavailable(f"Redis at {self.place} has started again")
-                return await self._exchange(commands)
+                answers = await self._exchange(commands)
+                cancelled.heed()
+                return answers
             except (redis.exceptions.RedisError, OSError, ValueError) as error:
                 await self._drop()
+                cancelled.heed()
                 raise Unavailable(f"Redis at {self.place} does not answer: {_brief(error)}") from error
             except Unavailable:
                 raise
