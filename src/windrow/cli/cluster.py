@@ -18,6 +18,7 @@ from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl import give
+from windrow.crawl.ending import STOPS
 from windrow.orders import make as make_order
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
@@ -255,6 +256,11 @@ def logs(
         await records.read(registry.client, name)  # refuses a job that does not exist
         found, last = await registry.events(name, count=lines), "0-0"
         show(found)
+        if follow:  # also where a shell in the background has let Ctrl-C be ignored
+            task = asyncio.current_task()
+            assert task is not None
+            for number in STOPS:
+                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         while follow:
             last = found[-1][0] if found else last
             found = []
@@ -263,7 +269,7 @@ def logs(
                 found = await registry.events(name, last)
             show(found)
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         within(redis, read)
 
 
