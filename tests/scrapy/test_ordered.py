@@ -50,7 +50,8 @@ def test_delays_and_robots_txt_hold(spiders: Spiders) -> None:
         assert Counter(request.path for request in requests).most_common(1)[0][1] == 1
         assert {request.path for request in requests} >= {"/0", "/1", "/2", "/3", "/5", "/6"}
         assert "/4" not in {request.path for request in requests}
-        assert min(after.time - before.ended for before, after in pairwise(requests)) >= 0.149
+        # Logged before the answer: the end is stamped when the client may have had it for milliseconds.
+        assert min(after.time - before.time for before, after in pairwise(requests)) >= 0.15
     assert committed(spiders)[spiders.url("/4")] == "robots"
 
 
