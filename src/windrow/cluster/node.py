@@ -28,6 +28,7 @@ from windrow.cluster.redis.registry import ALIVE, BEAT, NodeRecord, Registry
 from windrow.cluster.roster import Key, Roster
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
+from windrow.crawl import status
 
 ROUND = 1.0  # seconds from one look to the next
 SETTLE = 5.0  # seconds for which a node holds too many shards before it gives one back, and from one to the next
@@ -120,7 +121,7 @@ class ClusterNode:
         """Refuse a name that a living node has. One that was killed is still announced for some seconds."""
         end = time.monotonic() + ALIVE + 1.0
         while found := [node for node in await self._nodes() if node.name == self._options.name]:
-            if found[0].host == platform.node() and not _exists(found[0].pid):
+            if found[0].host == platform.node() and not status.process_exists(found[0].pid):
                 return
             if time.monotonic() > end or self._why:
                 where = f"process {found[0].pid} on {found[0].host}"
@@ -272,13 +273,3 @@ def default_name() -> str:
     """Return a name that no other node on any machine has."""
     host = re.sub(r"[^A-Za-z0-9._-]+", "-", platform.node()).strip("-._") or "node"
     return f"{host[:50]}-{os.getpid()}"
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # of another user
-        pass
-    return True

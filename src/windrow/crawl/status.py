@@ -135,12 +135,13 @@ def _start(directory: Path) -> float:
     """
     path = directory / "lock"
     time, (pid, _, node) = path.stat().st_mtime, path.read_text(errors="replace").partition(" on ")
-    if node == platform.node() and pid.isdecimal() and not _exists(int(pid)):
+    if node == platform.node() and pid.isdecimal() and not process_exists(int(pid)):
         return math.inf
     return time
 
 
-def _exists(pid: int) -> bool:
+def process_exists(pid: int) -> bool:
+    """Return whether this machine has a process of this number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
