@@ -10,7 +10,8 @@ clock, from the moment at which it saw the reason to wait:
   Holders put theirs back meanwhile.
 
 So two requests are never closer than the delay, whatever is killed, paused, emptied or set to another time. A process
-that waits is in the queue of the address. The script hands a slot over when it is given; nobody polls an address.
+that waits is in the queue of the address, and the script hands a slot over when it is given. A process that waits for
+any address asks every 0.01 to 0.1 seconds, once for all of them, whether it was handed one.
 """
 
 import secrets
