@@ -7,6 +7,7 @@ free again, while a worker still reads the last one.
 import msgspec
 
 from windrow import urls
+from windrow.archive import Members
 from windrow.crawl import file
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.clock import steady
@@ -16,32 +17,15 @@ from windrow.crawl.workers.wire import Lost
 from windrow.data import Capture, Failure, Kind, Origin, Reason, Task
 from windrow.dedup.decide import Candidate
 from windrow.frontier.policy import retry
+from windrow.refine import Refined
 
 
 async def live(task: Task, visit: Visit) -> None:
     """Request a page, read it, judge it and record it. If it returns before `host_is_free`, the task was not run."""
     stations = visit.stations
-    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it: no request then.
-    origin = visit.origin(task)
-    refusal = refused(task, origin, stations)
-    if refusal is not None:
-        await stations.recorder.record(refusal)
-        return visit.host_is_free()
-
-    # 2. An origin that has given some pages is asked once how it says "not found".
-    if stations.probes.due(origin):
-        await file.probe(origin, visit)
-        origin = visit.origin(task)
-
-    # 3. Politeness: wait for the delay of the host. Its domain may be retired meanwhile.
-    await visit.wait_until_due()
-    closing = visit.closed(task)
-    if closing is not None:
-        await stations.recorder.record(outcomes.closed(task, closing, stations.clock.now()))
-        return visit.host_is_free()
-
-    # 4. Back-pressure: no more requests than can be committed. A crawl that ends or pauses gives the task back.
-    if not await visit.may_request(page=True):
+    # 1 to 4. Whether it may be requested, and when.
+    origin = await cleared(task, task, visit)
+    if origin is None:
         return
 
     # 5. The request. The client answers with a Capture or a Failure, whatever the server does.
@@ -79,19 +63,55 @@ async def live(task: Task, visit: Visit) -> None:
     links = () if task.embed else outcomes.followed(task, refined.links, stations.scope, refused_links)
     if refined.embeds:
         links = outcomes.embedded(task, refined.embeds, stations.scope, refused_links) + links
-    candidate = None
-    if refined.verdict is not None and not task.embed:
-        candidate = Candidate(
-            url=task.url,
-            digest=members.digest,
-            ip=answer.ip,
-            time=answer.time,
-            refined=refined,
-            origin=origin,
-            truncated=answer.truncated,
-        )
+    judged = None if task.embed else candidate(task, answer, members, refined, origin)
     stations.recorder.record_page(
-        outcome, members, Reading(links, refused_links, refined.shape, candidate, refined.charset)
+        outcome, members, Reading(links, refused_links, refined.shape, judged, refined.charset)
+    )
+
+
+async def cleared(task: Task, url_task: Task, visit: Visit) -> Origin | None:
+    """Wait until a page may be requested; return its origin, None if it may not: it is recorded, or goes back.
+
+    `url_task` has the URL that the rules are about; it is the same, unless the URL of the task only names a request.
+    """
+    stations = visit.stations
+    # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it: no request then.
+    origin = visit.origin(task)
+    refusal = refused(url_task, origin, stations)
+    if refusal is not None:
+        await stations.recorder.record(msgspec.structs.replace(refusal, task=task))
+        visit.host_is_free()
+        return None
+
+    # 2. An origin that has given some pages is asked once how it says "not found".
+    if stations.probes.due(origin):
+        await file.probe(origin, visit)
+        origin = visit.origin(task)
+
+    # 3. Politeness: wait for the delay of the host. Its domain may be retired meanwhile.
+    await visit.wait_until_due()
+    closing = visit.closed(task)
+    if closing is not None:
+        await stations.recorder.record(outcomes.closed(task, closing, stations.clock.now()))
+        visit.host_is_free()
+        return None
+
+    # 4. Back-pressure: no more requests than can be committed. A crawl that ends or pauses gives the task back.
+    return origin if await visit.may_request(page=True) else None
+
+
+def candidate(task: Task, answer: Capture, members: Members, refined: Refined, origin: Origin) -> Candidate | None:
+    """Return a page for the decision about its text; None if no judge has seen any."""
+    if refined.verdict is None:
+        return None
+    return Candidate(
+        url=task.url,
+        digest=members.digest,
+        ip=answer.ip,
+        time=answer.time,
+        refined=refined,
+        origin=origin,
+        truncated=answer.truncated,
     )
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from windrow import takedown, urls
 from windrow.config import Config
-from windrow.crawl import checks, recover
+from windrow.crawl import checks, page, recover
 from windrow.crawl import outcome as outcomes
 from windrow.crawl.cadence import Cadence
 from windrow.crawl.clock import Clock
@@ -24,7 +24,6 @@ from windrow.crawl.record import Recorder
 from windrow.crawl.workers.pool import Pool
 from windrow.crawl.workers.wire import Lost
 from windrow.data import Capture, Origin, Reason, Receipt, Task, Url
-from windrow.dedup.decide import Candidate
 from windrow.frontier.policy.scope import Scope
 
 log = logging.getLogger(__name__)
@@ -119,18 +118,9 @@ class Archive:
         if isinstance(refined, Lost):
             lost = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
             return self._recorder.record_page(lost, members, None)
-        candidate = None
-        if refined.verdict is not None:
-            candidate = Candidate(
-                url=outcome.task.url,
-                digest=members.digest,
-                ip=capture.ip,
-                time=capture.time,
-                refined=refined,
-                origin=Origin(urls.origin(capture.url), stamp=0.0, fetched=0.0, expires=0.0),  # nobody asked it
-                truncated=capture.truncated,
-            )
-        reading = Reading((), dict(refined.refused), refined.shape, candidate, refined.charset)
+        origin = Origin(urls.origin(capture.url), stamp=0.0, fetched=0.0, expires=0.0)  # nobody asked it
+        judged = page.candidate(outcome.task, capture, members, refined, origin)
+        reading = Reading((), dict(refined.refused), refined.shape, judged, refined.charset)
         self._recorder.record_page(outcome, members, reading)
 
     def _read_ended(self, reading: "asyncio.Task[None]") -> None:

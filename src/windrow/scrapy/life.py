@@ -7,13 +7,11 @@ with it, together with what the spider found on it: in one frame of the log, as 
 import msgspec
 from scrapy import Spider
 
-from windrow.crawl import file, page
-from windrow.crawl import outcome as outcomes
+from windrow.crawl import page
 from windrow.crawl.outcome import Outcome, Reading
 from windrow.crawl.visit import Visit
 from windrow.crawl.workers.wire import Lost
 from windrow.data import Capture, Failure, Reason, Task
-from windrow.dedup.decide import Candidate
 from windrow.frontier.policy import retry
 from windrow.scrapy.exchanges import ScrapyExchange
 from windrow.scrapy.found import FoundRequests, Links
@@ -34,20 +32,8 @@ class Sender:
 async def live(task: Task, visit: Visit, sender: Sender) -> None:
     """Have a page requested by Scrapy, and record it. If it returns before `host_is_free`, the task was not run."""
     stations = visit.stations
-    origin = visit.origin(task)
-    refusal = page.refused(plain(task), origin, stations)
-    if refusal is not None:
-        await stations.recorder.record(msgspec.structs.replace(refusal, task=task))
-        return visit.host_is_free()
-    if stations.probes.due(origin):
-        await file.probe(origin, visit)
-        origin = visit.origin(task)
-    await visit.wait_until_due()
-    closing = visit.closed(task)
-    if closing is not None:
-        await stations.recorder.record(outcomes.closed(task, closing, stations.clock.now()))
-        return visit.host_is_free()
-    if not await visit.may_request(page=True):
+    origin = await page.cleared(task, plain(task), visit)
+    if origin is None:
         return
     try:
         answer = await visit.request(task)
@@ -73,18 +59,8 @@ async def live(task: Task, visit: Visit, sender: Sender) -> None:
         lost = Reading(found.tasks, found.refused, 0)
         outcome = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
         return stations.recorder.record_page(outcome, members, lost)
-    candidate = None
-    if refined.verdict is not None:
-        candidate = Candidate(
-            url=task.url,
-            digest=members.digest,
-            ip=answer.ip,
-            time=answer.time,
-            refined=refined,
-            origin=origin,
-            truncated=answer.truncated,
-        )
-    reading = Reading(found.tasks, found.refused, refined.shape, candidate, refined.charset)
+    judged = page.candidate(task, answer, members, refined, origin)
+    reading = Reading(found.tasks, found.refused, refined.shape, judged, refined.charset)
     stations.recorder.record_page(outcome, members, reading)
 
 
