@@ -41,7 +41,7 @@ async def main():
     end = print if "deaf" in words["--dir"] else ended.set
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     registry = Registry(RedisClient(words["--redis"]))
-    record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)))
+    record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)), most=9)
     while not ended.is_set():
         await registry.beat(record)
         try:
