@@ -236,6 +236,15 @@ def test_importing_the_package_imports_no_other_module_of_it() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_command_imports_only_its_own_part() -> None:
+    loaded = "print(sorted(sys.modules.keys() & {'numpy', 'windrow.batch', 'windrow.crawl.loop'}), file=sys.stderr)"
+    script = f"import atexit, sys\natexit.register(lambda: {loaded})\nfrom windrow import cli\ncli.main()"
+    command = [sys.executable, "-c", script, "options", "fetch.delay"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert "fetch.delay" in done.stdout
+    assert done.stderr == "[]\n"
+
+
 def test_there_is_no_import_cycle() -> None:
     assert cycle(own_tree()) == []
 
