@@ -10,6 +10,9 @@ PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile
 # The tests that reach a C kernel.
 KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py
 
+# The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
 
 demo: $(VENV)/installed
@@ -85,10 +88,11 @@ format: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) build
 
-# copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data.
+# copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data. -p keeps the times of the
+# files, so that the bytecode files that are copied with them are valid.
 define copy-tree
 	rm -rf $(1) && mkdir -p $(1) && ln -sfn ../../shared build/shared
-	cp -R src tests tools docs benchmarks deploy *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
+	cp -Rp src tests tools docs benchmarks deploy *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
 	find $(1) -name '*.so' -delete
 endef
 
