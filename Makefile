@@ -4,9 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# One process per core, at most eight: the tests start servers and crawls of their own. The tests of one file stay in one
-# process, so that the servers and finished crawls that they share are made once.
-PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --durations 15
+# Three processes per two cores, at most eight: the tests start servers and crawls of their own, and wait for them. The
+# tests of one file stay in one process, so that the servers and finished crawls that they share are made once. The files
+# with slow tests begin: tests/slow.py orders them.
+PROCESSES := $(shell cores=$$(nproc); echo $$(((3 * cores + 1) / 2)))
+PYTEST := $(BIN)/python -m pytest -q -n $(PROCESSES) --maxprocesses 8 --dist loadfile --no-loadscope-reorder --durations 15
 # The tests that reach a C kernel.
 KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py
 

@@ -42,6 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if slow.name(item.nodeid) in names:
             item.add_marker(pytest.mark.slow)
+    items[:] = slow.first(items)
 
 
 @pytest.fixture(scope="module")
