@@ -245,6 +245,12 @@ def test_a_command_imports_only_its_own_part() -> None:
     assert done.stderr == "[]\n"
 
 
+def test_the_driver_of_a_crawl_does_without_the_parser() -> None:
+    script = "import sys, windrow.cli.crawl, windrow.crawl.workers.pool; print('turbohtml' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_there_is_no_import_cycle() -> None:
     assert cycle(own_tree()) == []
 
