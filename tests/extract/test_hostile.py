@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 2048  # twice the limit of a worker; the largest page has 100 MB, a crawl reads 1 MiB
 SECONDS = 60  # of CPU for all extractors of a part together, which is ten times what they need
 
+STARTED: "list[subprocess.Popen[str]]" = []
 EXTRACTORS = {title: read for part in hostile.PARTS for title, read in hostile.extractors(part)}
 
 
@@ -29,11 +31,33 @@ def read(name: str, *arguments: str) -> list[dict[str, Any]]:
 
 
 def rows_of(name: str, part: str, *arguments: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.extract.hostile", name, part, str(MEGABYTES), str(SECONDS), *arguments]
+    process = reader(part, *arguments)
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(f"{name}\n")
+    process.stdin.flush()
+    rows: list[dict[str, Any]] = []
+    while "exit" not in (row := json.loads(process.stdout.readline())):
+        rows.append(row)
+    assert row["exit"] == 0, (name, part, row["exit"])
+    return rows
+
+
+@functools.cache
+def reader(part: str, *arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.extract.hostile", part, str(MEGABYTES), str(SECONDS), *arguments]
     environment = {**os.environ, "PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
-    assert done.returncode == 0, (name, part, done.returncode, done.stderr[-500:])
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    started = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    STARTED.append(started)
+    return started
+
+
+@pytest.fixture(scope="module", autouse=True)
+def readers() -> Iterator[None]:
+    yield
+    for process in STARTED:
+        process.communicate()  # which closes its input: it ends
 
 
 @pytest.mark.parametrize("name", hostile.QUICK)
