@@ -49,6 +49,7 @@ PAGES: dict[str, Callable[[], bytes]] = {
         + SENTENCE
     ),
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
+    "20,000 links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(20_000)),
     "100,000 links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(100_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
     "10,000 links in a block of 10 MB": lambda: (
