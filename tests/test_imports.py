@@ -1,6 +1,7 @@
 """Check the imports: their order, the address of each outside library, and modules that must not be imported."""
 
 import ast
+import functools
 import graphlib
 import os
 import subprocess
@@ -120,12 +121,19 @@ def modules(tree: Tree) -> dict[str, str]:
     }
 
 
+@functools.cache
+def nodes(path: str, source: str) -> list[ast.AST]:
+    """Return the imports and calls of a module; parsed once for all tests."""
+    found = (ast.Import, ast.ImportFrom, ast.Call)
+    return [node for node in ast.walk(ast.parse(source, path)) if isinstance(node, found)]
+
+
 def imports(tree: Tree) -> Iterator[Import]:
     """Yield every import, also in functions and under TYPE_CHECKING; `from windrow import urls` is windrow.urls."""
     known = modules(tree)
     names = {path: module for module, path in known.items()}
     for path, source in tree.items():
-        for node in ast.walk(ast.parse(source, path)):
+        for node in nodes(path, source):
             if isinstance(node, ast.Import):
                 yield from (Import(path, node.lineno, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -192,7 +200,7 @@ def out_of_place(tree: Tree) -> list[str]:
 def unsafe(tree: Tree) -> list[str]:
     found = [str(row) for row in imports(tree) if row.module.partition(".")[0] in UNSAFE_MODULES]
     for path, source in tree.items():
-        for node in ast.walk(ast.parse(source, path)):
+        for node in nodes(path, source):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS:
                 found.append(f"{path}:{node.lineno} calls {node.func.id}")
     return found

@@ -113,7 +113,7 @@ def _kernels() -> str:
 def main() -> None:
     """Run a command. An error that the user can fix becomes one sentence and exit code 2."""
     try:
-        app(sys.argv[1] if len(sys.argv) > 1 else "")(prog_name="windrow")
+        app(sys.argv[1] if len(sys.argv) > 1 else completion.word())(prog_name="windrow")
     except ConfigError as error:
         fail(str(error))
     except OSError as error:
