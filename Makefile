@@ -9,8 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # with slow tests begin: tests/slow.py orders them.
 PROCESSES := $(shell cores=$$(nproc); echo $$(((3 * cores + 1) / 2)))
 PYTEST := $(BIN)/python -m pytest -q -n $(PROCESSES) --maxprocesses 8 --dist loadfile --no-loadscope-reorder --durations 15
-# The tests that reach a C kernel.
-KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py
+# The tests that reach a C kernel; two large files in their folders do not.
+KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py \
+  --ignore tests/extract/test_encode.py --ignore tests/extract/lines/test_source.py
 
 # The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
