@@ -4,11 +4,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# One process per core, at most eight: the tests start servers and crawls of their own. The tests of one file stay in one
-# process, so that the servers and finished crawls that they share are made once.
-PYTEST := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --durations 15
-# The tests that reach a C kernel.
-KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py
+# Three processes per two cores, at most eight: the tests start servers and crawls of their own, and wait for them. The
+# tests of one file stay in one process, so that the servers and finished crawls that they share are made once. The files
+# with slow tests begin: tests/slow.py orders them.
+PROCESSES := $(shell cores=$$(nproc); echo $$(((3 * cores + 1) / 2)))
+PYTEST := $(BIN)/python -m pytest -q -n $(PROCESSES) --maxprocesses 8 --dist loadfile --no-loadscope-reorder --durations 15
+# The tests that reach a C kernel; two large files in their folders do not.
+KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py \
+  --ignore tests/extract/test_encode.py --ignore tests/extract/lines/test_source.py
+
+# The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
 
@@ -85,10 +91,11 @@ format: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) build
 
-# copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data.
+# copy-tree DIRECTORY: a copy of the tree without kernels, beside a link to the shared data. -p keeps the times of the
+# files, so that the bytecode files that are copied with them are valid.
 define copy-tree
 	rm -rf $(1) && mkdir -p $(1) && ln -sfn ../../shared build/shared
-	cp -R src tests tools docs benchmarks deploy *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
+	cp -Rp src tests tools docs benchmarks deploy *.md *.toml *.yml *.cff *.txt *.py Makefile $(1)
 	find $(1) -name '*.so' -delete
 endef
 

@@ -1,11 +1,11 @@
-"""Set what holds for every test: the examples of Hypothesis, the marker `slow`, the check on the kernels, and a web."""
+"""Set what holds for every test: the examples of Hypothesis, the marker `slow`, the kernels; a web, a Redis server."""
 
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-from tests import slow
+from tests import redisserver, slow
 from tests.world import World
 from windrow import kernels
 
@@ -42,6 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if slow.name(item.nodeid) in names:
             item.add_marker(pytest.mark.slow)
+    items[:] = slow.first(items)
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +50,16 @@ def prose_world() -> Iterator[World]:
     """A small web with running text."""
     with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
         yield world
+
+
+@pytest.fixture(scope="module")
+def shared_redis() -> Iterator[redisserver.Server]:
+    with redisserver.serve() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_redis: redisserver.Server) -> redisserver.Server:
+    """An empty Redis server."""
+    shared_redis.command("FLUSHALL")
+    return shared_redis

@@ -407,7 +407,7 @@ def _child(order: dict[str, Any]) -> None:
 
 
 def _main() -> None:
-    importlib.import_module("windrow.cli")
+    assert importlib.import_module("windrow.cli").app, "imports the modules of all commands"
     for line in sys.stdin:
         order = json.loads(line)
         pid = os.fork()

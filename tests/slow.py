@@ -4,8 +4,8 @@ The list is measured (`make slow`), not written by hand. A name is that of a fun
 are. A case is measured with its fixtures, so the first test of a file pays for the servers that the file shares.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,15 @@ def above_limit(seconds: Mapping[str, float]) -> list[str]:
     for nodeid, taken in seconds.items():
         cases[name(nodeid)].append(taken)
     return sorted(name for name, taken in cases.items() if max(taken) > LIMIT or sum(taken) > 5 * LIMIT)
+
+
+def first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests with the files that have most slow ones first.
+
+    Files are given to the processes in this order, so the last ones are short and no process waits long for another.
+    """
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    return sorted(items, key=lambda item: -slow[item.path])
 
 
 class Stopwatch:

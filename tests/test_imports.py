@@ -1,6 +1,7 @@
 """Check the imports: their order, the address of each outside library, and modules that must not be imported."""
 
 import ast
+import functools
 import graphlib
 import os
 import subprocess
@@ -120,12 +121,19 @@ def modules(tree: Tree) -> dict[str, str]:
     }
 
 
+@functools.cache
+def nodes(path: str, source: str) -> list[ast.AST]:
+    """Return the imports and calls of a module; parsed once for all tests."""
+    found = (ast.Import, ast.ImportFrom, ast.Call)
+    return [node for node in ast.walk(ast.parse(source, path)) if isinstance(node, found)]
+
+
 def imports(tree: Tree) -> Iterator[Import]:
     """Yield every import, also in functions and under TYPE_CHECKING; `from windrow import urls` is windrow.urls."""
     known = modules(tree)
     names = {path: module for module, path in known.items()}
     for path, source in tree.items():
-        for node in ast.walk(ast.parse(source, path)):
+        for node in nodes(path, source):
             if isinstance(node, ast.Import):
                 yield from (Import(path, node.lineno, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -192,7 +200,7 @@ def out_of_place(tree: Tree) -> list[str]:
 def unsafe(tree: Tree) -> list[str]:
     found = [str(row) for row in imports(tree) if row.module.partition(".")[0] in UNSAFE_MODULES]
     for path, source in tree.items():
-        for node in ast.walk(ast.parse(source, path)):
+        for node in nodes(path, source):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS:
                 found.append(f"{path}:{node.lineno} calls {node.func.id}")
     return found
@@ -234,6 +242,21 @@ def test_importing_the_package_imports_no_other_module_of_it() -> None:
     script = "import sys, windrow; print([name for name in sys.modules if name.startswith('windrow.')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_command_imports_only_its_own_part() -> None:
+    loaded = "print(sorted(sys.modules.keys() & {'numpy', 'windrow.batch', 'windrow.crawl.loop'}), file=sys.stderr)"
+    script = f"import atexit, sys\natexit.register(lambda: {loaded})\nfrom windrow import cli\ncli.main()"
+    command = [sys.executable, "-c", script, "options", "fetch.delay"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert "fetch.delay" in done.stdout
+    assert done.stderr == "[]\n"
+
+
+def test_the_driver_of_a_crawl_does_without_the_parser() -> None:
+    script = "import sys, windrow.cli.crawl, windrow.crawl.workers.pool; print('turbohtml' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_there_is_no_import_cycle() -> None:

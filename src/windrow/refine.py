@@ -17,7 +17,6 @@ from windrow.corpus.document import Draft
 from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
-from windrow.extract import requisites
 from windrow.frontier.policy import hints, scope
 from windrow.judge import soft404
 from windrow.judge.focus import topic
@@ -145,6 +144,8 @@ class Refiner:
 
     def _embeds(self, capture: Capture, links: tuple[Link, ...], refused: dict[str, int]) -> tuple[Url, ...]:
         """Return the requisites of a page. A frame within the scope is a link: its own links are wanted too."""
+        from windrow.extract import requisites  # with the parser; the driver imports this module, and never parses
+
         known = {link.url.key for link in links}
         kept = []
         for url in requisites.find(capture, self._requisites):

@@ -6,13 +6,14 @@ from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from windrow import storage
 
 
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
+    from moto.server import ThreadedMotoServer  # a second of CPU, which most processes of a run do without
+
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

@@ -17,6 +17,7 @@ import pytest
 import zstandard
 
 import windrow
+from tests import crashing
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
 from tests.judge import declarations
@@ -39,7 +40,12 @@ def run(crawl: Path, output: Path, format: str = "jsonl", **others: Any) -> Expo
     return export.run(options, export.find(options), lambda count: None)
 
 
-def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def command(*arguments: object) -> crashing.Result:
+    return crashing.run(["export", *map(str, arguments)])
+
+
+def installed(cwd: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, in this directory."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "windrow.cli", "export", *map(str, arguments)],  # -P: as the installed command
         capture_output=True,
@@ -167,7 +173,7 @@ def test_the_documented_format_of_a_user_is_found_beside_crawl_toml_or_in_the_cu
 ) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / folder / "myformats.py").write_text(documented_format())
-    done = command(crawl, "--format", "myformats:tsv", "-o", tmp_path / "out", "--by", "tld", cwd=tmp_path / "work")
+    done = installed(tmp_path / "work", crawl, "--format", "myformats:tsv", "-o", tmp_path / "out", "--by", "tld")
     assert done.returncode == 0, done.stderr
     row = f"1\t{SAMPLES[1].url}\t{' '.join(SAMPLES[1].texts)}\n"
     assert text(tmp_path / "out" / "data" / "cz.tsv.gz") == "number\turl\ttext\n" + row
@@ -383,10 +389,10 @@ def test_a_failed_export_keeps_the_earlier_one(tmp_path: Path, crawl: Path) -> N
 
 def test_the_command_prints_its_summary_and_writes_to_standard_output(tmp_path: Path, crawl: Path) -> None:
     done = command(crawl, "--format", "jsonl", "-o", tmp_path / "out.jsonl.gz", "--language", "de", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["documents_out"] == 2
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["documents_out"] == 2
     done = command(crawl, "--format", "text", "-o", "-", "--domain", "example.org")
-    assert (done.returncode, done.stdout) == (0, "風吹過田野。\n\n")
+    assert (done.code, done.out) == (0, "風吹過田野。\n\n")
 
 
 @pytest.mark.parametrize(
@@ -404,7 +410,7 @@ def test_the_command_prints_its_summary_and_writes_to_standard_output(tmp_path: 
 )
 def test_a_wrong_command_fails_in_one_sentence(tmp_path: Path, crawl: Path, arguments: list[str], words: str) -> None:
     done = command(crawl, *(argument.replace("OUT", str(tmp_path / "out")) for argument in arguments))
-    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert done.code == 2 and words in done.err and done.err.count("\n") == 1
     assert os.listdir(tmp_path) == ["crawl"]
 
 
@@ -412,7 +418,7 @@ def test_a_path_without_a_crawl_fails_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path, words in ((tmp_path / "empty", "is not a crawl's directory"), (tmp_path / "none", "does not exist")):
         done = command(path, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
-        assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+        assert done.code == 2 and words in done.err and done.err.count("\n") == 1
 
 
 def test_a_reader_that_closes_the_pipe_ends_the_export_silently(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import subprocess
 import sys
 import zipfile
@@ -16,7 +15,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 import windrow
-from tests import logs
+from tests import crashing, logs
 from tests.archive import captures as made
 from windrow import archive
 from windrow.batch import publish
@@ -185,20 +184,14 @@ def test_a_damaged_archive_leaves_no_file(tmp_path: Path, crawl: Path) -> None:
     assert list((tmp_path / "to").iterdir()) == []
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "windrow.cli", "publish", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(windrow.__file__).parents[1])},
-    )
+def command(*arguments: object) -> crashing.Result:
+    return crashing.run(["publish", *map(str, arguments)])
 
 
 def test_the_command_prints_its_summary_and_errors_are_one_sentence(tmp_path: Path, crawl: Path) -> None:
     done = command(crawl, "--wacz", "-o", tmp_path / "out.wacz", "--json")
-    assert done.returncode == 0, done.stderr
-    assert msgspec.json.decode(done.stdout.encode(), type=PublishSummary).captures == 6
+    assert done.code == 0, done.err
+    assert msgspec.json.decode(done.out.encode(), type=PublishSummary).captures == 6
     (tmp_path / "empty").mkdir()
     for arguments, words in (
         ((crawl, "-o", tmp_path / "a.wacz"), "publish needs the kind of file"),
@@ -208,7 +201,7 @@ def test_the_command_prints_its_summary_and_errors_are_one_sentence(tmp_path: Pa
         ((crawl, "--wacz", "-o", tmp_path / "a.wacz", "--takedown", tmp_path / "no"), "No such file"),
     ):
         done = command(*arguments)
-        assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+        assert done.code == 2 and words in done.err and done.err.count("\n") == 1
     assert not (tmp_path / "a.wacz").exists()
 
 

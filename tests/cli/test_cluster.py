@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tests import crashing, truth
-from tests.redisserver import Server, needs_redis, serve
+from tests.cluster.redis.calls import with_registry as run
+from tests.redisserver import Server, needs_redis
 from tests.world import World
 from windrow import cli, shards, urls
 from windrow.cluster import events, messages
 from windrow.cluster.answers import Answerer
 from windrow.cluster.messages import Standing
-from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.registry import JobState, NodeRecord, Registry
 from windrow.config import ConfigError
@@ -29,18 +28,6 @@ from windrow.data import Made
 
 pytestmark = needs_redis
 TOML = '[identity]\ncontact = "https://example.org/bot"\n\n[scope]\ntlds = ["example"]\n'
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with serve() as running:
-        yield running
-
-
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.command("FLUSHALL")
-    return shared
 
 
 @pytest.fixture
@@ -58,17 +45,6 @@ def windrow(server: Server, *words: str) -> crashing.Result:
         return crashing.Result(2, done.stdout, f"{done.stderr}windrow: {done.exception}\n", [])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return crashing.Result(done.exit_code, done.stdout, done.stderr, [])
-
-
-def run(server: Server, act: Callable[[Registry], Awaitable[Any]]) -> Any:
-    async def within() -> Any:
-        client = RedisClient(server.url)
-        try:
-            return await act(Registry(client))
-        finally:
-            await client.close()
-
-    return asyncio.run(within())
 
 
 def create(server: Server, crawl: Path, *words: str) -> crashing.Result:

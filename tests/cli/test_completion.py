@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing
+from windrow.cli import completion
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,24 @@ def test_each_shell_has_a_script_that_says_how_to_install_it(shell: str) -> None
     assert result.code == 0
     assert result.out.startswith("# ") and f"windrow completion {shell}" in result.out.splitlines()[0]
     assert "_WINDROW_COMPLETE" in result.out
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "word"),
+    [
+        ("COMP_WORDS", "windrow\ncrawl\nx\n--max-p", "crawl"),
+        ("_TYPER_COMPLETE_ARGS", "windrow crawl x --max-p", "crawl"),
+        ("COMP_WORDS", "windrow\ncr", ""),
+        ("COMP_WORDS", "", ""),
+    ],
+)
+def test_only_the_command_whose_rest_is_completed_is_imported(
+    name: str, typed: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, typed)
+    assert completion.word() == "", "without a request of a shell"
+    monkeypatch.setenv("_WINDROW_COMPLETE", "complete_bash")
+    assert completion.word() == word
 
 
 def test_an_unknown_shell_is_refused() -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.batch import warcs
 from tests.batch.index import crawls
-from windrow.cli.main import app
+from windrow import cli
 from windrow.config import ConfigError
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
@@ -19,7 +19,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[
 
 def run(*words: object, given: str | None = None) -> tuple[int, str, str]:
     """Return exit code, standard output and standard error; an error that the user can fix is raised."""
-    result = CliRunner().invoke(app, [str(word) for word in words], input=given, catch_exceptions=True)
+    result = CliRunner().invoke(cli.app, [str(word) for word in words], input=given, catch_exceptions=True)
     if isinstance(result.exception, ConfigError):
         raise result.exception
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

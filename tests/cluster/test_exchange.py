@@ -33,6 +33,17 @@ async def introduce(cluster: Cluster) -> None:
             await cluster.call(shard)
 
 
+def send(cluster: Cluster, bus: Bus) -> Process:
+    """Let the first shard crawl until a link of it waits for the second; return the second."""
+    asyncio.run(introduce(cluster))
+    sender, receiver = cluster.processes
+    while not bus.inboxes.get(1):
+        sender.fetch()
+        commit(sender)
+        asyncio.run(cluster.call(0))
+    return receiver
+
+
 def finish(cluster: Cluster) -> int:
     rounds = asyncio.run(cluster.run_to_end())
     cluster.check_result()
@@ -65,12 +76,7 @@ def test_the_inbox_of_a_receiver_that_never_came_stays_empty() -> None:
 
 def test_messages_leave_the_inbox_only_after_their_links_are_durable() -> None:
     cluster, bus = two_shards()
-    asyncio.run(introduce(cluster))
-    sender, receiver = cluster.processes
-    while not bus.inboxes.get(1):
-        sender.fetch()
-        commit(sender)
-        asyncio.run(cluster.call(0))
+    receiver = send(cluster, bus)
     asyncio.run(cluster.call(1))
     receiver.take()
     receiver.cut()
@@ -209,12 +215,7 @@ def test_an_arrival_names_the_watermarks_that_its_frame_must_have() -> None:
 
 def test_a_shard_with_arrivals_that_are_not_durable_does_not_say_that_it_is_idle() -> None:
     cluster, bus = two_shards()
-    asyncio.run(introduce(cluster))
-    sender, receiver = cluster.processes
-    while not bus.inboxes.get(1):
-        sender.fetch()
-        commit(sender)
-        asyncio.run(cluster.call(0))
+    receiver = send(cluster, bus)
     idle = Standing(0, idle=True)
     asyncio.run(receiver.courier.call(1.0, idle))
     for step in (receiver.take, receiver.cut):

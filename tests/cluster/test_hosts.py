@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests import crashing
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from windrow import cli
 from windrow.cluster import hosts
 from windrow.cluster.hosts import Host
@@ -62,12 +62,6 @@ def program(tmp_path: Path) -> str:
     return str(place)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serve() as running:
-        yield running
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data directory; processes that a failed test has left behind are ended by their pid files."""
@@ -76,6 +70,13 @@ def data(tmp_path: Path) -> Iterator[Path]:
     for file in tmp_path.rglob("*.pid"):
         with contextlib.suppress(ProcessLookupError, ValueError):
             os.kill(int(file.read_text()), 9)
+
+
+def listed(directory: Path, text: str) -> Path:
+    """Return a file of hosts."""
+    file = directory / "hosts.txt"
+    file.write_text(text)
+    return file
 
 
 def is_running(pid: int) -> bool:
@@ -93,8 +94,7 @@ def command(server: Server, *words: str) -> tuple[int, str, str]:
 
 
 def test_a_file_of_hosts_is_read_and_each_node_gets_a_name(tmp_path: Path) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text("# ours\nlocal\nlocal /data 3\n\nme@n1.example /data  # fast\nn1.example\n")
+    file = listed(tmp_path, "# ours\nlocal\nlocal /data 3\n\nme@n1.example /data  # fast\nn1.example\n")
     here = socket.gethostname()
     assert hosts.read(file) == [
         Host("local", here),
@@ -117,8 +117,7 @@ def test_a_file_of_hosts_is_read_and_each_node_gets_a_name(tmp_path: Path) -> No
     ],
 )
 def test_a_wrong_line_is_refused_with_its_number(tmp_path: Path, text: str, sentence: str) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text(text)
+    file = listed(tmp_path, text)
     with pytest.raises(ConfigError, match=sentence):
         hosts.read(file)
 
@@ -127,8 +126,7 @@ def test_a_wrong_line_is_refused_with_its_number(tmp_path: Path, text: str, sent
 def test_nodes_on_this_machine_are_started_once_and_ended_once(
     server: Server, program: str, tmp_path: Path, data: Path
 ) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text(f"local\nlocal {data}/second 2\n")
+    file = listed(tmp_path, f"local\nlocal {data}/second 2\n")
     words = ("--nodes", str(file), "--dir", str(data))
     code, out, err = command(server, "up", *words, "--program", program)
     assert code == 0 and out.count("started, process") == 2, (out, err)
@@ -150,8 +148,7 @@ def test_nodes_on_this_machine_are_started_once_and_ended_once(
 def test_a_node_that_dies_at_once_is_shown_with_the_end_of_its_log_and_the_others_run(
     server: Server, program: str, tmp_path: Path, data: Path
 ) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text(f"local {data}/broken\nlocal {data}/fine\n")
+    file = listed(tmp_path, f"local {data}/broken\nlocal {data}/fine\n")
     code, out, _ = command(server, "up", "--nodes", str(file), "--program", program)
     assert code == 1 and "failed: windrow: this node is broken" in out and out.count("started") == 1
     assert not list((data / "broken").glob("*.pid"))
@@ -162,8 +159,7 @@ def test_a_node_that_dies_at_once_is_shown_with_the_end_of_its_log_and_the_other
 def test_a_node_that_does_not_end_is_reported_and_left_alone(
     server: Server, program: str, tmp_path: Path, data: Path
 ) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text(f"local {data}/deaf\n")
+    file = listed(tmp_path, f"local {data}/deaf\n")
     assert command(server, "up", "--nodes", str(file), "--program", program)[0] == 0
     code, out, _ = command(server, "down", "--nodes", str(file), "--wait", "1")
     assert code == 1 and "has not ended after 1 seconds" in out
@@ -178,8 +174,7 @@ def test_a_pid_file_of_another_process_is_not_believed(server: Server, tmp_path:
     other = subprocess.Popen(["sleep", "60"])
     try:
         place.write_text(f"{other.pid}\n")
-        file = tmp_path / "hosts.txt"
-        file.write_text("local\n")
+        file = listed(tmp_path, "local\n")
         code, out, _ = command(server, "down", "--nodes", str(file), "--dir", str(data))
         assert code == 0 and "did not run" in out and not place.exists()
         assert other.poll() is None
@@ -201,15 +196,13 @@ def test_a_pid_file_of_another_process_is_not_believed(server: Server, tmp_path:
 def test_nothing_is_started_where_it_cannot_work(
     server: Server, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text("local\n")
+    file = listed(tmp_path, "local\n")
     code, out, err = command(server, "up", "--nodes", str(file), *words)
     assert code in (1, 2) and sentence in out + err
 
 
 def test_a_server_that_does_not_answer_is_refused_before_anything_is_started(tmp_path: Path) -> None:
-    file = tmp_path / "hosts.txt"
-    file.write_text("local\n")
+    file = listed(tmp_path, "local\n")
     place = tmp_path / "data"
     done = crashing.run(["cluster", "up", "--nodes", str(file), "--dir", str(place), "--redis", "redis://127.0.0.1:1"])
     assert done.code == 2 and "no Redis answers" in done.err and not place.exists()
@@ -228,8 +221,7 @@ def test_other_hosts_are_reached_by_ssh_without_questions(
     )
     (bin / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{bin}:{os.environ['PATH']}")
-    file = tmp_path / "hosts.txt"
-    file.write_text(f"me@n1 {data}/one 3\nunreachable {data}/two\n")
+    file = listed(tmp_path, f"me@n1 {data}/one 3\nunreachable {data}/two\n")
     code, out, err = command(server, "up", "--nodes", str(file), "--program", program)
     assert code == 1 and "n1 (me@n1): started" in out and "unreachable (unreachable): failed: ssh: no route" in out
     assert "the URL of Redis names this machine" in err
@@ -281,8 +273,7 @@ def test_a_node_outlives_the_connection_of_a_real_ssh(
 ) -> None:
     with sshd(tmp_path / "sshd") as ssh:
         monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
-        file = tmp_path / "hosts.txt"
-        file.write_text(f"{getpass.getuser()}@127.0.0.1 {data}\n")
+        file = listed(tmp_path, f"{getpass.getuser()}@127.0.0.1 {data}\n")
         code, out, err = command(server, "up", "--nodes", str(file), "--program", program)
         assert code == 0 and "started" in out, (out, err)
         pid = int((data / "node-127.0.0.1.pid").read_text())

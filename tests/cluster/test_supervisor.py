@@ -106,7 +106,7 @@ def test_the_limits_of_a_crawl_count_all_shards_and_the_next_run_continues(tmp_p
 
     with World(seed=65, pages=200, hosts=12, domains=True, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.2", *truth.TEXT)
-        first = crawl("--shards", "3", "--max-pages", "25")
+        first = crawl("--shards", "2", "--max-pages", "25")
         assert first[0] == "pages" and 25 <= first[1] < 150
         documents = json.loads(crashing.run(["status", str(directory), "--json"]).out)["documents"]
         why, _ = crawl("--max-documents", str(documents + 10))

@@ -1,9 +1,17 @@
 """The counts of a crawl add up, and the table for people shows them."""
 
+import fcntl
+import os
+import platform
 from pathlib import Path
+from typing import Any
 
-from tests import crashing, truth
+import msgspec
+import pytest
+
+from tests import crashing, logs, truth
 from tests.crawl.conftest import Finished
+from windrow.crawl import status as states
 
 
 def test_the_counts_are_those_of_an_independent_reading_of_the_log(finished: Finished) -> None:
@@ -51,3 +59,24 @@ def test_a_crawl_that_has_not_begun_is_empty(tmp_path: Path) -> None:
     assert crashing.run(["status", str(tmp_path)]).code == 0
     story = crashing.run(["why", str(tmp_path), "http://a.test/", "--json"])
     assert (story.code, story.json["state"]) == (0, "not admitted")
+
+
+def test_a_process_that_takes_the_lock_meanwhile_is_not_taken_for_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.write(tmp_path / "log", msgspec.structs.replace(logs.frame(1, logs.ok(1, "/")), time=1000.0, offline=900.0))
+    lock, read = tmp_path / "lock", Path.read_text
+    lock.write_text("the process before")
+    os.utime(lock, (500.0, 500.0))
+
+    def read_late(path: Path, *arguments: Any, **options: Any) -> str:
+        if path == lock:
+            lock.write_text(f"{os.getpid()} on {platform.node()}")
+            os.utime(lock, (2000.0, 2000.0))
+        return read(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", read_late)
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        found = states.status(tmp_path)
+    assert found.running and not found.offline

@@ -1,7 +1,8 @@
-"""Hostile pages, and a process to read one in: `python -m tests.extract.hostile PAGE PART MEGABYTES SECONDS`.
+"""Hostile pages, and a process that reads them: `python -m tests.extract.hostile PART MEGABYTES SECONDS`.
 
-The kernel ends the process at the limits it takes upon itself. It prints what each extractor made of the page: JSON,
-a line each.
+It gets the names of pages on standard input, one per line. It reads each page in a process of its own, made by a fork
+after imports and models are loaded, which the kernel of the system ends at the limits that this process takes upon
+itself. It prints what each extractor made of the page, JSON, a line each; then the exit code of that process.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import random
 import re
 import resource
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,6 +49,7 @@ PAGES: dict[str, Callable[[], bytes]] = {
         + SENTENCE
     ),
     "a million links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(1_000_000)),
+    "20,000 links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(20_000)),
     "100,000 links": lambda: b"".join(b"<li><a href=%d>the link</a></li>\n" % number for number in range(100_000)),
     "a million links on a line": lambda: b"".join(b"<a href=%d>the link</a> " % number for number in range(1_000_000)),
     "10,000 links in a block of 10 MB": lambda: (
@@ -140,12 +143,33 @@ def unclean(page: Page) -> list[str]:
     return [line for line in lines if UNCLEAN.search(line)]
 
 
-def main(name: str, part: str, megabytes: int, seconds: int) -> None:
+def main(part: str, megabytes: int, seconds: int) -> None:
+    readers = list(extractors(part))
+    for line in sys.stdin:
+        sys.stdout.flush()
+        pid = os.fork()
+        if not pid:
+            try:
+                limit(megabytes, seconds)
+                show(line.rstrip("\n"), readers)
+                sys.stdout.flush()
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        sys.stdout.write(json.dumps({"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}) + "\n")
+        sys.stdout.flush()
+
+
+def limit(megabytes: int, seconds: int) -> None:
     if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # AddressSanitizer reserves terabytes of address space
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def show(name: str, readers: list[tuple[str, extract.Extractor]]) -> None:
     capture = captured(PAGES[name]())
-    for title, read in extractors(part):
+    for title, read in readers:
         page = read(capture)
         facts = {
             "extractor": title,
@@ -161,6 +185,6 @@ def main(name: str, part: str, megabytes: int, seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[5:] == ["reference"]:
+    if sys.argv[4:] == ["reference"]:
         walk._walk = structure._structure = blocks._blocks = anchors._anchors = None  # type: ignore[assignment]
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

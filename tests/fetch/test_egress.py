@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import crashing
+
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = "93.184.215.14"
 PRIVATE = (
@@ -132,7 +134,4 @@ def test_a_crawl_never_connects_to_a_private_address(tmp_path: Path) -> None:
     assert {"/", *(f"/go{number}" for number in range(len(MOVED)))} <= paths, "the public host was crawled"
     assert {address for address, _ in found["connections"]} == {PUBLIC}
     for name in NAMED:
-        why = [sys.executable, "-m", "windrow.cli", "why", str(tmp_path), f"http://{name}/n"]
-        assert (
-            "blocked-address" in subprocess.run(why, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True).stdout
-        ), name
+        assert "blocked-address" in crashing.run(["why", str(tmp_path), f"http://{name}/n"]).out, name

@@ -90,6 +90,14 @@ class Hand:
         self.now = max(self.now, self.again or 0.0)
         return self.now - before
 
+    def finish(self) -> None:
+        """Let every robots.txt allow everything, and serve every page."""
+        while self.again is not None:
+            for lease in self.pages():
+                self.serve(lease)
+            if self.again is not None:
+                self.wait()
+
     def resolve(self, lease: Lease, reason: Reason = Reason.OK, ttl: float = 3600.0, final: bool = True) -> None:
         assert lease.tasks[0].kind is Kind.RESOLVE
         address = self.addresses.get(lease.host, f"address of {lease.host}") if reason is Reason.OK else ""

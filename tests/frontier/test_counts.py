@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.frontier.conftest import Opener, simulation
-from tests.frontier.hand import Hand, do
+from tests.frontier.hand import do
 from tests.frontier.simulation import options, task
 from tests.frontier.world import world
 from windrow.data import Counts, Reason
@@ -15,15 +15,6 @@ from windrow.data import Counts, Reason
 
 def seen(counts: Counts) -> int:
     return counts.waiting + counts.in_flight + sum(counts.finished.values())
-
-
-def finish(crawl: Hand) -> None:
-    """Let every robots.txt allow everything, and serve every page."""
-    while crawl.again is not None:
-        for lease in crawl.pages():
-            crawl.serve(lease)
-        if crawl.again is not None:
-            crawl.wait()
 
 
 @pytest.mark.parametrize("seed", range(20, 30))
@@ -68,11 +59,11 @@ def test_the_crawl_is_done_only_when_nothing_is_left(hand: Opener) -> None:
     crawl.release(lease, last=crawl.now)
     assert (crawl.lease(), crawl.again) == ([], float("inf"))
     crawl.ack(lease.tasks[0], links=[task("http://b.org/1")])
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.OK: 2}
     crawl.add("http://a.org/2")
     crawl.again = 0.0
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.OK: 3}
 
 

@@ -18,14 +18,6 @@ def fate(crawl: Hand, text: str) -> tuple[str, Reason | None] | None:
     return (found.state, found.reason) if found is not None else None
 
 
-def finish(crawl: Hand) -> None:
-    while crawl.again is not None:
-        for lease in crawl.pages():
-            crawl.serve(lease)
-        if crawl.again is not None:
-            crawl.wait()
-
-
 def test_urls_of_a_blocked_domain_end_without_a_request_and_new_ones_are_refused(hand: Opener) -> None:
     crawl = hand(delay=0.0)
     crawl.add("http://x.a.org/1", "http://x.a.org/2", "http://b.org/1")
@@ -36,7 +28,7 @@ def test_urls_of_a_blocked_domain_end_without_a_request_and_new_ones_are_refused
     assert [each.url.text for each in entry.admitted] == ["http://b.org/2"]
     assert entry.refused == {"blocked": 2}
     crawl.serve(leases["x.a.org"])
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.BLOCKED: 2, Reason.OK: 2}
     assert crawl.add("http://a.org/") == []
 
@@ -55,11 +47,11 @@ def test_urls_that_ended_by_a_block_wait_again_when_it_ends(hand: Opener) -> Non
     crawl = hand(delay=0.0)
     crawl.add("http://a.org/1", "http://x.a.org/1", "http://b.org/1")
     obey(crawl, "block", "a.org")
-    finish(crawl)
+    crawl.finish()
     carried = obey(crawl, "unblock", "a.org")
     assert (carried.order.reopened, carried.order.end) == ({"blocked": 2}, None)
     crawl.again = 0.0
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.OK: 3}
 
 

@@ -3,21 +3,12 @@
 import pytest
 
 from tests.frontier.conftest import Opener
-from tests.frontier.hand import Hand, do, texts
+from tests.frontier.hand import do, texts
 from windrow.data import Access, Kind, Lease, Reason
 
 
 def hosts(leases: list[Lease]) -> list[str]:
     return [lease.host for lease in leases]
-
-
-def finish(crawl: Hand) -> None:
-    """Let every robots.txt allow everything, and serve every page."""
-    while crawl.again is not None:
-        for lease in crawl.pages():
-            crawl.serve(lease)
-        if crawl.again is not None:
-            crawl.wait()
 
 
 def test_each_origin_of_a_host_has_a_robots_txt_of_its_own(hand: Opener) -> None:
@@ -187,7 +178,7 @@ def test_a_robots_txt_may_move_from_host_to_host(hand: Opener) -> None:
     assert (errand.host, errand.tasks[0].via, errand.tasks[0].redirects) == ("c.com", "http://a.org", 2)
     crawl.allow(errand)
     crawl.serve(crawl.only(), links=["http://b.net/1", "http://c.com/1"])
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.OK: 3}
 
 
@@ -242,7 +233,7 @@ def test_an_errand_is_run_at_a_host_that_is_not_open(hand: Opener) -> None:
     lease = crawl.only()
     assert texts(lease) == ["http://a.org/1"]
     crawl.serve(lease)
-    finish(crawl)
+    crawl.finish()
     assert do(crawl.store.counts()).finished == {Reason.OK: 2}
 
 

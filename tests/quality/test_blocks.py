@@ -7,23 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared import shared
+from tests.quality.sets import WHOLE, samples
 from windrow.extract import blocks
-from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation import evaluate
 from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["blocks"]
-WHOLE = (
-    "newspaper-ds",
-    "readability",
-    "wcxb-dev",
-    "zh-news",
-    "zh-web",
-)  # sets whose gold texts are whole, not passages
-
-
-def samples(dataset: str, every: int = 1) -> list[Sample]:
-    return list(gold.samples(shared(f"extraction/{dataset}.tar.xz")))[::every]
 
 
 def f1(pages: Iterable[Sample], title: bool = False) -> float:

@@ -8,24 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.quality.agreement import FIVE_HUNDRED, agreement
-from tests.shared import shared
+from tests.quality.sets import WHOLE, samples
 from windrow import config
 from windrow.extract import justext
-from windrow.extract.evaluation import evaluate, gold
+from windrow.extract.evaluation import evaluate
 from windrow.extract.evaluation.gold import Sample
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
-WHOLE = (
-    "newspaper-ds",
-    "readability",
-    "wcxb-dev",
-    "zh-news",
-    "zh-web",
-)  # sets whose gold texts are whole, not passages
-
-
-def samples(dataset: str, every: int = 1) -> list[Sample]:
-    return list(gold.samples(shared(f"extraction/{dataset}.tar.xz")))[::every]
 
 
 def f1(pages: Iterable[Sample], preset: str) -> float:

@@ -5,5 +5,14 @@ the result.
 the progress bars and the arguments that commands share; `run` runs a crawl under signals and with the live display.
 """
 
-from windrow.cli.main import app as app
+import typer
+
+from windrow.cli.main import app as _app
 from windrow.cli.main import main as main
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """Return `app`, the program with all commands. It is made at its first use: a command imports only its own part."""
+    if name == "app":
+        return _app()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

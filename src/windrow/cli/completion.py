@@ -1,5 +1,6 @@
 """`windrow completion`: scripts by which a shell completes commands, options and names of options."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -33,6 +34,17 @@ def completion(
 def enable() -> None:
     """Let the program answer the scripts."""
     answers.completion_init()
+
+
+def word() -> str:
+    """Return the command that a shell wants to complete the rest of; "" if there is none.
+
+    bash puts what was typed into COMP_WORDS, zsh and fish into _TYPER_COMPLETE_ARGS.
+    """
+    if "_WINDROW_COMPLETE" not in os.environ:
+        return ""
+    typed = (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()
+    return typed[1] if len(typed) > 2 else ""
 
 
 def settings(incomplete: str) -> list[str]:

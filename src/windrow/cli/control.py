@@ -1,6 +1,5 @@
 """`windrow pause`, `resume`, `stop`, `block`, `unblock`, `add`, `set` and `retry`: orders to a crawl."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -89,18 +88,6 @@ def retry(
     if as_json:
         return print_json(counts)
     out.print(f"{sum(counts.values()):,} URLs would wait again: {_listed(counts)}")
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "pause": pause,
-    "resume": resume,
-    "stop": stop,
-    "block": block,
-    "unblock": unblock,
-    "add": add,
-    "set": change,
-    "retry": retry,
-}
 
 
 def _patience(wait: bool) -> float:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from windrow import config, files, seeds
-from windrow.batch import topic as topics
 from windrow.cli import lines, shards
 from windrow.cli.run import Voice, run
 from windrow.cli.shards import ENDINGS
@@ -78,6 +77,8 @@ def init(
     settings: Settings = None,
 ) -> None:
     """Make a crawl directory with crawl.toml and seeds.txt, and with --topic the files of the topic."""
+    from windrow.batch import topic as topics  # with the parser of pages; `crawl` does without it
+
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
     found = seeds.read(seed_file)

@@ -1,102 +1,98 @@
 """The list of all commands, `windrow --version`, and the errors that the user can fix."""
 
+import functools
+import importlib
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import (
-    batch,
-    cluster,
-    completion,
-    control,
-    corpus,
-    crawl,
-    demo,
-    derive,
-    extract,
-    help,
-    index,
-    language,
-    lines,
-    listing,
-    lm,
-    merge,
-    node,
-    ondemand,
-    options,
-    publish,
-    purge,
-    query,
-    rebuild,
-    records,
-    report,
-    seeds,
-    shards,
-    shuffle,
-    status,
-    store,
-    terminal,
-    why,
-)
+from windrow.cli import completion, help, lines, terminal
 from windrow.config import ConfigError
 from windrow.crawl.notes import LogLine
 
-app = typer.Typer(
-    cls=help.Group,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},  # commands inherit it
-    help="Windrow builds text corpora from the web. Start with `windrow demo`.",
-)
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.demo,
-    "corpus": ondemand.corpus,
-    "init": crawl.init,
-    "crawl": crawl.crawl,
-    "shard": shards.shard,
-    "node": node.node,
-    "status": status.status,
-    "list": listing.listed,
-    "why": why.why,
-    **control.COMMANDS,
-    "report": report.report,
-    "what-if": report.what_if,
-    "export": corpus.export,
-    "dedup": corpus.dedup,
-    "merge": merge.merge,
-    "derive": derive.derive,
-    "publish": publish.publish,
-    "store": store.store,
-    "index": index.index,
-    "query": query.query,
-    "records": records.records,
-    "seeds": seeds.seeds,
-    "batch": batch.batch,
-    "shuffle": shuffle.shuffle,
-    "rebuild": rebuild.rebuild,
-    "purge": purge.purge,
-    "options": options.options,
-    "reasons": options.reasons,
-    "completion": completion.completion,
+_COMMANDS = {  # the module below windrow.cli, and its function
+    "demo": "demo:demo",
+    "corpus": "ondemand:corpus",
+    "init": "crawl:init",
+    "crawl": "crawl:crawl",
+    "shard": "shards:shard",
+    "node": "node:node",
+    "status": "status:status",
+    "list": "listing:listed",
+    "why": "why:why",
+    "pause": "control:pause",
+    "resume": "control:resume",
+    "stop": "control:stop",
+    "block": "control:block",
+    "unblock": "control:unblock",
+    "add": "control:add",
+    "set": "control:change",
+    "retry": "control:retry",
+    "report": "report:report",
+    "what-if": "report:what_if",
+    "export": "corpus:export",
+    "dedup": "corpus:dedup",
+    "merge": "merge:merge",
+    "derive": "derive:derive",
+    "publish": "publish:publish",
+    "store": "store:store",
+    "index": "index:index",
+    "query": "query:query",
+    "records": "records:records",
+    "seeds": "seeds:seeds",
+    "batch": "batch:batch",
+    "shuffle": "shuffle:shuffle",
+    "rebuild": "rebuild:rebuild",
+    "purge": "purge:purge",
+    "options": "options:options",
+    "reasons": "options:reasons",
+    "completion": "completion:completion",
+    "cluster": "cluster:app",
+    "extract": "extract:app",
+    "language": "language:app",
+    "lm": "lm:app",
 }
-_APPS: dict[str, typer.Typer] = {"cluster": cluster.app, "extract": extract.app, "language": language.app, "lm": lm.app}
-for name, command in _COMMANDS.items():
-    app.command(name, rich_help_panel=help.panel(name))(command)
-for name, inner in _APPS.items():
-    help.dress(inner)
-    app.add_typer(inner, name=name, rich_help_panel=help.panel(name))
-help.dress(app)
-completion.enable()
 
 
-@app.callback(invoke_without_command=True)
+@functools.cache
+def app(word: str = "") -> typer.Typer:
+    """Return the program with all its commands; with only one, if a command line begins with the name of that one.
+
+    A command imports only what it needs: to import the modules of all commands takes longer than most commands do.
+    """
+    program = typer.Typer(
+        cls=help.Group,
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},  # commands inherit it
+        help="Windrow builds text corpora from the web. Start with `windrow demo`.",
+    )
+    for name in _named(word):
+        module, _, function = _COMMANDS[name].partition(":")
+        command = getattr(importlib.import_module(f"windrow.cli.{module}"), function)
+        if isinstance(command, typer.Typer):
+            help.dress(command)
+            program.add_typer(command, name=name, rich_help_panel=help.panel(name))
+        else:
+            program.command(name, rich_help_panel=help.panel(name))(command)
+    help.dress(program)
+    completion.enable()
+    program.callback(invoke_without_command=True)(version)
+    return program
+
+
+def _named(word: str) -> Iterable[str]:
+    """Return the commands that the first word of a command line needs: its own, none, or all for the help."""
+    return (word,) if word in _COMMANDS else () if word == "--version" else _COMMANDS
+
+
 def version(
     show: Annotated[
         bool, typer.Option("--version", help="Print the version and the C kernels that are built.")
@@ -117,7 +113,7 @@ def _kernels() -> str:
 def main() -> None:
     """Run a command. An error that the user can fix becomes one sentence and exit code 2."""
     try:
-        app(prog_name="windrow")
+        app(sys.argv[1] if len(sys.argv) > 1 else completion.word())(prog_name="windrow")
     except ConfigError as error:
         fail(str(error))
     except OSError as error:

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -18,11 +18,13 @@ from windrow import config, files, orders, seeds, urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import seedlist
 from windrow.crawl.checks import check_contact
-from windrow.crawl.record import Recorder
-from windrow.crawl.visit import Stations
 from windrow.data import Controls, Order, Task
-from windrow.frontier import DurableFrontier
 from windrow.units import moment
+
+if TYPE_CHECKING:  # `windrow status` shows the orders too, and needs nothing that runs a crawl
+    from windrow.crawl.record import Recorder
+    from windrow.crawl.visit import Stations
+    from windrow.frontier import DurableFrontier
 
 _QUICK = tuple(f"-{verb}.json" for verb in ("pause", "resume", "stop", "block", "set"))
 _SEEDS = 2_000  # added in one part: some 30 ms
@@ -41,9 +43,9 @@ class Ordered(Protocol):
 class Parts(msgspec.Struct, frozen=True):
     """The parts of a crawl that orders change."""
 
-    frontier: DurableFrontier
-    recorder: Recorder
-    stations: Stations
+    frontier: "DurableFrontier"
+    recorder: "Recorder"
+    stations: "Stations"
     crawl: Ordered
 
 

@@ -9,18 +9,21 @@ import resource
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import windrow
 from windrow import log, metrics
 from windrow.crawl import disk
 from windrow.crawl import status as states
-from windrow.crawl.ending import RunState
-from windrow.crawl.loop import Crawl
-from windrow.crawl.machine import Machine
 from windrow.crawl.status import Status
 from windrow.data import Counts, Report
 from windrow.log import Meter, Tally
 from windrow.metrics import Family, by, single
+
+if TYPE_CHECKING:  # `windrow status` shows metrics too, and needs nothing that runs a crawl
+    from windrow.crawl.ending import RunState
+    from windrow.crawl.loop import Crawl
+    from windrow.crawl.machine import Machine
 
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # of the archive
 
@@ -34,7 +37,7 @@ class RunMetrics:
         self._meter = Meter()
         self._crawl: Crawl | None = None
 
-    def begin(self, crawl: Crawl) -> None:
+    def begin(self, crawl: "Crawl") -> None:
         """Count the outcomes of a crawl from now on."""
         self._crawl = crawl
         count, before = self._meter.add_report, crawl.watch
@@ -96,7 +99,7 @@ def _tally(tally: Tally) -> Iterator[Family]:
     yield single("windrow_text_found_bytes_total", tally.clean)
 
 
-def _now(state: RunState) -> Iterator[Family]:
+def _now(state: "RunState") -> Iterator[Family]:
     counts = state.counts
     yield single("windrow_urls_waiting", counts.waiting)
     yield single("windrow_urls_in_hand", counts.in_flight)
@@ -111,7 +114,7 @@ def _hosts(counts: Counts) -> dict[str, float]:
     return {**busy, "other": max(0, counts.hosts - sum(busy.values()))}
 
 
-def _machine(machine: Machine) -> Iterator[Family]:
+def _machine(machine: "Machine") -> Iterator[Family]:
     written = machine.written
     yield by("windrow_workers", machine.workers)
     yield by("windrow_paused", {cause: int(waits) for cause, waits in machine.waits.items()})

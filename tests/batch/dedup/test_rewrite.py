@@ -2,8 +2,6 @@ import gzip
 import json
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import msgspec
 import pytest
 import zstandard
 
+from tests import crashing
 from tests.corpus import samples
 from tests.corpus.samples import Sample
 from tests.dedup.onion import Onion, words
@@ -359,21 +358,21 @@ def test_existing_files_are_replaced_only_with_force(tmp_path: Path) -> None:
     assert dedup.plan([given], tmp_path / "into") == [FilePlan(tmp_path / "into" / "in.jsonl", (given,))]
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "windrow.cli", *map(str, arguments)], capture_output=True, text=True)
+def command(*arguments: object) -> crashing.Result:
+    return crashing.run(list(map(str, arguments)))
 
 
 def test_the_command_prints_its_summary_as_json_and_fails_in_one_sentence(tmp_path: Path) -> None:
     given = jsonl(tmp_path / "in.jsonl", [{"text": "\n".join(paragraphs)} for paragraphs in DOCUMENTS])
     done = command("dedup", given, "-o", tmp_path / "out.jsonl", "--json", "--set", "dedup.table_bytes=16777216")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
     assert (summary["documents_in"], summary["documents_out"]) == (300, len(LEFT)) and summary["tokens_removed"] > 0
     more = command("dedup", given, "-o", tmp_path / "more.jsonl", "--json", "--set", "dedup.max_seen=0.5")
-    assert json.loads(more.stdout)["documents_out"] < len(LEFT)
+    assert json.loads(more.out)["documents_out"] < len(LEFT)
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{')
     failed = command("dedup", given, "-o", tmp_path / "out.jsonl", "--force")
-    assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and f"{given}, line 2: " in failed.stderr
+    assert failed.code == 2 and failed.err.count("\n") == 1 and f"{given}, line 2: " in failed.err
     assert len(lines(tmp_path / "out.jsonl")) == len(LEFT)
 
 
@@ -410,8 +409,8 @@ def test_the_corpus_of_a_crawl_comes_out_as_a_corpus(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl", COPIED)
     before = {path: path.read_bytes() for path in crawl.rglob("*") if path.is_file()}
     done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "dedup.table_bytes=16777216")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
     assert (summary["documents_in"], summary["documents_out"], summary["paragraphs_removed"]) == (4, 3, 2)
     assert {path: path.read_bytes() for path in crawl.rglob("*") if path.is_file()} == before
     found = list(reader.documents(tmp_path / "clean"))
@@ -429,16 +428,16 @@ def test_uncommitted_documents_are_not_read(tmp_path: Path) -> None:
     with (crawl / "corpus" / "eng" / "n0-00000.jsonl.gz").open("ab") as file:
         file.write(gzip.compress(samples.line(COPIED[0], 9))[:40])
     done = command("dedup", crawl, "-o", tmp_path / "clean", "--json", "--set", "dedup.table_bytes=16777216")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["documents_in"] == 4
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["documents_in"] == 4
 
 
 def test_a_corpus_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "newer.jsonl"
     path.write_bytes(samples.line(COPIED[0], 0) + samples.line(COPIED[1], 1).replace(b'"format":1', b'"format":2'))
     done = command("dedup", path, "-o", tmp_path / "out.jsonl")
-    assert done.returncode == 2
-    assert f"{path}, line 2: a document of format 2, made by a newer Windrow" in done.stderr
+    assert done.code == 2
+    assert f"{path}, line 2: a document of format 2, made by a newer Windrow" in done.err
     assert os.listdir(tmp_path) == ["newer.jsonl"]
 
 

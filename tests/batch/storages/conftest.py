@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from tests.batch.storages import servers
 from tests.batch.storages.mongo import MongoServer
@@ -47,15 +46,6 @@ def mongodb() -> Iterator[Database]:
     database = servers.mongodb()
     yield database
     database.close()
-
-
-@pytest.fixture(scope="session")
-def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 def of_table(connection: Any) -> Callable[[str], Rows]:

@@ -1,41 +1,16 @@
 """Jobs share a server without touching each other, and one that does not fit is refused in one sentence."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
 
-from tests.redisserver import Server, needs_redis, serve
+from tests.cluster.redis.calls import with_client as run
+from tests.redisserver import Server, needs_redis
 from windrow.cluster.redis import job
-from windrow.cluster.redis.client import RedisClient
 from windrow.config import ConfigError
 
 RECORD = job.make("news", 4, "digest", 1.5)
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with serve() as running:
-        yield running
-
-
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.command("FLUSHALL")
-    return shared
-
-
-def run(server: Server, act: Callable[[RedisClient], Awaitable[Any]]) -> Any:
-    async def within() -> Any:
-        client = RedisClient(server.url)
-        try:
-            return await act(client)
-        finally:
-            await client.close()
-
-    return asyncio.run(within())
 
 
 @needs_redis

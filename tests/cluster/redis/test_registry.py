@@ -4,15 +4,13 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
 import msgspec
 import pytest
 
-from tests.redisserver import Server, needs_redis, serve
+from tests.cluster.redis.calls import with_registry as run
+from tests.redisserver import Server, needs_redis
 from windrow.cluster.redis import job
-from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, JobState, NodeRecord, Registry
 from windrow.config import ConfigError
 
@@ -20,29 +18,6 @@ pytestmark = needs_redis
 RECORD = job.make("news", 4, "digest", 1.5)
 SPEC = JobSpec("[identity]\n", "http://a.example/\n")
 NODE = NodeRecord("one", "host", pid=7, version="1", home="h", slots=2, most=2, running={"news": [0, 3]}, started=5.0)
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with serve() as running:
-        yield running
-
-
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.command("FLUSHALL")
-    return shared
-
-
-def run(server: Server, act: Callable[[Registry], Awaitable[Any]]) -> Any:
-    async def within() -> Any:
-        client = RedisClient(server.url)
-        try:
-            return await act(Registry(client))
-        finally:
-            await client.close()
-
-    return asyncio.run(within())
 
 
 def create(server: Server) -> None:

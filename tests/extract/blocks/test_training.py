@@ -10,12 +10,12 @@ import pytest
 from windrow.extract.blocks import model, rules
 
 TOOLS = Path(__file__).resolve().parents[3] / "tools"
-pytest.importorskip("rapidfuzz")
-pytest.importorskip("lightgbm")
 
 
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    for library in ("rapidfuzz", "lightgbm"):  # here: every process of a run collects all files
+        pytest.importorskip(library)
     if not TOOLS.is_dir():
         pytest.skip("needs tools/, which a package leaves out")
     monkeypatch.setattr(sys, "path", [str(TOOLS), *sys.path])
