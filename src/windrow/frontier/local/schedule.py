@@ -122,9 +122,7 @@ class Schedule:
     def grant(self, address: str, start: float) -> None:
         """An address is ours; no request before `start`."""
         slot = self._slot(address)
-        slot.ours = True
-        slot.last = 0.0
-        slot.due = max(slot.due, start)
+        _own(slot, start)
         self._offer(slot)
 
     def lose(self, address: str) -> None:
@@ -133,6 +131,13 @@ class Schedule:
         if slot is not None and slot.ours:
             slot.ours, slot.entry = False, 0
             self._offer(slot)
+
+    def _ask(self, gate: Gate, slot: AddressSlot) -> bool:
+        """Ask for an address; return whether no other shard has got it since it was ours."""
+        start = gate.want(slot.address)
+        if start is not None:
+            _own(slot, start)
+        return slot.ours
 
     def _give(self, slot: AddressSlot) -> None:
         assert self._gate is not None
@@ -175,9 +180,8 @@ class Schedule:
             if slot.ours:
                 self._give(slot)
             return
-        if self._gate is not None and not slot.ours:
+        if self._gate is not None and not slot.ours and not self._ask(self._gate, slot):
             slot.entry = 0
-            self._gate.want(slot.address)
         elif slot.due > self._now:
             self._wait(slot, slot.due)
         else:
@@ -216,3 +220,9 @@ class Schedule:
             if slot.held or slot.hosts or slot.entry or slot.ours or slot.due > self._now
         }
         self._limit = max(ADDRESSES, 2 * len(self._slots))
+
+
+def _own(slot: AddressSlot, start: float) -> None:
+    if not slot.ours:
+        slot.ours, slot.last = True, 0.0
+    slot.due = max(slot.due, start)
