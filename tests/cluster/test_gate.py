@@ -13,6 +13,7 @@ from windrow.crawl.neighbours import Addresses
 class Round:
     def __init__(self, granted: list[str], lost: list[str]) -> None:
         self.granted, self.lost = granted, lost
+        self.wanted: list[str] = []
 
 
 class FakeSlots:

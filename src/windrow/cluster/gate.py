@@ -19,6 +19,8 @@ class SlotRound(Protocol):
     def granted(self) -> list[str]: ...
     @property
     def lost(self) -> list[str]: ...
+    @property
+    def wanted(self) -> list[str]: ...
 
 
 class AddressSlots(Protocol):
@@ -70,16 +72,16 @@ class AddressGate:
         return self._slots.may_request(ip(address))
 
     async def news(self) -> Addresses:
-        """Talk whenever something is due; return when addresses were granted or lost."""
+        """Talk whenever something is due; return when addresses were granted or lost, or should be given."""
         while True:
             await self._wait()
             try:
                 found = await self._slots.round()
             except Unavailable:  # nothing is asked of a host meanwhile: `may_use` runs out
                 continue
-            if found.granted or found.lost:
+            if found.granted or found.lost or found.wanted:
                 starts = {address: self._slots.start(address) + self._ahead for address in found.granted}
-                return Addresses(starts, found.lost)
+                return Addresses(starts, found.lost, found.wanted)
 
     async def _wait(self) -> None:
         """Wait until a round is due. It may become due earlier meanwhile."""

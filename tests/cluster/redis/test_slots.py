@@ -201,11 +201,11 @@ def test_a_holder_has_its_turn_before_it_gives_to_others(machine: Machine) -> No
     start = machine.now
     machine.round(one)
     machine.now = start + TURN - 0.01
-    assert not one.wanted("a")
+    assert not one.wanted("a") and machine.runner.run(one.round()).wanted == []
     machine.now = start + TURN
-    assert one.wanted("a")
+    assert one.wanted("a") and machine.runner.run(one.round()).wanted == ["a"]
     one.give("a", machine.now)
-    machine.round(one)
+    assert machine.runner.run(one.round()).wanted == []
     assert machine.round(two) == ["a"] and one.want("a") is None
 
 

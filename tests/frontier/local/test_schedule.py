@@ -114,3 +114,22 @@ def test_a_grant_that_is_repeated_does_not_forget_the_last_request() -> None:
     assert second is not None
     times.free(second, 0.0)
     assert last == [1001.0]
+
+
+def test_an_address_that_other_shards_want_is_given_although_its_hosts_are_held_back() -> None:
+    gate, hosts = FakeGate(), [open_host(number, "10.0.0.1") for number in range(2)]
+    times = Schedule(ip_delay=10.0, gate=gate)
+    for host in hosts:
+        times.put(host, 0.0)
+    times.grant("10.0.0.1", 1000.0)
+    leased = times.pop(1000.0)
+    assert leased is not None
+    times.pass_on("10.0.0.1")
+    gate.asked.clear()
+    times.free(leased, 1001.0)
+    assert gate.asked == [], "it was not given during the lease"
+    gate.others.add("10.0.0.1")
+    times.pass_on("10.0.0.1")
+    assert gate.asked == ["10.0.0.1"] and times.pop(2000.0) is None
+    times.grant("10.0.0.1", 2000.0)
+    assert times.pop(2000.0) is not None

@@ -63,6 +63,7 @@ class Round(msgspec.Struct, frozen=True):
 
     granted: list[str]  # addresses that are held from now on; `start` says when the first request may be sent
     lost: list[str]  # addresses that are not held any more: another process has them
+    wanted: list[str]  # addresses that should be given if no request is under way there, see `wanted`
 
 
 class Slots:
@@ -80,6 +81,7 @@ class Slots:
         self._held: dict[str, Held] = {}
         self._idle: dict[str, float] = {}  # since when; the first is the oldest
         self._leaving: set[str] = set()  # idle, and others wait
+        self._sought: set[str] = set()  # not idle, and others wait
         self._awaited: dict[str, Awaited] = {}
         self._new: list[str] = []  # awaited, and not said yet
         self._calls = 0
@@ -97,7 +99,8 @@ class Slots:
         """Return when a request to an address may be sent; None: wait for it, `round` says when it is granted."""
         held = self._held.get(address)
         if held is not None and not held.giving and address not in self._leaving:
-            self._use(address, held)
+            held.idle = False
+            self._sort(address, held)
             return held.free
         if address not in self._awaited:
             self._awaited[address] = Awaited()
@@ -112,7 +115,8 @@ class Slots:
             return
         if last is not None:
             held.free = last + self._delay
-        self._rest(address, held)
+        held.idle = True
+        self._sort(address, held)
 
     def may_request(self, address: str) -> bool:
         """Return whether a request may be sent now. Ask before every request."""
@@ -152,13 +156,14 @@ class Slots:
             raise
         seen = self._clock()
         self._heard.set()
-        found = Round([], [])
+        found = Round([], [], [])
         for address, word, number, text in answers:
             self._take_in(found, str(address, "utf-8"), str(word, "utf-8"), (int(number), str(text, "utf-8")), seen)
         if era == self._era:
             self._valid, self._sure = sent + VALID, True
         else:
             self._begin(era, seen)
+        found.wanted.extend(filter(self.wanted, self._sought))
         return found
 
     async def listen(self, client: RedisClient) -> None:
@@ -245,44 +250,39 @@ class Slots:
             self._confirm(found, address, held, wanted=bool(text))
         else:
             free = seen + number / 1000
-            held = self._held[address] = Held(free, free + TURN, wanted=bool(text))
-            if awaited is None:  # it is not needed any more
-                self._rest(address, held)
-            else:
-                del self._awaited[address]
+            held = self._held[address] = Held(free, free + TURN, wanted=bool(text), idle=awaited is None)
+            self._sort(address, held)
+            if self._awaited.pop(address, None) is not None:  # else it is not needed any more
                 found.granted.append(address)
 
     def _confirm(self, found: Round, address: str, held: Held, wanted: bool) -> None:
         """A slot is still held. If it is needed again, use it, unless it is the turn of others."""
         held.wanted, held.giving = wanted, False
-        if not held.idle:
-            return
-        if wanted or address not in self._awaited:
-            self._rest(address, held)
-            return
-        del self._awaited[address]
-        self._use(address, held)
-        found.granted.append(address)
+        if held.idle and not wanted and self._awaited.pop(address, None) is not None:
+            held.idle = False
+            found.granted.append(address)
+        self._sort(address, held)
 
-    def _rest(self, address: str, held: Held) -> None:
-        held.idle = True
-        if held.wanted:
-            self._idle.pop(address, None)
+    def _sort(self, address: str, held: Held) -> None:
+        """Note an address where it belongs by its state."""
+        self._unsort(address)
+        if not held.idle:
+            if held.wanted:
+                self._sought.add(address)
+        elif held.wanted:
             self._leaving.add(address)
             self._hurry()
         else:
-            self._leaving.discard(address)
-            self._idle.setdefault(address, self._clock())
+            self._idle[address] = self._clock()
 
-    def _use(self, address: str, held: Held) -> None:
-        held.idle = False
+    def _unsort(self, address: str) -> None:
         self._idle.pop(address, None)
         self._leaving.discard(address)
+        self._sought.discard(address)
 
     def _drop(self, found: Round, address: str) -> None:
         held = self._held.pop(address, None)
-        self._idle.pop(address, None)
-        self._leaving.discard(address)
+        self._unsort(address)
         if held is not None and not held.idle:
             found.lost.append(address)
 

@@ -106,6 +106,10 @@ class Dispatcher:
         """Use an address no longer."""
         self._schedule.lose(address)
 
+    def pass_on(self, address: str) -> None:
+        """Give an address for which other shards wait, unless a host has a lease there."""
+        self._schedule.pass_on(address)
+
     def _lease(self, host: OpenHost) -> Lease | None:
         """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""
         good = True

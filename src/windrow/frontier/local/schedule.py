@@ -132,6 +132,17 @@ class Schedule:
             slot.ours, slot.entry = False, 0
             self._offer(slot)
 
+    def pass_on(self, address: str) -> None:
+        """Give an address for which other shards wait, unless a host has a lease there: that gives it at its end.
+
+        Its hosts may wait for long although they are ready: a crawl pauses, or has no room for further pages.
+        """
+        slot = self._slots.get(address)
+        if slot is not None and slot.ours and not slot.held:
+            slot.entry = 0
+            self._give(slot)
+            self._offer(slot)
+
     def _ask(self, gate: Gate, slot: AddressSlot) -> bool:
         """Ask for an address; return whether no other shard has got it since it was ours."""
         start = gate.want(slot.address)
