@@ -27,6 +27,9 @@ class FakeSlots:
         self.woken = lambda: None
         self.rounds = 0
 
+    def set_delay(self, seconds: float) -> None:
+        self.delay = seconds
+
     def want(self, address: str) -> float | None:
         if address in self.starts:
             return self.starts[address]

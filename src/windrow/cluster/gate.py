@@ -28,6 +28,7 @@ class AddressSlots(Protocol):
 
     woken: Callable[[], None]  # called when `again` has become earlier
 
+    def set_delay(self, seconds: float) -> None: ...
     def want(self, address: str) -> float | None: ...
     def give(self, address: str, last: float | None) -> None: ...
     def wanted(self, address: str) -> bool: ...
@@ -54,6 +55,9 @@ class AddressGate:
         self._ahead = now() - before  # of the crawl's clock; never too little
         self._soon = asyncio.Event()
         slots.woken = self._soon.set
+
+    def set_delay(self, seconds: float) -> None:
+        self._slots.set_delay(seconds)
 
     def want(self, address: str) -> float | None:
         """Return when a request to an address may be sent; None: wait for it, `news` says when it is granted."""

@@ -96,7 +96,7 @@ async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> Asy
 
 @contextlib.asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run something that never ends by itself meanwhile."""
+    """Run something meanwhile that ends only when it is cancelled."""
     running = asyncio.create_task(work)
     try:
         yield

@@ -72,5 +72,5 @@ class Worker:
 
 if __name__ == "__main__":
     # Shorter, so that a test of seconds sees many losses and hand-overs.
-    slots.VALID, slots.RENEW, slots.TURN, slots.KEPT = 0.6, 0.15, 0.1, 0.5
+    slots.VALID, slots.RENEW, slots.USE, slots.KEPT = 0.6, 0.15, 0.1, 0.5
     asyncio.run(Worker(sys.argv[1], sys.argv[2], sys.argv[5:], float(sys.argv[3]), sys.argv[4]).work())

@@ -19,7 +19,7 @@ import pytest
 from tests.redisserver import Server, needs_redis, serve
 from windrow.cluster.redis import slots as module
 from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.slots import KEPT, RENEW, TURN, VALID, Slots
+from windrow.cluster.redis.slots import KEPT, RENEW, USE, VALID, Slots
 from windrow.cluster.transport import Unavailable
 
 pytestmark = needs_redis
@@ -190,23 +190,31 @@ def test_an_address_that_is_kept_is_given_as_soon_as_another_process_waits(machi
     assert one.want("a") is None, "the other process has waited for longer"
     assert machine.round(one) == []
     assert machine.round(two) == ["a"] and two.wanted("a") is False
-    machine.now += TURN + DELAY
+    machine.now += USE + DELAY
     machine.round(one)
     assert two.may_request("a") and two.wanted("a")
 
 
-def test_a_holder_has_its_turn_before_it_gives_to_others(machine: Machine) -> None:
+def test_a_holder_uses_an_address_for_a_while_before_it_gives_it_to_others(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")
     start = machine.now
     machine.round(one)
-    machine.now = start + TURN - 0.01
+    machine.now = start + USE - 0.01
     assert not one.wanted("a") and machine.runner.run(one.round()).wanted == []
-    machine.now = start + TURN
+    machine.now = start + USE
     assert one.wanted("a") and machine.runner.run(one.round()).wanted == ["a"]
     one.give("a", machine.now)
     assert machine.runner.run(one.round()).wanted == []
     assert machine.round(two) == ["a"] and one.want("a") is None
+
+
+def test_a_delay_that_an_order_has_changed_holds_for_the_next_process(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    one.set_delay(10 * DELAY)
+    one.give("a", machine.now)
+    assert machine.pass_on(one, two) == ["a"] and two.start("a") >= machine.now + 10 * DELAY
 
 
 @pytest.mark.parametrize("delay", [DELAY, 2 * KEPT])
@@ -366,7 +374,7 @@ def test_after_a_lost_answer_a_process_learns_everything_again(machine: Machine)
     one, two, three = (machine.process(name) for name in ("one", "two", "three"))
     assert machine.take(one, "a") and not machine.take(two, "a")
     machine.lose_answer(one)
-    machine.now += TURN
+    machine.now += USE
     machine.round(one)
     assert one.wanted("a"), "the news that another process waits were in the answer that was lost"
     assert three.want("b") is None

@@ -47,6 +47,10 @@ class FakeGate:
         self.kept: dict[str, float] = {}
         self.asked: list[str] = []
         self.others: set[str] = set()
+        self.delay = 10.0
+
+    def set_delay(self, seconds: float) -> None:
+        self.delay = seconds
 
     def want(self, address: str) -> float | None:
         if address in self.kept:
@@ -56,7 +60,7 @@ class FakeGate:
 
     def give(self, address: str, last: float) -> None:
         if address not in self.others:
-            self.kept[address] = last + 10.0
+            self.kept[address] = last + self.delay
 
     def wanted(self, address: str) -> bool:
         return address in self.others
@@ -133,3 +137,14 @@ def test_an_address_that_other_shards_want_is_given_although_its_hosts_are_held_
     assert gate.asked == ["10.0.0.1"] and times.pop(2000.0) is None
     times.grant("10.0.0.1", 2000.0)
     assert times.pop(2000.0) is not None
+
+
+def test_a_delay_of_addresses_that_an_order_changes_holds_for_other_shards_too() -> None:
+    gate, host = FakeGate(), open_host(1, "10.0.0.1")
+    times = Schedule(ip_delay=10.0, gate=gate)
+    times.put(host, 0.0)
+    times.grant("10.0.0.1", 1000.0)
+    assert times.pop(1000.0) is host
+    times.set_delay(20.0)
+    times.free(host, 1001.0)
+    assert gate.kept == {"10.0.0.1": 1021.0}

@@ -16,7 +16,7 @@ So two requests are never closer than the delay, whatever is killed, paused, emp
 A process that waits is in the queue of the address, and the script hands a slot over when it is given. `listen` waits
 in Redis until there is news, so a process that waits does not ask. News that wake nobody are found `RENEW` later. To
 hold an address costs nothing, and a hand-over three calls. So a holder keeps an address that it does not need while no
-other waits for it, and uses one that others want for `TURN`.
+other waits for it, and uses one that others want for `USE`.
 """
 
 import asyncio
@@ -34,9 +34,7 @@ VALID = 2.0  # seconds
 RENEW = 0.5  # seconds from one call to the next while anything is held or awaited
 CLOSEST, FARTHEST = 0.01, 0.05  # seconds from one call to the next if there is much to say; it is said together
 RETRY = 0.1  # seconds after a call without an answer
-TURN = (
-    1.0  # seconds for which a holder uses an address that others want; they wait so long for each that is before them
-)
+USE = 1.0  # seconds for which a holder uses an address that others want: they wait so long for each before them
 KEPT = 10.0  # seconds for which an address that is not needed is kept: the next page of a host comes after its delay
 LISTEN = 3  # seconds of one wait in Redis; a connection that is silent for longer is broken
 
@@ -45,7 +43,7 @@ class Held(msgspec.Struct):
     """A slot that this process holds."""
 
     free: float  # no request before
-    turn: float  # when the turn of this process ends, if others wait
+    until: float  # when it should be given, if others wait
     wanted: bool  # others wait for it
     idle: bool = False  # it is not needed here
     giving: bool = False  # a call that gives it was sent: it may be another's already
@@ -95,6 +93,10 @@ class Slots:
         self._heard = asyncio.Event()  # a call has got all news
         self.woken: Callable[[], None] = lambda: None  # called when `again` has become earlier
 
+    def set_delay(self, seconds: float) -> None:
+        """Use this delay from now on, as an order has changed it."""
+        self._delay = seconds
+
     def want(self, address: str) -> float | None:
         """Return when a request to an address may be sent; None: wait for it, `round` says when it is granted."""
         held = self._held.get(address)
@@ -124,9 +126,9 @@ class Slots:
         return held is not None and not held.idle and held.free <= self._clock() < self._valid
 
     def wanted(self, address: str) -> bool:
-        """Return whether an address should be given now: other processes wait, and this one has had its turn."""
+        """Return whether an address should be given now: others wait, and this process has used it for `USE`."""
         held = self._held.get(address)
-        return held is not None and held.wanted and self._clock() >= held.turn
+        return held is not None and held.wanted and self._clock() >= held.until
 
     def start(self, address: str) -> float:
         """Return when the first request to an address that is held may be sent."""
@@ -197,7 +199,7 @@ class Slots:
         era, *answers = await self._client.call("slots", self._keys, words + steps, server)
         return era.decode(), answers
 
-    # What is said
+    # The steps of a call
 
     def _steps(self, now: float) -> Iterator[tuple[str, str, int, str]]:
         valid = now < self._valid
@@ -227,7 +229,7 @@ class Slots:
             given.append(address)
         return given
 
-    # What is learnt
+    # The answers to a call
 
     def _begin(self, era: str, seen: float) -> None:
         """Redis knows nothing, or we do not know what it knew: put back what is held, and take nothing for a while."""
@@ -250,13 +252,13 @@ class Slots:
             self._confirm(found, address, held, wanted=bool(text))
         else:
             free = seen + number / 1000
-            held = self._held[address] = Held(free, free + TURN, wanted=bool(text), idle=awaited is None)
+            held = self._held[address] = Held(free, free + USE, wanted=bool(text), idle=awaited is None)
             self._sort(address, held)
             if self._awaited.pop(address, None) is not None:  # else it is not needed any more
                 found.granted.append(address)
 
     def _confirm(self, found: Round, address: str, held: Held, wanted: bool) -> None:
-        """A slot is still held. If it is needed again, use it, unless it is the turn of others."""
+        """A slot is still held. If it is needed again, use it, unless others wait."""
         held.wanted, held.giving = wanted, False
         if held.idle and not wanted and self._awaited.pop(address, None) is not None:
             held.idle = False

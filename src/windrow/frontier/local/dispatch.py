@@ -59,7 +59,7 @@ class Dispatcher:
         """Use these delays from now on: for leases to come, and for the hosts that wait."""
         self._fetch = fetch
         self._leases.configure(fetch)
-        self._schedule.ip_delay = fetch.ip_delay
+        self._schedule.set_delay(fetch.ip_delay)
         for host in list(self._backlog.hosts.values()):
             if host.state == "waiting":
                 self.reorder(host)

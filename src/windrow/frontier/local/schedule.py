@@ -50,6 +50,12 @@ class Schedule:
         self._limit = ADDRESSES
         self._numbers = itertools.count(1)
 
+    def set_delay(self, ip_delay: float) -> None:
+        """Use this delay of addresses from now on, here and in what is said to other shards."""
+        self.ip_delay = ip_delay
+        if self._gate is not None:
+            self._gate.set_delay(ip_delay)
+
     def put(self, host: OpenHost, due: float) -> None:
         """Schedule a host that has work from this time on."""
         if due <= self._now:
