@@ -66,6 +66,7 @@ async def _slots(own: ShardRecord, options: Config, access: ShardAccess) -> Asyn
     try:
         async with _beside(slots.listen(listens)):
             yield slots
+        await slots.end()
     finally:
         await calls.close()
         await listens.close()

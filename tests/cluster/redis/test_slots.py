@@ -241,6 +241,33 @@ def test_a_dead_holder_is_replaced_after_its_right_and_one_delay(machine: Machin
     assert two.may_request("a") and machine.now >= until + DELAY
 
 
+def test_a_process_that_starts_watches_the_holders_before_it_may_take(machine: Machine) -> None:
+    """Else a shard that is started again would wait twice: after its start, and for the slots of its predecessor."""
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    two = machine.process("two", waits=False)
+    assert not machine.take(two, "a")
+    machine.now += QUIET
+    assert machine.round(two) == []
+    machine.now += RENEW
+    assert machine.round(two) == ["a"]
+
+
+def test_a_process_that_ends_gives_what_it_does_not_use(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    for address in ("kept", "warm", "used"):
+        assert machine.take(one, address)
+    one.give("kept", machine.now - DELAY)
+    one.give("warm", machine.now)
+    assert not machine.take(two, "warm")
+    machine.lose_answer(one)
+    machine.runner.run(one.end())
+    for address in ("kept", "used"):
+        assert two.want(address) is None
+    assert sorted(machine.round(two)) == ["kept", "warm"]
+    assert two.may_request("kept") and two.start("warm") >= machine.now + DELAY
+
+
 def test_a_holder_that_was_away_too_long_may_not_send_and_keeps_only_what_nobody_took(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     for address in ("a", "b"):

@@ -20,6 +20,7 @@ other waits for it, and uses one that others want for `USE`.
 """
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -168,6 +169,15 @@ class Slots:
         found.wanted.extend(filter(self.wanted, self._sought))
         return found
 
+    async def end(self) -> None:
+        """Give what is not needed, as far as it has cooled or others wait. A holder that is gone would delay them."""
+        with contextlib.suppress(Unavailable):
+            if not self._sure:
+                await self.round()
+            self._leaving |= self._idle.keys()
+            self._idle.clear()
+            await self.round()
+
     async def listen(self, client: RedisClient) -> None:
         """Wake the process when there is news. `client`: a connection of its own, which waits in Redis.
 
@@ -210,14 +220,13 @@ class Slots:
                 yield "give", address, _milliseconds(held.free - now), ""
         else:
             yield from (("hold" if valid else "keep", address, 0, "") for address in self._held)
-        if now < self._quiet:
-            return
         new: Sequence[str] = self._new
-        if not self._sure or now - self._asserted >= RENEW:
+        if not self._sure or now - self._asserted >= RENEW or self._asserted < self._quiet <= now:
             self._asserted, new = now, list(self._awaited)
+        verb = "watch" if now < self._quiet else "take"
         for address in new:
             awaited = self._awaited[address]
-            yield "take", address, int(1000 * (now - awaited.since)), awaited.sign
+            yield verb, address, int(1000 * (now - awaited.since)), awaited.sign
 
     def _given(self, now: float) -> list[str]:
         """Return what is to be given: addresses for which others wait, and those that were not needed for long."""

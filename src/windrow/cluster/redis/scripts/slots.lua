@@ -98,6 +98,18 @@ verbs['give'] = function(address, slot, cool)
   answer(address, 'given', 0, '')
 end
 
+-- The last sign of life of the holder of a slot
+local function sign_of(slot)
+  return slot[1] .. '#' .. (redis.call('HGET', KEYS[2], slot[1]) or '')
+end
+
+-- watch: learn whether the holder is alive, before anything may be taken
+verbs['watch'] = function(address, slot)
+  if slot and slot[1] ~= me then
+    answer(address, 'queued', 0, sign_of(slot))
+  end
+end
+
 -- take WAITED SIGN: get it, or wait for it. SIGN: the last sign of life of the holder that the process has seen; WAITED:
 --   since when, in milliseconds. A process that does not know of the loss yet has not waited until the holders have put
 --   theirs back.
@@ -112,7 +124,7 @@ verbs['take'] = function(address, slot, waited, sign)
   if slot[1] == me then
     return answer(address, 'granted', slot[2], wanted(slot))
   end
-  local latest = slot[1] .. '#' .. (redis.call('HGET', KEYS[2], slot[1]) or '')
+  local latest = sign_of(slot)
   local own = position(slot[3], me)
   if latest == sign and waited >= patience then
     tell(slot[1], address)
