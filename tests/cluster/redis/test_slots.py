@@ -116,6 +116,16 @@ def test_nothing_is_granted_before_a_new_process_has_waited(machine: Machine) ->
     assert machine.round(one) == ["a"]
 
 
+def test_a_new_process_takes_as_soon_as_it_has_waited(machine: Machine) -> None:
+    one, start = machine.process("one", waits=False), machine.now
+    assert not machine.take(one, "a")
+    granted: list[str] = []
+    while not granted:
+        machine.now = max(machine.now, one.again)
+        granted = machine.round(one)
+    assert machine.now == start + QUIET
+
+
 def test_the_holder_keeps_others_away_until_it_gives_and_then_for_the_delay(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")
@@ -298,6 +308,16 @@ def test_after_a_loss_a_holder_that_is_there_keeps_its_slot(machine: Machine) ->
     assert one.may_request("a") and one.wanted("a") and not two.may_request("a")
 
 
+def test_after_a_loss_a_holder_whose_right_has_run_out_does_not_put_its_slot_back(machine: Machine) -> None:
+    """Another process may have taken it before the loss, and not have put it back yet."""
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    machine.now += VALID
+    machine.server.command("FLUSHALL")
+    assert machine.runner.run(one.round()).lost == ["a"]
+    assert machine.server.command("HLEN", "windrow:{test}:slots") == b":0\r\n"
+
+
 def test_a_server_that_starts_with_an_old_copy_has_lost_everything(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     machine.server.command("SAVE")
@@ -413,6 +433,7 @@ def test_a_renewal_that_arrives_late_says_what_was_lost(machine: Machine) -> Non
     """A renewal is sent in time and is carried out when another process has taken the slot. It is valid by itself."""
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.wait(RENEW, one, two)
     start = machine.now
     machine.wait(QUIET - RENEW, two)
     machine.now = start + VALID - 0.1
