@@ -117,7 +117,7 @@ def shared_queue(server: Server, tasks: list[Task]) -> Figures:
 
 
 async def turns(server: Server, addresses: int, rounds: int) -> Figures:
-    """Let two processes alternate at the same addresses: each grant is followed by a give."""
+    """Let two processes alternate at the same addresses: one gives all and waits for them, the other gets them."""
     now = 0.0
     clients = [RedisClient(server.url) for _ in range(2)]
     processes = [Slots(client, f"bench{addresses}", str(n), 0.02, lambda: now) for n, client in enumerate(clients)]
@@ -125,17 +125,20 @@ async def turns(server: Server, addresses: int, rounds: int) -> Figures:
     for process in processes:
         await process.round()
     now += 10.0
+    for process in (*processes, processes[0]):  # the first gets all, the second waits, and the first hears of it
+        for name in names:
+            process.want(name)
+        await process.round()
     count = 0
     start, began = server_cpu(server), time.process_time()
-    for _ in range(rounds):
-        for process in processes:
-            for name in names:
-                process.want(name)
-            granted = (await process.round()).granted
-            now += 0.03
-            for name in granted:
-                process.give(name, now)
-            count += len(granted)
+    for turn in range(rounds):
+        holder, other = processes[turn % 2], processes[1 - turn % 2]
+        now += 0.03
+        for name in names:
+            holder.give(name, now)
+            holder.want(name)
+        await holder.round()
+        count += len((await other.round()).granted)
     spent = {"clients": time.process_time() - began, "server": server_cpu(server) - start}
     for client in clients:
         await client.close()

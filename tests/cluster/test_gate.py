@@ -13,19 +13,29 @@ from windrow.crawl.neighbours import Addresses
 class Round:
     def __init__(self, granted: list[str], lost: list[str]) -> None:
         self.granted, self.lost = granted, lost
+        self.wanted: list[str] = []
 
 
 class FakeSlots:
-    """Grants what is wanted in the next round, to be used a moment later."""
+    """Grants what is wanted in the next round, to be used a moment later, and keeps what is given."""
 
     def __init__(self, failures: int = 0) -> None:
         self.awaited: list[str] = []
         self.given: dict[str, float | None] = {}
         self.starts: dict[str, float] = {}
         self.failures = failures
+        self.woken = lambda: None
+        self.rounds = 0
 
-    def want(self, address: str) -> None:
+    def set_delay(self, seconds: float) -> None:
+        self.delay = seconds
+
+    def want(self, address: str) -> float | None:
+        if address in self.starts:
+            return self.starts[address]
         self.awaited.append(address)
+        self.woken()
+        return None
 
     def give(self, address: str, last: float | None) -> None:
         self.given[address] = last
@@ -44,6 +54,7 @@ class FakeSlots:
         return -math.inf if self.awaited else math.inf
 
     async def round(self) -> Round:
+        self.rounds += 1
         if self.failures:
             self.failures -= 1
             raise Unavailable("not now")
@@ -105,3 +116,31 @@ def test_addresses_of_leases_may_have_ports() -> None:
 
     clocks, slots = Clocks(), FakeSlots()
     assert asyncio.run(main()) == [True, True, False]
+
+
+def test_a_round_is_made_as_soon_as_one_is_due() -> None:
+    async def main() -> Addresses:
+        gate = AddressGate(slots, clocks.now, clocks.monotonic)
+        waiting = asyncio.create_task(first_news(gate))
+        await asyncio.sleep(0)
+        slots.woken()  # by something for which no round is due
+        await asyncio.sleep(0)
+        assert slots.rounds == 0
+        assert gate.want("198.51.100.1") is None
+        return await waiting
+
+    clocks, slots = Clocks(), FakeSlots()
+    assert list(asyncio.run(main()).granted) == ["198.51.100.1"] and slots.rounds == 1
+
+
+def test_an_address_that_was_kept_may_be_used_at_once() -> None:
+    async def main() -> float | None:
+        gate = AddressGate(slots, clocks.now, clocks.monotonic)
+        gate.want("198.51.100.1")
+        await first_news(gate)
+        gate.give("198.51.100.1", 1e9 + 100.0)
+        return gate.want("198.51.100.1")
+
+    clocks, slots = Clocks(), FakeSlots()
+    start = asyncio.run(main())
+    assert start is not None and 0 <= start - (100.05 + 1e9) < 1e-3 and slots.rounds == 1

@@ -35,7 +35,7 @@ class DeafNeighbours:
             self.cancelled += 1
             if self.cancelled > 1:
                 raise
-        return Addresses({}, [])
+        return Addresses({}, [], [])
 
 
 class Part:
@@ -51,7 +51,7 @@ class Part:
     async def counts(self) -> Counts:
         return Counts()
 
-    async def addresses(self, granted: dict[str, float], lost: list[str]) -> None:
+    async def addresses(self, granted: dict[str, float], lost: list[str], wanted: list[str]) -> None:
         await asyncio.Event().wait()
 
 

@@ -19,12 +19,17 @@ class SlotRound(Protocol):
     def granted(self) -> list[str]: ...
     @property
     def lost(self) -> list[str]: ...
+    @property
+    def wanted(self) -> list[str]: ...
 
 
 class AddressSlots(Protocol):
     """What shares addresses, see `redis.slots`. Times are monotonic seconds."""
 
-    def want(self, address: str) -> None: ...
+    woken: Callable[[], None]  # called when `again` has become earlier
+
+    def set_delay(self, seconds: float) -> None: ...
+    def want(self, address: str) -> float | None: ...
     def give(self, address: str, last: float | None) -> None: ...
     def wanted(self, address: str) -> bool: ...
     def may_request(self, address: str) -> bool: ...
@@ -49,16 +54,19 @@ class AddressGate:
         before = clock()
         self._ahead = now() - before  # of the crawl's clock; never too little
         self._soon = asyncio.Event()
+        slots.woken = self._soon.set
 
-    def want(self, address: str) -> None:
-        """Ask for an address; `news` says when it is granted."""
-        self._slots.want(address)
-        self._soon.set()
+    def set_delay(self, seconds: float) -> None:
+        self._slots.set_delay(seconds)
+
+    def want(self, address: str) -> float | None:
+        """Return when a request to an address may be sent; None: wait for it, `news` says when it is granted."""
+        start = self._slots.want(address)
+        return None if start is None else start + self._ahead
 
     def give(self, address: str, last: float) -> None:
         """Give an address back; `last`: when the last request to it ended, 0 if there was none."""
         self._slots.give(address, last - self._ahead if last else None)
-        self._soon.set()
 
     def wanted(self, address: str) -> bool:
         return self._slots.wanted(address)
@@ -68,20 +76,22 @@ class AddressGate:
         return self._slots.may_request(ip(address))
 
     async def news(self) -> Addresses:
-        """Talk whenever something is due; return when addresses were granted or lost."""
+        """Talk whenever something is due; return when addresses were granted or lost, or should be given."""
         while True:
-            await self._wait(self._slots.again - self._clock())
+            await self._wait()
             try:
                 found = await self._slots.round()
             except Unavailable:  # nothing is asked of a host meanwhile: `may_use` runs out
                 continue
-            if found.granted or found.lost:
+            if found.granted or found.lost or found.wanted:
                 starts = {address: self._slots.start(address) + self._ahead for address in found.granted}
-                return Addresses(starts, found.lost)
+                return Addresses(starts, found.lost, found.wanted)
 
-    async def _wait(self, seconds: float) -> None:
-        if seconds > 0:
+    async def _wait(self) -> None:
+        """Wait until a round is due. It may become due earlier meanwhile."""
+        self._soon.clear()
+        while (seconds := self._slots.again - self._clock()) > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds if seconds < math.inf else None):
                     await self._soon.wait()
-        self._soon.clear()
+            self._soon.clear()

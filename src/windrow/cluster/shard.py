@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -41,20 +42,34 @@ async def neighbours(directory: Path, options: Config, access: ShardAccess) -> A
             f"{directory} is not the directory of a shard; windrow crawl DIR --shards N makes them in DIR/shards"
         )
     name, count = own.job.name, own.job.shards
-    talks, shares = RedisClient(access.url), RedisClient(access.url)  # a long answer to one does not delay the other
+    talks = RedisClient(access.url)
     try:
         await _wait_for(talks, access.patience)
         await talks.check()
         job.check(await job.put_back(talks, own.job), own.job, talks.place)
-        process = f"{own.shard}:{secrets.token_hex(6)}"
-        delay = options.fetch.ip_delay
-        slots = Slots(shares, name, process, delay, time.monotonic) if delay else None  # nothing to keep to
         transport = RedisTransport(talks, name, count)
-        async with _tenure(directory, own, access) as tenure:
+        async with _tenure(directory, own, access) as tenure, _slots(own, options, access) as slots:
             yield ShardNeighbours(own.shard, count, transport, directory, slots, run=access.run, tenure=tenure)
     finally:
         await talks.close()
-        await shares.close()
+
+
+@contextlib.asynccontextmanager
+async def _slots(own: ShardRecord, options: Config, access: ShardAccess) -> AsyncIterator[Slots | None]:
+    """Share addresses, on connections of their own: one waits in Redis, and the other for no long answer."""
+    if not options.fetch.ip_delay:  # nothing to keep to
+        yield None
+        return
+    calls, listens = RedisClient(access.url), RedisClient(access.url)
+    process = f"{own.shard}:{secrets.token_hex(6)}"
+    slots = Slots(calls, own.job.name, process, options.fetch.ip_delay, time.monotonic)
+    try:
+        async with _beside(slots.listen(listens)):
+            yield slots
+        await slots.end()
+    finally:
+        await calls.close()
+        await listens.close()
 
 
 @contextlib.asynccontextmanager
@@ -70,16 +85,25 @@ async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> Asy
     clean = False
     try:
         await tenure.begin()
-        keeping = asyncio.create_task(tenure.keep())
         try:
-            yield tenure
-            clean = True
+            async with _beside(tenure.keep()):
+                yield tenure
+                clean = True
         finally:
-            keeping.cancel()
-            await asyncio.wait((keeping,))
             await tenure.end(clean)
     finally:
         await client.close()
+
+
+@contextlib.asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run something meanwhile that ends only when it is cancelled."""
+    running = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.wait((running,))
 
 
 async def _wait_for(client: RedisClient, seconds: float) -> None:

@@ -76,7 +76,7 @@ class Exchanging:
     async def _share(self) -> None:
         while not self._over:
             news = await self._neighbours.addresses()
-            await self._sides.stations.frontier.addresses(news.granted, news.lost)
+            await self._sides.stations.frontier.addresses(news.granted, news.lost, news.wanted)
             self._sides.admitted([])
 
     async def _talk(self) -> None:

@@ -19,6 +19,7 @@ class Addresses(msgspec.Struct, frozen=True):
 
     granted: dict[str, float]
     lost: list[str]
+    wanted: list[str]  # that this shard has, and should give if it has no lease there: others wait
 
 
 class Neighbours(OtherShards, Permit, Protocol):

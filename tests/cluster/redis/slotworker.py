@@ -19,6 +19,9 @@ class Worker:
         self.chance = random.Random(process)
         self.file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.slots = Slots(RedisClient(url), "test", process, delay, time.monotonic)
+        self.listens = RedisClient(url)
+        self.woken = asyncio.Event()
+        self.slots.woken = self.woken.set
         self.held: dict[str, asyncio.Task[None]] = {}
 
     def note(self, word: str, address: str, moment: float) -> None:
@@ -45,21 +48,29 @@ class Worker:
 
     async def work(self) -> None:
         """Work until this process is killed."""
-        while True:
+        listening = asyncio.create_task(self.slots.listen(self.listens))
+        while not listening.done():
             for address in self.addresses:
-                if address not in self.held and self.chance.random() < 0.5:
-                    self.slots.want(address)
-            if self.chance.random() < 0.02:
-                self.slots.unwant(self.chance.choice(self.addresses))
-            with contextlib.suppress(Unavailable):
-                changed = await self.slots.round()
-                for address in changed.lost:
-                    self.held.pop(address, None)
-                for address in changed.granted:
+                if address not in self.held and self.chance.random() < 0.5 and self.slots.want(address) is not None:
                     self.held[address] = asyncio.create_task(self.visit(address))
-            await asyncio.sleep(min(max(self.slots.again - time.monotonic(), 0.002), 0.05))
+            if self.slots.again <= time.monotonic():
+                with contextlib.suppress(Unavailable):
+                    changed = await self.slots.round()
+                    for address in changed.lost:
+                        self.held.pop(address, None)
+                    for address in changed.granted:
+                        self.held[address] = asyncio.create_task(self.visit(address))
+            await self.wait(min(max(self.slots.again - time.monotonic(), 0.002), 0.05))
+        listening.result()
+
+    async def wait(self, seconds: float) -> None:
+        self.woken.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.woken.wait()
 
 
 if __name__ == "__main__":
-    slots.VALID, slots.RENEW = 0.6, 0.15  # shorter, so that a test of seconds sees many losses
+    # Shorter, so that a test of seconds sees many losses and hand-overs.
+    slots.VALID, slots.RENEW, slots.USE, slots.KEPT = 0.6, 0.15, 0.1, 0.5
     asyncio.run(Worker(sys.argv[1], sys.argv[2], sys.argv[5:], float(sys.argv[3]), sys.argv[4]).work())

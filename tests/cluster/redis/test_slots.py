@@ -2,21 +2,24 @@
 
 import asyncio
 import collections
+import contextlib
 import itertools
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.redisserver import Server, needs_redis, serve
 from windrow.cluster.redis import slots as module
 from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.slots import RENEW, VALID, Slots
+from windrow.cluster.redis.slots import KEPT, RENEW, USE, VALID, Slots
 from windrow.cluster.transport import Unavailable
 
 pytestmark = needs_redis
@@ -41,21 +44,43 @@ class Machine:
         self.runner = asyncio.Runner()
         self.clients: list[RedisClient] = []
 
-    def process(self, name: str, waits: bool = True) -> Slots:
-        client = RedisClient(self.server.url)
-        self.clients.append(client)
-        made = Slots(client, "test", name, DELAY, lambda: self.now)
+    def process(self, name: str, waits: bool = True, delay: float = DELAY) -> Slots:
+        made = Slots(self.client(), "test", name, delay, lambda: self.now)
         self.round(made)
         if waits:
-            self.now += QUIET
+            self.now += VALID + delay
         return made
+
+    def client(self) -> RedisClient:
+        self.clients.append(RedisClient(self.server.url))
+        return self.clients[-1]
 
     def round(self, process: Slots) -> list[str]:
         return self.runner.run(process.round()).granted
 
     def take(self, process: Slots, address: str) -> bool:
-        process.want(address)
+        """Let a process ask for an address that it does not hold; return whether it gets it."""
+        assert process.want(address) is None
         return self.round(process) == [address]
+
+    def pass_on(self, holder: Slots, other: Slots) -> list[str]:
+        """Let a holder hear who waits, and give; return what the other gets."""
+        for _ in range(2):
+            self.round(holder)
+        return self.round(other)
+
+    def lose_answer(self, process: Slots) -> None:
+        """Let a call of a process be carried out, and its answer be lost."""
+        client = process._client
+
+        async def call(*given: Any) -> None:
+            await RedisClient.call(client, *given)
+            raise Unavailable("the answer is lost")
+
+        client.call = call  # type: ignore[method-assign]
+        with pytest.raises(Unavailable):
+            self.round(process)
+        del client.call  # type: ignore[method-assign]
 
     def wait(self, seconds: float, *alive: Slots) -> None:
         """Let time pass, with rounds of these processes."""
@@ -91,6 +116,17 @@ def test_nothing_is_granted_before_a_new_process_has_waited(machine: Machine) ->
     assert machine.round(one) == ["a"]
 
 
+def test_a_new_process_takes_as_soon_as_it_has_waited(machine: Machine) -> None:
+    delay = 0.3 * RENEW  # the wait does not end with a regular call
+    one, start = machine.process("one", waits=False, delay=delay), machine.now
+    assert not machine.take(one, "a")
+    granted: list[str] = []
+    while not granted:
+        machine.now = max(machine.now, one.again)
+        granted = machine.round(one)
+    assert machine.now == start + VALID + delay
+
+
 def test_the_holder_keeps_others_away_until_it_gives_and_then_for_the_delay(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")
@@ -111,6 +147,7 @@ def test_the_queue_is_in_the_order_of_arrival(machine: Machine) -> None:
     assert machine.take(first, "a")
     for other in others:
         assert not machine.take(other, "a")
+    machine.round(first)
     order = []
     for holder in processes[:-1]:
         holder.give("a", machine.now)
@@ -121,35 +158,87 @@ def test_the_queue_is_in_the_order_of_arrival(machine: Machine) -> None:
 
 def test_a_slot_given_without_a_request_costs_no_further_delay(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
-    assert machine.take(one, "a")
+    assert machine.take(one, "a") and not machine.take(two, "a")
     one.give("a", None)
-    machine.round(one)
-    assert machine.take(two, "a") and two.may_request("a")
+    assert machine.pass_on(one, two) == ["a"] and two.may_request("a")
 
 
 def test_the_last_user_waits_by_its_own_clock_and_others_from_what_they_see(machine: Machine) -> None:
-    one, two = machine.process("one"), machine.process("two")
+    one, two, three = (machine.process(name) for name in ("one", "two", "three"))
     assert machine.take(one, "a")
     last = machine.now
     one.give("a", last)
     machine.round(one)
     machine.now += 0.3
-    assert machine.take(one, "a") and one.start("a") == last + DELAY
-    one.give("a", last)
-    machine.round(one)
-    assert machine.take(two, "a") and two.start("a") >= last + DELAY
+    assert one.want("a") == last + DELAY and not one.may_request("a")
+    one.give("a", None)
+    assert not machine.take(two, "a") and not machine.take(three, "a")
+    assert machine.pass_on(one, two) == ["a"] and two.start("a") >= last + DELAY
+    two.give("a", None)
+    assert machine.pass_on(two, three) == ["a"] and three.start("a") >= last + DELAY
 
 
-def test_a_slot_that_has_cooled_is_forgotten(machine: Machine) -> None:
+def test_an_address_that_is_not_needed_is_kept_and_used_again_without_a_call(machine: Machine) -> None:
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    calls = one._calls
+    for _ in range(3):
+        one.give("a", machine.now)
+        assert not one.may_request("a"), "it was given"
+        machine.now += RENEW / 4
+        assert one.want("a") == machine.now - RENEW / 4 + DELAY
+    assert one._calls == calls
+
+
+def test_an_address_that_is_kept_is_given_as_soon_as_another_process_waits(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a")
     one.give("a", machine.now)
+    machine.wait(RENEW, one)
+    assert not machine.take(two, "a")
     machine.round(one)
-    machine.now += DELAY + 0.01
-    assert one.again <= machine.now
+    assert one.again < machine.now + RENEW / 2, "it does not wait for its next renewal"
+    assert one.want("a") is None, "the other process has waited for longer"
+    assert machine.round(one) == []
+    assert machine.round(two) == ["a"] and two.wanted("a") is False
+    machine.now += USE + DELAY
     machine.round(one)
+    assert two.may_request("a") and two.wanted("a")
+
+
+def test_a_holder_uses_an_address_for_a_while_before_it_gives_it_to_others(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    start = machine.now
+    machine.round(one)
+    machine.now = start + USE - 0.01
+    assert not one.wanted("a") and machine.runner.run(one.round()).wanted == []
+    machine.now = start + USE
+    assert one.wanted("a") and machine.runner.run(one.round()).wanted == ["a"]
+    one.give("a", machine.now)
+    assert machine.runner.run(one.round()).wanted == []
+    assert machine.round(two) == ["a"] and one.want("a") is None
+
+
+def test_a_delay_that_an_order_has_changed_holds_for_the_next_process(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    one.set_delay(10 * DELAY)
+    one.give("a", machine.now)
+    assert machine.pass_on(one, two) == ["a"] and two.start("a") >= machine.now + 10 * DELAY
+
+
+@pytest.mark.parametrize("delay", [DELAY, 2 * KEPT])
+def test_a_slot_that_is_not_needed_for_long_and_has_cooled_is_forgotten(machine: Machine, delay: float) -> None:
+    one, two = machine.process("one", delay=delay), machine.process("two", delay=delay)
+    assert machine.take(one, "a")
+    one.give("a", machine.now)
+    machine.wait(max(KEPT, delay) - RENEW, one)
+    assert machine.server.command("HLEN", "windrow:{test}:slots") == b":1\r\n"
+    machine.wait(RENEW, one)
     assert machine.server.command("HLEN", "windrow:{test}:slots") == b":0\r\n"
     assert one.again == float("inf")
+    machine.round(two)
     assert machine.take(two, "a") and two.may_request("a")
 
 
@@ -161,6 +250,33 @@ def test_a_dead_holder_is_replaced_after_its_right_and_one_delay(machine: Machin
     assert not two.may_request("a")
     machine.wait(2 * RENEW, two)
     assert two.may_request("a") and machine.now >= until + DELAY
+
+
+def test_a_process_that_starts_watches_the_holders_before_it_may_take(machine: Machine) -> None:
+    """Else a shard that is started again would wait twice: after its start, and for the slots of its predecessor."""
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    two = machine.process("two", waits=False)
+    assert not machine.take(two, "a")
+    machine.now += QUIET
+    assert machine.round(two) == []
+    machine.now += RENEW
+    assert machine.round(two) == ["a"]
+
+
+def test_a_process_that_ends_gives_what_it_does_not_use(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    for address in ("kept", "warm", "used"):
+        assert machine.take(one, address)
+    one.give("kept", machine.now - DELAY)
+    one.give("warm", machine.now)
+    assert not machine.take(two, "warm")
+    machine.lose_answer(one)
+    machine.runner.run(one.end())
+    for address in ("kept", "used"):
+        assert two.want(address) is None
+    assert sorted(machine.round(two)) == ["kept", "warm"]
+    assert two.may_request("kept") and two.start("warm") >= machine.now + DELAY
 
 
 def test_a_holder_that_was_away_too_long_may_not_send_and_keeps_only_what_nobody_took(machine: Machine) -> None:
@@ -193,14 +309,25 @@ def test_after_a_loss_a_holder_that_is_there_keeps_its_slot(machine: Machine) ->
     assert one.may_request("a") and one.wanted("a") and not two.may_request("a")
 
 
+def test_after_a_loss_a_holder_whose_right_has_run_out_does_not_put_its_slot_back(machine: Machine) -> None:
+    """Another process may have taken it before the loss, and not have put it back yet."""
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    machine.now += VALID
+    machine.server.command("FLUSHALL")
+    assert machine.runner.run(one.round()).lost == ["a"]
+    assert machine.server.command("HLEN", "windrow:{test}:slots") == b":0\r\n"
+
+
 def test_a_server_that_starts_with_an_old_copy_has_lost_everything(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     machine.server.command("SAVE")
     assert machine.take(one, "a")
     machine.server.restart()
+    assert two.want("a") is None
     for process in (one, two):
         with pytest.raises(Unavailable):
-            machine.take(process, "a")
+            machine.round(process)
     machine.now += RENEW
     assert machine.round(two) == [] and not two.may_request("a")
     machine.wait(QUIET, one, two)
@@ -213,66 +340,182 @@ def test_a_server_that_has_lost_its_scripts_gets_them_again(machine: Machine) ->
     assert machine.take(one, "a")
 
 
-def test_slots_that_were_taken_at_different_times_are_renewed_in_one_round(machine: Machine) -> None:
+def test_one_call_renews_all_slots(machine: Machine) -> None:
     one = machine.process("one")
     start = machine.now
     assert machine.take(one, "a")
     machine.now = start + 0.4 * RENEW
     assert machine.take(one, "b")
-    machine.now = start + RENEW
-    machine.round(one)
-    assert one.again == machine.now + RENEW
-    machine.now += RENEW
-    assert one.may_request("a") and one.may_request("b")
+    for _ in range(10):
+        assert one.again == pytest.approx(machine.now + RENEW)
+        machine.now += RENEW
+        machine.round(one)
+        assert one.may_request("a") and one.may_request("b")
 
 
 def test_a_denied_process_always_knows_when_to_ask_again(machine: Machine) -> None:
     one, two = machine.process("one"), machine.process("two")
     assert machine.take(one, "a") and not machine.take(two, "a")
-    assert two.again <= machine.now + module.FARTHEST
+    assert machine.now < two.again <= machine.now + RENEW
     machine.server.kill()
     with pytest.raises(Unavailable):
         machine.round(two)
-    assert two.again <= machine.now + module.FARTHEST
+    assert two.again <= machine.now + module.RETRY
+
+
+def test_what_is_wanted_within_a_short_time_is_said_in_one_call(machine: Machine) -> None:
+    one = machine.process("one")
+    assert machine.take(one, "a")
+    assert one.want("b") is None
+    assert machine.now < one.again <= machine.now + module.FARTHEST
+    assert one.want("c") is None
+    machine.now = one.again
+    assert machine.round(one) == ["b", "c"]
 
 
 def test_a_wait_of_zero_is_no_grant_and_a_grant_is_said_in_words(machine: Machine) -> None:
     """A prototype took a wait of 0 ms, as Redis rounds it, for a grant: a quarter of all gaps were too short."""
     one, two = machine.process("one"), machine.process("two")
-    assert machine.take(one, "a")
+    assert machine.take(one, "a") and not machine.take(two, "a")
     one.give("a", machine.now - DELAY)
-    machine.round(one)
-    assert machine.take(two, "a") and two.may_request("a")
+    assert machine.pass_on(one, two) == ["a"] and two.may_request("a")
     assert module._milliseconds(0.0001) == 1
 
 
 def test_a_call_that_is_carried_out_late_gives_nothing_away(machine: Machine) -> None:
-    one = machine.process("one")
-    assert machine.take(one, "a")
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.round(one)
     late = one._calls
     one.give("a", machine.now)
-    machine.round(one)
-    machine.now += DELAY
-    assert machine.take(one, "a")
+    one._calls = late - 1
     before = machine.server.command("HGET", "windrow:{test}:slots", "a")
-    one._calls = late
-    one._given["a"] = machine.now
     machine.round(one)
     assert machine.server.command("HGET", "windrow:{test}:slots", "a") == before
+    assert machine.round(two) == []
 
 
-def test_a_give_that_is_repeated_does_not_shorten_the_wait_after_another_process(machine: Machine) -> None:
-    one, two, three = (machine.process(name) for name in ("one", "two", "three"))
-    assert machine.take(one, "a")
+def test_a_give_that_is_repeated_after_a_lost_answer_leaves_the_address_to_the_other(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.round(one)
     one.give("a", machine.now)
-    machine.round(one)
+    machine.lose_answer(one)
+    assert one.want("a") is None, "it may be another's already"
+    assert machine.round(two) == ["a"] and two.start("a") >= machine.now + DELAY
     machine.now += 2 * DELAY
-    assert machine.take(two, "a")
-    two.give("a", machine.now)
-    machine.round(two)
-    one._given["a"] = machine.now - 2 * DELAY  # as after an answer that was lost
+    assert machine.round(one) == [] and not one.may_request("a") and two.may_request("a")
+
+
+def test_a_give_that_was_not_carried_out_is_undone_if_no_other_waits(machine: Machine) -> None:
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
     machine.round(one)
-    assert machine.take(three, "a") and three.start("a") >= machine.now + DELAY
+    one.give("a", machine.now)
+    machine.server.command("DEL", "windrow:{test}:slots")  # with it the queue
+    assert one.want("a") is None
+    assert machine.round(one) == ["a"]
+    assert one.start("a") == machine.now + DELAY, "and it waits for its own requests"
+
+
+def test_after_a_lost_answer_a_process_learns_everything_again(machine: Machine) -> None:
+    one, two, three = (machine.process(name) for name in ("one", "two", "three"))
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.lose_answer(one)
+    machine.now += USE
+    machine.round(one)
+    assert one.wanted("a"), "the news that another process waits were in the answer that was lost"
+    assert three.want("b") is None
+    machine.lose_answer(three)
+    assert machine.round(three) == ["b"]
+
+
+def test_a_renewal_that_arrives_late_says_what_was_lost(machine: Machine) -> None:
+    """A renewal is sent in time and is carried out when another process has taken the slot. It is valid by itself."""
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.wait(RENEW, one, two)
+    start = machine.now
+    machine.wait(QUIET - RENEW, two)
+    machine.now = start + VALID - 0.1
+
+    async def late(name: str, *rest: Any) -> Any:
+        machine.now = start + QUIET + 0.01
+        assert (await two.round()).granted == ["a"]
+        return await RedisClient.call(one._client, name, *rest)
+
+    one._client.call = late  # type: ignore[method-assign]
+    found = machine.runner.run(one.round())
+    assert machine.now < start + VALID - 0.1 + VALID, "the renewal would be valid"
+    assert found.lost == ["a"] and not one.may_request("a") and two.may_request("a")
+
+
+def test_a_process_that_waits_is_woken_when_there_is_news(machine: Machine) -> None:
+    async def main() -> None:
+        woken = asyncio.Event()
+        two.woken = woken.set
+        listening = asyncio.create_task(two.listen(machine.client()))
+        async with asyncio.timeout(30):
+            for holder, other in ((one, two), (two, one), (one, two)):
+                await holder.round()
+                woken.clear()
+                holder.give("a", None)
+                await holder.round()
+                if other is two:
+                    await woken.wait()
+                    assert two.again <= machine.now + module.FARTHEST
+                assert holder.want("a") is None
+                await holder.round()
+                assert (await other.round()).granted == ["a"]
+        listening.cancel()
+        await asyncio.wait((listening,))
+
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.runner.run(main())
+
+
+def test_a_process_is_woken_again_after_its_connection_broke(machine: Machine) -> None:
+    """Meanwhile its regular rounds find the news, and it does not ask for the broken connection all the time."""
+
+    async def main() -> None:
+        woken = asyncio.Event()
+        two.woken = woken.set
+        listening = asyncio.create_task(two.listen(machine.client()))
+        async with asyncio.timeout(30):
+            await blocked(machine.server)
+            machine.server.command("CONFIG", "SET", "maxmemory", "1")  # a server that is full refuses to wait
+            machine.server.command("CLIENT", "KILL", "TYPE", "normal")
+            await asyncio.sleep(3 * RENEW)
+            machine.server.command("CONFIG", "SET", "maxmemory", "0")
+            assert commands(machine.server) <= 6
+            await blocked(machine.server)
+            for process in (one, two):
+                with contextlib.suppress(Unavailable):
+                    await process.round()
+                await process.round()
+            one.give("a", None)
+            await one.round()
+            await woken.wait()
+            assert (await two.round()).granted == ["a"]
+        listening.cancel()
+        await asyncio.wait((listening,))
+
+    one, two = machine.process("one"), machine.process("two")
+    assert machine.take(one, "a") and not machine.take(two, "a")
+    machine.runner.run(main())
+
+
+async def blocked(server: Server) -> None:
+    """Wait until a process waits in the server."""
+    while b"blocked_clients:1" not in server.command("INFO", "clients"):
+        await asyncio.sleep(0.01)
+
+
+def commands(server: Server) -> int:
+    """Return how many times processes have tried to wait in the server."""
+    found = re.search(rb"cmdstat_blmove:calls=(\d+).*rejected_calls=(\d+)", server.command("INFO", "commandstats"))
+    return sum(map(int, found.groups())) if found else 0
 
 
 def storm(server: Server, path: Path, seed: int, seconds: float, delay: float) -> list[str]:

@@ -15,10 +15,10 @@ of a job are on one of them, so that scripts may use several.
 | `lease:K` | string | fencing number and holder of shard K; expires |
 | `fences` | hash | by shard: the last fencing number |
 | `lease-era`, `lease-hush` | string | as `epoch`, for leases; while there is a hush, only holders get their leases |
-| `slots` | hash | by address: holder, version, wait, last user, queue; see `scripts/slots.lua` |
-| `calls` | hash | by process: number of its last call about slots; lower ones are refused |
+| `slots` | hash | by address: holder, wait, queue; see `scripts/slots.lua` |
+| `calls` | hash | by process: number of its last call about slots; lower ones are refused; proves that it is alive |
 | `era` | string | as `epoch`, for slots |
-| `grants:PROCESS` | list | addresses that were handed over to a process |
+| `news:PROCESS` | list | addresses of which a process has to hear: it was handed them, lost them, or others wait |
 | `spec` | string | options and seeds of a job that nodes run, see `registry` |
 | `state` | hash | `wanted` by the operator, and its `version` |
 | `orders` | hash | by number: an order to all shards |

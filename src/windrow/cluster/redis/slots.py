@@ -3,17 +3,24 @@
 No two machines need clocks that agree, and Redis needs none. Every wait is measured by one process on its monotonic
 clock, from the moment at which it saw the reason to wait:
 
-- A holder renews its slots, and may use one for `VALID` seconds after it sent its last successful renewal.
+- A holder calls every `RENEW` seconds, and may use its slots for `VALID` seconds after it sent its last call that was
+  answered. The call names none of them: whatever others did with them since the last answer is news in this one. After
+  a call without an answer, the next one names them all.
 - The holder that gives a slot says how long its successor has to wait; the successor waits that long from the answer.
 - A process that waits takes the slot of a holder that has been silent for `VALID` and one delay, as it saw it.
 - After Redis has lost everything (another era), a process takes nothing for `VALID` and one delay, as it saw it.
   Holders put theirs back meanwhile.
 
-So two requests are never closer than the delay, whatever is killed, paused, emptied or set to another time. A process
-that waits is in the queue of the address, and the script hands a slot over when it is given. A process that waits for
-any address asks every 0.01 to 0.1 seconds, once for all of them, whether it was handed one.
+So two requests are never closer than the delay, whatever is killed, paused, emptied or set to another time.
+
+A process that waits is in the queue of the address, and the script hands a slot over when it is given. `listen` waits
+in Redis until there is news, so a process that waits does not ask. News that wake nobody are found `RENEW` later. To
+hold an address costs nothing, and a hand-over three calls. So a holder keeps an address that it does not need while no
+other waits for it, and uses one that others want for `USE`.
 """
 
+import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -25,25 +32,29 @@ from windrow.cluster.redis.keys import Keys
 from windrow.cluster.transport import Unavailable
 
 VALID = 2.0  # seconds
-RENEW = 0.5  # seconds from one renewal to the next, and from one assertion of a wait to the next
-CLOSEST, FARTHEST = 0.01, 0.1  # seconds from one round to the next while addresses are waited for
+RENEW = 0.5  # seconds from one call to the next while anything is held or awaited
+CLOSEST, FARTHEST = 0.01, 0.05  # seconds from one call to the next if there is much to say; it is said together
+RETRY = 0.1  # seconds after a call without an answer
+USE = 1.0  # seconds for which a holder uses an address that others want: they wait so long for each before them
+KEPT = 10.0  # seconds for which an address that is not needed is kept: the next page of a host comes after its delay
+LISTEN = 3  # seconds of one wait in Redis; a connection that is silent for longer is broken
 
 
 class Held(msgspec.Struct):
     """A slot that this process holds."""
 
-    start: float  # no request before
-    valid: float  # no request after, unless it is renewed
-    renewed: float
-    wanted: bool = False  # another process waits for it
+    free: float  # no request before
+    until: float  # when it should be given, if others wait
+    wanted: bool  # others wait for it
+    idle: bool = False  # it is not needed here
+    giving: bool = False  # a call that gives it was sent: it may be another's already
 
 
 class Awaited(msgspec.Struct):
     """A slot that this process waits for."""
 
-    version: int = -1  # of the slot, as seen last
-    since: float = 0.0  # it has been seen with this version
-    asserted: float = float("-inf")
+    sign: str = ""  # of life of the holder, as seen last
+    since: float = 0.0  # it has been seen
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -51,173 +62,240 @@ class Round(msgspec.Struct, frozen=True):
 
     granted: list[str]  # addresses that are held from now on; `start` says when the first request may be sent
     lost: list[str]  # addresses that are not held any more: another process has them
+    wanted: list[str]  # addresses that should be given if no request is under way there, see `wanted`
 
 
 class Slots:
     """The address slots of one shard process. `process` is unique: shard and incarnation."""
 
     def __init__(self, client: RedisClient, job: str, process: str, delay: float, clock: Callable[[], float]) -> None:
+        keys = Keys(job)
         self._client = client
-        self._keys = Keys(job)
         self._process = process
         self._delay = delay
         self._clock = clock  # monotonic seconds
+        self._news = keys.of("news", process)
+        self._keys = [*(keys[name] for name in ("slots", "calls", "era")), self._news]
+        self._all_news = keys["news:"]
         self._held: dict[str, Held] = {}
+        self._idle: dict[str, float] = {}  # since when; the first is the oldest
+        self._leaving: set[str] = set()  # idle, and others wait
+        self._sought: set[str] = set()  # not idle, and others wait
         self._awaited: dict[str, Awaited] = {}
-        self._given: dict[str, float | None] = {}  # to be said: end of the last request, None if there was none
-        self._left: set[str] = set()  # to be said: no longer awaited
-        self._cooling: dict[str, float] = {}  # given by us: when a request may follow
+        self._new: list[str] = []  # awaited, and not said yet
         self._calls = 0
         self._era = ""
         self._quiet = float("inf")  # nothing is taken before
-        self._next = float("-inf")  # when the next round has something to do
+        self._valid = float("-inf")  # nothing that is held is used after
+        self._sure = False  # Redis and this process agree on what is held
+        self._asserted = float("-inf")  # when all that is awaited was said last
+        self._last = self._soonest = float("-inf")  # when the last call was sent, and when the next one may be
+        self._urgent = True
+        self._heard = asyncio.Event()  # a call has got all news
+        self.woken: Callable[[], None] = lambda: None  # called when `again` has become earlier
 
-    def want(self, address: str) -> None:
-        """Wait for an address; `round` says when it is granted."""
-        if address not in self._held and address not in self._awaited:
+    def set_delay(self, seconds: float) -> None:
+        """Use this delay from now on, as an order has changed it."""
+        self._delay = seconds
+
+    def want(self, address: str) -> float | None:
+        """Return when a request to an address may be sent; None: wait for it, `round` says when it is granted."""
+        held = self._held.get(address)
+        if held is not None and not held.giving and address not in self._leaving:
+            held.idle = False
+            self._sort(address, held)
+            return held.free
+        if address not in self._awaited:
             self._awaited[address] = Awaited()
-            self._left.discard(address)
-            self._next = float("-inf")
-
-    def unwant(self, address: str) -> None:
-        if self._awaited.pop(address, None) is not None:
-            self._left.add(address)
-            self._next = float("-inf")
+            self._new.append(address)
+            self._hurry()
+        return None
 
     def give(self, address: str, last: float | None) -> None:
         """Release an address; `last`: the end of the last request to it, None if there was none."""
-        held = self._held.pop(address, None)
-        if held is None:
+        held = self._held.get(address)
+        if held is None or held.idle:
             return
-        self._given[address] = last
-        self._cooling[address] = held.start if last is None else last + self._delay
-        self._next = float("-inf")
+        if last is not None:
+            held.free = last + self._delay
+        held.idle = True
+        self._sort(address, held)
 
     def may_request(self, address: str) -> bool:
         """Return whether a request may be sent now. Ask before every request."""
         held = self._held.get(address)
-        return held is not None and held.start <= self._clock() < held.valid
+        return held is not None and not held.idle and held.free <= self._clock() < self._valid
 
     def wanted(self, address: str) -> bool:
-        """Return whether other processes wait for an address that this one holds."""
+        """Return whether an address should be given now: others wait, and this process has used it for `USE`."""
         held = self._held.get(address)
-        return held is not None and held.wanted
+        return held is not None and held.wanted and self._clock() >= held.until
 
     def start(self, address: str) -> float:
         """Return when the first request to an address that is held may be sent."""
-        return self._held[address].start
+        return self._held[address].free
 
     @property
     def again(self) -> float:
         """Return when `round` has to be called again at the latest; infinity while nothing is held or awaited."""
-        return self._next
+        if self._urgent:
+            return self._soonest
+        if not self._held and not self._awaited:
+            return float("inf")
+        regular = self._last + RENEW
+        return max(self._soonest, min(regular, self._quiet)) if self._last < self._quiet else regular
 
     async def round(self) -> Round:
         """Say and learn everything in one call. Unavailable: nothing is lost; call it again."""
-        now = self._clock()
-        steps = list(self._steps(now))
-        said = [address for verb, address, _, _ in steps if verb == "forget"]
-        given, left = dict(self._given), set(self._left)
+        self._last = sent = self._clock()
+        self._soonest = sent + min(max(CLOSEST, self._delay / 4), FARTHEST)
+        steps = [word for step in self._steps(sent) for word in step]
+        self._urgent, self._sure, self._new = False, False, []
         self._calls += 1
         try:
-            era, answers = await self._call([word for step in steps for word in step])
+            era, answers = await self._call(steps)
         except Unavailable:
-            self._next = self._clock() + FARTHEST
+            self._urgent, self._soonest = True, self._clock() + RETRY
             raise
         seen = self._clock()
-        self._confirm(said, given, left)
-        if era != self._era:
+        self._heard.set()
+        found = Round([], [], [])
+        for address, word, number, text in answers:
+            self._take_in(found, str(address, "utf-8"), str(word, "utf-8"), (int(number), str(text, "utf-8")), seen)
+        if era == self._era:
+            self._valid, self._sure = sent + VALID, True
+        else:
             self._begin(era, seen)
-        before = set(self._held)
-        granted = [address for answer in answers if (address := self._take_in(answer, now, seen))]
-        self._next = self._due(seen)
-        return Round(granted, [address for address in before if address not in self._held])
+        found.wanted.extend(filter(self.wanted, self._sought))
+        return found
+
+    async def end(self) -> None:
+        """Give what is not needed, as far as it has cooled or others wait. A holder that is gone would delay them."""
+        with contextlib.suppress(Unavailable):
+            if not self._sure:
+                await self.round()
+            self._leaving |= self._idle.keys()
+            self._idle.clear()
+            await self.round()
+
+    async def listen(self, client: RedisClient) -> None:
+        """Wake the process when there is news. `client`: a connection of its own, which waits in Redis.
+
+        The list is moved onto itself, so that the round that follows finds everything in it.
+        """
+        while True:
+            try:
+                (found,) = await client.run(("BLMOVE", self._news, self._news, "LEFT", "LEFT", LISTEN))
+                client.checked(found)
+            except Unavailable:
+                await asyncio.sleep(RENEW)
+                continue
+            if found is not None:
+                self._heard.clear()
+                self._hurry()
+                await self._heard.wait()
+
+    def _hurry(self) -> None:
+        if not self._urgent:
+            self._urgent = True
+            self.woken()
 
     async def _call(self, steps: list[str | int]) -> tuple[str, Sequence[Any]]:
-        keys = [self._keys[name] for name in ("slots", "calls", "era")] + [self._keys.of("grants", self._process)]
         if not self._client.server:
             await self._client.run(("PING",))
         server = self._client.server
         words: list[str | int] = [self._process, self._calls, server, secrets.token_hex(8)]
-        words += [_milliseconds(VALID + self._delay), self._keys["grants:"], self._era]
-        era, *answers = await self._client.call("slots", keys, words + steps, server)
+        words += [_milliseconds(VALID + self._delay), self._all_news, self._era]
+        era, *answers = await self._client.call("slots", self._keys, words + steps, server)
         return era.decode(), answers
 
-    def _steps(self, now: float) -> Iterator[tuple[str, str, int, int]]:
-        for address, last in self._given.items():
-            cool = 0.0 if last is None else max(0.0, last + self._delay - now)
-            yield "give", address, _milliseconds(cool), int(last is not None)
-        yield from (("leave", address, 0, 0) for address in self._left)
-        for address, until in self._cooling.items():
-            if until <= now and address not in self._held and address not in self._given:
-                yield "forget", address, 0, 0
-        # Slots that will be due soon are renewed with one that is: else each would need a round of its own.
-        due = any(now - held.renewed >= RENEW for held in self._held.values())
-        for address, held in self._held.items():
-            if due and now - held.renewed >= RENEW / 2:
-                yield "hold" if now < held.valid else "keep", address, 0, 0
-        for address, awaited in self._awaited.items():
-            if now >= self._quiet and now - awaited.asserted >= RENEW:
-                awaited.asserted = now
-                yield "take", address, int(1000 * (now - awaited.since)), awaited.version
+    # The steps of a call
 
-    def _confirm(self, said: Sequence[str], given: dict[str, float | None], left: set[str]) -> None:
-        """Forget what was said. More may have been given and left since."""
-        for address, last in given.items():
-            if address in self._given and self._given[address] == last:
-                del self._given[address]
-        self._left -= left
-        for address in said:
-            self._cooling.pop(address, None)
+    def _steps(self, now: float) -> Iterator[tuple[str, str, int, str]]:
+        valid = now < self._valid
+        if self._sure and valid:
+            for address in self._given(now):
+                held = self._held[address]
+                held.giving = True
+                yield "give", address, _milliseconds(held.free - now), ""
+        else:
+            yield from (("hold" if valid else "keep", address, 0, "") for address in self._held)
+        new: Sequence[str] = self._new
+        if not self._sure or now - self._asserted >= RENEW or self._asserted < self._quiet <= now:
+            self._asserted, new = now, list(self._awaited)
+        verb = "watch" if now < self._quiet else "take"
+        for address in new:
+            awaited = self._awaited[address]
+            yield verb, address, int(1000 * (now - awaited.since)), awaited.sign
+
+    def _given(self, now: float) -> list[str]:
+        """Return what is to be given: addresses for which others wait, and those that were not needed for long."""
+        long = max(KEPT, self._delay)
+        given = list(self._leaving)
+        for address, since in self._idle.items():
+            if now - since < long:
+                break
+            given.append(address)
+        return given
+
+    # The answers to a call
 
     def _begin(self, era: str, seen: float) -> None:
         """Redis knows nothing, or we do not know what it knew: put back what is held, and take nothing for a while."""
         self._era = era
         self._quiet = seen + VALID + self._delay
-        for held in self._held.values():
-            held.renewed = float("-inf")
+        self._urgent |= bool(self._held)
         for awaited in self._awaited.values():
-            awaited.version, awaited.asserted = -1, float("-inf")
+            awaited.sign = ""
 
-    def _take_in(self, answer: Sequence[Any], sent: float, seen: float) -> str:
-        address, word = str(answer[0], "utf-8"), str(answer[1], "utf-8")
-        cool, version = int(answer[2]), int(answer[3])
-        held = self._held.get(address)
-        if word in ("granted", "again"):
-            if address not in self._awaited:
-                if held is None:  # not wanted any more
-                    self._left.add(address)
-                return ""
-            start, own = seen + cool / 1000, self._cooling.pop(address, None)
-            if word == "again" and own is not None:  # we made the last requests, and our clock knows when they ended
-                start = own
-            del self._awaited[address]
-            self._held[address] = Held(start, sent + VALID, sent)
-            return address
-        if word == "queued" and (awaited := self._awaited.get(address)) is not None:
-            if awaited.version != version:
-                awaited.version, awaited.since = version, seen
+    def _take_in(self, found: Round, address: str, word: str, said: tuple[int, str], seen: float) -> None:
+        """Note one answer. Answers to a call come in the order of its steps, and news last."""
+        held, awaited = self._held.get(address), self._awaited.get(address)
+        number, text = said
+        if word == "queued":
+            if awaited is not None and awaited.sign != text:
+                awaited.sign, awaited.since = text, seen
+        elif word in ("lost", "given"):
+            self._drop(found, address)
         elif held is not None:
-            self._renewed(address, held, word, sent)
-        return ""
-
-    def _renewed(self, address: str, held: Held, word: str, sent: float) -> None:
-        if word == "lost":
-            del self._held[address]
+            self._confirm(found, address, held, wanted=bool(text))
         else:
-            held.renewed, held.valid, held.wanted = sent, sent + VALID, word == "wanted"
+            free = seen + number / 1000
+            held = self._held[address] = Held(free, free + USE, wanted=bool(text), idle=awaited is None)
+            self._sort(address, held)
+            if self._awaited.pop(address, None) is not None:  # else it is not needed any more
+                found.granted.append(address)
 
-    def _due(self, now: float) -> float:
-        """Return when the next round is due: never infinity while anything is awaited, held or still to be said."""
-        moments = [held.renewed + RENEW for held in self._held.values()]
-        if self._awaited:
-            moments.append(now + min(max(CLOSEST, self._delay / 4), FARTHEST))
-            if now < self._quiet:
-                moments[-1] = max(moments[-1], min(self._quiet, now + RENEW))
-        if self._given or self._left:
-            moments.append(now)
-        moments += self._cooling.values()
-        return min(moments, default=float("inf"))
+    def _confirm(self, found: Round, address: str, held: Held, wanted: bool) -> None:
+        """A slot is still held. If it is needed again, use it, unless others wait."""
+        held.wanted, held.giving = wanted, False
+        if held.idle and not wanted and self._awaited.pop(address, None) is not None:
+            held.idle = False
+            found.granted.append(address)
+        self._sort(address, held)
+
+    def _sort(self, address: str, held: Held) -> None:
+        """Note an address where it belongs by its state."""
+        self._unsort(address)
+        if not held.idle:
+            if held.wanted:
+                self._sought.add(address)
+        elif held.wanted:
+            self._leaving.add(address)
+            self._hurry()
+        else:
+            self._idle[address] = self._clock()
+
+    def _unsort(self, address: str) -> None:
+        self._idle.pop(address, None)
+        self._leaving.discard(address)
+        self._sought.discard(address)
+
+    def _drop(self, found: Round, address: str) -> None:
+        held = self._held.pop(address, None)
+        self._unsort(address)
+        if held is not None and not held.idle:
+            found.lost.append(address)
 
 
 def _milliseconds(seconds: float) -> int:

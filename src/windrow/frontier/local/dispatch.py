@@ -59,7 +59,7 @@ class Dispatcher:
         """Use these delays from now on: for leases to come, and for the hosts that wait."""
         self._fetch = fetch
         self._leases.configure(fetch)
-        self._schedule.ip_delay = fetch.ip_delay
+        self._schedule.set_delay(fetch.ip_delay)
         for host in list(self._backlog.hosts.values()):
             if host.state == "waiting":
                 self.reorder(host)
@@ -105,6 +105,10 @@ class Dispatcher:
     def lose(self, address: str) -> None:
         """Use an address no longer."""
         self._schedule.lose(address)
+
+    def pass_on(self, address: str) -> None:
+        """Give an address for which other shards wait, unless a host has a lease there."""
+        self._schedule.pass_on(address)
 
     def _lease(self, host: OpenHost) -> Lease | None:
         """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""

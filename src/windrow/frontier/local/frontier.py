@@ -131,12 +131,15 @@ class LocalFrontier:
             self._reserve(_PER_TASK * (1 + len(host.domain.hosts)))
             self._dispatcher.release(lease, unused, last)
 
-    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str]) -> None:
-        """Hear which addresses may be used, each from which time on, and which may not any more; see `Gate`."""
+    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str], wanted: Iterable[str]) -> None:
+        """Hear which addresses may be used, each from which time on, which may not any more, and for which others wait;
+        see `Gate`."""
         for address, start in granted.items():
             self._dispatcher.grant(address, start)
         for address in lost:
             self._dispatcher.lose(address)
+        for address in wanted:
+            self._dispatcher.pass_on(address)
 
     async def run_errand(self, task: Task) -> None:
         """Request a file of a host here before anything else of it, for an origin of another shard."""

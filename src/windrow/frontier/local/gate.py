@@ -9,6 +9,7 @@ class Gate(Protocol):
     Addresses have no port. Nothing here waits: who implements it talks to the other shards beside the crawl.
     """
 
-    def want(self, address: str) -> None: ...  # a host is ready there; repeating it does nothing
+    def set_delay(self, seconds: float) -> None: ...  # of an address, when an order has changed it
+    def want(self, address: str) -> float | None: ...  # when it may be used; None: it will be granted; may be repeated
     def give(self, address: str, last: float) -> None: ...  # last: when its last request ended; 0: none
-    def wanted(self, address: str) -> bool: ...  # whether others wait for an address that we hold
+    def wanted(self, address: str) -> bool: ...  # whether an address that we hold should be given: others wait

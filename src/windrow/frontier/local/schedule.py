@@ -50,6 +50,12 @@ class Schedule:
         self._limit = ADDRESSES
         self._numbers = itertools.count(1)
 
+    def set_delay(self, ip_delay: float) -> None:
+        """Use this delay of addresses from now on, here and in what is said to other shards."""
+        self.ip_delay = ip_delay
+        if self._gate is not None:
+            self._gate.set_delay(ip_delay)
+
     def put(self, host: OpenHost, due: float) -> None:
         """Schedule a host that has work from this time on."""
         if due <= self._now:
@@ -122,9 +128,7 @@ class Schedule:
     def grant(self, address: str, start: float) -> None:
         """An address is ours; no request before `start`."""
         slot = self._slot(address)
-        slot.ours = True
-        slot.last = 0.0
-        slot.due = max(slot.due, start)
+        _own(slot, start)
         self._offer(slot)
 
     def lose(self, address: str) -> None:
@@ -133,6 +137,24 @@ class Schedule:
         if slot is not None and slot.ours:
             slot.ours, slot.entry = False, 0
             self._offer(slot)
+
+    def pass_on(self, address: str) -> None:
+        """Give an address for which other shards wait, unless a host has a lease there: that gives it at its end.
+
+        Its hosts may wait for long although they are ready: a crawl pauses, or has no room for further pages.
+        """
+        slot = self._slots.get(address)
+        if slot is not None and slot.ours and not slot.held:
+            slot.entry = 0
+            self._give(slot)
+            self._offer(slot)
+
+    def _ask(self, gate: Gate, slot: AddressSlot) -> bool:
+        """Ask for an address; return whether no other shard has got it since it was ours."""
+        start = gate.want(slot.address)
+        if start is not None:
+            _own(slot, start)
+        return slot.ours
 
     def _give(self, slot: AddressSlot) -> None:
         assert self._gate is not None
@@ -175,9 +197,8 @@ class Schedule:
             if slot.ours:
                 self._give(slot)
             return
-        if self._gate is not None and not slot.ours:
+        if self._gate is not None and not slot.ours and not self._ask(self._gate, slot):
             slot.entry = 0
-            self._gate.want(slot.address)
         elif slot.due > self._now:
             self._wait(slot, slot.due)
         else:
@@ -216,3 +237,9 @@ class Schedule:
             if slot.held or slot.hosts or slot.entry or slot.ours or slot.due > self._now
         }
         self._limit = max(ADDRESSES, 2 * len(self._slots))
+
+
+def _own(slot: AddressSlot, start: float) -> None:
+    if not slot.ours:
+        slot.ours, slot.last = True, 0.0
+    slot.due = max(slot.due, start)

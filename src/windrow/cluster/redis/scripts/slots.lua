@@ -1,17 +1,18 @@
 -- One round of a shard process with the address slots. No clock is read here: whoever waits measures it alone.
--- KEYS: slots (hash), calls (hash), era (string), grants of this process (list).
+-- KEYS: slots (hash), calls (hash), era (string), news of this process (list).
 -- ARGV: process, number of the call, run id of the server, a random token, milliseconds after which a silent holder is
---   taken for dead, prefix of the grants of all processes, the era that the process knows; then four words per step:
---   verb, address, number, number.
--- A slot is {holder, version, cool, last, queue}: `version` counts its changes and renewals; who gets it next must wait
---   `cool` milliseconds before a request; `last` is who made the last requests.
--- Returns {era, {address, word, number, version}, …}; {era} alone if a later call of the process was carried out.
+--   taken for dead, prefix of the news of all processes, the era that the process knows; then four words per step:
+--   verb, address, number, text.
+-- A slot is {holder, cool, queue}. It exists while it has a holder. `cool`: milliseconds that the holder has to wait
+--   before its first request. A holder is alive while the number of its calls rises: it does not name what it holds.
+-- News are addresses at which a process has to look again: it was handed the slot, lost it, or others wait for it.
+-- Returns {era, {address, word, number, text}, …}; {era} alone if a later call of the process was carried out.
 local me, patience, prefix = ARGV[1], tonumber(ARGV[5]), ARGV[6]
 local era = redis.call('GET', KEYS[3])
 if not era or string.sub(era, 1, #ARGV[3]) ~= ARGV[3] then
   -- Everything is lost, or this is an old copy: begin with nothing, and let the holders put theirs back.
   era = ARGV[3] .. ':' .. ARGV[4]
-  redis.call('DEL', KEYS[1], KEYS[2])
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[4])
   redis.call('SET', KEYS[3], era)
 end
 local last = tonumber(redis.call('HGET', KEYS[2], me) or '-1')
@@ -31,128 +32,133 @@ local function read(address)
   return nil
 end
 
-local function write(address, slot)
-  slot[2] = slot[2] + 1
-  redis.call('HSET', KEYS[1], address, cmsgpack.pack(slot))
+local function write(address, holder, cool, queue)
+  redis.call('HSET', KEYS[1], address, cmsgpack.pack({holder, cool, queue}))
 end
 
-local function answer(address, word, number, version)
-  answers[#answers + 1] = {address, word, number, version}
+local function answer(address, word, number, text)
+  answers[#answers + 1] = {address, word, number, text}
 end
 
-local function without(queue, process)
-  local rest = {}
-  for _, waiting in ipairs(queue) do
-    if waiting ~= process then
-      rest[#rest + 1] = waiting
+local function tell(process, address)
+  redis.call('RPUSH', prefix .. process, address)
+end
+
+local function position(queue, process)
+  for number, waiting in ipairs(queue) do
+    if waiting == process then
+      return number
     end
   end
-  return rest
+  return nil
 end
 
-local function hand_over(address, slot, cool)
-  slot[3] = cool
-  slot[1] = table.remove(slot[5], 1) or ''
-  write(address, slot)
-  if slot[1] ~= '' then
-    redis.call('RPUSH', prefix .. slot[1], address)
-  end
-end
-
-local function take(address, slot)
-  slot[1] = me
-  slot[5] = without(slot[5], me)
-  write(address, slot)
+-- wanted: others wait for it
+local function wanted(slot)
+  return #slot[3] > 0 and 'wanted' or ''
 end
 
 local verbs = {}
 
 -- hold: say that the process still holds it; put it back if everything was lost
 verbs['hold'] = function(address, slot)
-  slot = slot or {'', 0, 0, me, {}}
-  if slot[1] ~= me and slot[1] ~= '' then
-    return answer(address, 'lost', 0, slot[2])
+  if not slot then
+    slot = {me, 0, {}}
+    write(address, me, 0, {})
   end
-  take(address, slot)
-  answer(address, #slot[5] > 0 and 'wanted' or 'held', 0, slot[2])
+  if slot[1] ~= me then
+    return answer(address, 'lost', 0, '')
+  end
+  answer(address, 'held', 0, wanted(slot))
 end
 
 -- keep: the same, but only if nothing was lost: the right to use it has run out meanwhile
 verbs['keep'] = function(address, slot)
-  if not slot or slot[1] ~= me then
-    return answer(address, 'lost', 0, 0)
+  if not slot then
+    return answer(address, 'lost', 0, '')
   end
   verbs['hold'](address, slot)
 end
 
--- give COOL REQUESTED: release it; who gets it next waits so many milliseconds
-verbs['give'] = function(address, slot, cool, requested)
-  if not slot and requested == 1 then
-    slot = {me, 0, 0, me, {}}
+-- give COOL: hand it over to the first that waits; that one waits so many milliseconds. If none waits, a slot that has
+--   cooled ends, and another one stays with its holder, which knows when it will have cooled.
+verbs['give'] = function(address, slot, cool)
+  if slot and slot[1] ~= me then
+    return answer(address, 'lost', 0, '')
   end
-  if slot and slot[1] == me then -- else this is a repetition, and others may have used it since
-    if requested == 1 then
-      slot[4] = me
-    else
-      cool = slot[3]
-    end
-    hand_over(address, slot, cool)
-  end
-end
-
--- forget: of a free slot that has cooled, by the process that used it last
-verbs['forget'] = function(address, slot)
-  if slot and slot[1] == '' and slot[4] == me then
+  local following = slot and table.remove(slot[3], 1)
+  if following then
+    write(address, following, cool, slot[3])
+    tell(following, address)
+  elseif cool > 0 then
+    return verbs['hold'](address, slot)
+  else
     redis.call('HDEL', KEYS[1], address)
   end
+  answer(address, 'given', 0, '')
 end
 
--- leave: wait no longer
-verbs['leave'] = function(address, slot)
-  if slot then
-    if slot[1] == me then
-      return hand_over(address, slot, slot[3])
-    end
-    slot[5] = without(slot[5], me)
-    redis.call('HSET', KEYS[1], address, cmsgpack.pack(slot))
+-- The last sign of life of the holder of a slot
+local function sign_of(slot)
+  return slot[1] .. '#' .. (redis.call('HGET', KEYS[2], slot[1]) or '')
+end
+
+-- watch: learn whether the holder is alive, before anything may be taken
+verbs['watch'] = function(address, slot)
+  if slot and slot[1] ~= me then
+    answer(address, 'queued', 0, sign_of(slot))
   end
 end
 
--- take WAITED VERSION: get it, or wait for it. WAITED: since when, in milliseconds, this version has been seen.
--- A process that does not know of the loss yet has not waited until the holders have put theirs back.
-verbs['take'] = function(address, slot, waited, version)
+-- take WAITED SIGN: get it, or wait for it. SIGN: the last sign of life of the holder that the process has seen; WAITED:
+--   since when, in milliseconds. A process that does not know of the loss yet has not waited until the holders have put
+--   theirs back.
+verbs['take'] = function(address, slot, waited, sign)
   if not informed then
     return
   end
   if not slot then
-    take(address, {'', 0, 0, '', {}})
-    return answer(address, 'granted', 0, 1)
+    write(address, me, 0, {})
+    return answer(address, 'granted', 0, '')
   end
-  local dead = slot[1] ~= '' and slot[2] == version and waited >= patience
-  if slot[1] == me or slot[1] == '' or dead then
-    local own = slot[4] == me and slot[1] ~= me and not dead
-    local cool = dead and 0 or slot[3]
-    take(address, slot)
-    return answer(address, own and 'again' or 'granted', cool, slot[2])
+  if slot[1] == me then
+    return answer(address, 'granted', slot[2], wanted(slot))
   end
-  local queue = without(slot[5], me)
-  if #queue == #slot[5] then
-    slot[5][#slot[5] + 1] = me
-    redis.call('HSET', KEYS[1], address, cmsgpack.pack(slot))
+  local latest = sign_of(slot)
+  local own = position(slot[3], me)
+  if latest == sign and waited >= patience then
+    tell(slot[1], address)
+    if own then
+      table.remove(slot[3], own)
+    end
+    write(address, me, 0, slot[3])
+    return answer(address, 'granted', 0, wanted(slot))
   end
-  answer(address, 'queued', 0, slot[2])
+  if not own then
+    slot[3][#slot[3] + 1] = me
+    write(address, slot[1], slot[2], slot[3])
+    if #slot[3] == 1 then
+      tell(slot[1], address)
+    end
+  end
+  answer(address, 'queued', 0, latest)
 end
 
 for number = 8, #ARGV, 4 do
   local address = ARGV[number + 1]
-  verbs[ARGV[number]](address, read(address), tonumber(ARGV[number + 2]), tonumber(ARGV[number + 3]))
+  verbs[ARGV[number]](address, read(address), tonumber(ARGV[number + 2]), ARGV[number + 3])
 end
 
+local seen = {}
 for _, address in ipairs(redis.call('LRANGE', KEYS[4], 0, -1)) do
-  local slot = read(address)
-  if slot and slot[1] == me then
-    take(address, slot)
-    answer(address, 'granted', slot[3], slot[2])
+  if not seen[address] then
+    seen[address] = true
+    local slot = read(address)
+    if slot and slot[1] == me then
+      answer(address, 'granted', slot[2], wanted(slot))
+    else
+      answer(address, 'lost', 0, '')
+    end
   end
 end
 redis.call('DEL', KEYS[4])
