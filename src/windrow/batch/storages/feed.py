@@ -12,7 +12,7 @@ import msgspec
 
 from windrow import log, takedown, urls
 from windrow import shards as divided
-from windrow.batch.storages.protocol import CaptureRow, DocumentRow, Gone, StorageBatch, StoragePosition
+from windrow.batch.storages.protocol import CaptureRow, DocumentRow, Gone, StorageBatch, StoragePosition, StorageTaken
 from windrow.config import ConfigError
 from windrow.corpus import document as documents
 from windrow.corpus import purge, shards
@@ -91,7 +91,7 @@ class Feed:
         latest = max(head.incarnation for head, _, _ in log.raw_frames(self._log))
         if latest < stored.incarnation:
             problem = f"{self._directory} is not {self.name} any more: the shard was begun again in another directory"
-            raise ConfigError(f"{problem}, which is stored; move this one away")
+            raise StorageTaken(f"{problem}, which is stored; move this one away")
         return msgspec.structs.replace(own, clearing=True, incarnation=latest)
 
     def batches(self, position: StoragePosition, listed: Gone) -> Iterator[StorageBatch]:

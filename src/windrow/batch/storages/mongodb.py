@@ -23,6 +23,7 @@ from windrow.batch.storages.protocol import (
     StorageLost,
     StoragePosition,
     StorageTaken,
+    taken,
 )
 from windrow.config import ConfigError
 
@@ -108,7 +109,7 @@ class MongoStorage:
 
     def _own(self, crawl: str) -> None:
         if self._position(crawl) != self._known.get(crawl):
-            raise StorageTaken(self._shown, crawl)
+            raise taken(self._shown, crawl)
 
     def _advance(self, crawl: str, position: str) -> None:
         known, positions = self._known.get(crawl), self._database[POSITIONS]
@@ -117,11 +118,11 @@ class MongoStorage:
                 try:
                     positions.insert_one({"_id": crawl, "position": position})
                 except pymongo.errors.DuplicateKeyError:
-                    raise StorageTaken(self._shown, crawl) from None
+                    raise taken(self._shown, crawl) from None
             else:
                 row = {"_id": crawl, "position": position}
                 if positions.replace_one({"_id": crawl, "position": known}, row).matched_count != 1:
-                    raise StorageTaken(self._shown, crawl)
+                    raise taken(self._shown, crawl)
         self._known[crawl] = position
 
     def _take_back(self, batch: StorageBatch) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from windrow import files, storage
-from windrow.batch.storages.protocol import Gone, StorageBatch, StorageLost, StoragePosition, StorageTaken
+from windrow.batch.storages.protocol import Gone, StorageBatch, StorageLost, StoragePosition, StorageTaken, taken
 from windrow.config import ConfigError
 
 # How a complete file gets its name, by the protocol of the file system: an object is written whole; a file here is
@@ -167,7 +167,7 @@ class ObjectStorage:
         position that is written instead of theirs has been found in place, so theirs will not be accepted."""
         known = self._known.setdefault(crawl, _Known())
         if self._read(crawl) != known.data:
-            raise StorageTaken(self._shown, crawl)
+            raise taken(self._shown, crawl)
         passed = [path for path in known.loose if _parts(path)[0] <= known.frame]
         for path in passed:
             self._delete(path)
@@ -181,7 +181,7 @@ class ObjectStorage:
             self._tried(lambda: self._exchange(crawl, data))
         else:
             if self._read(crawl) != known.data:
-                raise StorageTaken(self._shown, crawl)
+                raise taken(self._shown, crawl)
             self._tried(lambda: self._replace(place, data))
         known.data = data
 
@@ -198,7 +198,7 @@ class ObjectStorage:
             if code not in _REFUSED and not isinstance(error, FileNotFoundError):
                 raise
             if self._read(crawl) != data:  # the client repeats a request whose answer was lost: then it is ours
-                raise StorageTaken(self._shown, crawl) from None
+                raise taken(self._shown, crawl) from None
             answer = {}
         known.version = answer.get("ETag") or self._version(crawl)
 

@@ -15,7 +15,7 @@ from windrow import storage as addresses
 from windrow.batch.storages import merged
 from windrow.batch.storages.feed import Feed
 from windrow.batch.storages.merged import MergedFeed
-from windrow.batch.storages.protocol import Storage, StorageBatch, StoragePosition, StorageTaken
+from windrow.batch.storages.protocol import Storage, StorageBatch, StoragePosition, taken
 from windrow.takedown import Takedown
 
 
@@ -135,6 +135,6 @@ def alone(options: StoreOptions) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise StorageTaken(target, str(options.directory)) from None
+        raise taken(target, str(options.directory)) from None
     finally:
         os.close(handle)

@@ -15,12 +15,11 @@ class StorageLost(ConfigError):
 
 
 class StorageTaken(ConfigError):
-    """Another process has stored more of this crawl since this one has read the position. Nothing was written."""
+    """Another process stores this crawl, or has stored more of it than this one knows. Nothing was written."""
 
-    def __init__(self, shown: str, crawl: str) -> None:
-        super().__init__(
-            f"another process stores {crawl} in {shown}; wait for its end, then run the same command again"
-        )
+
+def taken(shown: str, crawl: str) -> StorageTaken:
+    return StorageTaken(f"another process stores {crawl} in {shown}; wait for its end and run the same command again")
 
 
 class StoragePosition(msgspec.Struct, frozen=True, kw_only=True):

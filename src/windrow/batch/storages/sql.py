@@ -19,7 +19,7 @@ from windrow.batch.storages.protocol import (
     StorageBatch,
     StorageLost,
     StoragePosition,
-    StorageTaken,
+    taken,
 )
 from windrow.config import ConfigError
 
@@ -135,12 +135,12 @@ class SqlStorage:
             statement = f"UPDATE {POSITIONS.name} SET position = {mark} WHERE crawl = {mark} AND position = {mark}"
             cursor.execute(statement, (position, crawl, known))
             if cursor.rowcount != 1:
-                raise StorageTaken(self._shown, crawl)
+                raise taken(self._shown, crawl)
         elif position:
             try:
                 cursor.execute(f"INSERT INTO {POSITIONS.name} VALUES ({mark}, {mark})", (crawl, position))
             except self._dialect.exists:
-                raise StorageTaken(self._shown, crawl) from None
+                raise taken(self._shown, crawl) from None
 
     def close(self) -> None:
         with contextlib.suppress(self._dialect.error):  # it may be lost already
