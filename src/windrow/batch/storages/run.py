@@ -18,6 +18,7 @@ from windrow.batch.storages.part import StoredPart, StoreSummary, alone
 from windrow.batch.storages.part import StoreOptions as StoreOptions
 from windrow.batch.storages.protocol import Storage, StorageLost, StorageTaken
 from windrow.config import ConfigError
+from windrow.units import count
 
 _LOOK = 1.0  # seconds between two looks at a crawl that is followed
 _AGAIN = 5.0  # seconds before a shard that could not be stored is tried again
@@ -74,15 +75,15 @@ def run_all(options: StoreOptions, context: StoreContext, held: Callable[[], Col
     """Store what is committed of the shards that are held; if they are followed, until `context.running` says no.
 
     A shard that is not held any more is stored up to its end, and left. A shard that cannot be stored does not keep the
-    others from it: it is noted, tried again, and refused at the end. A server that is lost is waited for: without a
+    others from it: it is noted and tried again, and the run ends with an error. A server that is lost is waited for: without a
     limit while the shards are followed, otherwise about half a minute.
     """
     work = _Many(options, context, held)
     with work.locks:
         _persist(options, context, work, lambda: options.follow and context.running())
-    problems = [problem for problem in work.problems.values() if problem]
+    problems = sum(1 for problem in work.problems.values() if problem)
     if problems:
-        raise ConfigError(problems[0])
+        raise ConfigError(f"{count(problems, 'shard')} could not be stored; see above")
     return work.summary()
 
 
