@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,23 @@ def test_what_is_held_comes_line_by_line_and_what_is_stored_once_is_named_once(t
     assert held.running()
     running.clear()
     assert not held.running()
+
+
+def test_a_shard_whose_directory_is_lost_while_it_is_followed_is_stored_from_its_new_log(
+    sqlite: Kind, shards: list[GrowingCrawl], tmp_path: Path
+) -> None:
+    """The new log is shorter than the old one, and stays so."""
+    commit(shards[0], 6)
+
+    def lose() -> None:
+        for name in ("log", "corpus"):
+            shutil.rmtree(shards[0].directory / name)
+
+    def begin() -> None:
+        with crawls.shard(tmp_path / "news", 0, incarnation=9, first=50) as begun:
+            commit(begun)
+
+    world = World(lose, begin, lambda: None)
+    world.run(sqlite.url, lambda: places(shards[:1]), tmp_path)
+    assert texts(sqlite) == expected(51, *range(50))
+    assert len(world.notes) == 1 and "news/000 has a new log" in world.notes[0]

@@ -21,6 +21,7 @@ from windrow.log import purges
 
 ROWS = 2000  # documents and captures of a batch, about
 TEXT = 16 << 20  # bytes of text of a batch, about
+_MARK = 512  # bytes of a log that no other log begins with
 
 Places = dict[tuple[str, int], str]  # archive file and offset -> URL
 
@@ -58,6 +59,13 @@ class Feed:
                 log=frame.incarnation,
             )
         return None
+
+    def mark(self) -> bytes:
+        """Return what changes if the log is replaced by another one: its first bytes, which have its time."""
+        for name in log.names(self._log)[:1]:
+            with (self._log / name).open("rb") as file:
+                return file.read(_MARK)
+        return b""
 
     def resume(self, stored: StoragePosition) -> StoragePosition | None:
         """Return where to continue, if a storage is at this position; None: this log has no frame yet.

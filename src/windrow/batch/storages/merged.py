@@ -33,6 +33,9 @@ class MergedFeed:
         digest = hashlib.blake2b((self._directory / inputs.FILE).read_bytes(), digest_size=6).digest()
         return StoragePosition(crawl=self.name, first=float(int.from_bytes(digest)))
 
+    def mark(self) -> bytes:
+        return b""  # it never changes
+
     def resume(self, stored: StoragePosition) -> StoragePosition:
         """Return where to continue; refuse a position that is not one of this corpus."""
         if stored.first != self.start().first:

@@ -52,6 +52,7 @@ class StoredPart:
         self.summary = StoreSummary(target=addresses.without_password(options.target), crawl=self._feed.name)
         self._position: StoragePosition | None = None
         self._known = False  # whether the position is that of the storage
+        self._mark = b""  # of the log that the position is of
         self._read: tuple[list[tuple[int, int]], Takedown, str] | None = None  # state of the lists, all lines, digest
 
     def forget(self) -> None:
@@ -60,6 +61,9 @@ class StoredPart:
 
     def drain(self, storage: Storage) -> None:
         """Write everything that is committed."""
+        mark = self._feed.mark()
+        if mark != self._mark:  # it has begun, or its directory was lost and begun again
+            self._mark, self._known = mark, False
         if not self._known and not self._ask(storage):
             return
         position = self._position or self._feed.start()
