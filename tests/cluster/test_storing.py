@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import random
 import signal
 import sqlite3
 import time
@@ -196,23 +195,25 @@ def test_a_crawl_with_shards_stores_each_document_once(tmp_path: Path) -> None:
 def test_kills_of_shards_of_their_directories_and_of_the_storing_process_leave_each_document_once(
     seed: int, tmp_path: Path
 ) -> None:
-    database, chance = tmp_path / "corpus.db", random.Random(seed)
+    database = tmp_path / "corpus.db"
     words = ["--shards", "4", "--store-to", f"sqlite:///{database}"]
     with (
         World(seed=seed, pages=500, hosts=12, domains=True, kinds=("absent",)) as world,
         serve() as redis,
     ):
-        directory = truth.prepare(tmp_path / "crawl", world, *OPTIONS, *truth.TEXT)
+        directory = truth.prepare(tmp_path / "crawl", world, *OPTIONS, *truth.TEXT, "fetch.delay=0.4")
         running = start(directory, *words, "--redis", redis.url)
         storm = Storm(seed, running, directory, redis)
         kills = 0
         try:
+            end = time.monotonic() + PATIENCE
+            while not (database.exists() and stored(database)) and time.monotonic() < end:
+                time.sleep(0.05)
             for _ in range(8):
-                storm.rage(len(storm.done) + 2, ("kill", "lose", "kill redis", "empty"))
+                storm.rage(len(storm.done) + 2, ("kill", "lose", "lose", "kill redis", "empty"))
                 for child in storing_processes(running.pid) if running.poll() is None else []:
-                    if chance.random() < 0.6:
-                        os.kill(child, signal.SIGKILL)
-                        kills += 1
+                    os.kill(child, signal.SIGKILL)
+                    kills += 1
             _, err = running.communicate(timeout=300)
         finally:
             crashing.kill(running)

@@ -5,6 +5,7 @@ was, and everything is stored. The address comes to it through a pipe: a passwor
 For a crawl with shards `cluster.storing` does the same.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +18,10 @@ from windrow.cli.terminal import command, note
 from windrow.config import ConfigError
 from windrow.storage import without_password
 
+VARIABLE = "WINDROW_STORE_TO"
 HELP = "Store the documents there too, as `windrow store` does; -: read the address from standard input."
 StoreTo = Annotated[str, typer.Option("--store-to", help=HELP, metavar="URL", show_default=False)]
-NodeStoreTo = Annotated[
-    str, typer.Option("--store-to", help=HELP, metavar="URL", show_default=False, envvar="WINDROW_STORE_TO")
-]
+NodeStoreTo = Annotated[str, typer.Option("--store-to", help=HELP, metavar="URL", show_default=False, envvar=VARIABLE)]
 StoreCaptures = Annotated[bool, typer.Option("--store-captures", help="With --store-to: a row per capture too.")]
 
 
@@ -33,7 +33,9 @@ class StoreTarget(NamedTuple):
 
 
 def target(url: str, captures: bool) -> StoreTarget:
-    """Return what the options say."""
+    """Return what the options say. The processes that this one starts need not know the address from the
+    environment."""
+    os.environ.pop(VARIABLE, None)
     if captures and not url:
         raise ConfigError("--store-captures says what is stored; say where with --store-to URL")
     return StoreTarget(sys.stdin.readline().strip() if url == "-" else url, captures)

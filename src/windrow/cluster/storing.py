@@ -50,7 +50,8 @@ class ShardStoring:
         self._seen.update(places)
 
     def hold(self, places: Collection[Path]) -> None:
-        """Follow these shards from now on. What was held before and is not among them is stored up to its end."""
+        """Follow these shards from now on. Shards that were held before and are not among them are stored up to their
+        end."""
         if self._held == frozenset(places):
             return
         self._held = frozenset(places)

@@ -34,7 +34,7 @@ class HeldShards:
         self._thread.start()
 
     def __call__(self) -> set[Path]:
-        """Return what is to be stored now. What is to be stored once is named in one call only."""
+        """Return what is to be stored now. Shards that are to be stored once are named in one call only."""
         with self._lock:
             once, self._once = self._once, set()
         return {place for place in {*self._held, *once} if place.is_dir()}  # it may have been moved away meanwhile

@@ -55,7 +55,7 @@ class _Row(msgspec.Struct):
 _row = msgspec.json.Decoder(_Row).decode
 
 
-class _Known(msgspec.Struct):
+class _KnownPosition(msgspec.Struct):
     """The position of a crawl, as this process has read or written it last."""
 
     data: bytes = b""  # of its file; empty: there is none
@@ -88,7 +88,7 @@ class ObjectStorage:
         self._whole, self._renamed = protocol in _WHOLE, protocol in _RENAMED
         self._conditional = protocol in _CONDITIONAL
         self._writer = secrets.token_hex(4)
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _KnownPosition] = {}
 
     def check(self) -> None:
         """Refuse an address that cannot be written, before any document is read."""
@@ -96,7 +96,7 @@ class ObjectStorage:
 
     def position(self, crawl: str) -> StoragePosition | None:
         self._recover(crawl)
-        known = self._known[crawl] = _Known()
+        known = self._known[crawl] = _KnownPosition()
         if self._conditional:  # before it is read: if it changes meanwhile, the version is too old and not too new
             known.version = self._version(crawl)
         known.data = self._read(crawl)
@@ -131,7 +131,7 @@ class ObjectStorage:
             raise
         known.writers, known.frame = writers, batch.position.frame
 
-    def _has_the_rest(self, known: _Known, first: int) -> bool:
+    def _has_the_rest(self, known: _KnownPosition, first: int) -> bool:
         """Return whether everything from a frame on is this process's own already."""
         return bool(known.writers) and known.writers[-1][0] == self._writer and known.writers[-1][1] <= first
 
@@ -162,10 +162,10 @@ class ObjectStorage:
                 with contextlib.suppress(ConfigError):  # it is lost, or another process has it: that one will see them
                     self._own(crawl)
 
-    def _own(self, crawl: str) -> _Known:
+    def _own(self, crawl: str) -> _KnownPosition:
         """Return what is known of a crawl, if that still holds. Remove files that an interrupted process has left: the
         position that is written instead of theirs has been found in place, so theirs will not be accepted."""
-        known = self._known.setdefault(crawl, _Known())
+        known = self._known.setdefault(crawl, _KnownPosition())
         if self._read(crawl) != known.data:
             raise taken(self._shown, crawl)
         passed = [path for path in known.loose if _parts(path)[0] <= known.frame]

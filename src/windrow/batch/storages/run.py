@@ -45,8 +45,8 @@ class StoreContext(msgspec.Struct, frozen=True):
     sleep: Callable[[float], None] = time.sleep
 
 
-class _Work(Protocol):
-    """What is to be stored."""
+class _StoreWork(Protocol):
+    """One crawl, or several shards."""
 
     def bring(self, storage: Storage) -> None:
         """Store it all. StorageLost: do that again with a new connection."""
@@ -75,8 +75,8 @@ def run_all(options: StoreOptions, context: StoreContext, held: Callable[[], Col
     """Store what is committed of the shards that are held; if they are followed, until `context.running` says no.
 
     A shard that is not held any more is stored up to its end, and left. A shard that cannot be stored does not keep the
-    others from it: it is noted and tried again, and the run ends with an error. A server that is lost is waited for: without a
-    limit while the shards are followed, otherwise about half a minute.
+    others from it: it is noted and tried again, and the run ends with an error. A server that is lost is waited for:
+    without a limit while the shards are followed, otherwise about half a minute.
     """
     work = _Many(options, context, held)
     with work.locks:
@@ -87,7 +87,7 @@ def run_all(options: StoreOptions, context: StoreContext, held: Callable[[], Col
     return work.summary()
 
 
-def _persist(options: StoreOptions, context: StoreContext, work: _Work, patient: Callable[[], bool]) -> None:
+def _persist(options: StoreOptions, context: StoreContext, work: _StoreWork, patient: Callable[[], bool]) -> None:
     """Do the work over as many connections as it takes. `patient`: whether to wait for a server without a limit."""
     storage = storages.open(options.target, options.captures)
     failures, before = 0, -1
@@ -145,7 +145,7 @@ class _One:
             context.sleep(_LOOK)
 
 
-class _Shard(msgspec.Struct):
+class _StoredShard(msgspec.Struct):
     """A shard that is being stored."""
 
     part: StoredPart
@@ -158,7 +158,7 @@ class _Many:
 
     def __init__(self, options: StoreOptions, context: StoreContext, held: Callable[[], Collection[Path]]) -> None:
         self._options, self._context, self._held = options, context, held
-        self._shards: dict[Path, _Shard] = {}
+        self._shards: dict[Path, _StoredShard] = {}
         self._again: dict[Path, float] = {}  # not to be tried before
         self._summaries: dict[Path, StoreSummary] = {}
         self.problems: dict[Path, str] = {}  # why a shard is not stored; "": it is
@@ -223,7 +223,7 @@ class _Many:
             stack.enter_context(alone(options))
             part = StoredPart(options, self._context.note, self._watch)
             lock = self.locks.enter_context(stack.pop_all())
-        self._shards[place] = _Shard(part, lock)
+        self._shards[place] = _StoredShard(part, lock)
         part.summary = self._summaries.setdefault(place, part.summary)
 
     def _drain(self, place: Path, storage: Storage) -> None:
