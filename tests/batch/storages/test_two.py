@@ -1,6 +1,7 @@
 """Two processes that store the same crawl at the same time, as two nodes do while a shard moves: one contract for every
 kind of storage."""
 
+import contextlib
 import random
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from tests.batch.storages import crawls
 from tests.batch.storages.conftest import Kind
 from tests.batch.storages.crawls import GrowingCrawl, growing, sample
-from tests.batch.storages.test_storages import expected, store, texts
+from tests.batch.storages.test_storages import Killed, expected, store, texts
 from windrow.batch import storages
 from windrow.batch.storages import feed as feeds
 from windrow.batch.storages.feed import Feed
@@ -43,6 +44,16 @@ class Writer:
         batch = self._batches.pop(0)
         self.storage.write(batch)
         self._position = batch.position
+
+    def die(self) -> None:
+        """End after the rows of the next batch are written, and before its position is."""
+
+        def advance(*given: object) -> None:
+            raise Killed
+
+        self.storage._advance = advance  # type: ignore[attr-defined]
+        with pytest.raises(Killed):
+            self.write()
 
 
 def numbers(kind: Kind) -> list[int]:
@@ -90,19 +101,42 @@ def test_writers_that_come_and_die_at_any_time_leave_each_document_once(
             elif step < 0.5 or not writers:
                 monkeypatch.setattr(feeds, "ROWS", chance.randint(1, 6))
                 writers.append(Writer(kind, crawl))
-            elif (writer := chance.choice(writers)).left:
+            elif (writer := chance.choice(writers)).left and step > 0.9:
+                with contextlib.suppress(StorageTaken):
+                    writer.die()
+                writers.remove(writer)
+            elif writer.left:
                 try:
                     writer.write()
                 except StorageTaken:
                     writers.remove(writer)
                     writer.storage.close()
             else:
-                writers.remove(writer)  # it dies, and closes nothing
+                writers.remove(writer)  # it ends without a word
         store(crawl.directory, kind.url, captures=True)
         assert texts(kind) == expected(crawl.pages)
         assert numbers(kind) == list(range(crawl.pages))
     for writer in writers:
         writer.storage.close()
+
+
+def test_a_file_without_a_position_is_gone_before_the_next_writer_writes(kind: Kind, tmp_path: Path) -> None:
+    """So a reader of a folder never sees a document twice, whoever was killed; and its writer, if it lives, is too
+    late."""
+    with growing(tmp_path / "mycrawl", frames=1) as crawl:
+        one = Writer(kind, crawl)
+        late = Writer(kind, crawl)
+        one.die()
+        crawl.commit([sample(3)])
+        two = Writer(kind, crawl)
+        assert kind.name.startswith("mongo") or texts(kind) == {}
+        if kind.name in ("directory", "s3"):
+            with pytest.raises(StorageTaken):
+                late.write()
+        two.write()
+        assert texts(kind) == expected(4)
+        for writer in (one, late, two):
+            writer.storage.close()
 
 
 def test_a_shard_that_was_begun_again_replaces_the_rows_of_its_lost_log(kind: Kind, tmp_path: Path) -> None:

@@ -6,8 +6,9 @@
 
 The position is written after the files of its batch. Every process that writes has a random name, which is in the names
 of its files: two processes never write the same file. The position says which writer has which frames, so a file of a
-batch whose position was never written, or was refused, is known as loose, and is removed. A file appears when it is
-complete.
+batch whose position was never written is known as loose. A process that finds such files makes the position its own,
+after which the writer of the file cannot replace it any more, and removes them before it writes. A file appears when it
+is complete.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import functools
 import gzip
 import re
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ _NEW, _READY = ".new", ".ready"  # being written; complete, and newer than the f
 _SUFFIX = ".jsonl.gz"
 _NAME = re.compile(r"/(\d+)(?:-([0-9a-f]+))?\.jsonl\.gz$")
 _DOCUMENTS, _CAPTURES = "documents", "captures"
+_GRACE = 2.0  # seconds in which a process that has compared a position replaces it, unless it is stopped meanwhile
 _REFUSED = ("PreconditionFailed", "ConditionalRequestConflict")  # codes of S3: the position is another one
 _UNKNOWN = ("NotImplemented",)  # an older server that speaks the language of S3
 
@@ -62,7 +65,6 @@ class _KnownPosition(msgspec.Struct):
     version: str = ""  # of the file, where the storage has versions
     frame: int = 0
     writers: Writers = ()
-    loose: list[str] = []  # files that belong to no position, as far as it was known when they were listed
 
     def owns(self, path: str) -> bool:
         """Return whether a file of documents or captures belongs to the position."""
@@ -70,10 +72,17 @@ class _KnownPosition(msgspec.Struct):
         owner = next((name for name, first in reversed(self.writers) if first <= frame), "")
         return frame <= self.frame and writer == owner
 
+    def writers_with(self, name: str, first: int) -> Writers:
+        """Return the writers if everything from a frame on belongs to this one."""
+        if self.writers and self.writers[-1][0] == name and self.writers[-1][1] <= first:
+            return self.writers
+        return (*(one for one in self.writers if one[1] < first), (name, first))
+
 
 class _PositionFile(msgspec.Struct):
     """What position.json has besides the position itself."""
 
+    crawl: str = ""  # empty: there is no position yet, only a writer
     writers: Writers = ()
 
 
@@ -101,14 +110,28 @@ class ObjectStorage:
             known.version = self._version(crawl)
         known.data = self._read(crawl)
         try:
-            found = msgspec.json.decode(known.data, type=StoragePosition) if known.data else None
-            known.writers = msgspec.json.decode(known.data, type=_PositionFile).writers if known.data else ()
+            file = msgspec.json.decode(known.data or b"{}", type=_PositionFile)
+            found = msgspec.json.decode(known.data, type=StoragePosition) if file.crawl else None
         except msgspec.MsgspecError as error:
             problem = f"{self._shown}: {self._place(crawl)} is damaged ({error})"
             raise ConfigError(f"{problem}; delete the folder of this crawl") from None
-        known.frame = found.frame if found is not None else 0
-        known.loose = [path for path in self._files(crawl) if not known.owns(path)]
+        known.frame, known.writers = (found.frame if found is not None else 0), file.writers
+        loose = [path for path in self._files(crawl) if not known.owns(path)]
+        if loose:
+            self._take_over(crawl, loose)
         return found
+
+    def _take_over(self, crawl: str, loose: Sequence[str]) -> None:
+        """Let no other process replace the position, then remove the files that one has left without a position."""
+        known = self._known[crawl]
+        writers = known.writers_with(self._writer, known.frame + 1)
+        self._advance(crawl, msgspec.json.encode({**msgspec.json.decode(known.data or b"{}"), "writers": writers}))
+        known.writers = writers
+        if not self._conditional:  # a process that has compared already may still replace it
+            time.sleep(_GRACE)
+        self._own(crawl)
+        for path in loose:
+            self._delete(path)
 
     def write(self, batch: StorageBatch) -> None:
         crawl = batch.position.crawl
@@ -119,8 +142,7 @@ class ObjectStorage:
         }
         for kind, lines in rows.items():
             self._put(crawl, kind, batch.first, lines)
-        earlier = tuple(one for one in known.writers if one[1] < batch.first)
-        writers = known.writers if self._has_the_rest(known, batch.first) else (*earlier, (self._writer, batch.first))
+        writers = known.writers_with(self._writer, batch.first)
         data = msgspec.json.encode({**msgspec.to_builtins(batch.position), "writers": writers})
         try:
             self._advance(crawl, data)
@@ -130,10 +152,6 @@ class ObjectStorage:
                     self._delete(self._name(crawl, kind, batch.first))
             raise
         known.writers, known.frame = writers, batch.position.frame
-
-    def _has_the_rest(self, known: _KnownPosition, first: int) -> bool:
-        """Return whether everything from a frame on is this process's own already."""
-        return bool(known.writers) and known.writers[-1][0] == self._writer and known.writers[-1][1] <= first
 
     def remove(self, crawl: str, gone: Gone) -> int:
         """Read every file and write those again that have such a page."""
@@ -151,27 +169,18 @@ class ObjectStorage:
         return removed
 
     def clear(self, crawl: str) -> None:
-        self._own(crawl).loose = []
+        self._own(crawl)
         for path in self._files(crawl):
             self._delete(path)
 
     def close(self) -> None:
-        """Remove what is loose. Nothing else is open between two calls."""
-        for crawl, known in self._known.items():
-            if known.loose:
-                with contextlib.suppress(ConfigError):  # it is lost, or another process has it: that one will see them
-                    self._own(crawl)
+        """Nothing is open between two calls."""
 
     def _own(self, crawl: str) -> _KnownPosition:
-        """Return what is known of a crawl, if that still holds. Remove files that an interrupted process has left: the
-        position that is written instead of theirs has been found in place, so theirs will not be accepted."""
+        """Return what is known of a crawl, if that still holds."""
         known = self._known.setdefault(crawl, _KnownPosition())
         if self._read(crawl) != known.data:
             raise taken(self._shown, crawl)
-        passed = [path for path in known.loose if _parts(path)[0] <= known.frame]
-        for path in passed:
-            self._delete(path)
-            known.loose.remove(path)
         return known
 
     def _advance(self, crawl: str, data: bytes) -> None:
