@@ -2,17 +2,46 @@
 
 A shard is a crawl directory of its own. The registered domain decides the shard, for ever: neither the number of shards
 nor the hash may change during a crawl. `windrow.cluster` moves the links between shards; the frames of their logs say
-which links were sent and how far the links of others were admitted. Everything here is pure.
+which links were sent and how far the links of others were admitted. All of that is pure; `identity` reads a file.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 import xxhash
 
+from windrow.config import ConfigError
 from windrow.data import Exchanged, Frame, Task, Watermark
 
 KEPT = 32  # incarnations that are remembered; a watermark of an older one counts as none, and all links are sent again
+
+
+class JobIdentity(msgspec.Struct, frozen=True):
+    """A crawl with shards, as far as everyone must know it; `cluster` has the whole record."""
+
+    id: str
+    name: str
+    shards: int
+
+
+class ShardIdentity(msgspec.Struct, frozen=True):
+    """Whose shard a directory is."""
+
+    job: JobIdentity
+    shard: int = -1  # -1: of the directory that holds the shards
+
+
+def identity(directory: Path) -> ShardIdentity | None:
+    """Return whose shard a directory is; None if it is not of a crawl with shards."""
+    path = directory / "job.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ShardIdentity)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        fix = "restore it from another node, or from the directory of a shard"
+        raise ConfigError(f"{path} cannot be read ({error}); {fix}") from None
 
 
 def shard_of(domain: str, shards: int) -> int:

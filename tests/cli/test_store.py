@@ -1,7 +1,9 @@
 """`windrow crawl --store-to` and `windrow store` on a crawl of the demo web."""
 
 import fcntl
+import io
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +17,9 @@ import pytest
 from tests import crashing
 from windrow import demo
 from windrow.batch.committed import Lengths
-from windrow.cli.storing import StoringProcess
+from windrow.cli import storing
+from windrow.cli.storing import StoreTarget, StoringProcess
+from windrow.config import ConfigError
 from windrow.corpus import reader
 from windrow.demo import web
 
@@ -127,8 +131,17 @@ def test_a_process_that_stores_and_fails_is_reported_with_the_command_to_repeat(
         return subprocess.Popen([sys.executable, "-c", f"raise SystemExit({int(mode == '--follow')})"])
 
     monkeypatch.setattr(StoringProcess, "_begin", begin)
-    with StoringProcess(tmp_path, "mysql://me:secret@host/db") as storing:
-        storing.start()
-    assert storing.failed
+    with StoringProcess(tmp_path, StoreTarget("mysql://me:secret@host/db", captures=True)) as child:
+        child.start()
+    assert child.failed
     said = capsys.readouterr().err
-    assert f"store {tmp_path} --to mysql://me@host/db" in said and "secret" not in said
+    assert f"store {tmp_path} --to mysql://me@host/db --captures\n" in said and "secret" not in said
+
+
+def test_an_address_comes_from_standard_input_and_leaves_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WINDROW_STORE_TO", "mysql://me:secret@host/db")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("mongodb://host/db\nsomething else\n"))
+    assert storing.target("-", captures=True) == ("mongodb://host/db", True)
+    assert "WINDROW_STORE_TO" not in os.environ
+    with pytest.raises(ConfigError, match="say where with --store-to URL"):
+        storing.target("", captures=True)

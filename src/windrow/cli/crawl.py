@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from windrow import config, files, seeds
-from windrow.cli import lines, shards
+from windrow.cli import lines, shards, storing
 from windrow.cli.run import Voice, run
 from windrow.cli.shards import ENDINGS
-from windrow.cli.storing import StoringProcess
+from windrow.cli.storing import StoreCaptures, StoreTo, StoringProcess
 from windrow.cli.terminal import (
     Directory,
     Json,
@@ -149,10 +149,8 @@ def crawl(
         str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
     ] = "",
     settings: Settings = None,
-    store_to: Annotated[
-        str,
-        typer.Option(help="Store the documents there too, as `windrow store` does.", metavar="URL", show_default=False),
-    ] = "",
+    store_to: StoreTo = "",
+    store_captures: StoreCaptures = False,
     wanted: Annotated[
         int,
         typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N", show_default=False),
@@ -174,14 +172,13 @@ def crawl(
     limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
     limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
     given = [*(settings or []), *limits]
+    where = storing.target(store_to, store_captures)
     if wanted or is_divided(directory):
-        if store_to:
-            raise ConfigError("--store-to cannot be used with shards; run windrow store for each of DIR/shards")
-        return shards.crawl_all(directory, wanted, given, shards.Service(redis, metrics), as_json)
+        return shards.crawl_all(directory, wanted, given, shards.Service(redis, metrics, where), as_json)
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     options = load(directory, given)
-    with StoringProcess(directory, store_to) as storing:
-        ending = run(directory, options, given, voice, begun=storing.start, metrics=metrics)
+    with StoringProcess(directory, where) as child:
+        ending = run(directory, options, given, voice, begun=child.start, metrics=metrics)
     if as_json:
         print_json(ending)
     elif not quiet and not log_json:  # programs have the last line
@@ -191,7 +188,7 @@ def crawl(
             out.print(f"--set {', '.join(settings)} held for this run only; {keep}")
     if ending.why == "offline":
         raise typer.Exit(1)
-    if storing.failed:
+    if child.failed:
         raise typer.Exit(2)
 
 

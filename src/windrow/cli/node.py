@@ -2,15 +2,17 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from windrow.cli import lines
+from windrow.cli import lines, storing
 from windrow.cli.registry import RedisUrl
-from windrow.cli.shards import load_cluster
+from windrow.cli.shards import load_cluster, stored
+from windrow.cli.storing import NodeStoreTo, StoreCaptures, StoreTarget
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl.ending import STOPS
@@ -40,6 +42,8 @@ def node(
         ),
     ] = 600.0,
     until_done: Annotated[bool, typer.Option("--until-done", help="End when all jobs are done or stopped.")] = False,
+    store_to: NodeStoreTo = "",
+    store_captures: StoreCaptures = False,
     metrics: Metrics = "",
     log_json: lines.LogJson = False,
     as_json: Json = False,
@@ -64,24 +68,42 @@ def node(
     )
 
     show = _print if as_json else _write if log_json else _show
+    where = storing.target(store_to, store_captures)
 
-    async def run(served: endpoint.Joint) -> Any:
+    async def run(served: endpoint.Joint) -> tuple[Any, bool]:
         given = msgspec.structs.replace(options, metrics=served.url, arguments=tuple(served.arguments))
-        made = nodes.ClusterNode(given, show)
-        for number in STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, made.stop)
-        return await made.run()
+        return await _run(given, show, where)
 
-    async def main() -> Any:
+    async def main() -> tuple[Any, bool]:
         if not metrics:
             return await run(endpoint.Joint("", []))
         async with endpoint.joint(metrics) as served:
             note(f"metrics are served at {served.url}")
             return await run(served)
 
-    ending = asyncio.run(main())
+    ending, is_stored = asyncio.run(main())
     if as_json:
         _print(ending)
+    if not is_stored:
+        note("windrow: some documents are not stored; the next start of this node continues")
+        raise typer.Exit(2)
+
+
+async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) -> tuple[Any, bool]:
+    """Run a node; return how it ended, and whether everything is stored."""
+
+    def tell(text: str) -> None:
+        show(load_cluster("events").make(options.name, "note", text))
+
+    async with stored(where, tell) as child:
+        made = load_cluster("node").ClusterNode(options, show)
+        for number in STOPS:
+            asyncio.get_running_loop().add_signal_handler(number, made.stop)
+        if child is not None:
+            child.know(sorted(options.directory.glob("*/shards/[0-9]*")))
+            made.holds = child.hold
+        ending = await made.run()
+    return ending, child is None or not child.failed
 
 
 def _print(record: Any) -> None:

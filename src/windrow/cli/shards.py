@@ -1,9 +1,12 @@
 """`windrow crawl --shards` and `windrow shard`: a crawl in several processes."""
 
 import asyncio
+import contextlib
 import functools
 import importlib
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
@@ -12,6 +15,7 @@ import typer
 
 from windrow.cli import lines
 from windrow.cli.run import run
+from windrow.cli.storing import StoreTarget, note_rest
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
@@ -39,6 +43,7 @@ class Service(NamedTuple):
 
     redis: str  # "": to a server that it starts itself
     metrics: str  # "": nowhere
+    store: StoreTarget = StoreTarget()
 
 
 def shard(
@@ -87,7 +92,7 @@ def _lease(text: str) -> tuple[str, int]:
 
 def crawl_all(directory: Path, number: int, given: list[str], service: Service, as_json: bool) -> None:
     """Crawl with all shards of a directory and print how that ended."""
-    ending = crawl(directory, load(directory, given), number, given, service)
+    ending, stored = crawl(directory, load(directory, given), number, given, service)
     if as_json:
         print_json(ending)
     elif lines.are_json():
@@ -95,10 +100,13 @@ def crawl_all(directory: Path, number: int, given: list[str], service: Service, 
         lines.write(LogLine("info", "end", f"all shards have ended ({ending.why})", figures))
     else:
         show_ending(directory, ending, ENDINGS)
+    if not stored:
+        note_rest(directory, service.store)
+        raise typer.Exit(2)
 
 
-def crawl(directory: Path, options: Config, shards: int, settings: list[str], service: Service) -> Any:
-    """Crawl with all shards of a directory; return how that ended."""
+def crawl(directory: Path, options: Config, shards: int, settings: list[str], service: Service) -> tuple[Any, bool]:
+    """Crawl with all shards of a directory; return how that ended, and whether everything is stored."""
     if (directory / "state.json").exists():
         raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
@@ -106,13 +114,17 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     arguments = [word for setting in settings for word in ("--set", setting)]
     arguments += ["--log-json"] if lines.are_json() else []
 
-    async def run(more: list[str]) -> Any:
-        supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
-        for number in STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
-        return await supervisor.run()
+    async def run(more: list[str]) -> tuple[Any, bool]:
+        async with stored(service.store, note) as storing:
+            supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
+            for number in STOPS:
+                asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+            if storing is not None:
+                storing.hold(directories.shards(directory))
+            ending = await supervisor.run()
+        return ending, storing is None or not storing.failed
 
-    async def main() -> Any:
+    async def main() -> tuple[Any, bool]:
         if not service.metrics:
             return await run([])
         async with endpoint.joint(service.metrics) as served:
@@ -120,6 +132,14 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
             return await run(served.arguments)
 
     return asyncio.run(main())
+
+
+def stored(where: StoreTarget, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Any]:
+    """Store the documents of shards during a block, if there is an address; None otherwise."""
+    if not where.url:
+        return contextlib.nullcontext()
+    found: AbstractAsyncContextManager[Any] = load_cluster("storing").storing(where.url, where.captures, tell)
+    return found
 
 
 def show_ending(directory: Path, ending: Any, words: dict[str, str]) -> None:

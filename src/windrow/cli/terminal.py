@@ -21,32 +21,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from windrow import config, units
+from windrow import config, shards, units
 from windrow.cli import completion, lines
 from windrow.config import Config, ConfigError
+from windrow.shards import JobIdentity
 
 Item = TypeVar("Item")
 Row = tuple[str, str, str]  # label, value, note
 Section = tuple[str, list[Row]]  # heading, rows
 
-WHOLE = ("crawl", "status")  # commands that work on a crawl with shards as a whole
+WHOLE = ("crawl", "status", "store")  # commands that work on a crawl with shards as a whole
 
 
 def is_divided(directory: Path) -> bool:
     """Return whether a directory is that of a crawl with shards, which are crawl directories of their own."""
     return (directory / "shards").is_dir() and (directory / "job.json").exists()
-
-
-class _JobPart(msgspec.Struct):
-    """What job.json says, as far as it is needed here: `cluster.directories` needs the library of Redis."""
-
-    id: str
-    name: str
-    shards: int
-
-
-class _JobFile(msgspec.Struct):
-    job: _JobPart
 
 
 def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
@@ -56,7 +45,7 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     them instead, with this hint.
     """
     places: list[Path] = []
-    jobs: dict[str, tuple[_JobPart, list[int]]] = {}
+    jobs: dict[str, tuple[JobIdentity, list[int]]] = {}
     for path in paths:
         if not is_divided(path):
             places.append(path)
@@ -65,22 +54,15 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
         if not found:
             raise ConfigError(f"{path} has none of its shards; give a directory of a node that has some")
         places += found
-        job = _job(path)
-        jobs.setdefault(job.id, (job, []))[1].extend(int(place.name) for place in found)
+        known = shards.identity(path)
+        assert known is not None
+        jobs.setdefault(known.job.id, (known.job, []))[1].extend(int(place.name) for place in found)
     for job, numbers in jobs.values():
         _check_parts(job, numbers, whole)
     return places
 
 
-def _job(path: Path) -> _JobPart:
-    try:
-        return msgspec.json.decode((path / "job.json").read_bytes(), type=_JobFile).job
-    except msgspec.MsgspecError as error:
-        fix = "restore it from another node, or from the directory of a shard"
-        raise ConfigError(f"{path / 'job.json'} cannot be read ({error}); {fix}") from None
-
-
-def _check_parts(job: _JobPart, numbers: list[int], whole: str) -> None:
+def _check_parts(job: JobIdentity, numbers: list[int], whole: str) -> None:
     missing = units.ranges(set(range(job.shards)) - set(numbers))
     twice = units.ranges({number for number in numbers if numbers.count(number) > 1})
     if missing:

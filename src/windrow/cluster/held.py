@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -58,6 +59,11 @@ class Holdings:
     def working(self) -> list[Key]:
         """Those that were not asked to end."""
         return [key for key, held in self.shards.items() if not held.asked]
+
+    @property
+    def places(self) -> list[Path]:
+        """Their directories."""
+        return [held.local.place(held.shard) for held in self.shards.values()]
 
     def may_start(self, key: Key) -> bool:
         return key not in self.shards and self._again.get(key, 0.0) <= time.monotonic()

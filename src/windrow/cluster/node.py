@@ -91,6 +91,7 @@ class ClusterNode:
         self._silent: dict[str, float] = {}  # by data directory: since when no node of it was seen
         self._short = 0  # slots that were missing at the last look
         self._failure = ""
+        self.holds: Callable[[list[Path]], None] = lambda places: None  # called with the shards that it holds
 
     def stop(self, why: str = "stopped") -> None:
         """Give all shards back and end; asked twice, their processes give up the requests in flight."""
@@ -105,6 +106,7 @@ class ClusterNode:
             self._note("joined", f"{self._options.capacity.slots} slots, data in {self._options.directory}")
             while not self._why or self._holdings.shards:
                 await self._try_round()
+                self.holds(self._holdings.places)
                 self._wake.clear()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(ROUND):
@@ -115,6 +117,7 @@ class ClusterNode:
         finally:
             self._holdings.stop_all()
             await self._holdings.ended()
+            self.holds([])
             await self._answerer.close()
             await self._registry.client.close()
         return NodeEnding(self._why, time.monotonic() - self._began)

@@ -1,5 +1,6 @@
 """Every kind of storage, each with a reader that does not share our code."""
 
+import contextlib
 import gzip
 import json
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 from tests.batch.storages import servers
 from tests.batch.storages.mongo import MongoServer
 from tests.batch.storages.servers import Database, Server
+from windrow.batch.storages import objects
 
 Rows = list[dict[str, Any]]
 
@@ -61,12 +63,25 @@ def of_table(connection: Any) -> Callable[[str], Rows]:
     return rows
 
 
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for a process that has compared a position and not replaced it: a test knows that there is none."""
+    monkeypatch.setattr(objects, "_GRACE", 0.0)
+
+
 def of_files(system: Any, folder: str) -> Callable[[str], Rows]:
+    def contents(kind: str) -> list[bytes]:
+        """Read all files; once more if one of them is removed meanwhile."""
+        for _ in range(100):
+            system.invalidate_cache()
+            paths = [path for path in sorted(system.find(folder)) if f"/{kind}/" in path]
+            assert not [path for path in paths if not path.endswith(".jsonl.gz")], "no half-written file is left"
+            with contextlib.suppress(FileNotFoundError):
+                return [gzip.decompress(system.cat_file(path)) for path in paths]
+        raise AssertionError("files are removed without end")
+
     def rows(kind: str) -> Rows:
-        system.invalidate_cache()
-        paths = [path for path in sorted(system.find(folder)) if f"/{kind}/" in path]
-        assert not [path for path in paths if not path.endswith(".jsonl.gz")], "no half-written file is left"
-        lines = [line for path in paths for line in gzip.decompress(system.cat_file(path)).splitlines()]
+        lines = [line for content in contents(kind) for line in content.splitlines()]
         found = [json.loads(line) for line in lines]
         for row in found if kind == "documents" else []:
             row["text"] = "\n".join(paragraph["text"] for paragraph in row["paragraphs"])

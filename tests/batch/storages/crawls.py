@@ -1,6 +1,7 @@
 """A crawl directory that grows by hand, frame by frame, with documents and reports but without an archive."""
 
 import contextlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class GrowingCrawl:
         self._shards = Shards(directory, config.CorpusOptions(), "n0")
         self._log = Log(directory / "log", ("", 0))
         self._lengths: dict[str, int] = {}
+        self.incarnation = 0  # that the next frame names
         self.frames = 0
         self.pages = 0
 
@@ -44,7 +46,8 @@ class GrowingCrawl:
         entries += [self._entry(f"http://gone.example.org/{self.pages}", Reason.SERVER_ERROR, 0) for _ in range(failed)]
         lengths = self._shards.flush()
         self._lengths |= lengths
-        self._append(Frame(self.frames + 1, 1000.0 + self.frames, tuple(entries), lengths))
+        begun, self.incarnation = self.incarnation, 0
+        self._append(Frame(self.frames + 1, 1000.0 + self.frames + begun, tuple(entries), lengths, incarnation=begun))
 
     def purge(self, *pages: str) -> None:
         """Remove pages from the corpus as `windrow purge` does, after a frame that says so."""
@@ -93,4 +96,22 @@ def growing(directory: Path, frames: int = 0, each: int = 3) -> Iterator[Growing
     with contextlib.closing(crawl):
         for number in range(frames):
             crawl.commit([sample(number * each + at) for at in range(each)])
+        yield crawl
+
+
+def divided(directory: Path, count: int, job: str = "1234") -> Path:
+    """Make the directory of a crawl with shards, without any of them."""
+    (directory / "shards").mkdir(parents=True)
+    (directory / "job.json").write_text(json.dumps({"job": {"id": job, "name": "news", "shards": count}}))
+    return directory
+
+
+@contextlib.contextmanager
+def shard(directory: Path, number: int, incarnation: int = 1, first: int = 0) -> Iterator[GrowingCrawl]:
+    """Make a shard of a crawl. Its pages are numbered from `first` on."""
+    record = {**json.loads((directory / "job.json").read_bytes()), "shard": number}
+    crawl = GrowingCrawl(directory / "shards" / f"{number:03}")
+    (crawl.directory / "job.json").write_text(json.dumps(record))
+    crawl.incarnation, crawl.pages = incarnation, first
+    with contextlib.closing(crawl):
         yield crawl

@@ -89,19 +89,37 @@ class MongoServer:
         verb, name = next(iter(command.items()))
         rows = self.collections.setdefault(str(name), {})
         if verb == "update":
+            matched = 0
             for update in command["updates"]:
-                assert update["upsert"] and not any(key.startswith("$") for key in update["u"]), "a replacement"
-                rows[update["q"]["_id"]] = update["u"]
-            return {"n": len(command["updates"]), "nModified": 0, "ok": 1.0}
+                assert not any(key.startswith("$") for key in update["u"]), "a replacement"
+                found = rows.get(update["q"]["_id"])
+                if update.get("upsert") or (found and _matches(found, update["q"])):
+                    rows[update["q"]["_id"]] = update["u"]
+                    matched += 1
+            return {"n": matched, "nModified": 0, "ok": 1.0}
+        if verb == "insert":
+            (row,) = command["documents"]
+            if rows.setdefault(row["_id"], row) is not row:
+                return {"n": 0, "writeErrors": [{"index": 0, "code": 11000, "errmsg": "duplicate key"}], "ok": 1.0}
+            return {"n": 1, "ok": 1.0}
         if verb == "delete":
             (deletion,) = command["deletes"]
-            gone = [own for own in deletion["q"]["_id"]["$in"] if rows.pop(own, None) is not None]
+            gone = [own for own, row in rows.items() if _matches(row, deletion["q"])]
+            for own in gone:
+                del rows[own]
             return {"n": len(gone), "ok": 1.0}
         if verb == "find":
             wanted = command.get("filter", {})
-            found = [row for row in rows.values() if all(row.get(key) == value for key, value in wanted.items())]
+            found = [row for row in rows.values() if _matches(row, wanted)]
             return {"cursor": {"id": 0, "ns": f"corpus.{name}", "firstBatch": found}, "ok": 1.0}
         return _HELLO if verb.lower() in ("hello", "ismaster") else {"ok": 1.0}
+
+
+def _matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    return all(
+        row.get(key) in value["$in"] if isinstance(value, dict) else row.get(key) == value
+        for key, value in wanted.items()
+    )
 
 
 def _command(data: bytes) -> dict[str, Any]:

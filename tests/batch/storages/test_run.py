@@ -15,6 +15,7 @@ from tests.batch.storages.test_storages import expected, store, texts
 from windrow import cli
 from windrow.batch.storages import feed, objects
 from windrow.batch.storages import run as job
+from windrow.batch.storages.part import alone
 from windrow.config import ConfigError
 
 
@@ -62,7 +63,8 @@ def test_files_are_written_once_per_minute_of_a_crawl_that_is_followed(directory
         job.run(options, context)
     assert texts(directory) == expected(150)
     names = sorted(path.name for path in Path(directory.url, "mycrawl", "documents").iterdir())
-    assert names == ["0000000001.jsonl.gz", "0000000061.jsonl.gz", "0000000121.jsonl.gz"]
+    assert [name.partition("-")[0] for name in names] == ["0000000001", "0000000061", "0000000121"]
+    assert len({name.partition("-")[2] for name in names}) == 1, "of one writer"
 
 
 @pytest.mark.parametrize("renamed", [True, False], ids=["a directory here", "renames as on HDFS"])
@@ -115,7 +117,7 @@ def _dies_at(step: int, crawl: Path, target: str) -> bool:
 def test_two_processes_do_not_store_a_crawl_in_one_place(sqlite: Kind, tmp_path: Path) -> None:
     with growing(tmp_path / "mycrawl", frames=1) as crawl:
         options = job.StoreOptions(directory=crawl.directory, target=sqlite.url)
-        with job._alone(options), pytest.raises(ConfigError, match="another process stores"):
+        with alone(options), pytest.raises(ConfigError, match="another process stores"):
             store(crawl.directory, sqlite.url)
         store(crawl.directory, sqlite.url)
 

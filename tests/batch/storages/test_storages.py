@@ -12,6 +12,7 @@ from tests.batch.storages.conftest import Kind
 from tests.batch.storages.crawls import growing, sample
 from windrow.batch import storages
 from windrow.batch.storages import run as job
+from windrow.batch.storages.feed import Feed
 from windrow.batch.storages.protocol import Storage, StorageBatch, StorageLost
 from windrow.config import ConfigError
 
@@ -178,7 +179,7 @@ def test_a_file_that_was_written_without_its_position_does_not_stay(kind: Kind, 
     """The rows of a batch are there and the position is not; then the pages of that batch are purged."""
     with growing(tmp_path / "mycrawl", frames=1) as crawl:
         storage = storages.open(kind.url, False)
-        feed = job.Feed(crawl.directory)
+        feed = Feed(crawl.directory)
         start = feed.start()
         assert start is not None
         (batch,) = feed.batches(start, lambda url: False)

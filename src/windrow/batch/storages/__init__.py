@@ -6,9 +6,13 @@ disagree with it: in a database it is written in the transaction of its rows; el
 writing the same batch again changes nothing. So after a kill at any moment, of this process or of the server, every
 document is there exactly once.
 
-A storage has four verbs (protocol.py): read the position, write a batch, remove pages, close. Each kind is a module:
-`postgresql`, `mysql` and `sqlite` are dialects of `sql`; `mongodb`; and `objects` for everything that fsspec can write:
-s3://, hdfs://, a directory. Each imports its library when it is opened.
+Two processes may store the same crawl at the same time, on two machines: a position is only replaced if it is still
+the one that the process knows, so one of them succeeds and the other asks again. `part` is one crawl directory, or one
+shard; `run` follows one of them, or all shards of a machine in turn; `held` is how it learns which shards those are.
+
+A storage has five verbs (protocol.py): read the position, write a batch, remove pages, remove all pages, close. Each
+kind is a module: `postgresql`, `mysql` and `sqlite` are dialects of `sql`; `mongodb`; and `objects` for everything that
+fsspec can write: s3://, hdfs://, a directory. Each imports its library when it is opened.
 """
 
 import importlib

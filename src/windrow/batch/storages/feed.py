@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from windrow import log, takedown, urls
-from windrow.batch.storages.protocol import CaptureRow, DocumentRow, Gone, StorageBatch, StoragePosition
+from windrow import shards as divided
+from windrow.batch.storages.protocol import CaptureRow, DocumentRow, Gone, StorageBatch, StoragePosition, StorageTaken
 from windrow.config import ConfigError
 from windrow.corpus import document as documents
 from windrow.corpus import purge, shards
@@ -20,15 +21,19 @@ from windrow.log import purges
 
 ROWS = 2000  # documents and captures of a batch, about
 TEXT = 16 << 20  # bytes of text of a batch, about
+_MARK = 512  # bytes of a log that no other log begins with
 
 Places = dict[tuple[str, int], str]  # archive file and offset -> URL
 
 
 def named(directory: Path, name: str) -> str:
-    """Return the name of a crawl in a storage: the given one, or that of its directory."""
+    """Return the name of a crawl in a storage: the given one, or that of its directory; of a shard CRAWL/NNN."""
     if "/" in name or name in (".", ".."):
         raise ConfigError(f"--name {name!r} cannot be the name of a folder; use letters, digits, '-' and '_'")
-    return name or directory.resolve().name
+    path = directory.resolve()
+    if path.parent.name == "shards" and divided.identity(path) is not None:
+        return f"{name or path.parent.parent.name}/{path.name}"
+    return name or path.name
 
 
 class Feed:
@@ -40,26 +45,62 @@ class Feed:
         self._log = directory / "log"
         self._captures = captures
         self.name = named(directory, name)
+        found = divided.identity(directory)
+        self._job = found.job.id if found is not None and found.shard >= 0 else ""
 
     def start(self) -> StoragePosition | None:
         """Return the position before the first frame; None if nothing is committed yet."""
         for frame, _ in log.frames(self._log):
-            return StoragePosition(crawl=self.name, first=frame.time, captures=self._captures)
+            return StoragePosition(
+                crawl=self.name,
+                first=frame.time,
+                captures=self._captures,
+                job=self._job,
+                log=frame.incarnation,
+            )
         return None
 
-    def check(self, stored: StoragePosition) -> None:
-        """Refuse a position that is not one of this crawl."""
+    def mark(self) -> bytes:
+        """Return what changes if the log is replaced by another one: its first bytes, which have its time."""
+        for name in log.names(self._log)[:1]:
+            with (self._log / name).open("rb") as file:
+                return file.read(_MARK)
+        return b""
+
+    def resume(self, stored: StoragePosition) -> StoragePosition | None:
+        """Return where to continue, if a storage is at this position; None: this log has no frame yet.
+
+        The position of another crawl is refused. Of a shard that has lost its directory, or frames that its storage
+        has, everything is to be stored again (`clearing`).
+        """
         own = self.start()
+        if self._job and stored.job == self._job:
+            if own is None:
+                return None
+            if own.log != stored.log:
+                return self._begin_again(own, stored)
         fix = "store this crawl under another name with --name"
-        if own is None or own.first != stored.first:
+        if own is None or own.first != stored.first or stored.job != self._job:
             raise ConfigError(f"the storage has another crawl with the name {self.name}; {fix}")
         path = self._log / stored.file
         if stored.file and (not path.exists() or path.stat().st_size < stored.offset):
             problem = f"the storage has {self.name} up to frame {stored.frame}, which is not in {self._log}"
             raise ConfigError(f"{problem}: was it restored from an older copy? If so, {fix}")
+        end = log.ends(self._log, stored.file) if stored.file else None
+        if end is not None and end < stored.offset:  # a process that was replaced had written these frames
+            return msgspec.structs.replace(own, clearing=True, incarnation=stored.incarnation)
         if stored.captures != self._captures:
             other = "with captures; add --captures" if stored.captures else "without captures; leave out --captures"
             raise ConfigError(f"the storage has {self.name} {other}, or store it under another name with --name")
+        return stored
+
+    def _begin_again(self, own: StoragePosition, stored: StoragePosition) -> StoragePosition:
+        """Two directories have had this shard. The one with the higher incarnation has it now."""
+        latest = max(head.incarnation for head, _, _ in log.raw_frames(self._log))
+        if latest < stored.incarnation:
+            problem = f"{self._directory} is not {self.name} any more: the shard was begun again in another directory"
+            raise StorageTaken(f"{problem}, which is stored; move this one away")
+        return msgspec.structs.replace(own, clearing=True, incarnation=latest)
 
     def batches(self, position: StoragePosition, listed: Gone) -> Iterator[StorageBatch]:
         """Yield what is committed behind a position, without the pages that are listed."""
@@ -105,7 +146,12 @@ class Feed:
         }
         last, (file, offset) = frames[-1]
         position = msgspec.structs.replace(
-            before, frame=last.number, file=file, offset=offset, lengths={**before.lengths, **lengths}
+            before,
+            frame=last.number,
+            file=file,
+            offset=offset,
+            lengths={**before.lengths, **lengths},
+            incarnation=max(before.incarnation, *(frame.incarnation for frame, _ in frames)),
         )
         wanted: Places = {
             (report.place.file, report.place.offset): report.task.url.text

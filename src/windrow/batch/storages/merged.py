@@ -33,11 +33,15 @@ class MergedFeed:
         digest = hashlib.blake2b((self._directory / inputs.FILE).read_bytes(), digest_size=6).digest()
         return StoragePosition(crawl=self.name, first=float(int.from_bytes(digest)))
 
-    def check(self, stored: StoragePosition) -> None:
-        """Refuse a position that is not one of this corpus."""
+    def mark(self) -> bytes:
+        return b""  # it never changes
+
+    def resume(self, stored: StoragePosition) -> StoragePosition:
+        """Return where to continue; refuse a position that is not one of this corpus."""
         if stored.first != self.start().first:
             fix = "store this one under another name with --name"
             raise ConfigError(f"the storage has another crawl, or another merge, with the name {self.name}; {fix}")
+        return stored
 
     def batches(self, position: StoragePosition, listed: Gone) -> Iterator[StorageBatch]:
         """Yield what is behind a position, without the pages that are listed."""

@@ -1,7 +1,9 @@
 """MongoDB, through pymongo: mongodb://USER:PASSWORD@HOST:PORT/DATABASE.
 
 A single server has no transactions. So the rows are written first, each by its id, and the position after them: a batch
-that was interrupted is written again, and changes nothing where it was written already.
+that was interrupted is written again, and changes nothing where it was written already. The position is replaced only
+if it is still the one that this process knows. Of two processes that store the same log at the same time both write the
+same rows; rows of a log that was lost are taken back.
 """
 
 import contextlib
@@ -20,6 +22,8 @@ from windrow.batch.storages.protocol import (
     StorageBatch,
     StorageLost,
     StoragePosition,
+    StorageTaken,
+    taken,
 )
 from windrow.config import ConfigError
 
@@ -51,23 +55,33 @@ class MongoStorage:
 
     def __init__(self, database: Any, shown: str, captures: bool) -> None:
         self._database, self._shown, self._captures = database, shown, captures
+        self._known: dict[str, str] = {}  # by crawl: the position as it was read or written last
 
     def position(self, crawl: str) -> StoragePosition | None:
-        with self._checked():
-            found = self._database[POSITIONS].find_one({"_id": crawl})
-        return msgspec.json.decode(found["position"], type=StoragePosition) if found else None
+        found = self._position(crawl)
+        self._known.pop(crawl, None)
+        if found is None:
+            return None
+        self._known[crawl] = found
+        return msgspec.json.decode(found, type=StoragePosition)
 
     def write(self, batch: StorageBatch) -> None:
-        position = batch.position
+        crawl = batch.position.crawl
+        self._own(crawl)
         with self._checked():
             self._put(DOCUMENTS, [_document(row) for row in batch.documents])
             self._put(CAPTURES, [_capture(row) for row in batch.captures])
-            self._put(POSITIONS, [{"_id": position.crawl, "position": msgspec.json.encode(position).decode()}])
+        try:
+            self._advance(crawl, msgspec.json.encode(batch.position).decode())
+        except StorageTaken:
+            self._take_back(batch)
+            raise
 
     def remove(self, crawl: str, gone: Gone) -> int:
         removed = 0
+        self._own(crawl)
         with self._checked():
-            for name in (DOCUMENTS, *((CAPTURES,) if self._captures else ())):
+            for name in self._collections:
                 found = self._database[name].find({"crawl": crawl}, {"url": 1})
                 own = [row["_id"] for row in found if gone(row["url"])]
                 if own:
@@ -75,8 +89,52 @@ class MongoStorage:
                 removed += len(own) if name == DOCUMENTS else 0
         return removed
 
+    def clear(self, crawl: str) -> None:
+        self._own(crawl)
+        with self._checked():
+            for name in self._collections:
+                self._database[name].delete_many({"crawl": crawl})
+
     def close(self) -> None:
         self._database.client.close()
+
+    @property
+    def _collections(self) -> tuple[str, ...]:
+        return (DOCUMENTS, CAPTURES) if self._captures else (DOCUMENTS,)
+
+    def _position(self, crawl: str) -> str | None:
+        with self._checked():
+            found = self._database[POSITIONS].find_one({"_id": crawl})
+        return found["position"] if found else None
+
+    def _own(self, crawl: str) -> None:
+        if self._position(crawl) != self._known.get(crawl):
+            raise taken(self._shown, crawl)
+
+    def _advance(self, crawl: str, position: str) -> None:
+        known, positions = self._known.get(crawl), self._database[POSITIONS]
+        with self._checked():
+            if known is None:
+                try:
+                    positions.insert_one({"_id": crawl, "position": position})
+                except pymongo.errors.DuplicateKeyError:
+                    raise taken(self._shown, crawl) from None
+            else:
+                row = {"_id": crawl, "position": position}
+                if positions.replace_one({"_id": crawl, "position": known}, row).matched_count != 1:
+                    raise taken(self._shown, crawl)
+        self._known[crawl] = position
+
+    def _take_back(self, batch: StorageBatch) -> None:
+        """Remove the documents of a batch, unless the process that has the crawl now stores the same log: then they are
+        in its batches too."""
+        found = self._position(batch.position.crawl)
+        if found and msgspec.json.decode(found, type=StoragePosition).first == batch.position.first:
+            return
+        own = [row.id for row in batch.documents]
+        if own:
+            with self._checked():
+                self._database[DOCUMENTS].delete_many({"_id": {"$in": own}})
 
     def _put(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
         if rows:

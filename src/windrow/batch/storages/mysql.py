@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pymysql
+import pymysql.constants.CLIENT
 import pymysql.cursors
 
 from windrow.batch.storages.sql import Connection, Dialect, SqlStorage
@@ -35,6 +36,7 @@ def _connect(target: str) -> Connection:
         connect_timeout=_TIMEOUT,
         read_timeout=_READ,
         write_timeout=_READ,
+        client_flag=pymysql.constants.CLIENT.FOUND_ROWS,  # an UPDATE counts the rows that it has found, changed or not
         init_command="SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00'",
         **place,
     )
@@ -51,6 +53,7 @@ _TEXT = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 DIALECT = Dialect(
     connect=_connect,
     error=pymysql.Error,
+    exists=pymysql.err.IntegrityError,
     lost=(pymysql.OperationalError, pymysql.InterfaceError),
     types={
         "key": f"varchar(190) {_TEXT}",

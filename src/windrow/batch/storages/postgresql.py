@@ -29,6 +29,7 @@ def _rows(connection: Connection, query: str, values: Sequence[object]) -> Itera
 DIALECT = Dialect(
     connect=_connect,
     error=psycopg.Error,
+    exists=psycopg.errors.UniqueViolation,
     lost=(psycopg.OperationalError, psycopg.InterfaceError),
     types={
         "key": "text",

@@ -14,6 +14,14 @@ class StorageLost(ConfigError):
     """The server does not answer any more, or refuses for now: the same call may succeed later."""
 
 
+class StorageTaken(ConfigError):
+    """Another process stores this crawl, or has stored more of it than this one knows. Nothing was written."""
+
+
+def taken(shown: str, crawl: str) -> StorageTaken:
+    return StorageTaken(f"another process stores {crawl} in {shown}; wait for its end and run the same command again")
+
+
 class StoragePosition(msgspec.Struct, frozen=True, kw_only=True):
     """How far a crawl is stored: everything up to this frame of its log, nothing behind it."""
 
@@ -25,6 +33,11 @@ class StoragePosition(msgspec.Struct, frozen=True, kw_only=True):
     lengths: dict[str, int] = {}  # bytes of each corpus file that are stored
     listed: str = ""  # digest of the takedown list whose pages were removed
     captures: bool = False  # whether captures are stored too
+    # Only of a shard:
+    job: str = ""  # id of the job
+    log: int = 0  # the first incarnation in the log: a shard that has lost its directory begins another log
+    incarnation: int = 0  # the last one of the frames that are stored
+    clearing: bool = False  # the rows of a log that was lost are being removed
 
 
 class DocumentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +87,11 @@ class StorageBatch(msgspec.Struct, frozen=True):
 
 
 class Storage(Protocol):
-    """A database or an object storage. StorageLost from any verb: nothing is known; open it again and ask."""
+    """A database or an object storage. StorageLost from any verb: nothing is known; open it again and ask.
+
+    Several processes may have a crawl open at the same time, on several machines. One of them succeeds: a verb that
+    changes something raises StorageTaken if the position is not the one that this object has read or written last.
+    """
 
     seconds: float  # between two writes while a crawl is followed
 
@@ -86,5 +103,8 @@ class Storage(Protocol):
 
     def remove(self, crawl: str, gone: Gone) -> int:
         """Remove the rows of these pages; return how many documents there were."""
+
+    def clear(self, crawl: str) -> None:
+        """Remove all rows of a crawl. Its position stays."""
 
     def close(self) -> None: ...

@@ -1,48 +1,38 @@
-"""Bring a storage to the state of a crawl, once or as long as the crawl runs."""
+"""Bring a storage to the state of a crawl, once or as long as the crawl runs.
+
+`run` stores one crawl directory, `run_all` the shards of a crawl, one after another: one process and one connection for
+all of them, with a position for each.
+"""
 
 import contextlib
-import errno
-import fcntl
-import hashlib
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from windrow import log, takedown
 from windrow import storage as addresses
 from windrow.batch import storages
-from windrow.batch.storages import merged
-from windrow.batch.storages.feed import Feed
-from windrow.batch.storages.merged import MergedFeed
-from windrow.batch.storages.protocol import Storage, StorageBatch, StorageLost, StoragePosition
+from windrow.batch.storages.part import StoredPart, StoreSummary, alone
+from windrow.batch.storages.part import StoreOptions as StoreOptions
+from windrow.batch.storages.protocol import Storage, StorageLost, StorageTaken
 from windrow.config import ConfigError
-from windrow.takedown import Takedown
+from windrow.units import count
 
 _LOOK = 1.0  # seconds between two looks at a crawl that is followed
+_AGAIN = 5.0  # seconds before a shard that could not be stored is tried again
 _PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before each further attempt to reach a server; the last one repeats
 
 
-class StoreOptions(msgspec.Struct, frozen=True, kw_only=True):
-    directory: Path
-    target: str
-    name: str = ""  # of the crawl in the storage; "": that of its directory
-    captures: bool = False
-    follow: bool = False  # continue until the crawl ends
-    takedown: Path | None = None  # a list besides the crawl's own
-
-
-class StoreSummary(msgspec.Struct):
-    """What a run has stored."""
+class DividedSummary(msgspec.Struct):
+    """What a run has stored of a crawl with shards."""
 
     target: str  # without a password
-    crawl: str
-    documents: int = 0  # written by this run
-    captures: int = 0
-    removed: int = 0  # documents removed, because of a purge or the takedown list
-    frame: int = 0  # of the log, up to which everything is stored
+    documents: int  # of all shards, as the next two
+    captures: int
+    removed: int
+    shards: list[StoreSummary]
 
 
 class StoreContext(msgspec.Struct, frozen=True):
@@ -55,6 +45,16 @@ class StoreContext(msgspec.Struct, frozen=True):
     sleep: Callable[[float], None] = time.sleep
 
 
+class _StoreWork(Protocol):
+    """One crawl, or several shards."""
+
+    def bring(self, storage: Storage) -> None:
+        """Store it all. StorageLost: do that again with a new connection."""
+
+    def stored(self) -> int:
+        """Return a number that changes whenever something is stored."""
+
+
 def check(target: str, captures: bool) -> None:
     """Raise ConfigError if a storage cannot be opened."""
     storages.open(target, captures).close()
@@ -65,54 +65,50 @@ def run(options: StoreOptions, context: StoreContext) -> StoreSummary:
 
     A server that is lost is waited for: without a limit if the crawl is followed, otherwise about half a minute.
     """
-    if not merged.is_merged(options.directory):
-        log.home(options.directory)
-    with _alone(options):
-        return _run(options, context)
+    work = _One(options, context)
+    with alone(options):
+        _persist(options, context, work, lambda: options.follow)
+    return work.part.summary
 
 
-def _run(options: StoreOptions, context: StoreContext) -> StoreSummary:
-    work = _Store(options, context)
+def run_all(options: StoreOptions, context: StoreContext, held: Callable[[], Collection[Path]]) -> DividedSummary:
+    """Store what is committed of the shards that are held; if they are followed, until `context.running` says no.
+
+    A shard that is not held any more is stored up to its end, and left. A shard that cannot be stored does not keep the
+    others from it: it is noted and tried again, and the run ends with an error. A server that is lost is waited for:
+    without a limit while the shards are followed, otherwise about half a minute.
+    """
+    work = _Many(options, context, held)
+    with work.locks:
+        _persist(options, context, work, lambda: options.follow and context.running())
+    problems = sum(1 for problem in work.problems.values() if problem)
+    if problems:
+        raise ConfigError(f"{count(problems, 'shard')} could not be stored; see above")
+    return work.summary()
+
+
+def _persist(options: StoreOptions, context: StoreContext, work: _StoreWork, patient: Callable[[], bool]) -> None:
+    """Do the work over as many connections as it takes. `patient`: whether to wait for a server without a limit."""
     storage = storages.open(options.target, options.captures)
-    failures = 0
+    failures, before = 0, -1
     try:
         while True:
             try:
-                work.bring(storage)
-                return work.summary
+                return work.bring(storage)
             except StorageLost as error:
-                failures = 1 if work.progressed() else failures + 1
-                if failures > len(_PAUSES) and not options.follow:
+                failures = 1 if work.stored() != before else failures + 1
+                before = work.stored()
+                if failures > len(_PAUSES) and not patient():
                     raise
                 storage.close()
-                storage = _reopened(options, context, failures, error)
+                storage = _reopened(options, context, failures, error, patient)
     finally:
         storage.close()
 
 
-@contextlib.contextmanager
-def _alone(options: StoreOptions) -> Iterator[None]:
-    """Refuse a second process that stores the same crawl in the same place. The kernel ends the lock with the
-    process."""
-    target = addresses.without_password(options.target)
-    name = f".store-{hashlib.blake2b(target.encode(), digest_size=6).hexdigest()}.lock"
-    try:
-        handle = os.open(options.directory / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        if error.errno not in (errno.EROFS, errno.EACCES):
-            raise
-        yield  # a crawl on a medium that cannot be written: its log does not grow, so a second process writes the same
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError:
-        raise ConfigError(f"another process stores {options.directory} in {target} already; wait for its end") from None
-    finally:
-        os.close(handle)
-
-
-def _reopened(options: StoreOptions, context: StoreContext, failures: int, error: StorageLost) -> Storage:
+def _reopened(
+    options: StoreOptions, context: StoreContext, failures: int, error: StorageLost, patient: Callable[[], bool]
+) -> Storage:
     while True:
         pause = _PAUSES[min(failures, len(_PAUSES)) - 1]
         context.note(f"{error}; trying again in {pause:g} s")
@@ -121,70 +117,125 @@ def _reopened(options: StoreOptions, context: StoreContext, failures: int, error
             return storages.open(options.target, options.captures)
         except ConfigError as again:
             failures += 1
-            if failures > len(_PAUSES) and not options.follow:
+            if failures > len(_PAUSES) and not patient():
                 raise
             error = StorageLost(str(again))
 
 
-class _Store:
-    """A run: the feed, and what has been done."""
+class _One:
+    """One crawl directory. Any problem ends the run."""
 
     def __init__(self, options: StoreOptions, context: StoreContext) -> None:
-        self._options, self._context = options, context
-        made = MergedFeed if merged.is_merged(options.directory) else Feed
-        self._feed = made(options.directory, options.name, options.captures)
-        self.summary = StoreSummary(target=addresses.without_password(options.target), crawl=self._feed.name)
-        self._last = -1  # frame at the last failure
-        self._read: tuple[list[tuple[int, int]], Takedown, str] | None = None  # state of the lists, all lines, digest
+        self._follow, self._context = options.follow, context
+        self.part = StoredPart(options, context.note, lambda: context.watch(self.part.summary.documents))
 
-    def progressed(self) -> bool:
-        """Return whether anything was stored since the last call."""
-        before, self._last = self._last, self.summary.frame
-        return self._last != before
+    def stored(self) -> int:
+        return self.part.summary.frame
 
     def bring(self, storage: Storage) -> None:
-        position = storage.position(self._feed.name)
-        if position is not None:
-            self._feed.check(position)
+        self.part.forget()
         context, due = self._context, 0.0
         while True:
-            ended = not (self._options.follow and context.running())  # before the log is read for the last time
+            ended = not (self._follow and context.running())  # before the log is read for the last time
             if ended or context.clock() >= due:
-                position = self._drain(storage, position)
+                self.part.drain(storage)
                 due = context.clock() + storage.seconds
             if ended:
                 return
             context.sleep(_LOOK)
 
-    def _drain(self, storage: Storage, position: StoragePosition | None) -> StoragePosition | None:
-        """Write everything that is committed."""
-        position = position or self._feed.start()
-        if position is None:
-            return None
-        self.summary.frame = position.frame
-        listed, digest = self._listed()
-        if position.listed != digest:
-            self.summary.removed += storage.remove(position.crawl, listed.covers) if listed else 0
-            position = msgspec.structs.replace(position, listed=digest)
-            storage.write(StorageBatch((), (), frozenset(), position.frame + 1, position))
-        for batch in self._feed.batches(position, listed.covers):
-            if batch.removed:  # before the position is behind the purge: after a crash it is done again
-                self.summary.removed += storage.remove(position.crawl, batch.removed.__contains__)
-            storage.write(batch)
-            position = batch.position
-            self.summary.documents += len(batch.documents)
-            self.summary.captures += len(batch.captures)
-            self.summary.frame = position.frame
-            self._context.watch(self.summary.documents)
-        return position
 
-    def _listed(self) -> tuple[Takedown, str]:
-        """Return the takedown list as it is now, and its digest; "" without one. It is read when it has changed."""
-        directory, extra = self._options.directory, self._options.takedown
-        paths = [path for path in (directory / takedown.FILE, extra) if path is not None and path.exists()]
-        state = [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
-        if self._read is None or self._read[0] != state:
-            said = b"\0".join(path.read_bytes() for path in paths)
-            digest = hashlib.blake2b(said, digest_size=8).hexdigest() if said else ""
-            self._read = (state, takedown.of(directory, extra=extra), digest)
-        return self._read[1:]
+class _StoredShard(msgspec.Struct):
+    """A shard that is being stored."""
+
+    part: StoredPart
+    lock: contextlib.ExitStack
+    due: float = 0.0  # when it is stored again
+
+
+class _Many:
+    """The shards that are held, which may change at any time."""
+
+    def __init__(self, options: StoreOptions, context: StoreContext, held: Callable[[], Collection[Path]]) -> None:
+        self._options, self._context, self._held = options, context, held
+        self._shards: dict[Path, _StoredShard] = {}
+        self._again: dict[Path, float] = {}  # not to be tried before
+        self._summaries: dict[Path, StoreSummary] = {}
+        self.problems: dict[Path, str] = {}  # why a shard is not stored; "": it is
+        self.locks = contextlib.ExitStack()
+
+    def stored(self) -> int:
+        return sum(one.frame for one in self._summaries.values())
+
+    def summary(self) -> DividedSummary:
+        """Return the sums, and each shard."""
+        shards = [self._summaries[place] for place in sorted(self._summaries)]
+        return DividedSummary(
+            target=addresses.without_password(self._options.target),
+            documents=sum(one.documents for one in shards),
+            captures=sum(one.captures for one in shards),
+            removed=sum(one.removed for one in shards),
+            shards=shards,
+        )
+
+    def bring(self, storage: Storage) -> None:
+        for shard in self._shards.values():
+            shard.part.forget()
+        context = self._context
+        while True:
+            ended = not (self._options.follow and context.running())  # before the logs are read for the last time
+            held = set(self._held())
+            for place in sorted(held | set(self._again)):
+                if place not in self._shards and (ended or context.clock() >= self._again.get(place, 0.0)):
+                    self._attempt(place, held, self._join, storage)
+            for place, shard in sorted(self._shards.items()):
+                if ended or place not in held or context.clock() >= shard.due:
+                    self._attempt(place, held, self._drain, storage)
+                if place not in held:
+                    self._leave(place)
+            if ended:
+                return
+            context.sleep(_LOOK)
+
+    def _attempt(
+        self, place: Path, held: Collection[Path], act: Callable[[Path, Storage], None], storage: Storage
+    ) -> None:
+        """Do something for a shard. If it fails, that is noted, and tried again as long as the shard is held."""
+        self._again.pop(place, None)
+        try:
+            return act(place, storage)
+        except StorageLost:
+            raise
+        except StorageTaken as error:  # another process stores it: later, ask the storage where to continue
+            problem = str(error) if place in held else ""
+        except (ConfigError, OSError) as error:
+            problem = str(error)
+        if problem and problem != self.problems.get(place):
+            self._context.note(problem)
+        self.problems[place] = problem
+        self._leave(place)
+        if place in held:
+            self._again[place] = self._context.clock() + _AGAIN
+
+    def _join(self, place: Path, storage: Storage) -> None:
+        options = msgspec.structs.replace(self._options, directory=place)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(alone(options))
+            part = StoredPart(options, self._context.note, self._watch)
+            lock = self.locks.enter_context(stack.pop_all())
+        self._shards[place] = _StoredShard(part, lock)
+        part.summary = self._summaries.setdefault(place, part.summary)
+
+    def _drain(self, place: Path, storage: Storage) -> None:
+        shard = self._shards[place]
+        shard.part.drain(storage)
+        shard.due = self._context.clock() + storage.seconds
+        self.problems[place] = ""
+
+    def _leave(self, place: Path) -> None:
+        shard = self._shards.pop(place, None)
+        if shard is not None:
+            shard.lock.close()
+
+    def _watch(self) -> None:
+        self._context.watch(sum(one.documents for one in self._summaries.values()))

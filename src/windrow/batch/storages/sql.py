@@ -1,6 +1,8 @@
 """A database with tables: documents, captures, and one row per crawl that says how far it is stored.
 
-What differs between databases is a `Dialect`. Rows and position are written in one transaction.
+What differs between databases is a `Dialect`. Rows and position are written in one transaction. It begins with the
+position, which must still be the one that this process knows: that locks its row, so of two processes that store the
+same crawl one waits for the other, and then finds that it is late.
 """
 
 import contextlib
@@ -17,6 +19,7 @@ from windrow.batch.storages.protocol import (
     StorageBatch,
     StorageLost,
     StoragePosition,
+    taken,
 )
 from windrow.config import ConfigError
 
@@ -27,6 +30,7 @@ _MANY = 500  # rows per statement that removes
 class Dialect(NamedTuple):
     connect: Callable[[str], Connection]  # takes the address
     error: type[Exception]  # of every error of the library
+    exists: type[Exception]  # of a row whose key is there already
     lost: tuple[type[Exception], ...]  # of errors that may pass
     types: dict[str, str]  # of columns, see TABLES
     mark: str  # for a value in a statement
@@ -71,6 +75,7 @@ class SqlStorage:
     def __init__(self, dialect: Dialect, target: str, captures: bool) -> None:
         self._dialect, self._captures = dialect, captures
         self._shown = storage.without_password(target)
+        self._known: dict[str, str] = {}  # by crawl: the position as it was read or written last
         try:
             self._connection = dialect.connect(target)
         except (dialect.error, OSError) as error:
@@ -85,19 +90,25 @@ class SqlStorage:
         with self._checked(), self._transaction() as cursor:
             cursor.execute(f"SELECT position FROM {POSITIONS.name} WHERE crawl = {self._dialect.mark}", (crawl,))
             found = cursor.fetchone()
-            return msgspec.json.decode(found[0], type=StoragePosition) if found else None
+        self._known.pop(crawl, None)
+        if not found:
+            return None
+        self._known[crawl] = found[0]
+        return msgspec.json.decode(found[0], type=StoragePosition)
 
     def write(self, batch: StorageBatch) -> None:
-        position = batch.position
+        position = msgspec.json.encode(batch.position).decode()
         with self._checked(), self._transaction() as cursor:
+            self._advance(cursor, batch.position.crawl, position)
             self._put(cursor, DOCUMENTS, [self._values(row) for row in batch.documents])
             self._put(cursor, CAPTURES, [self._values(row) for row in batch.captures])
-            self._put(cursor, POSITIONS, [(position.crawl, msgspec.json.encode(position).decode())])
+        self._known[batch.position.crawl] = position
 
     def remove(self, crawl: str, gone: Gone) -> int:
         removed = 0
         with self._checked(), self._transaction() as cursor:
-            for table in (DOCUMENTS, *((CAPTURES,) if self._captures else ())):
+            self._advance(cursor, crawl, self._known.get(crawl, ""))
+            for table in self._tables:
                 key, mark = table.key[-1], self._dialect.mark
                 query = f"SELECT {key}, url FROM {table.name} WHERE crawl = {mark}"
                 found = [own for own, url in self._dialect.rows(self._connection, query, (crawl,)) if gone(url)]
@@ -106,6 +117,30 @@ class SqlStorage:
                     cursor.executemany(statement, [(crawl, own) for own in found[start : start + _MANY]])
                 removed += len(found) if table is DOCUMENTS else 0
         return removed
+
+    def clear(self, crawl: str) -> None:
+        with self._checked(), self._transaction() as cursor:
+            self._advance(cursor, crawl, self._known.get(crawl, ""))
+            for table in self._tables:
+                cursor.execute(f"DELETE FROM {table.name} WHERE crawl = {self._dialect.mark}", (crawl,))
+
+    @property
+    def _tables(self) -> tuple[TableForm, ...]:
+        return (DOCUMENTS, CAPTURES) if self._captures else (DOCUMENTS,)
+
+    def _advance(self, cursor: Any, crawl: str, position: str) -> None:
+        """Replace the position that this process knows; the same one again locks its row."""
+        mark, known = self._dialect.mark, self._known.get(crawl)
+        if known is not None:
+            statement = f"UPDATE {POSITIONS.name} SET position = {mark} WHERE crawl = {mark} AND position = {mark}"
+            cursor.execute(statement, (position, crawl, known))
+            if cursor.rowcount != 1:
+                raise taken(self._shown, crawl)
+        elif position:
+            try:
+                cursor.execute(f"INSERT INTO {POSITIONS.name} VALUES ({mark}, {mark})", (crawl, position))
+            except self._dialect.exists:
+                raise taken(self._shown, crawl) from None
 
     def close(self) -> None:
         with contextlib.suppress(self._dialect.error):  # it may be lost already

@@ -26,6 +26,7 @@ def _rows(connection: Connection, query: str, values: Sequence[object]) -> Itera
 DIALECT = Dialect(
     connect=_connect,
     error=sqlite3.Error,
+    exists=sqlite3.IntegrityError,
     lost=(),
     types={"key": "text", "text": "text", "long": "text", "integer": "integer", "time": "text", "json": "text"},
     mark="?",
