@@ -14,10 +14,11 @@ from pathlib import Path
 import msgspec
 
 from windrow import config, files
-from windrow.cluster import directories
+from windrow.cluster import directories, limits
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.redis.job import ClusterJob
-from windrow.cluster.redis.registry import ClusterOrder, JobSpec, JobState
+from windrow.cluster.redis.registry import ClusterOrder, JobSpec
+from windrow.cluster.redis.state import JobState
 from windrow.config import Config, ConfigError
 
 HOME, STATE, ORDERS, SEEDS, ASIDE = "node.json", "state.json", "orders.jsonl", "seeds.txt", "aside"
@@ -46,9 +47,12 @@ class LocalJob(msgspec.Struct):
         return self.orders[-1].number if self.orders else 0
 
     def options(self) -> Config:
-        """Return the options of the job; its seeds are a file of this directory, whatever it was called before."""
+        """Return the options of the job's shards.
+
+        Its seeds are a file of this directory, whatever it was called before, and its limits count all shards.
+        """
         options = config.load(self.directory / "crawl.toml")
-        return dataclasses.replace(options, crawl=dataclasses.replace(options.crawl, seeds=SEEDS))
+        return dataclasses.replace(options, crawl=dataclasses.replace(limits.without(options.crawl), seeds=SEEDS))
 
     def place(self, shard: int) -> Path:
         return directories.place(self.directory, shard)
