@@ -26,21 +26,22 @@ SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 # one called "deaf" SIGTERM does not end it.
 STAND_IN = """\
 #!{python}
-import asyncio, signal, sys
+import asyncio, os, signal, sys
+words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+if "broken" in words["--dir"]:
+    sys.exit("windrow: this node is broken")
 sys.path.insert(0, {source!r})
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import NodeRecord, Registry
-words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 assert sys.argv[1] == "node"
 name = words["--name"]
-if "broken" in words["--dir"]:
-    sys.exit("windrow: this node is broken")
 
 async def main():
     ended = asyncio.Event()
     end = print if "deaf" in words["--dir"] else ended.set
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
-    registry = Registry(RedisClient(words["--redis"]))
+    assert not any("://" in word for word in sys.argv), sys.argv
+    registry = Registry(RedisClient(os.environ["WINDROW_REDIS"]))
     record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)))
     while not ended.is_set():
         await registry.beat(record)
@@ -234,6 +235,7 @@ def test_other_hosts_are_reached_by_ssh_without_questions(
     assert code == 1 and "n1 (me@n1): started" in out and "unreachable (unreachable): failed: ssh: no route" in out
     assert "the URL of Redis names this machine" in err
     assert "BatchMode=yes" in calls.read_text() and "me@n1 sh -s" in calls.read_text()
+    assert str(server.socket) not in calls.read_text(), "the URL of Redis may have a password"
     assert " 3 " in " ".join(command(server, "nodes")[1].split())
     code, out, _ = command(server, "down", "--nodes", str(file))
     assert code == 1 and "n1 (me@n1): stopped" in out

@@ -11,7 +11,7 @@ import typer
 
 from windrow.cli import lines
 from windrow.cli.registry import RedisUrl
-from windrow.cli.shards import load_cluster
+from windrow.cli.shards import REDIS, load_cluster
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl.ending import STOPS
@@ -47,7 +47,7 @@ def node(
     if log_json:
         lines.use_json()
     if not redis:
-        raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
+        raise ConfigError(f"say where the Redis server of the cluster is: --redis redis://HOST:6379, or {REDIS}")
     if directory is None:
         raise ConfigError("say where the shards are kept: --dir DIR")
     if slots < 0 or lost_after < 0:

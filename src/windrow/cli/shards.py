@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import importlib
+import os
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -20,8 +21,15 @@ from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
 
+REDIS = "WINDROW_REDIS"  # a variable of the environment: only the user of a process sees what is in there
 Redis = Annotated[
-    str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
+    str,
+    typer.Option(
+        "--redis",
+        help="A Redis or Valkey server; without one a crawl starts its own.",
+        metavar="URL",
+        envvar=REDIS,
+    ),
 ]
 ENDINGS = {
     "done": "nothing is left to crawl",
@@ -65,7 +73,8 @@ def shard(
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
-        raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
+        raise ConfigError(f"say where the Redis server of the crawl is: --redis redis://HOST:6379, or {REDIS}")
+    os.environ.pop(REDIS, None)  # not for the workers, which parse the pages of strangers
     holder, fence = _lease(lease)
     access = module.ShardAccess(redis, patience, run=run_name, holder=holder, fence=fence)
     others = functools.partial(module.neighbours, directory, options, access)
