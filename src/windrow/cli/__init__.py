@@ -5,5 +5,9 @@ the result.
 the progress bars and the arguments that commands share; `run` runs a crawl under signals and with the live display.
 """
 
-from windrow.cli.main import app as app
-from windrow.cli.main import main as main
+from windrow import signals
+
+signals.hold()  # before the imports, which take long
+
+from windrow.cli.main import app as app  # noqa: E402
+from windrow.cli.main import main as main  # noqa: E402

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import windrow
-from windrow import shards, units, urls
+from windrow import shards, signals, units, urls
 from windrow.cli import cluster_hosts, cluster_show, limits
 from windrow.cli import why as whys
 from windrow.cli.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
@@ -19,7 +19,6 @@ from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl import give
-from windrow.crawl.ending import STOPS
 from windrow.orders import make as make_order
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
@@ -271,7 +270,7 @@ def logs(
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None
-            for number in STOPS:
+            for number in signals.STOPS:
                 asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         while follow:
             last = found[-1][0] if found else last

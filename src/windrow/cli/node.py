@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from windrow import signals
 from windrow.cli import lines
 from windrow.cli.registry import RedisUrl
 from windrow.cli.shards import REDIS, load_cluster
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
-from windrow.crawl.ending import STOPS
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import printable
@@ -67,8 +67,9 @@ def node(
     async def run(served: endpoint.Joint) -> Any:
         given = msgspec.structs.replace(options, metrics=served.url, arguments=tuple(served.arguments))
         made = nodes.ClusterNode(given, show)
-        for number in STOPS:
+        for number in signals.STOPS:
             asyncio.get_running_loop().add_signal_handler(number, made.stop)
+        signals.release()
         return await made.run()
 
     async def main() -> Any:

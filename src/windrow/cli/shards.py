@@ -11,12 +11,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from windrow import signals
 from windrow.cli import lines
 from windrow.cli.run import run
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
-from windrow.crawl.ending import STOPS
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
@@ -117,8 +117,9 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
 
     async def run(more: list[str]) -> Any:
         supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
-        for number in STOPS:
+        for number in signals.STOPS:
             asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+        signals.release()
         return await supervisor.run()
 
     async def main() -> Any:

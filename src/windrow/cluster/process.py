@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.crawl.ending import STOPS, Ending
+from windrow.crawl.ending import Ending
+from windrow.signals import STOPS
 
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
