@@ -79,7 +79,7 @@ def create(server: Server, crawl: Path, *words: str) -> crashing.Result:
 
 
 def node(name: str, running: dict[str, list[int]], **fields: Any) -> NodeRecord:
-    known: dict[str, Any] = {"host": "h", "pid": 1, "version": "9.9", "home": f"home-{name}", "slots": 2}
+    known: dict[str, Any] = {"host": "h", "pid": 1, "version": "9.9", "home": f"home-{name}", "slots": 2, "most": 2}
     return NodeRecord(**{"name": name, "running": running, **known, **fields})
 
 
@@ -238,7 +238,8 @@ def test_jobs_and_status_show_what_shards_announced_and_which_node_runs_them(ser
     assert (found["state"], found["running"], found["begun"], found["nodes"]) == ("running", 2, 2, ["one"])
     assert (found["waiting"], found["finished"], found["rate"]) == (5, 13, 2.0)
     assert (found["documents"], found["tokens"]) == (7, 700)
-    assert [shard["why"] for shard in found["each"][2:]] == ["all slots of the nodes that may run it are taken"] * 2
+    full = "the nodes that may run it have no room for more shards"
+    assert [shard["why"] for shard in found["each"][2:]] == [full] * 2
     text = windrow(server, "status", "news", "--shards").out
     assert "news: running; 2 of 4 shards run on one" in text and "at work" in text
     (listed,) = windrow(server, "jobs", "--json").json

@@ -42,7 +42,7 @@ async def main():
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     assert not any("://" in word for word in sys.argv), sys.argv
     registry = Registry(RedisClient(os.environ["WINDROW_REDIS"]))
-    record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)))
+    record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)), most=9)
     while not ended.is_set():
         await registry.beat(record)
         try:

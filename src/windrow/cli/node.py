@@ -1,7 +1,6 @@
 """`windrow node`: run shards of the jobs of a Redis server on this machine."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +27,9 @@ def node(
     slots: Annotated[
         int,
         typer.Option(
-            help="Run at most so many shards at once; by default four per core.", metavar="N", show_default=False
+            help="Run at most so many shards at once; by default four per core, and more if all nodes have too few.",
+            metavar="N",
+            show_default=False,
         ),
     ] = 0,
     name: Annotated[str, typer.Option(help="The name of this node; by default host and process id.")] = "",
@@ -57,7 +58,7 @@ def node(
         url=redis,
         directory=directory,
         name=name or nodes.default_name(),
-        slots=slots or 4 * (os.cpu_count() or 1),
+        capacity=nodes.Capacity(slots, slots) if slots else nodes.own_capacity(),
         lost_after=lost_after,
         until_done=until_done,
     )

@@ -19,10 +19,12 @@ from typing import NamedTuple
 import msgspec
 
 import windrow
+from windrow import machine
 from windrow.cluster import copies, events, quota
 from windrow.cluster.answers import Answerer
 from windrow.cluster.events import ClusterEvent, Kind
 from windrow.cluster.held import Holdings
+from windrow.cluster.quota import Capacity
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import ALIVE, BEAT, NodeRecord, Registry
 from windrow.cluster.roster import Key, Roster
@@ -42,7 +44,7 @@ class NodeOptions(msgspec.Struct, frozen=True):
     url: str
     directory: Path
     name: str
-    slots: int  # processes at once
+    capacity: Capacity  # processes at once
     lost_after: float  # seconds without a sign of life after which a data directory counts as lost
     until_done: bool = False
     metrics: str = ""  # the URL of the node's metrics; "": it serves none
@@ -100,7 +102,7 @@ class ClusterNode:
         try:
             await self._registry.client.check()
             await self._own_the_name()
-            self._note("joined", f"{self._options.slots} slots, data in {self._options.directory}")
+            self._note("joined", f"{self._options.capacity.slots} slots, data in {self._options.directory}")
             while not self._why or self._holdings.shards:
                 await self._try_round()
                 self._wake.clear()
@@ -177,7 +179,8 @@ class ClusterNode:
             pid=os.getpid(),
             version=windrow.__version__,
             home=self._home,
-            slots=self._options.slots,
+            slots=self._options.capacity.slots,
+            most=self._options.capacity.most,
             running=running,
             draining=self._drained or bool(self._why),
             started=self._started,
@@ -215,11 +218,12 @@ class ClusterNode:
     def _share(self, others: Sequence[NodeRecord]) -> NodeShare:
         """Return how many shards this node may hold. `others`: all other nodes that may hold some."""
         wanted = self._roster.wanted()
-        own, slots = self._options.slots, [node.slots for node in others]
-        beside = [node.slots for node in others if node.home == self._home]
+        own = self._options.capacity
+        everybody = [own, *(_capacity(node) for node in others)]
+        beside = [own, *(_capacity(node) for node in others if node.home == self._home)]
         here = sum(self._owner(key) == self._home for key in wanted)
-        self._tell_of_slots(len(wanted), own + sum(slots))
-        return NodeShare(quota.of(own, [own, *beside], here), quota.of(own, [own, *slots], len(wanted)))
+        self._tell_of_slots(len(wanted), everybody)
+        return NodeShare(quota.of(own, beside, here), quota.of(own, everybody, len(wanted)))
 
     def _owner(self, key: Key) -> str:
         """Return the data directory that has a shard; empty if nobody has had it."""
@@ -252,14 +256,19 @@ class ClusterNode:
         for name, shards in chosen.items():
             await self._holdings.take(self._roster.jobs[name], shards, self._home, beside)
 
-    def _tell_of_slots(self, shards: int, slots: int) -> None:
+    def _tell_of_slots(self, shards: int, everybody: Sequence[Capacity]) -> None:
+        slots, most = (sum(numbers) for numbers in zip(*everybody, strict=True))
         short = max(0, shards - slots)
         if short and short != self._short:
-            self._note(
-                "note",
-                f"{shards} shards are to be run, and all nodes together have {slots} slots: {short} shards wait, and "
-                "a job ends only when all its shards run; start more nodes, or some with more --slots",
-            )
+            text = f"{shards} shards are to be run, and all nodes together have {slots} slots"
+            if shards > most:
+                text += (
+                    f": {shards - most} shards wait, and a job ends only when all its shards run; "
+                    "start more nodes, or some with more --slots"
+                )
+            else:
+                text += "; nodes with free memory run more than that, which is slower"
+            self._note("note", text)
         self._short = short
 
     def _note(self, kind: Kind, text: str, job: str = "", shard: int = -1) -> None:
@@ -267,6 +276,15 @@ class ClusterNode:
         self._show(made)
         if job:
             self._events.append(made)
+
+
+def _capacity(node: NodeRecord) -> Capacity:
+    return Capacity(node.slots, node.most)
+
+
+def own_capacity() -> Capacity:
+    """Return what this machine can run."""
+    return quota.capacity(machine.cores(), machine.memory())
 
 
 def default_name() -> str:

@@ -190,8 +190,8 @@ def _why(facts: JobFacts, shard: int) -> str:
         return _lost(facts, str(home))
     if all(node.draining for node in able):
         return f"drained: {', '.join(node.name for node in able)}"
-    if all(_busy(node) >= node.slots for node in able if not node.draining):
-        return "all slots of the nodes that may run it are taken"
+    if all(_busy(node) >= node.most for node in able if not node.draining):
+        return "the nodes that may run it have no room for more shards"
     return "a node takes it soon"
 
 

@@ -20,7 +20,7 @@ from windrow.config import ConfigError
 pytestmark = needs_redis
 RECORD = job.make("news", 4, "digest", 1.5)
 SPEC = JobSpec("[identity]\n", "http://a.example/\n")
-NODE = NodeRecord("one", "host", pid=7, version="1", home="h", slots=2, running={"news": [0, 3]}, started=5.0)
+NODE = NodeRecord("one", "host", pid=7, version="1", home="h", slots=2, most=2, running={"news": [0, 3]}, started=5.0)
 
 
 @pytest.fixture(scope="module")

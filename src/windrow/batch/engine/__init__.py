@@ -25,6 +25,7 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+from windrow import machine
 from windrow.batch.engine.protocol import (
     BadSource,
     Engine,
@@ -81,7 +82,7 @@ def open(
 
         session = cluster.start(spark or SparkOptions(), workers)
         return StoredEngine(work, cluster.SparkRunner(session), cluster.SparkDatabase(session), watch)
-    workers = workers or pool.cores()
+    workers = workers or machine.cores()
     return StoredEngine(work, pool.ProcessRunner(workers), duck.DuckDatabase(workers), watch)
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing import connection
@@ -28,11 +27,6 @@ class _Hand(NamedTuple):
 
     process: "multiprocessing.process.BaseProcess"
     line: "connection.Connection[bytes, bytes]"
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 class ProcessRunner:

@@ -2,11 +2,10 @@
 
 import dataclasses
 import itertools
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from windrow import config
+from windrow import config, machine
 from windrow.batch import texts
 from windrow.batch.heldout import crawled
 from windrow.batch.heldout.crawled import CrawledText
@@ -85,7 +84,7 @@ class _Growing:
         self.rows: list[EvaluationRow] = []
         self.tokens = self.left_out = 0
         self._order = options.order
-        self._most = (options.memory or _memory() // 2) // BYTES_PER_WORD  # words of a sample
+        self._most = (options.memory or machine.memory() // 2) // BYTES_PER_WORD  # words of a sample
         self._sizes = iter(sorted(options.sizes) if options.sizes else _ladder())
         self._next = next(self._sizes, None)
         self._sample = GrowingSample()
@@ -170,8 +169,3 @@ def _languages(lines: Sequence[str]) -> dict[str, float]:
     some = lines[:: max(1, len(lines) // _LINES)]
     found = detect.detect(some, prepare(config.LanguageOptions()))
     return {code: round(share, 4) for code, share in found.shares.items()}
-
-
-def _memory() -> int:
-    """Return the bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -50,7 +50,8 @@ class NodeRecord(msgspec.Struct, frozen=True):
     pid: int
     version: str  # of Windrow
     home: str  # id of its data directory
-    slots: int  # shards that it may run at once
+    slots: int  # shards that it runs at once
+    most: int  # shards that it runs at once if all nodes together have too few slots
     running: dict[str, list[int]] = {}  # by job: shards
     draining: bool = False
     started: float = 0.0  # epoch seconds
