@@ -1,4 +1,4 @@
-"""What is wanted of a job, as operators and nodes share it: to run or not, up to which limits. A hash in Redis."""
+"""The state of a job, as operators and nodes share it: whether it is to run, and up to which limits. A hash in Redis."""
 
 from collections.abc import Mapping, Sequence
 
