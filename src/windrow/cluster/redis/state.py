@@ -1,4 +1,4 @@
-"""The state of a job, as operators and nodes share it: whether it is to run, and up to which limits. A hash in Redis."""
+"""The state of a job, as operators and nodes share it in Redis: whether it is to run, and up to which limits."""
 
 from collections.abc import Mapping, Sequence
 
