@@ -73,7 +73,7 @@ def run(server: Server, act: Callable[[Registry], Awaitable[Any]]) -> Any:
 
 
 def create(server: Server, crawl: Path, *words: str) -> crashing.Result:
-    done = windrow(server, "create", "news", "--config", str(crawl / "crawl.toml"), "--shards", "4", *words)
+    done = windrow(server, "create", "news", "--config", str(crawl), "--shards", "4", *words)
     assert done.code == 0, done.err
     return done
 
@@ -113,6 +113,7 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
         (["create", "n/a", "--config", "crawl.toml"], "'n/a' is no name of a job"),
         (["create", "x", "--config", "crawl.toml", "--shards", "0"], "0 shards cannot be used"),
         (["create", "x", "--config", "no.toml"], "there is no "),
+        (["create", "x", "--config", "/"], "there is no /crawl.toml; 'windrow init' writes one"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "no.txt"], "there is no seed list"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "empty.txt"], "holds no URL"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "out.txt"], "every seed in"),
@@ -125,7 +126,7 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
         (["create", "x", "--config", "crawl.toml", "--set", "focus.model=m.arpa"], "relative to crawl.toml"),
         (["create", "x", "--config", "own.toml"], "relative to crawl.toml"),
         (["create", "x", "--config", "crawl.toml", "--set", "focus.model=/no/m.arpa"], "/no/m.arpa"),
-        (["status", "x"], "there is no job 'x'"),
+        (["status", "x"], "the jobs there are: none; make one with: windrow cluster create"),
         (["pause", "x"], "there is no job 'x'"),
         (["resume", "x"], "there is no job 'x'"),
         (["stop", "x"], "there is no job 'x'"),
@@ -379,6 +380,8 @@ def test_a_node_is_drained_and_works_again(server: Server) -> None:
 
 def test_events_are_shown_for_people_and_programs(server: Server, crawl: Path) -> None:
     create(server, crawl)
+    assert "there are no events of news yet" in windrow(server, "logs", "news").err
+    assert windrow(server, "logs", "news", "--json") == crashing.Result(0, "", "", [])
 
     async def act(registry: Registry) -> None:
         await events.publish(registry, events.make("one", "started", "process 17 \x1b[31m", shard=3, job="news"))

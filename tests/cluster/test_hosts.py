@@ -208,6 +208,11 @@ def test_nothing_is_started_where_it_cannot_work(
     assert code in (1, 2) and sentence in out + err
 
 
+def test_a_file_of_hosts_that_is_missing_is_refused_with_its_form(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"there is no file .*hosts.txt; write one host per line"):
+        hosts.read(tmp_path / "hosts.txt")
+
+
 def test_a_server_that_does_not_answer_is_refused_before_anything_is_started(tmp_path: Path) -> None:
     file = tmp_path / "hosts.txt"
     file.write_text("local\n")

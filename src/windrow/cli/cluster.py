@@ -30,7 +30,10 @@ _TICK = 0.5  # seconds from one look at the events to the next
 def create(
     name: Job,
     options: Annotated[
-        Path, typer.Option("--config", help="The crawl.toml of the job; windrow init writes one.", metavar="FILE")
+        Path,
+        typer.Option(
+            "--config", help="The crawl.toml of the job, or its directory; windrow init writes it.", metavar="FILE"
+        ),
     ],
     seeds: Annotated[
         str, typer.Option(help="File of seed URLs; default: the one that crawl.toml names.", metavar="FILE")
@@ -267,6 +270,8 @@ def logs(
         await records.read(registry.client, name)  # refuses a job that does not exist
         found, last = await registry.events(name, count=lines), "0-0"
         show(found)
+        if not found and not follow and not as_json:
+            note(f"there are no events of {name} yet; nodes write them when they run it")
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None

@@ -94,7 +94,8 @@ def home(directory: Path) -> str:
         probe.unlink()
         return msgspec.json.decode(path.read_bytes(), type=_Home).home
     except OSError as error:
-        raise ConfigError(f"{directory} cannot be used for shards ({error.strerror}); give another --dir") from None
+        why = "it is a file" if directory.is_file() else error.strerror
+        raise ConfigError(f"{directory} cannot be used for shards ({why}); give another --dir") from None
     except msgspec.MsgspecError as error:
         raise ConfigError(f"{path} cannot be read ({error}); another program wrote it; give another --dir") from None
 

@@ -40,8 +40,9 @@ class NewJob(msgspec.Struct, frozen=True):
 def make(name: str, path: Path, settings: Sequence[str], source: str, shards: int) -> NewJob:
     """Return a new job; ConfigError if its options or seeds cannot be used.
 
-    path: crawl.toml. source: the seeds file; empty: the one that the options name.
+    path: crawl.toml, or its directory. source: the seeds file; empty: the one that the options name.
     """
+    path = path / "crawl.toml" if path.is_dir() else path
     record = job.make(name, shards, "", time.time())  # first: a wrong name is refused before files are read
     options = config.load(path, settings)
     files = _files(path, settings)

@@ -87,6 +87,8 @@ def read(path: Path) -> list[Host]:
     """Return the hosts of a file; ConfigError if a line cannot be read, or if there is none."""
     try:
         lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {path}; write one host per line: local, or user@host DIR SLOTS") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not UTF-8; save it as UTF-8") from None
     hosts: list[Host] = []

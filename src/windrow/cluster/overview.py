@@ -183,7 +183,7 @@ def _why(facts: JobFacts, shard: int) -> str:
     if facts.state.wanted in (STOP, FORGET):
         return "the job is stopped"
     if not facts.nodes:
-        return "no node is alive"
+        return "no node is alive; start one with: windrow node --dir DIR"
     home = facts.homes.get(shard)
     able = [node for node in facts.nodes if home is None or node.home == home]
     if not able:
