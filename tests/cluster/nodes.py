@@ -86,7 +86,7 @@ class Nodes:
         return process
 
     def has_joined(self, name: str) -> bool:
-        """Return whether a node that was started is ready: before that, it does not handle signals."""
+        """Return whether a node that was started has joined, or has ended."""
         joined = sum(note.get("kind") == "joined" for note in self.notes(name))
         return self.processes[name].poll() is not None or joined == self._starts[name]
 
