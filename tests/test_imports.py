@@ -25,7 +25,7 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins", "rules", "streams", "takedown", "shards", "metrics"),
     ("orders", "storage"),
-    ("urls", "config", "files", "units", "machine", "scripts", "paths", "fingerprints", "coding", "render"),
+    ("urls", "config", "files", "units", "machine", "scripts", "paths", "fingerprints", "coding", "render", "signals"),
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}

@@ -443,6 +443,7 @@ class Counts(msgspec.Struct, frozen=True):
     hosts_ready: int = 0  # open and due
     hosts_waiting: int = 0  # open, not yet due
     hosts_backlog: int = 0  # with work, not open
+    pages: int = 0  # URLs answered with a 2xx status, over all runs
     documents: int = 0  # pages with text in the corpus, over all runs
     tokens: int = 0  # words of these
 
@@ -450,7 +451,7 @@ class Counts(msgspec.Struct, frozen=True):
 class Made(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What shards have made, as far as the limits of a crawl count it."""
 
-    pages: int = 0  # of this run
+    pages: int = 0  # of this run; a job of nodes is one run
     documents: int = 0  # over all runs
     tokens: int = 0  # words of these
 

@@ -22,9 +22,10 @@ from windrow.cluster import events, messages
 from windrow.cluster.answers import Answerer
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis.leases import ShardLeases
-from windrow.cluster.redis.registry import JobState, NodeRecord, Registry
+from windrow.cluster.redis.registry import NodeRecord, Registry
+from windrow.cluster.redis.state import JobState
 from windrow.config import ConfigError
-from windrow.data import Made
+from windrow.data import Made, Reason
 
 pytestmark = needs_redis
 TOML = '[identity]\ncontact = "https://example.org/bot"\n\n[scope]\ntlds = ["example"]\n'
@@ -48,7 +49,7 @@ def windrow(server: Server, *words: str) -> crashing.Result:
 
 
 def create(server: Server, crawl: Path, *words: str) -> crashing.Result:
-    done = windrow(server, "create", "news", "--config", str(crawl / "crawl.toml"), "--shards", "4", *words)
+    done = windrow(server, "create", "news", "--config", str(crawl), "--shards", "4", *words)
     assert done.code == 0, done.err
     return done
 
@@ -77,7 +78,7 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
     assert "news: created with 3 seeds and 4 shards" in done.out
     assert "1 of 3 seeds is refused by [scope]: http://c.test/" in done.err
     record, spec, state = run(server, lambda registry: registry.job("news"))
-    assert (record.shards, state) == (4, JobState("run", 1))
+    assert (record.shards, state) == (4, JobState("run", state.version))
     assert spec.seeds == "http://a.example/\nhttp://b.example/\nhttp://c.test/\n"
     assert 'tlds = ["example"]' in spec.options and "delay = 3.0" in spec.options and "seeds" not in spec.options
 
@@ -88,17 +89,20 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
         (["create", "n/a", "--config", "crawl.toml"], "'n/a' is no name of a job"),
         (["create", "x", "--config", "crawl.toml", "--shards", "0"], "0 shards cannot be used"),
         (["create", "x", "--config", "no.toml"], "there is no "),
+        (["create", "x", "--config", "/"], "there is no /crawl.toml; 'windrow init' writes one"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "no.txt"], "there is no seed list"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "empty.txt"], "holds no URL"),
         (["create", "x", "--config", "crawl.toml", "--seeds", "out.txt"], "every seed in"),
         (["create", "x", "--config", "crawl.toml", "--set", "identity.contact="], "no contact is set and the seed"),
-        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_pages=5"], "cannot be used for a job"),
-        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_seconds=5"], "cannot be used for a job"),
+        (["create", "x", "--config", "crawl.toml", "--max-tokens", "many"], "--max-tokens 'many' is not a number"),
+        (["create", "x", "--config", "crawl.toml", "--set", "crawl.max_pages=5Q"], "crawl.max_pages '5Q' is not a"),
+        (["set", "x", "crawl.max_tokens=5"], "there is no job 'x'"),
+        (["set", "x", "crawl.max_tokens=-5M"], "crawl.max_tokens '-5M' is not a number"),
         (["create", "x", "--config", "crawl.toml", "--set", "fetch.dely=5"], "did you mean 'fetch.delay'"),
         (["create", "x", "--config", "crawl.toml", "--set", "focus.model=m.arpa"], "relative to crawl.toml"),
         (["create", "x", "--config", "own.toml"], "relative to crawl.toml"),
         (["create", "x", "--config", "crawl.toml", "--set", "focus.model=/no/m.arpa"], "/no/m.arpa"),
-        (["status", "x"], "there is no job 'x'"),
+        (["status", "x"], "the jobs there are: none; make one with: windrow cluster create"),
         (["pause", "x"], "there is no job 'x'"),
         (["resume", "x"], "there is no job 'x'"),
         (["stop", "x"], "there is no job 'x'"),
@@ -123,6 +127,51 @@ def test_bad_input_is_refused_in_one_sentence_and_nothing_is_written(
     assert done.code == 2 and sentence in done.err, done.err
     assert done.err.startswith("windrow: ") and done.err.count("\n") == 1 and done.out == ""
     assert server.command("DBSIZE") == b":0\r\n"
+
+
+def test_a_job_has_limits_which_are_shown_and_changed(server: Server, crawl: Path) -> None:
+    done = create(server, crawl, "--max-tokens", "10M", "--set", "crawl.max_documents=3K", "--max-seconds", "7200")
+    assert "4 shards, until 3,000 documents or 10,000,000 tokens or 2 h 0 min; nodes take" in done.out
+    announce(server, {0: Standing(1, made=Made(9, documents=7, tokens=700)), 1: Standing(1, made=Made(1, tokens=300))})
+    found = status(server)
+    assert found["limits"] == {"documents": 3000, "tokens": 10**7, "seconds": 7200.0} and found["limit"] == ""
+    assert (found["pages"], found["tokens"]) == (10, 1000) and 0 <= found["seconds"] < 600
+    shown = windrow(server, "status", "news").out
+    assert "Limits of all shards together" in shown and "1,000  of 10,000,000 tokens" in shown
+    changed = windrow(server, "set", "news", "crawl.max_tokens=20M", "crawl.max_seconds=0")
+    assert "news: running; limits of all shards together: 3,000 documents, 20,000,000 tokens" in changed.out
+    assert windrow(server, "set", "news", "crawl.max_documents=", "crawl.max_tokens=", "--json").json["order"] is None
+    assert status(server)["limits"] == {"documents": 3000, "tokens": 10**7}, "those of crawl.toml and create"
+    both = windrow(server, "set", "news", "crawl.max_pages=5", "fetch.delay=7", "--wait", "0")
+    assert "10,000,000 tokens, 5 pages" in both.out and "news: fetch.delay=7; 0 shards" in both.out
+    (order,) = run(server, lambda registry: registry.orders("news"))
+    assert order.content == "fetch.delay=7\n", "limits are no orders"
+
+
+def test_a_limit_that_was_reached_is_shown_and_raised(server: Server, crawl: Path) -> None:
+    create(server, crawl, "--max-tokens", "1000")
+    state = run(server, lambda registry: registry.jobs())["news"]
+    run(server, lambda registry: registry.reached("news", "tokens", state.version))
+    found = status(server)
+    assert (found["state"], found["limit"]) == ("limit", "tokens")
+    assert found["each"][0]["why"] == "the job has reached its limit of 1,000 tokens"
+    assert "limit reached" in windrow(server, "jobs").out
+    refused = windrow(server, "resume", "news")
+    assert refused.code == 2 and "windrow cluster set news crawl.max_tokens=2000" in refused.err
+    assert "news: running; limits" in windrow(server, "set", "news", "crawl.max_tokens=2000").out
+    assert status(server)["state"] == "waiting"
+
+
+def test_finished_urls_are_counted_by_reason_over_all_shards(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    board = {
+        0: Standing(1, finished=12, reasons=messages.by_position({Reason.OK: 9, Reason.ROBOTS: 3, Reason.TLS: 0})),
+        1: Standing(1, finished=5, reasons={**messages.by_position({Reason.ROBOTS: 1}), 250: 4}),
+    }
+    announce(server, board)
+    assert status(server)["reasons"] == {"ok": 9, "robots": 4, "reason 250": 4}
+    shown = windrow(server, "status", "news").out
+    assert "Finished URLs, by reason" in shown and "robots" in shown and "24 %" in shown
 
 
 def test_a_file_with_an_absolute_path_is_taken_and_named_for_every_node(server: Server, crawl: Path) -> None:
@@ -307,6 +356,8 @@ def test_a_node_is_drained_and_works_again(server: Server) -> None:
 
 def test_events_are_shown_for_people_and_programs(server: Server, crawl: Path) -> None:
     create(server, crawl)
+    assert "there are no events of news yet" in windrow(server, "logs", "news").err
+    assert windrow(server, "logs", "news", "--json") == crashing.Result(0, "", "", [])
 
     async def act(registry: Registry) -> None:
         await events.publish(registry, events.make("one", "started", "process 17 \x1b[31m", shard=3, job="news"))

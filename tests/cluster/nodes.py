@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 from tests import crashing, truth
 from tests.redisserver import Server
 from tests.world import World
+from windrow import config
+from windrow.cluster import limits
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import JobSpec, Registry
@@ -37,7 +39,8 @@ class Nodes:
         made = truth.prepare(place / "made", world, f"fetch.hosts_file={place / 'made' / 'hosts'}", *options)
         text, seeds = (made / "crawl.toml").read_text(), (made / "seeds.txt").read_text()
         self.record = job.make(JOB, shards, "0", time.time())
-        self.ask(lambda registry: registry.create(self.record, JobSpec(text, seeds)))
+        goals = limits.of(config.load(made / "crawl.toml").crawl)
+        self.ask(lambda registry: registry.create(self.record, JobSpec(text, seeds), goals))
 
     def ask(self, act: Callable[[Registry], Any]) -> Any:
         """Ask the registry something, on a connection of its own."""
@@ -83,7 +86,7 @@ class Nodes:
         return process
 
     def has_joined(self, name: str) -> bool:
-        """Return whether a node that was started is ready: before that, it does not handle signals."""
+        """Return whether a node that was started has joined, or has ended."""
         joined = sum(note.get("kind") == "joined" for note in self.notes(name))
         return self.processes[name].poll() is not None or joined == self._starts[name]
 

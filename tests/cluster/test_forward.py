@@ -7,7 +7,8 @@ from windrow import orders, shards, urls
 from windrow.cluster import forward
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.redis import job
-from windrow.cluster.redis.registry import ClusterOrder, JobState
+from windrow.cluster.redis.registry import ClusterOrder
+from windrow.cluster.redis.state import JobState
 from windrow.data import Order
 
 URLS = [f"http://site{number}.test/" for number in range(20)]

@@ -26,21 +26,22 @@ SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 # one called "deaf" SIGTERM does not end it.
 STAND_IN = """\
 #!{python}
-import asyncio, signal, sys
+import asyncio, os, signal, sys
+words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+if "broken" in words["--dir"]:
+    sys.exit("windrow: this node is broken")
 sys.path.insert(0, {source!r})
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import NodeRecord, Registry
-words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 assert sys.argv[1] == "node"
 name = words["--name"]
-if "broken" in words["--dir"]:
-    sys.exit("windrow: this node is broken")
 
 async def main():
     ended = asyncio.Event()
     end = print if "deaf" in words["--dir"] else ended.set
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
-    registry = Registry(RedisClient(words["--redis"]))
+    assert not any("://" in word for word in sys.argv), sys.argv
+    registry = Registry(RedisClient(os.environ["WINDROW_REDIS"]))
     record = NodeRecord(name=name, host="h", pid=1, version="1", home="h", slots=int(words.get("--slots", 9)), most=9)
     while not ended.is_set():
         await registry.beat(record)
@@ -201,6 +202,11 @@ def test_nothing_is_started_where_it_cannot_work(
     assert code in (1, 2) and sentence in out + err
 
 
+def test_a_file_of_hosts_that_is_missing_is_refused_with_its_form(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"there is no file .*hosts.txt; write one host per line"):
+        hosts.read(tmp_path / "hosts.txt")
+
+
 def test_a_server_that_does_not_answer_is_refused_before_anything_is_started(tmp_path: Path) -> None:
     file = listed(tmp_path, "local\n")
     place = tmp_path / "data"
@@ -226,6 +232,7 @@ def test_other_hosts_are_reached_by_ssh_without_questions(
     assert code == 1 and "n1 (me@n1): started" in out and "unreachable (unreachable): failed: ssh: no route" in out
     assert "the URL of Redis names this machine" in err
     assert "BatchMode=yes" in calls.read_text() and "me@n1 sh -s" in calls.read_text()
+    assert str(server.socket) not in calls.read_text(), "the URL of Redis may have a password"
     assert " 3 " in " ".join(command(server, "nodes")[1].split())
     code, out, _ = command(server, "down", "--nodes", str(file))
     assert code == 1 and "n1 (me@n1): stopped" in out

@@ -182,7 +182,7 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, server: Ser
     base = ["node", "--redis", server.url, "--dir", str(tmp_path / "data")]
     for arguments, sentence in (
         ([*base, "--name", "a:b"], "is no name of a node"),
-        ([*base, "--dir", str(tmp_path / "file")], "cannot be used for shards"),
+        ([*base, "--dir", str(tmp_path / "file")], "cannot be used for shards (it is a file)"),
         ([*base, "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
         ([*base, "--slots", "-1"], "cannot be below 0"),
         (base[:3], "say where the shards are kept"),

@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.redisserver import needs_redis, serve
+from windrow.cluster import copies, messages
+from windrow.cluster.messages import Standing
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import JobSpec, Registry
+from windrow.cluster.redis.state import JobState
 from windrow.cluster.roster import Roster
+from windrow.data import Made
 
 pytestmark = needs_redis
 
@@ -47,3 +51,38 @@ def test_a_job_that_is_gone_is_put_back_unless_it_was_removed(
     assert present is not removed
     ((found, said, name),) = noted
     assert found == kind and text in said and name == "news"
+
+
+def test_a_limit_counts_the_last_word_of_every_shard_also_when_redis_has_lost_it(tmp_path: Path) -> None:
+    noted: list[tuple[str, str]] = []
+
+    async def main(url: str) -> tuple[Roster, list[JobState]]:
+        registry = Registry(RedisClient(url))
+        roster = Roster(registry, tmp_path, "home", lambda kind, text, job="", shard=-1: noted.append((kind, text)))
+
+        async def say(shard: int, pages: int) -> JobState:
+            standing = messages.encode(Standing(1, made=Made(pages)))
+            await registry.client.run(("HSET", "windrow:{news}:board", shard, standing))
+            await roster.refresh(())
+            return (await registry.jobs())["news"]
+
+        try:
+            await registry.create(
+                job.make("news", 2, "digest", 1.0), JobSpec("", "http://a.example/\n"), {"pages": 100}
+            )
+            states = [await say(0, 60), await say(1, 30)]
+            await registry.client.run(("FLUSHALL",))  # and shard 0 is on a node that is away: it does not say it again
+            states += [await say(1, 39), await say(1, 40)]
+            await registry.limit("news", {"pages": 200})
+            return roster, [*states, await say(1, 41)]
+        finally:
+            await registry.client.close()
+
+    with serve() as server:
+        roster, states = asyncio.run(main(server.url))
+    assert [(state.wanted, state.limit) for state in states[:4]] == [("run", "")] * 3 + [("stop", "pages")]
+    assert (states[4].wanted, states[4].limits) == ("run", {"pages": 200}) and roster.runs("news")
+    assert [text for kind, text in noted if kind == "limit"] == [
+        "the job has reached its limit of 100 pages (100) and is stopped"
+    ]
+    assert copies.read(tmp_path)["news"].state == states[4], "the data directory has it too"

@@ -5,10 +5,14 @@ the result.
 the progress bars and the arguments that commands share; `run` runs a crawl under signals and with the live display.
 """
 
-import typer
+from windrow import signals
 
-from windrow.cli.main import app as _app
-from windrow.cli.main import main as main
+signals.hold()  # before the imports, which take long
+
+import typer  # noqa: E402
+
+from windrow.cli.main import app as _app  # noqa: E402
+from windrow.cli.main import main as main  # noqa: E402
 
 
 def __getattr__(name: str) -> typer.Typer:

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import typer
 
 import windrow
-from windrow import shards, units, urls
-from windrow.cli import cluster_hosts, cluster_show
+from windrow import shards, signals, units, urls
+from windrow.cli import cluster_hosts, cluster_show, limits
 from windrow.cli import why as whys
+from windrow.cli.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
 from windrow.cli.registry import RedisUrl, within
 from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl import give
-from windrow.crawl.ending import STOPS
 from windrow.orders import make as make_order
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
@@ -30,7 +30,10 @@ _TICK = 0.5  # seconds from one look at the events to the next
 def create(
     name: Job,
     options: Annotated[
-        Path, typer.Option("--config", help="The crawl.toml of the job; windrow init writes one.", metavar="FILE")
+        Path,
+        typer.Option(
+            "--config", help="The crawl.toml of the job, or its directory; windrow init writes it.", metavar="FILE"
+        ),
     ],
     seeds: Annotated[
         str, typer.Option(help="File of seed URLs; default: the one that crawl.toml names.", metavar="FILE")
@@ -42,22 +45,27 @@ def create(
         list[str] | None,
         typer.Option("--set", help="Override an option of crawl.toml. Repeatable.", metavar="NAME=VALUE"),
     ] = None,
+    max_pages: MaxPages = 0,
+    max_seconds: MaxSeconds = 0.0,
+    max_tokens: MaxTokens = "",
+    max_documents: MaxDocuments = "",
     redis: RedisUrl = "",
     as_json: Json = False,
 ) -> None:
     """Create a job, which nodes run at once. The number of its shards cannot change later.
 
     Options and seeds are checked as for any crawl. Files that options name must be on every node, under the same
-    absolute path.
+    absolute path. Limits count all shards together, from the creation of the job to its end.
     """
-    made = load_cluster("creation").make(name, options, settings or [], seeds, count)
-    within(redis, lambda registry: registry.create(made.record, made.spec))
+    given = [*limits.plain(settings or []), *limits.settings(max_pages, max_seconds, max_tokens, max_documents)]
+    made = load_cluster("creation").make(name, options, given, seeds, count)
+    within(redis, lambda registry: registry.create(made.record, made.spec, made.limits))
     if as_json:
         return print_json(made.record)
     for text in made.notes:
         note(text)
     parts = f"{units.count(made.seeds, 'seed')} and {units.count(count, 'shard')}"
-    out.print(f"{name}: created with {parts}; nodes take them within seconds.")
+    out.print(f"{name}: created with {parts}{cluster_show.until(made.limits)}; nodes take them within seconds.")
 
 
 def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:
@@ -101,8 +109,9 @@ def pause(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
 
 
 def resume(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
-    """Let a paused or stopped job run again."""
-    _change(redis, name, "run", "running", as_json)
+    """Let a paused or stopped job run again. One that has reached a limit needs a higher one: `windrow cluster set`."""
+    steering = load_cluster("steering")
+    _changed(name, within(redis, lambda registry: steering.resume(registry, name)), "running", as_json)
 
 
 def stop(
@@ -122,7 +131,10 @@ def stop(
 
 
 def _change(redis: str, name: str, wanted: str, word: str, as_json: bool) -> None:
-    state = within(redis, lambda registry: registry.change(name, wanted))
+    _changed(name, within(redis, lambda registry: registry.change(name, wanted)), word, as_json)
+
+
+def _changed(name: str, state: Any, word: str, as_json: bool) -> None:
     if as_json:
         return print_json(state)
     out.print(f"{name}: {word}; nodes act on it within seconds, see: windrow cluster status {name}")
@@ -165,7 +177,10 @@ def add(
         raise ConfigError("[scope] of the job refuses every URL; add others")
     lines = [task.url.text for task in found.tasks]
     creation.check_size("\n".join(lines), sources[0])
-    _order(redis, name, "add", lines, f"{units.count(len(lines), 'seed')} given", wait, as_json)
+    given = within(redis, lambda registry: load_cluster("steering").give(registry, name, "add", lines, wait))
+    if as_json:
+        return print_json(given)
+    cluster_show.order(name, given, f"{units.count(len(lines), 'seed')} given")
 
 
 def change(
@@ -178,17 +193,16 @@ def change(
     redis: RedisUrl = "",
     as_json: Json = False,
 ) -> None:
-    """Change options of all shards while they run, as `windrow set` does for one crawl."""
-    values = make_order("set", settings).values  # refuses options that cannot change while a crawl runs
-    _order(redis, name, "set", list(values), ", ".join(values), wait, as_json)
+    """Change options of all shards while they run, as `windrow set` does for one crawl, and the limits of the job.
 
-
-def _order(redis: str, name: str, kind: str, lines: list[str], done: str, wait: float, as_json: bool) -> None:
+    A job that has reached a limit continues when that is raised; crawl.max_tokens=0 removes it.
+    """
+    values = make_order("set", limits.plain(settings)).values  # refuses options that cannot change while a crawl runs
     steering = load_cluster("steering")
-    given = within(redis, lambda registry: steering.give(registry, name, kind, lines, wait))
+    made = within(redis, lambda registry: steering.set_options(registry, name, values, wait))
     if as_json:
-        return print_json(given)
-    cluster_show.order(name, given, done)
+        return print_json(made)
+    cluster_show.changes(name, made)
 
 
 def why(
@@ -256,10 +270,12 @@ def logs(
         await records.read(registry.client, name)  # refuses a job that does not exist
         found, last = await registry.events(name, count=lines), "0-0"
         show(found)
+        if not found and not follow and not as_json:
+            note(f"there are no events of {name} yet; nodes write them when they run it")
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None
-            for number in STOPS:
+            for number in signals.STOPS:
                 asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         while follow:
             last = found[-1][0] if found else last

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from windrow.cli.registry import RedisUrl, within
-from windrow.cli.shards import load_cluster
+from windrow.cli.shards import REDIS, load_cluster
 from windrow.cli.terminal import Json, note, out, print_json
 from windrow.config import ConfigError
 
@@ -57,8 +57,8 @@ def up(
     if _is_here(redis) and any(host.place != hosts.LOCAL for host in found):
         note("warning: the URL of Redis names this machine, and nodes on other machines look for it on theirs")
     within(redis, _nothing)  # refuses a server that cannot be used, before anything is started
-    arguments = ["--redis", redis, *(["--slots", str(slots)] if slots else [])]
-    results = hosts.up(found, arguments, directory, program)
+    arguments = ["--slots", str(slots)] if slots else []
+    results = hosts.up(found, arguments, directory, program, {REDIS: redis})
     started = [result.name for result in results if result.state != "failed"]
     missing = within(redis, lambda registry: _missing(registry, started, wait)) if started else []
     for result in results:

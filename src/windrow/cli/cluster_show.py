@@ -7,12 +7,16 @@ from typing import Any
 
 import msgspec
 
+from windrow.cli.shards import load_cluster
+from windrow.cli.status import finished_by_reason
 from windrow.cli.terminal import Row, note, out, print_sections
+from windrow.data import Made
 from windrow.units import count, moment, ranges, span
 
 STATES = {
     "waiting": "waits for a node",
     "crawl": "run by windrow crawl, without nodes",
+    "limit": "limit reached",
     "forgotten": "being removed",
 }
 
@@ -73,6 +77,8 @@ def nodes(known: Sequence[Any], alive: set[str], now: float) -> None:
 def status(job: Any, each: bool) -> None:
     """Print the state of a job: all shards together, those that run nowhere, and with `each` every shard."""
     names = f" on {', '.join(job.nodes)}" if job.nodes else ""
+    goals = load_cluster("limits")
+    made = Made(job.pages, documents=job.documents, tokens=job.tokens)
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
     idle = sum(one.running and one.idle for one in job.each)
     shards: list[Row] = [
@@ -89,16 +95,39 @@ def status(job: Any, each: bool) -> None:
         ("documents", f"{job.documents:,}", "in the corpora of all shards, before they are merged"),
         ("tokens", f"{job.tokens:,}", ""),
     ]
-    sections = [("URLs, as announced by the shards", urls), ("Corpus", corpus if job.documents else [])]
-    print_sections([section for section in [*sections, ("Shards", shards)] if section[1]])
+    limits: list[Row] = [
+        (name, goals.progress(name, made, job.seconds), f"of {goals.describe(name, goal)}{_reached(name, job)}")
+        for name, goal in job.limits.items()
+    ]
+    sections = [
+        ("URLs, as announced by the shards", urls),
+        finished_by_reason(job.reasons),
+        ("Corpus", corpus if job.documents else []),
+        ("Limits of all shards together", limits),
+        ("Shards", shards),
+    ]
+    print_sections([section for section in sections if section[1]])
     if each:
         out.print("")
         _each(job.each)
-    elif job.state not in ("done", "stopped", "crawl"):
+    elif job.state not in ("done", "stopped", "limit", "crawl"):
         _absent(job.each)
+    if job.limit:
+        raised = f"windrow cluster set {job.name} crawl.max_{job.limit}=N"
+        out.print(f"\nContinue with a higher limit, or without one (N is 0): {raised}")
     if job.state != "crawl":
         out.print(f"\nEvents: windrow cluster logs {job.name}")
-        out.print(f"Counts by reason, on each node: windrow status DIR/{job.name}")
+        out.print(f"All counts of the shards that a node has, there: windrow status DIR/{job.name}")
+
+
+def _reached(name: str, job: Any) -> str:
+    return "; the job was stopped" if name == job.limit else ""
+
+
+def until(limits: dict[str, int | float]) -> str:
+    """Return the limits of a new job in words."""
+    describe = load_cluster("limits").describe
+    return f", until {' or '.join(describe(*limit) for limit in limits.items())}" if limits else ""
 
 
 def _each(shards: Sequence[Any]) -> None:
@@ -131,6 +160,16 @@ def order(name: str, given: Any, done: str) -> None:
         note(f"not taken yet by shards that run: {ranges(given.running)}; they take it at one of their next commits")
     if given.absent:
         note(f"not taken yet by shards that do not run: {ranges(given.absent)}; they take it when they run again")
+
+
+def changes(name: str, made: Any) -> None:
+    """Print options that were changed."""
+    if made.state is not None:
+        goals = [load_cluster("limits").describe(*limit) for limit in made.state.limits.items()]
+        state = "stopped" if made.state.wanted == "stop" else "running" if made.state.wanted == "run" else "paused"
+        out.print(f"{name}: {state}; limits of all shards together: {', '.join(goals) or 'none'}")
+    if made.order is not None:
+        order(name, made, ", ".join(made.order.content.split()))
 
 
 def _late(given: Any) -> int:

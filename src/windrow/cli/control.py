@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from windrow.cli import limits
 from windrow.cli.terminal import Directory, Json, load, notes, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import give
@@ -69,7 +70,8 @@ def change(
     as_json: Json = False,
 ) -> None:
     """Change options while the crawl runs. They hold over restarts, until they are set again or given back."""
-    _show(directory, give.change(directory, settings, _patience(wait)), ", ".join(settings), as_json)
+    values = limits.plain(settings)
+    _show(directory, give.change(directory, values, _patience(wait)), ", ".join(values), as_json)
 
 
 def retry(

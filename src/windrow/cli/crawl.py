@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from windrow import config, files, seeds
-from windrow.cli import lines, shards, storing
+from windrow.cli import limits, lines, shards, storing
+from windrow.cli.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
 from windrow.cli.run import Voice, run
 from windrow.cli.shards import ENDINGS
 from windrow.cli.storing import StoreCaptures, StoreTo, StoringProcess
@@ -20,7 +21,6 @@ from windrow.cli.terminal import (
     command,
     is_divided,
     load,
-    number,
     out,
     print_json,
 )
@@ -138,16 +138,10 @@ def _overrides(contact: str, wanted: list[str], tlds: list[str]) -> list[str]:
 
 def crawl(
     directory: Directory,
-    max_pages: Annotated[int, typer.Option(help="Stop after this many pages.", metavar="N", show_default=False)] = 0,
-    max_seconds: Annotated[
-        float, typer.Option(help="Stop after this many seconds.", metavar="SECONDS", show_default=False)
-    ] = 0.0,
-    max_tokens: Annotated[
-        str, typer.Option(help="End when the corpus has this many tokens, over all runs: 300K, 10M.", metavar="N")
-    ] = "",
-    max_documents: Annotated[
-        str, typer.Option(help="End when the corpus has this many documents, over all runs.", metavar="N")
-    ] = "",
+    max_pages: MaxPages = 0,
+    max_seconds: MaxSeconds = 0.0,
+    max_tokens: MaxTokens = "",
+    max_documents: MaxDocuments = "",
     settings: Settings = None,
     store_to: StoreTo = "",
     store_captures: StoreCaptures = False,
@@ -167,11 +161,7 @@ def crawl(
         raise ConfigError("--verbose and --quiet exclude each other; leave one of them out")
     if log_json:
         lines.use_json(directory)
-    limits = [f"crawl.max_pages={max_pages}"] if max_pages else []
-    limits += [f"crawl.max_seconds={max_seconds}"] if max_seconds else []
-    limits += [f"crawl.max_tokens={number(max_tokens, '--max-tokens')}"] if max_tokens else []
-    limits += [f"crawl.max_documents={number(max_documents, '--max-documents')}"] if max_documents else []
-    given = [*(settings or []), *limits]
+    given = [*limits.plain(settings or []), *limits.settings(max_pages, max_seconds, max_tokens, max_documents)]
     where = storing.target(store_to, store_captures)
     if wanted or is_divided(directory):
         return shards.crawl_all(directory, wanted, given, shards.Service(redis, metrics, where), as_json)

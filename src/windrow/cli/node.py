@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from windrow import signals
 from windrow.cli import lines, storing
 from windrow.cli.registry import RedisUrl
-from windrow.cli.shards import load_cluster, stored
+from windrow.cli.shards import REDIS, load_cluster, stored
 from windrow.cli.storing import NodeStoreTo, StoreCaptures, StoreTarget
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
-from windrow.crawl.ending import STOPS
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import printable
@@ -52,7 +52,7 @@ def node(
     if log_json:
         lines.use_json()
     if not redis:
-        raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
+        raise ConfigError(f"say where the Redis server of the cluster is: --redis redis://HOST:6379, or {REDIS}")
     if directory is None:
         raise ConfigError("say where the shards are kept: --dir DIR")
     if slots < 0 or lost_after < 0:
@@ -95,10 +95,11 @@ async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) ->
     def tell(text: str) -> None:
         show(load_cluster("events").make(options.name, "note", text))
 
+    made = load_cluster("node").ClusterNode(options, show)
+    for number in signals.STOPS:
+        asyncio.get_running_loop().add_signal_handler(number, made.stop)
+    signals.release()  # before the first child, which would have them blocked
     async with stored(where, tell) as child:
-        made = load_cluster("node").ClusterNode(options, show)
-        for number in STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, made.stop)
         if child is not None:
             child.know(sorted(options.directory.glob("*/shards/[0-9]*")))
             made.holds = child.hold

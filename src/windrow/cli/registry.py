@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from windrow.cli.shards import load_cluster
+from windrow.cli.shards import REDIS, load_cluster
 from windrow.config import ConfigError
 
 RedisUrl = Annotated[
     str,
-    typer.Option("--redis", help="The Redis or Valkey server of the cluster.", metavar="URL", envvar="WINDROW_REDIS"),
+    typer.Option("--redis", help="The Redis or Valkey server of the cluster.", metavar="URL", envvar=REDIS),
 ]
 
 
@@ -20,7 +20,7 @@ def within(url: str, act: Callable[[Any], Awaitable[Any]]) -> Any:
     clients, registries = load_cluster("redis.client"), load_cluster("redis.registry")
     unavailable = load_cluster("transport").Unavailable
     if not url:
-        raise ConfigError("say where the Redis server of the cluster is: --redis redis://HOST:6379, or WINDROW_REDIS")
+        raise ConfigError(f"say where the Redis server of the cluster is: --redis redis://HOST:6379, or {REDIS}")
 
     async def main() -> Any:
         client = clients.RedisClient(url)

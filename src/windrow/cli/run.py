@@ -2,18 +2,17 @@
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal
 
 import windrow
-from windrow import kernels
+from windrow import kernels, signals
 from windrow.cli import lines, terminal
 from windrow.config import Config
 from windrow.crawl import display, loop, progress, recover, start
-from windrow.crawl.ending import STOPS, RunState
+from windrow.crawl.ending import RunState
 from windrow.crawl.metrics import RunMetrics
 from windrow.crawl.neighbours import Neighbours
 from windrow.crawl.notes import Notes
@@ -73,9 +72,9 @@ class _Run:
         if missing := kernels.missing():
             effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
-        for number in STOPS:
+        for number in signals.STOPS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # the supervisor of a shard has blocked them until now
+        signals.release()
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
             async with others() as neighbours:

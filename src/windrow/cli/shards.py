@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import importlib
+import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -13,19 +14,26 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from windrow import signals
 from windrow.cli import lines
 from windrow.cli.run import run
 from windrow.cli.storing import StoreTarget, note_rest
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
 from windrow.crawl import display
-from windrow.crawl.ending import STOPS
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
 
+REDIS = "WINDROW_REDIS"  # a variable of the environment: only the user of a process sees what is in there
 Redis = Annotated[
-    str, typer.Option("--redis", help="A Redis or Valkey server; without one a crawl starts its own.", metavar="URL")
+    str,
+    typer.Option(
+        "--redis",
+        help="A Redis or Valkey server; without one a crawl starts its own.",
+        metavar="URL",
+        envvar=REDIS,
+    ),
 ]
 ENDINGS = {
     "done": "nothing is left to crawl",
@@ -70,7 +78,8 @@ def shard(
     module = load_cluster("shard")
     options = load(directory, settings)
     if not redis:
-        raise ConfigError("say where the Redis server of the crawl is: --redis redis://HOST:6379")
+        raise ConfigError(f"say where the Redis server of the crawl is: --redis redis://HOST:6379, or {REDIS}")
+    os.environ.pop(REDIS, None)  # not for the workers, which parse the pages of strangers
     holder, fence = _lease(lease)
     access = module.ShardAccess(redis, patience, run=run_name, holder=holder, fence=fence)
     others = functools.partial(module.neighbours, directory, options, access)
@@ -115,10 +124,11 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     arguments += ["--log-json"] if lines.are_json() else []
 
     async def run(more: list[str]) -> tuple[Any, bool]:
+        supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
+        for number in signals.STOPS:
+            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+        signals.release()  # before the first child, which would have them blocked
         async with stored(service.store, note) as storing:
-            supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
-            for number in STOPS:
-                asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
             if storing is not None:
                 storing.hold(directories.shards(directory))
             ending = await supervisor.run()

@@ -118,7 +118,7 @@ def sections(found: Status) -> list[Section]:
                 ("finished", f"{finished:,}", ""),
             ],
         ),
-        ("Finished URLs, by reason", _rows(found.finished, finished)),
+        finished_by_reason(found.finished),
         ("Failed attempts, by reason", _rows(found.retried, sum(found.retried.values()))),
         ("Links refused, by rule", _rows(found.refused, refused)),
         (
@@ -137,6 +137,11 @@ def sections(found: Status) -> list[Section]:
         ("Committed files", directories),
     ]
     return [section for section in all_sections if section[1]]
+
+
+def finished_by_reason(finished: dict[str, int]) -> Section:
+    """Return the part of the table that says why URLs have ended, of one crawl or of all shards of a job."""
+    return "Finished URLs, by reason", _rows(finished, sum(finished.values()))
 
 
 def _rows(counts: dict[str, int], total: int) -> list[Row]:

@@ -11,7 +11,7 @@ import typer
 
 from windrow.cli.terminal import Directory, Json, counter, is_divided, note, out, print_json, undivided
 from windrow.crawl import status
-from windrow.crawl.ending import STOPS
+from windrow.signals import STOPS
 from windrow.units import count
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 import msgspec
 
 from windrow import config, files
-from windrow.cluster import directories
+from windrow.cluster import directories, limits
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.redis.job import ClusterJob
-from windrow.cluster.redis.registry import ClusterOrder, JobSpec, JobState
+from windrow.cluster.redis.registry import ClusterOrder, JobSpec
+from windrow.cluster.redis.state import JobState
 from windrow.config import Config, ConfigError
 
 HOME, STATE, ORDERS, SEEDS, ASIDE = "node.json", "state.json", "orders.jsonl", "seeds.txt", "aside"
@@ -46,9 +47,12 @@ class LocalJob(msgspec.Struct):
         return self.orders[-1].number if self.orders else 0
 
     def options(self) -> Config:
-        """Return the options of the job; its seeds are a file of this directory, whatever it was called before."""
+        """Return the options of the job's shards.
+
+        Its seeds are a file of this directory, whatever it was called before, and its limits count all shards.
+        """
         options = config.load(self.directory / "crawl.toml")
-        return dataclasses.replace(options, crawl=dataclasses.replace(options.crawl, seeds=SEEDS))
+        return dataclasses.replace(options, crawl=dataclasses.replace(limits.without(options.crawl), seeds=SEEDS))
 
     def place(self, shard: int) -> Path:
         return directories.place(self.directory, shard)
@@ -90,7 +94,8 @@ def home(directory: Path) -> str:
         probe.unlink()
         return msgspec.json.decode(path.read_bytes(), type=_Home).home
     except OSError as error:
-        raise ConfigError(f"{directory} cannot be used for shards ({error.strerror}); give another --dir") from None
+        why = "it is a file" if directory.is_file() else error.strerror
+        raise ConfigError(f"{directory} cannot be used for shards ({why}); give another --dir") from None
     except msgspec.MsgspecError as error:
         raise ConfigError(f"{path} cannot be read ({error}); another program wrote it; give another --dir") from None
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import config, seeds
+from windrow.cluster import limits
 from windrow.cluster.redis import job
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.registry import JobSpec
@@ -23,7 +24,6 @@ from windrow.frontier.policy.scope import Scope
 from windrow.units import size
 
 LARGEST = 64 << 20  # bytes of seeds that one job or one order may carry through Redis
-LIMITS = ("max_tokens", "max_documents", "max_pages", "max_seconds")  # of one run; the shards of a job come and go
 _SEEDS = "seeds.txt"  # in the directory of a job on a node
 
 
@@ -33,17 +33,18 @@ class NewJob(msgspec.Struct, frozen=True):
     record: ClusterJob
     spec: JobSpec
     seeds: int
+    limits: dict[str, int | float]
     notes: list[str]  # for the operator
 
 
 def make(name: str, path: Path, settings: Sequence[str], source: str, shards: int) -> NewJob:
     """Return a new job; ConfigError if its options or seeds cannot be used.
 
-    path: crawl.toml. source: the seeds file; empty: the one that the options name.
+    path: crawl.toml, or its directory. source: the seeds file; empty: the one that the options name.
     """
+    path = path / "crawl.toml" if path.is_dir() else path
     record = job.make(name, shards, "", time.time())  # first: a wrong name is refused before files are read
     options = config.load(path, settings)
-    _check_limits(options)
     files = _files(path, settings)
     checks.check_judges(options)
     source = source or str(path.parent / options.crawl.seeds)
@@ -58,16 +59,7 @@ def make(name: str, path: Path, settings: Sequence[str], source: str, shards: in
     lines = "".join(url.text + "\n" for url in found)
     check_size(lines, source)
     record = msgspec.structs.replace(record, options=hashlib.sha256(text.encode()).hexdigest()[:16])
-    return NewJob(record, JobSpec(text, lines), seeds=len(found), notes=notes)
-
-
-def _check_limits(options: Config) -> None:
-    """Refuse limits of a run: nodes would start a shard that has reached one again."""
-    for name in LIMITS:
-        if getattr(options.crawl, name):
-            raise ConfigError(
-                f"crawl.{name} cannot be used for a job of nodes; stop the job with: windrow cluster stop"
-            )
+    return NewJob(record, JobSpec(text, lines), seeds=len(found), limits=limits.of(options.crawl), notes=notes)
 
 
 def check_size(lines: str, source: str) -> None:

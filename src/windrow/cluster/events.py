@@ -22,6 +22,7 @@ Kind = Literal[
     "lease-lost",
     "lease-given",
     "order",  # was carried out
+    "limit",  # of the job was reached
     "shard-lost",  # a shard begins empty, because its data directory has vanished
     "put-back",  # the job, after Redis had lost it
     "joined",  # a node

@@ -11,7 +11,8 @@ import msgspec
 
 from windrow import files, orders, seeds, shards, urls
 from windrow.cluster.directories import ShardRecord
-from windrow.cluster.redis.registry import PAUSE, RUN, ClusterOrder, JobState
+from windrow.cluster.redis.registry import ClusterOrder
+from windrow.cluster.redis.state import PAUSE, RUN, JobState
 from windrow.config import ConfigError
 from windrow.crawl import give
 from windrow.data import Order

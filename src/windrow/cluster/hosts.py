@@ -10,7 +10,7 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -87,6 +87,8 @@ def read(path: Path) -> list[Host]:
     """Return the hosts of a file; ConfigError if a line cannot be read, or if there is none."""
     try:
         lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {path}; write one host per line: local, or user@host DIR SLOTS") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not UTF-8; save it as UTF-8") from None
     hosts: list[Host] = []
@@ -116,8 +118,15 @@ def _host(words: Sequence[str], where: str, names: Sequence[str]) -> Host:
     return Host(place, name, directory, int(slots or 0))
 
 
-def up(hosts: Sequence[Host], arguments: Sequence[str], directory: str, program: str) -> list[HostResult]:
-    """Start the nodes that do not run. arguments: of `windrow node`; program: on other machines."""
+def up(
+    hosts: Sequence[Host], arguments: Sequence[str], directory: str, program: str, secrets: Mapping[str, str]
+) -> list[HostResult]:
+    """Start the nodes that do not run. arguments: of `windrow node`; program: on other machines.
+
+    secrets: variables of the environment of the nodes. They are sent on standard input too, so that no list of
+    processes shows them, on any machine.
+    """
+    exports = "".join(f"{name}={shlex.quote(value)}\nexport {name}\n" for name, value in secrets.items())
     own = [sys.executable, "-m", "windrow.cli"]
 
     def start(host: Host) -> HostResult:
@@ -125,7 +134,7 @@ def up(hosts: Sequence[Host], arguments: Sequence[str], directory: str, program:
         words = own if host.place == LOCAL and not program else [program or "windrow"]
         place = host.directory or directory
         command = [*words, "node", *arguments, *slots, "--dir", place, "--name", host.name]
-        return _run(host, place, f"set -- {shlex.join(command)}\n{_PREPARE}{_UP}", _CONNECT + 30)
+        return _run(host, place, f"{exports}set -- {shlex.join(command)}\n{_PREPARE}{_UP}", _CONNECT + 30)
 
     return _each(hosts, start)
 

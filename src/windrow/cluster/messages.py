@@ -5,16 +5,18 @@ and then, so that nothing depends on one of them arriving.
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import zstandard
 
 from windrow import urls
-from windrow.data import MOST_DESCRIBED, Capture, Failure, Made, Task, Watermark
+from windrow.data import MOST_DESCRIBED, Capture, Failure, Made, Reason, Task, Watermark
 
 FORMAT = 1  # of these messages; a job is written by one version of them
 LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
+_REASONS = tuple(Reason)  # their positions never change
+_POSITIONS = {reason: at for at, reason in enumerate(_REASONS)}
 
 
 class MessageError(ValueError):
@@ -75,7 +77,18 @@ class Standing(msgspec.Struct, frozen=True, gc=False, array_like=True):
     finished: int = 0  # URLs
     rate: float = 0.0  # pages per second
     made: Made = Made()
-    run: str = ""  # which run of the crawl `made.pages` counts in
+    run: str = ""  # which run of the crawl `made.pages` counts in; empty: the whole job is one
+    reasons: dict[int, int] = {}  # URLs finished, by the position of their reason; see `by_position`
+
+
+def by_position(finished: Mapping[Reason, int]) -> dict[int, int]:
+    """Return counts by reason as a standing has them: some 5 bytes for each reason that occurs."""
+    return {_POSITIONS[reason]: count for reason, count in finished.items() if count}
+
+
+def by_name(reasons: Mapping[int, int]) -> dict[str, int]:
+    """Return the counts of a standing by the name of the reason. A newer Windrow may know more of them."""
+    return {_REASONS[at].value if at < len(_REASONS) else f"reason {at}": count for at, count in reasons.items()}
 
 
 class _Page(msgspec.Struct, frozen=True, gc=False, array_like=True):

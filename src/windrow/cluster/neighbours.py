@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from windrow import log
-from windrow.cluster import pace
+from windrow.cluster import messages, pace
 from windrow.cluster.courier import Courier, LogReader
 from windrow.cluster.errands import ShardErrands
 from windrow.cluster.exchange import ShardExchange
@@ -204,14 +204,17 @@ class ShardNeighbours:
         if now - self._since >= 1.0:
             rate = max(0, finished - self._finished) / (now - self._since) if self._finished >= 0 else 0.0
             self._finished, self._since = finished, now
+        # A job of nodes is one run, and its pages are those of the log, whichever process has made them.
+        one_run = self._tenure is not None
         return Standing(
             0,
             idle=idle,
             waiting=counts.waiting,
             finished=finished,
             rate=rate,
-            made=self._progress.own(made),
+            made=msgspec.structs.replace(made, pages=counts.pages) if one_run else self._progress.own(made),
             run=self._progress.run,
+            reasons=messages.by_position(counts.finished),
         )
 
     def _tell(self, before: str) -> None:

@@ -4,17 +4,19 @@ Everything is read from Redis. Figures of a shard are those that it announced la
 has the exact ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from windrow.cluster import end
+from windrow.cluster import end, limits, messages
 from windrow.cluster.messages import Standing
 from windrow.cluster.redis import job as jobs
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.keys import Keys
 from windrow.cluster.redis.leases import SECONDS
-from windrow.cluster.redis.registry import FORGET, PAUSE, STOP, JobState, NodeRecord, Registry
+from windrow.cluster.redis.registry import NodeRecord, Registry
+from windrow.cluster.redis.state import FORGET, PAUSE, STOP, JobState
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.units import span
 
@@ -43,7 +45,7 @@ class JobOverview(msgspec.Struct, frozen=True):
     """A whole job as Redis shows it."""
 
     name: str
-    state: str  # "running", "paused", "stopped", "done", "stopping", "waiting" (for a node), "forgotten", "crawl"
+    state: str  # see `_state`
     wanted: str  # by the operator; empty: no node runs this job
     shards: int
     running: int  # shards
@@ -53,8 +55,13 @@ class JobOverview(msgspec.Struct, frozen=True):
     rate: float  # pages per second
     created: float  # epoch seconds
     nodes: list[str]  # that run its shards
+    pages: int = 0  # URLs answered with a 2xx status
     documents: int = 0  # in the corpora of all shards
     tokens: int = 0  # of these documents
+    reasons: dict[str, int] = {}  # URLs finished, by reason, most first
+    seconds: float = 0.0  # for which the job was not stopped
+    limits: dict[str, int | float] = {}  # "pages", "documents", "tokens", "seconds"
+    limit: str = ""  # the one that was reached
     each: list[ShardState] = []
 
 
@@ -86,6 +93,7 @@ async def job(registry: Registry, name: str) -> JobOverview:
     """Return the state of one job; ConfigError if there is none."""
     facts = await _facts(registry, name)
     each = [_shard(facts, shard) for shard in range(facts.record.shards)]
+    made = limits.sum_of(facts.standings.values())
     return JobOverview(
         name=name,
         state=_state(facts, each),
@@ -98,10 +106,20 @@ async def job(registry: Registry, name: str) -> JobOverview:
         rate=sum(one.rate for one in each),
         created=facts.record.created,
         nodes=sorted({one.node for one in each if one.node}),
-        documents=sum(one.documents for one in each),
-        tokens=sum(one.tokens for one in each),
+        pages=made.pages,
+        documents=made.documents,
+        tokens=made.tokens,
+        reasons=_reasons(facts.standings.values()),
+        seconds=round(facts.state.seconds(facts.now), 1) if facts.state else 0.0,
+        limits=facts.state.limits if facts.state else {},
+        limit=facts.state.limit if facts.state else "",
         each=each,
     )
+
+
+def _reasons(standings: Iterable[Standing]) -> dict[str, int]:
+    found = sum((Counter(messages.by_name(standing.reasons)) for standing in standings), Counter[str]())
+    return dict(found.most_common())
 
 
 async def _facts(registry: Registry, name: str) -> JobFacts:
@@ -160,10 +178,12 @@ def _why(facts: JobFacts, shard: int) -> str:
         return "its process has ended; windrow crawl runs this job"
     if end.seen(facts.standings, facts.record.shards):
         return "the job is done"
+    if facts.state.limit:
+        return f"the job has reached its limit of {_goal(facts.state)}"
     if facts.state.wanted in (STOP, FORGET):
         return "the job is stopped"
     if not facts.nodes:
-        return "no node is alive"
+        return "no node is alive; start one with: windrow node --dir DIR"
     home = facts.homes.get(shard)
     able = [node for node in facts.nodes if home is None or node.home == home]
     if not able:
@@ -173,6 +193,10 @@ def _why(facts: JobFacts, shard: int) -> str:
     if all(_busy(node) >= node.most for node in able if not node.draining):
         return "the nodes that may run it have no room for more shards"
     return "a node takes it soon"
+
+
+def _goal(state: JobState) -> str:
+    return limits.describe(state.limit, state.limits.get(state.limit, 0))
 
 
 def _busy(node: NodeRecord) -> int:
@@ -188,6 +212,8 @@ def _lost(facts: JobFacts, home: str) -> str:
 
 
 def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:
+    """Return "running", "paused", "stopping", "stopped", "limit" (one was reached), "done", "waiting" (for a node),
+    "forgotten" or "crawl"."""
     if facts.state is None:
         return "crawl"  # windrow crawl --shards runs it, not nodes
     if facts.state.wanted == FORGET:
@@ -198,7 +224,7 @@ def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:
     if facts.state.wanted == PAUSE:
         return "paused"
     if facts.state.wanted == STOP:
-        return "stopping" if running else "stopped"
+        return "stopping" if running else "limit" if facts.state.limit else "stopped"
     return "running" if running else "waiting"
 
 

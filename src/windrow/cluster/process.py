@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -10,12 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.crawl.ending import STOPS, Ending
+from windrow.crawl.ending import Ending
+from windrow.signals import STOPS
 
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
 TAKEN = 75  # exit code of a shard that another process has, or whose lease has run out (EX_TEMPFAIL of sysexits.h)
 PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
+REDIS = "WINDROW_REDIS"  # the variable of the environment with the URL of Redis
 _PDEATHSIG = 1  # of prctl
 
 
@@ -55,13 +58,17 @@ class ShardProcess:
 
 
 async def start(directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> ShardProcess:
-    """Start the process of a shard. `arguments`: further ones of `windrow shard`."""
-    command = [sys.executable, "-m", "windrow.cli", "shard", str(directory), "--redis", url, "--json"]
+    """Start the process of a shard. `arguments`: further ones of `windrow shard`.
+
+    The URL of Redis may have a password, and every user of a machine sees the arguments of its processes.
+    """
+    command = [sys.executable, "-m", "windrow.cli", "shard", str(directory), "--json"]
     process = await asyncio.create_subprocess_exec(
         *command,
         "--patience",
         str(PATIENCE),
         *arguments,
+        env={**os.environ, REDIS: url},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -7,12 +7,15 @@ import msgspec
 from windrow.cluster.messages import Standing
 from windrow.data import Made
 
+NOBODY = -1  # in place of a shard, for an observer: all shards are others
+
 
 class JobProgress:
     """Remembers the last word of every other shard, also when the transport has forgotten it.
 
     Documents and tokens count over all runs, so any earlier word is a part of the truth. Pages count in one run, which
-    has a name. A process that takes over from one that died in the same run continues its count.
+    has a name. A process that takes over from one that died in the same run continues its count. A node uses it to see
+    all shards of a job, whose pages count over all processes.
     """
 
     def __init__(self, shard: int, run: str) -> None:

@@ -3,18 +3,20 @@
 Redis may lose everything at any time, so a node keeps a copy of each job, its state and its orders, and puts it back.
 """
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from windrow.cluster import copies, end, fence
+from windrow.cluster import copies, end, fence, limits
 from windrow.cluster.copies import LocalJob
 from windrow.cluster.events import Kind
 from windrow.cluster.messages import Standing
+from windrow.cluster.progress import NOBODY, JobProgress
 from windrow.cluster.redis import job as records
-from windrow.cluster.redis.registry import FORGET, PAUSE, RUN, Registry
+from windrow.cluster.redis.registry import Registry
+from windrow.cluster.redis.state import FORGET
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.config import ConfigError
 
@@ -46,6 +48,7 @@ class Roster:
         self._server = ""  # the server process that was put back to
         self._present: Collection[str] = ()  # the jobs that Redis had at the last look
         self._problems: dict[str, str] = {}  # jobs that cannot be run here, and why
+        self._progress: dict[str, JobProgress] = {}  # by id of a job: what its shards have made
         self.jobs: dict[str, LocalJob] = copies.read(directory)
         self.views: dict[str, JobView] = {}  # of the jobs that can be run
 
@@ -64,6 +67,7 @@ class Roster:
         for name in await self._registry.jobs():
             if await self._attempt(name, self._learn):
                 views[name] = await self._look(name, held)
+                await self._check_limits(name, views[name].standings)
         self.views = views
 
     async def _attempt(self, name: str, act: Callable[[str], Awaitable[None]]) -> bool:
@@ -116,6 +120,23 @@ class Roster:
                 self._note("shard-lost", text, name, shard)
         return view
 
+    async def _check_limits(self, name: str, standings: Mapping[int, Standing]) -> None:
+        """Stop a job that has reached a limit, unless an operator has changed its state meanwhile."""
+        local = self.jobs[name]
+        state = local.state
+        progress = self._progress.setdefault(local.record.id, JobProgress(NOBODY, ""))
+        progress.heard(standings, 0)
+        if not state.limits or not state.runs:
+            return
+        seconds = state.seconds(await self._registry.now()) if "seconds" in state.limits else 0.0
+        limit = limits.reached(state.limits, progress.elsewhere, seconds)
+        stopped = await self._registry.reached(name, limit, state.version) if limit else None
+        if stopped is not None:
+            local.change(stopped)
+            made = limits.progress(limit, progress.elsewhere, seconds)
+            goal = limits.describe(limit, state.limits[limit])
+            self._note("limit", f"the job has reached its limit of {goal} ({made}) and is stopped", name)
+
     def wanted(self) -> list[Key]:
         """Return the shards that somebody should run."""
         return [(name, shard) for name in self.views for shard in self._wanted(name)]
@@ -127,7 +148,7 @@ class Roster:
 
     def runs(self, name: str) -> bool:
         """Return whether processes of this job are wanted at all."""
-        return name in self.views and self.jobs[name].state.wanted in (RUN, PAUSE)
+        return name in self.views and self.jobs[name].state.runs
 
     def _wanted(self, name: str) -> list[int]:
         local, view = self.jobs[name], self.views[name]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from windrow.cluster import overview
+from windrow.cluster import creation, limits, overview
 from windrow.cluster.overview import ShardState
-from windrow.cluster.redis.registry import FORGET, ClusterOrder, Registry
+from windrow.cluster.redis.registry import ClusterOrder, Registry
+from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
 
 POLL = 0.5  # seconds
@@ -17,10 +18,11 @@ POLL = 0.5  # seconds
 class OrderGiven(msgspec.Struct, frozen=True):
     """An order, and which shards have taken it so far."""
 
-    order: ClusterOrder
-    taken: int  # shards
-    running: list[int]  # shards that run and have not taken it yet
-    absent: list[int]  # shards that do not run: they take it when they run again
+    order: ClusterOrder | None = None  # None: only limits were changed
+    taken: int = 0  # shards
+    running: list[int] = []  # shards that run and have not taken it yet
+    absent: list[int] = []  # shards that do not run: they take it when they run again
+    state: JobState | None = None  # of the job, if its limits were changed
 
 
 class Forgotten(msgspec.Struct, frozen=True):
@@ -41,6 +43,30 @@ async def give(registry: Registry, name: str, kind: str, lines: Sequence[str], p
         if not given.running or time.monotonic() >= end:
             return given
         await asyncio.sleep(POLL)
+
+
+async def set_options(registry: Registry, name: str, settings: Sequence[str], patience: float) -> OrderGiven:
+    """Change options of a job: its limits, which are a part of its state, and others by an order to all shards."""
+    own = [setting for setting in settings if setting.partition("=")[0] in limits.OPTIONS]
+    others = [setting for setting in settings if setting not in own]
+    state = None
+    if own:
+        _, spec, _ = await registry.job(name)
+        state = await registry.limit(name, limits.changed(own, creation.options_of(spec)))
+    given = await give(registry, name, "set", others, patience) if others else OrderGiven()
+    return msgspec.structs.replace(given, state=state)
+
+
+async def resume(registry: Registry, name: str) -> JobState:
+    """Let a job run again; ConfigError if it has reached a limit, because nodes would stop it at once."""
+    state = (await registry.jobs()).get(name)
+    if state is not None and state.limit:
+        goal = state.limits.get(state.limit, 0)
+        raise ConfigError(
+            f"the job {name!r} has reached its limit of {limits.describe(state.limit, goal)}; raise it, and the job "
+            f"continues: windrow cluster set {name} crawl.max_{state.limit}={2 * goal}"
+        )
+    return await registry.change(name, RUN)
 
 
 def _given(order: ClusterOrder, shards: Sequence[ShardState]) -> OrderGiven:

@@ -16,7 +16,7 @@ import msgspec
 from windrow.batch.storages.held import HeldLine
 from windrow.cluster import process
 from windrow.config import ConfigError
-from windrow.crawl.ending import STOPS
+from windrow.signals import STOPS
 
 REFUSAL = 15.0  # seconds before a storage that has refused is tried again
 SLOW = 5.0  # seconds after which the operator learns what the end waits for

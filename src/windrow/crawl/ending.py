@@ -1,7 +1,5 @@
 """How a run of a crawl ends: the limits of its time and of its corpus, and the record of its end."""
 
-import signal
-
 import msgspec
 
 from windrow.config import CrawlOptions
@@ -11,7 +9,6 @@ from windrow.log import Tally
 from windrow.units import count
 
 LIMITS = ("pages", "tokens", "documents")  # of a crawl as a whole, all shards together
-STOPS = (signal.SIGINT, signal.SIGTERM)  # signals that ask for a clean end
 
 
 class RunState(msgspec.Struct, frozen=True):

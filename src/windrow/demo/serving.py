@@ -11,10 +11,10 @@ import msgspec
 
 from windrow.config import ConfigError
 from windrow.demo import web
+from windrow.signals import STOPS
 
 DIRECTORY = Path("windrow-web")
 _HOSTS, _SEEDS = "hosts", "seeds.txt"
-_STOPS = (signal.SIGINT, signal.SIGTERM)
 _stopped = threading.Event()
 
 
@@ -40,7 +40,7 @@ def serve(directory: Path) -> Iterator[Served]:
         raise ConfigError(f"{directory} holds other files; name another directory: windrow demo --serve --dir DIR")
     # A handler holds for every thread. A mask would not: threads of libraries, which began before, would be killed.
     _stopped.clear()
-    earlier = {number: signal.signal(number, lambda *_: _stopped.set()) for number in _STOPS}
+    earlier = {number: signal.signal(number, lambda *_: _stopped.set()) for number in STOPS}
     try:
         with web.serve() as site:
             directory.mkdir(parents=True, exist_ok=True)

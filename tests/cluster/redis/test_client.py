@@ -73,6 +73,29 @@ def test_a_text_that_is_no_url_of_redis_is_refused(url: str) -> None:
         check(url)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:S3CRET@127.0.0.1:1",
+        "redis://:S3/CRET@127.0.0.1:1",
+        "redis://me:3/S3CRET@127.0.0.1:1",
+        "redis://:S3#CRET@127.0.0.1:1",
+        "redis://:S3?CRET@127.0.0.1:1",
+        "redis://:S3@CRET@127.0.0.1:1",
+        "redis://:S3[CRET]@127.0.0.1:1",
+        "redis://:[S3CRET]@",
+        "redis://127.0.0.1:1?password=S3@CRET",
+        "unix:///nowhere/s?password=S3CRET",
+        "redis://:S3CRET@",
+        "me:S3CRET@127.0.0.1",
+    ],
+)
+def test_no_message_has_a_part_of_the_password(url: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        check(url)
+    assert "S3" not in str(refused.value) and "CRET" not in str(refused.value)
+
+
 def test_a_place_where_nothing_answers_is_named() -> None:
     with pytest.raises(ConfigError, match=r"no Redis answers at 127\.0\.0\.1:1 \(.*Error 111.*\); start one with"):
         check("redis://127.0.0.1:1")

@@ -11,7 +11,8 @@ import pytest
 from tests.cluster.redis.calls import with_registry as run
 from tests.redisserver import Server, needs_redis
 from windrow.cluster.redis import job
-from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, JobState, NodeRecord, Registry
+from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, NodeRecord, Registry
+from windrow.cluster.redis.state import JobState
 from windrow.config import ConfigError
 
 pytestmark = needs_redis
@@ -25,13 +26,16 @@ def create(server: Server) -> None:
 
 
 def test_a_job_is_created_once_and_read_as_it_was_written(server: Server) -> None:
+    before = run(server, lambda registry: registry.now())
     create(server)
-    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
-    assert run(server, lambda registry: registry.jobs()) == {"news": JobState("run", 1)}
+    found = run(server, lambda registry: registry.job("news"))
+    state = found[2]
+    assert found == (RECORD, SPEC, JobState("run", state.version)) and 0 <= state.version / 1000 - before + 0.001 < 60
+    assert run(server, lambda registry: registry.jobs()) == {"news": state}
     other = job.make("news", 8, "digest", 2.5)
     with pytest.raises(ConfigError, match=r"there is a job 'news' at .* already"):
         run(server, lambda registry: registry.create(other, JobSpec("x", "y")))
-    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
+    assert run(server, lambda registry: registry.job("news")) == found
 
 
 def test_a_job_that_no_node_runs_is_not_listed_for_them(server: Server) -> None:
@@ -84,12 +88,68 @@ def test_no_order_is_given_until_all_nodes_had_time_to_put_theirs_back(server: S
     assert run(server, lambda registry: registry.orders("news", known.number)) == [later]
 
 
+def test_limits_are_a_part_of_the_state_and_come_back_with_it(server: Server) -> None:
+    run(server, lambda registry: registry.create(RECORD, SPEC, {"tokens": 10**7, "seconds": 2.5}))
+    made = run(server, lambda registry: registry.jobs())["news"]
+    assert made.limits == {"tokens": 10**7, "seconds": 2.5} and made.limit == ""
+    changed = run(server, lambda registry: registry.limit("news", {"seconds": 0, "pages": 3}))
+    assert (changed.wanted, changed.limits) == ("run", {"tokens": 10**7, "pages": 3})
+    server.command("FLUSHALL")
+    assert run(server, lambda registry: registry.put_back(RECORD, SPEC, changed)) == changed
+    assert run(server, lambda registry: registry.put_back(RECORD, SPEC, made)) == changed, "the later one holds"
+    assert run(server, lambda registry: registry.jobs())["news"] == changed
+
+
+def test_a_limit_that_was_reached_stops_the_job_unless_its_state_has_changed(server: Server) -> None:
+    run(server, lambda registry: registry.create(RECORD, SPEC, {"tokens": 5, "pages": 9}))
+    made = run(server, lambda registry: registry.jobs())["news"]
+    later = run(server, lambda registry: registry.limit("news", {"tokens": 50}))
+    assert run(server, lambda registry: registry.reached("news", "tokens", made.version)) is None
+    assert run(server, lambda registry: registry.jobs())["news"] == later
+    stopped = run(server, lambda registry: registry.reached("news", "tokens", later.version))
+    assert (stopped.wanted, stopped.limit, stopped.limits) == ("stop", "tokens", {"tokens": 50, "pages": 9})
+    assert run(server, lambda registry: registry.reached("news", "tokens", stopped.version)) is None, "it is stopped"
+    other = run(server, lambda registry: registry.limit("news", {"pages": 10}))
+    assert (other.wanted, other.limit) == ("stop", "tokens"), "another limit than the one that was reached"
+    again = run(server, lambda registry: registry.limit("news", {"tokens": 0}))
+    assert (again.wanted, again.limit, again.limits) == ("run", "", {"pages": 10})
+    run(server, lambda registry: registry.change("news", "stop"))
+    assert run(server, lambda registry: registry.limit("news", {"pages": 99})).wanted == "stop", (
+        "an operator stopped it"
+    )
+
+
+def test_the_time_of_a_job_counts_while_it_is_not_stopped(server: Server) -> None:
+    create(server)
+
+    def began(seconds: int) -> None:
+        """Let the present state be older."""
+        state = run(server, lambda registry: registry.jobs())["news"]
+        server.command("HSET", "windrow:{news}:state", "version", str(state.version - 1000 * seconds))
+
+    def counted() -> float:
+        state = run(server, lambda registry: registry.jobs())["news"]
+        return float(state.seconds(run(server, lambda registry: registry.now())))
+
+    began(100)
+    assert 100 <= counted() < 130
+    run(server, lambda registry: registry.change("news", "pause"))
+    began(50)
+    assert 150 <= counted() < 180, "a pause counts, as it does for one crawl"
+    run(server, lambda registry: registry.change("news", "stop"))
+    began(5000)
+    assert 150 <= counted() < 180, "a stop does not"
+    run(server, lambda registry: registry.change("news", "run"))
+    assert 150 <= counted() < 200
+
+
 def test_the_job_of_another_crawl_under_the_same_name_is_not_touched(server: Server) -> None:
     create(server)
+    found = run(server, lambda registry: registry.job("news"))
     other = msgspec.structs.replace(RECORD, id="other")
     with pytest.raises(ConfigError, match="is another crawl"):
         run(server, lambda registry: registry.put_back(other, JobSpec("x", "y"), JobState("stop", 9**15), [order(1)]))
-    assert run(server, lambda registry: registry.job("news")) == (RECORD, SPEC, JobState("run", 1))
+    assert run(server, lambda registry: registry.job("news")) == found
     assert run(server, lambda registry: registry.orders("news")) == []
 
 
@@ -219,7 +279,7 @@ def test_forgetting_a_job_removes_its_keys_only_and_nodes_do_not_put_it_back(ser
     run(server, lambda registry: registry.event("news", {"what": "started"}))
     run(server, lambda registry: registry.beat(NODE))
     assert run(server, lambda registry: registry.forget("news")) == 5
-    assert run(server, lambda registry: registry.jobs()) == {"news2": JobState("run", 1)}
+    assert run(server, lambda registry: registry.jobs()).keys() == {"news2"}
     assert run(server, lambda registry: registry.put_back(RECORD, SPEC, JobState("run", 5))) == JobState("forget", 6)
     assert server.command("EXISTS", "windrow:{news}:job") == b":0\r\n"
     assert [node.name for node in run(server, lambda registry: registry.nodes())] == ["one"]

@@ -20,7 +20,7 @@ of a job are on one of them, so that scripts may use several.
 | `era` | string | as `epoch`, for slots |
 | `news:PROCESS` | list | addresses of which a process has to hear: it was handed them, lost them, or others wait |
 | `spec` | string | options and seeds of a job that nodes run, see `registry` |
-| `state` | hash | `wanted` by the operator, and its `version` |
+| `state` | hash | `wanted` by the operator, its `version`, and the limits of the job, see `state` |
 | `orders` | hash | by number: an order to all shards |
 | `order-hush` | string | exists after the job was put back: no new order meanwhile; expires |
 | `orders-done` | hash | by shard: number of the last order that it has carried out |

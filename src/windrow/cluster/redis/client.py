@@ -11,7 +11,6 @@ import importlib.resources
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import hiredis
 import redis.exceptions
@@ -65,9 +64,11 @@ class RedisClient:
         self.place = _place(url)
         try:
             options: dict[str, Any] = dict(parse_url(url))
-        except ValueError as error:
+        except ValueError:  # its text may have a part of the password
+            known = url.startswith(("redis://", "rediss://", "unix://"))
+            wrong = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D" if known else ""
             raise ConfigError(
-                f"{self.place} is not the URL of a Redis server ({error}); write redis://HOST:6379"
+                f"{self.place} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}"
             ) from None
         kind = options.pop("connection_class", Connection)
         self._connection: AbstractConnection = kind(
@@ -194,13 +195,10 @@ def evalsha(name: str, keys: Sequence[str], arguments: Sequence[str | bytes | in
 
 
 def _place(url: str) -> str:
-    """Return a URL without its password, for messages."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return url.rpartition("@")[2]
-    return f"{parts.hostname or ''}{port}{parts.path if parts.path != '/' else ''}" or url
+    """Return a URL without its password, for messages. A password may be anything, also what ends the host of a URL."""
+    login, _, rest = url.rpartition("@")
+    bare = rest.rpartition("://")[2].partition("?")[0].rstrip("/")
+    return "the URL" if not bare or "?" in login else bare  # there may be a password on either side of a "?"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -66,8 +66,9 @@ async def read(client: RedisClient, name: str) -> ClusterJob:
     answers = await client.run(("GET", Keys(name)["job"]), ("SMEMBERS", JOBS))
     found, others = [client.checked(answer) for answer in answers]
     if found is None:
-        known = ", ".join(sorted(other.decode("utf-8", "replace") for other in others)) or "none"
-        raise ConfigError(f"there is no job {name!r} at {client.place}; the jobs there are: {known}")
+        known = ", ".join(sorted(other.decode("utf-8", "replace") for other in others))
+        none = "none; make one with: windrow cluster create JOB --config crawl.toml"
+        raise ConfigError(f"there is no job {name!r} at {client.place}; the jobs there are: {known or none}")
     return decoded(client.place, name, found)
 
 

@@ -12,9 +12,11 @@ import msgspec
 
 from windrow.cluster.redis import job as jobs
 from windrow.cluster.redis import leases
+from windrow.cluster.redis import state as states
 from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.keys import DRAINS, FORGOTTEN, JOBS, NODES, Keys, of_node
+from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
 
 BEAT = 2.5  # seconds from one sign of life of a node to the next
@@ -22,8 +24,7 @@ ALIVE = 10.0  # seconds after its last sign of life for which a node counts as a
 REMEMBERED = 86_400.0  # seconds after which a node that has vanished is not listed any more
 HUSH = 10.0  # seconds without new orders after a job was put back: other nodes may know more of its orders
 EVENTS = 10_000  # that are kept per job, about
-RUN, PAUSE, STOP, FORGET = "run", "pause", "stop", "forget"  # what may be wanted of a job
-_MISSING, _EARLY = -1, -2  # answers of steer.lua
+_MISSING, _EARLY, _CHANGED = -1, -2, -3  # answers of steer.lua
 
 
 class JobSpec(msgspec.Struct, frozen=True):
@@ -31,13 +32,6 @@ class JobSpec(msgspec.Struct, frozen=True):
 
     options: str  # crawl.toml, only the options that were changed
     seeds: str  # lines of the seeds file
-
-
-class JobState(msgspec.Struct, frozen=True):
-    """What the operator wants of a job. The highest version holds, so a copy may be put back at any time."""
-
-    wanted: str  # "run", "pause" or "stop"; "forget": end its shards, and never put it back
-    version: int
 
 
 class ClusterOrder(msgspec.Struct, frozen=True):
@@ -74,9 +68,10 @@ class Registry:
         self._drift: float | None = None
         self._drains = False  # the last answer to `beat`
 
-    async def create(self, record: ClusterJob, spec: JobSpec) -> None:
+    async def create(self, record: ClusterJob, spec: JobSpec, limits: Mapping[str, int | float] | None = None) -> None:
         """Write a new job, which runs at once; ConfigError if there is one of this name."""
-        found, _ = await self._restore(record, spec, JobState(RUN, 1), (), 0.0)
+        state = JobState(RUN, int(1000 * await self.now()), limits=dict(limits or {}))
+        found, _ = await self._restore(record, spec, state, (), 0.0)
         if found != record:
             raise ConfigError(f"there is a job {record.name!r} at {self.client.place} already; choose another name")
         await leases.begin(self.client, record.name)
@@ -84,16 +79,16 @@ class Registry:
     async def jobs(self) -> dict[str, JobState]:
         """Return what is wanted of each job that nodes run, by name."""
         names = await jobs.names(self.client)
-        answers = await self._run(*[("HMGET", Keys(name)["state"], "wanted", "version") for name in names])
-        states = {name: _state(*answer) for name, answer in zip(names, answers, strict=True)}
-        return {name: state for name, state in states.items() if state is not None}
+        answers = await self._run(*[("HGETALL", Keys(name)["state"]) for name in names])
+        found = {name: states.decoded(answer) for name, answer in zip(names, answers, strict=True)}
+        return {name: state for name, state in found.items() if state is not None}
 
     async def job(self, name: str) -> tuple[ClusterJob, JobSpec, JobState]:
         """Return a job; ConfigError if there is none."""
         record = await jobs.read(self.client, name)
         keys = Keys(name)
-        spec, found = await self._run(("GET", keys["spec"]), ("HMGET", keys["state"], "wanted", "version"))
-        state = _state(*found)
+        spec, found = await self._run(("GET", keys["spec"]), ("HGETALL", keys["state"]))
+        state = states.decoded(found)
         if spec is None or state is None:
             raise ConfigError(
                 f"the job {name!r} at {self.client.place} is not one of nodes: windrow crawl --shards runs it, "
@@ -130,24 +125,43 @@ class Registry:
         keys = Keys(record.name)
         await self._run(("SADD", JOBS, record.name))  # first: a name without a record is left out of every list
         words: list[str | bytes | int] = [msgspec.json.encode(record), record.id, msgspec.json.encode(spec)]
-        words += [state.wanted, state.version, int(1000 * hush)]
+        fields = states.words(state)
+        words += [int(1000 * hush), state.version, len(fields), *fields]
         words += [word for order in orders for word in (order.number, _order_text(order.kind, order.content))]
         names = [keys[name] for name in ("job", "spec", "state", "orders", "order-hush")]
-        found, wanted, version = await self.client.call("restore", names, words)
-        return jobs.decoded(self.client.place, record.name, found), _state(wanted, version)
+        found, held = await self.client.call("restore", names, words)
+        return jobs.decoded(self.client.place, record.name, found), states.decoded(held)
 
     async def change(self, name: str, wanted: str) -> JobState:
         """Say what is wanted of a job from now on."""
-        return JobState(wanted, await self._steer(name, "state", wanted))
+        return await self._change(name, "state", wanted)
+
+    async def limit(self, name: str, limits: Mapping[str, int | float]) -> JobState:
+        """Change limits of a job; 0: none. A job that has reached one of them runs again."""
+        words = [word for key, value in limits.items() for word in (key, repr(value) if value else "")]
+        return await self._change(name, "limits", *words)
+
+    async def reached(self, name: str, limit: str, version: int) -> JobState | None:
+        """Stop a job that has reached a limit; None if its state is not of this version any more."""
+        number, found = await self._steer(name, "reached", limit, version)
+        return states.decoded(found) if number != _CHANGED else None
+
+    async def _change(self, name: str, *words: str) -> JobState:
+        _, found = await self._steer(name, *words)
+        state = states.decoded(found)
+        assert state is not None
+        return state
 
     async def order(self, name: str, kind: str, content: str) -> ClusterOrder:
         """Give an order to all shards of a job; ConfigError shortly after Redis was emptied, see `HUSH`."""
-        return ClusterOrder(await self._steer(name, "order", _order_text(kind, content)), kind, content)
+        number, _ = await self._steer(name, "order", _order_text(kind, content))
+        return ClusterOrder(number, kind, content)
 
-    async def _steer(self, name: str, verb: str, text: str | bytes) -> int:
+    async def _steer(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
+        """Return the version or the number that was given, and the state of the job."""
         keys = Keys(name)
         names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
-        answer = int(await self.client.call("steer", names, [verb, text]))
+        answer, found = await self.client.call("steer", names, words)
         if answer == _MISSING:
             await self.job(name)  # says what is wrong
         if answer == _EARLY:
@@ -155,7 +169,7 @@ class Registry:
                 f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
                 f"try again in {HUSH:g} seconds"
             )
-        return answer
+        return int(answer), found
 
     async def orders(self, name: str, after: int = 0) -> list[ClusterOrder]:
         """Return the orders with higher numbers, lowest first."""
@@ -269,12 +283,6 @@ def _seconds(answer: Sequence[bytes]) -> float:
 
 def _integers(values: Iterable[bytes]) -> list[int]:
     return [int(value) for value in values]
-
-
-def _state(wanted: bytes | None, version: bytes | None) -> JobState | None:
-    if not wanted or not version:
-        return None
-    return JobState(wanted.decode(), int(version))
 
 
 class _Content(msgspec.Struct):

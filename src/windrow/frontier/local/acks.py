@@ -153,6 +153,7 @@ class Acks:
         self._store.finish(row.id, report.task, ref, CODES[report.reason])
         row.waiting -= 1
         self._meta.waiting -= 1
+        self._meta.pages += 200 <= report.status < 300
         name = report.reason.value
         self._meta.finished[name] = self._meta.finished.get(name, 0) + 1
 

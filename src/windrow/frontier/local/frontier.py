@@ -280,6 +280,7 @@ class LocalFrontier:
             hosts_ready=ready,
             hosts_waiting=self._dispatcher.scheduled() - ready,
             hosts_backlog=max(0, meta.hosts_waiting - len(self._backlog.hosts)),
+            pages=meta.pages,
             documents=meta.documents,
             tokens=meta.tokens,
         )

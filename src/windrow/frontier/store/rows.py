@@ -156,6 +156,7 @@ class Meta(msgspec.Struct):
     hosts_waiting: int = 0  # with URLs that wait
     waiting: int = 0  # URLs
     finished: dict[str, int] = {}
+    pages: int = 0  # URLs answered with a 2xx status
     documents: int = 0  # pages with text in the corpus
     tokens: int = 0  # words of these
     refused: dict[str, int] = {}
