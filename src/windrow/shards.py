@@ -2,7 +2,8 @@
 
 A shard is a crawl directory of its own. The registered domain decides the shard, for ever: neither the number of shards
 nor the hash may change during a crawl. `windrow.cluster` moves the links between shards; the frames of their logs say
-which links were sent and how far the links of others were admitted. All of that is pure; `identity` reads a file.
+which links were sent and how far the links of others were admitted. All of that is pure, but for the functions that
+look at directories.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,6 +43,21 @@ def identity(directory: Path) -> ShardIdentity | None:
     except msgspec.MsgspecError as error:
         fix = "restore it from another node, or from the directory of a shard"
         raise ConfigError(f"{path} cannot be read ({error}); {fix}") from None
+
+
+def is_divided(directory: Path) -> bool:
+    """Return whether a directory is that of a crawl with shards, which are crawl directories of their own."""
+    return (directory / "shards").is_dir() and (directory / "job.json").exists()
+
+
+def places(directory: Path) -> list[Path]:
+    """Return the shards of a crawl that are here; the directory itself if the crawl is not divided."""
+    if not is_divided(directory):
+        return [directory]
+    found = sorted(place for place in (directory / "shards").iterdir() if place.name.isdigit() and place.is_dir())
+    if not found:
+        raise ConfigError(f"{directory} has none of its shards; give a directory of a node that has some")
+    return found
 
 
 def shard_of(domain: str, shards: int) -> int:

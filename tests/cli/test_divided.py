@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import windrow
 from tests import crashing, truth
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
@@ -77,6 +78,39 @@ def test_an_export_of_some_shards_says_which_are_missing(tmp_path: Path) -> None
     job = divide(tmp_path / "news", 3, s2=samples.crawl(tmp_path / "part", [SAMPLES[0]]))
     done = crashing.run(["export", str(job), "--format", "jsonl", "-o", str(tmp_path / "out.jsonl")])
     assert done.code == 0 and "these are not here: 0-1" in done.err, done.err
+
+
+def empty(directory: Path) -> Path:
+    """Make a shard whose domains gave no text."""
+    record = {"name": "news", "id": "1234", "shards": 2, "options": "", "created": 1.0}
+    directory.mkdir(parents=True)
+    (directory / "crawl.toml").write_text("")
+    (directory / "job.json").write_text(json.dumps({"job": record, "shard": 1}))
+    return directory
+
+
+def test_a_shard_without_documents_does_not_stop_an_export(tmp_path: Path) -> None:
+    part = samples.crawl(tmp_path / "part", [SAMPLES[0]])
+    job = divide(tmp_path / "news", 2, s0=part, s1=empty(tmp_path / "empty"))
+    done = crashing.run(["export", str(job), "--format", "jsonl", "-o", str(tmp_path / "out.jsonl")])
+    assert done.code == 0 and "1 of 1 documents" in done.out, done.err
+    none = divide(tmp_path / "none", 2, s1=tmp_path / "empty")
+    refused = crashing.run(["export", str(none), "--format", "jsonl", "-o", str(tmp_path / "none.jsonl")])
+    assert refused.code == 2 and "none of these shards has documents yet" in refused.err
+
+
+def test_a_program_reads_a_crawl_with_shards_as_one(tmp_path: Path) -> None:
+    parts = [samples.crawl(tmp_path / f"part{count}", SAMPLES[:count]) for count in (1, 2)]  # the first page is in both
+    job = divide(tmp_path / "news", 2, s0=parts[0], s1=parts[1])
+    shutil.copy(parts[0] / "crawl.toml", job)
+    assert [document.url for document in windrow.documents(job)] == [one.url for one in SAMPLES[:2]]
+    with pytest.raises(windrow.Error, match="divided into shards"):
+        windrow.crawl(job)
+
+
+def test_the_status_that_a_program_gets_counts_all_shards(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
+    assert windrow.status(job).pages == 2 * windrow.status(crawled).pages > 0
 
 
 def test_a_shard_that_is_given_twice_is_named(crawled: Path, tmp_path: Path) -> None:

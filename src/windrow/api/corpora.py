@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from windrow import archive
+from windrow import archive, shards
 from windrow.archive import ArchiveError
 from windrow.batch import committed, selection, sources
 from windrow.batch import export as exports
@@ -160,7 +160,7 @@ def _paths(source: PathText | Iterable[PathText]) -> list[Path]:
     found = [Path(source)] if isinstance(source, str | os.PathLike) else [Path(path) for path in source]
     if not found:
         raise ConfigError("there is nothing to read; name a crawl directory or files")
-    return found
+    return [place for path in found for place in shards.places(path)]
 
 
 def _several(given: str | Sequence[str]) -> tuple[str, ...]:

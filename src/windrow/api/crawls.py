@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import config, seeds
+from windrow import config, seeds, shards
 from windrow import log as logs
 from windrow.api.settings import Settings, overrides
 from windrow.batch import topic as topics
@@ -103,6 +103,8 @@ def crawl(
     }
     limits = {name: value for name, value in given.items() if value}
     path = Path(directory)
+    if shards.is_divided(path):
+        raise ConfigError(f"{path} is divided into shards, and a program cannot run them; use: windrow crawl {path}")
     options = _load(path, overrides(settings, limits))
     running = _Running(path, options)
     running.start()
@@ -123,7 +125,7 @@ def crawl(
 
 def status(directory: str | os.PathLike[str]) -> Status:
     """Return the counts of a crawl, running or not."""
-    return states.status(Path(directory))
+    return states.total([states.status(place) for place in shards.places(Path(directory))])
 
 
 class _Running:

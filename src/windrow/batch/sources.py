@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from windrow import shards as division
 from windrow.batch.committed import Lengths
 from windrow.config import ConfigError
 from windrow.corpus import reader
@@ -27,18 +28,23 @@ class CorpusSource(msgspec.Struct, frozen=True):
 def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSource]:
     """Return the sources in the order of the inputs, without the shards of languages that are not wanted.
 
-    Inputs of the same crawl are one source. `languages`: ISO 639-3 codes; empty: all.
+    Inputs of the same crawl are one source. A shard may be without documents, if another one has some. `languages`: ISO
+    639-3 codes; empty: all.
     """
     _check(inputs)
     length = Lengths()
     found: dict[Path, list[ShardFile]] = {}
     crawls: dict[Path, Path | None] = {}
+    holds = False
     for path in inputs:
         crawl = reader.crawl_of(path)
         root = (crawl or path).resolve()
         crawls[root] = crawl
-        shards = reader.find(path, length)
+        shards = reader.find(path, length, may_be_empty=division.identity(path) is not None)
+        holds = holds or bool(shards)
         found.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
+    if not holds:
+        raise ConfigError(f"none of these shards has documents yet: {', '.join(map(str, inputs))}")
     named = names(list(found))
     return [CorpusSource(named[root], crawls[root], tuple(shards), root) for root, shards in found.items()]
 

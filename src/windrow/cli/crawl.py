@@ -19,7 +19,6 @@ from windrow.cli.terminal import (
     Metrics,
     Settings,
     command,
-    is_divided,
     load,
     out,
     print_json,
@@ -29,6 +28,7 @@ from windrow.crawl import checks, display, loop, seedlist
 from windrow.data import Url
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
+from windrow.shards import is_divided
 from windrow.units import count, share, size, span
 
 _LIMITS = ("scope.tlds=", "scope.domains=", "scope.hosts=", "scope.allow=", "scope.max_distance=")

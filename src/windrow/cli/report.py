@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from windrow import log
+from windrow import log, shards
 from windrow import report as reports
 from windrow.cli.engines import Workers, installed
-from windrow.cli.terminal import Directory, Json, Settings, counter, is_divided, out, print_json, progress, undivided
+from windrow.cli.terminal import Directory, Json, Settings, counter, out, print_json, progress, undivided
 from windrow.report.data import Numbers
 from windrow.units import count
 
@@ -34,7 +34,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
-    if len(directories) == 1 and is_divided(directories[0]):  # its shards are compared
+    if len(directories) == 1 and shards.is_divided(directories[0]):  # its shards are compared
         output = output or directories[0] / "report"
     directories = undivided(directories)
     size = sum(map(log.length, directories))

@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from windrow import files, log, metrics, orders
+from windrow import files, log, metrics, orders, shards
 from windrow.cli.terminal import (
     Directory,
     Json,
     Row,
     Section,
     command,
-    is_divided,
     out,
     print_json,
     print_sections,
@@ -60,7 +59,7 @@ def status(
         found = states.total([states.status(place, watch) for place in places])
     if as_json:
         return print_json(found)
-    out.print(f"{directory}: {_state(found)}{f', {len(places)} shards' if is_divided(directory) else ''}")
+    out.print(f"{directory}: {_state(found)}{f', {len(places)} shards' if shards.is_divided(directory) else ''}")
     if found.offline:
         out.print(network.describe(found.offline))
     for line in standing(found.controls, directory):

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from windrow.cli.terminal import Directory, Json, counter, is_divided, note, out, print_json, undivided
+from windrow import shards
+from windrow.cli.terminal import Directory, Json, counter, note, out, print_json, undivided
 from windrow.crawl import status
 from windrow.signals import STOPS
 from windrow.units import count
@@ -88,7 +89,7 @@ def _store(options: Any, watch: Callable[[int], None]) -> Any:
     from windrow.batch.storages import run as job
 
     directory = options.directory
-    if not is_divided(directory):
+    if not shards.is_divided(directory):
         context = job.StoreContext(running=lambda: status.is_running(directory), watch=watch, note=note)
         return job.run(options, context)
     places = undivided([directory])

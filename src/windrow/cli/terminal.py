@@ -33,11 +33,6 @@ Section = tuple[str, list[Row]]  # heading, rows
 WHOLE = ("crawl", "status", "store")  # commands that work on a crawl with shards as a whole
 
 
-def is_divided(directory: Path) -> bool:
-    """Return whether a directory is that of a crawl with shards, which are crawl directories of their own."""
-    return (directory / "shards").is_dir() and (directory / "job.json").exists()
-
-
 def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     """Return crawl directories, with those of its shards in place of a crawl that is divided into them.
 
@@ -47,13 +42,10 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     places: list[Path] = []
     jobs: dict[str, tuple[JobIdentity, list[int]]] = {}
     for path in paths:
-        if not is_divided(path):
-            places.append(path)
-            continue
-        found = sorted(place for place in (path / "shards").iterdir() if place.name.isdigit() and place.is_dir())
-        if not found:
-            raise ConfigError(f"{path} has none of its shards; give a directory of a node that has some")
+        found = shards.places(path)
         places += found
+        if found == [path]:
+            continue
         known = shards.identity(path)
         assert known is not None
         jobs.setdefault(known.job.id, (known.job, []))[1].extend(int(place.name) for place in found)
@@ -75,7 +67,7 @@ def _check_parts(job: JobIdentity, numbers: list[int], whole: str) -> None:
 
 
 def _undivided(context: typer.Context, directory: Path) -> Path:
-    if context.info_name not in WHOLE and is_divided(directory):
+    if context.info_name not in WHOLE and shards.is_divided(directory):
         raise ConfigError(
             f"{directory} is divided into shards, and each of them is a crawl directory: give one of those in "
             f"{directory / 'shards'}"

@@ -37,10 +37,10 @@ def crawl_of(path: Path) -> Path | None:
     return next((folder for folder in (path, *path.resolve().parents) if (folder / "crawl.toml").is_file()), None)
 
 
-def find(path: Path, length: Length | None = None) -> list[ShardFile]:
+def find(path: Path, length: Length | None = None, may_be_empty: bool = False) -> list[ShardFile]:
     """Return the shards of a crawl directory or of any other directory, or a single file, in order.
 
-    Without `length`, all bytes of all files count.
+    Without `length`, all bytes of all files count. A crawl without documents is refused, unless it may be empty.
     """
     root = path / shards.DIRECTORY if (path / "crawl.toml").is_file() else path
     if not path.exists():
@@ -53,9 +53,9 @@ def find(path: Path, length: Length | None = None) -> list[ShardFile]:
         for file in root.rglob(f"*{suffix}")
         if file.is_file() and not file.name.startswith(".")
     )
-    if not files and root != path:
+    if not files and root != path and not may_be_empty:
         raise ConfigError(f"{path} has no corpus yet; make it with: windrow crawl {path}")
-    if not files:
+    if not files and root == path:
         expected = " or ".join(SUFFIXES)
         raise ConfigError(f"{path} is not a crawl's directory and holds no documents ({expected}); name another")
     return measured(files, root, length)
