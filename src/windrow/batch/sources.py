@@ -40,7 +40,7 @@ def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSo
         crawl = reader.crawl_of(path)
         root = (crawl or path).resolve()
         crawls[root] = crawl
-        shards = reader.find(path, length, may_be_empty=division.identity(path) is not None)
+        shards = reader.find(path, length, may_be_empty=crawl is not None and division.identity(crawl) is not None)
         holds = holds or bool(shards)
         found.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
     if not holds:
