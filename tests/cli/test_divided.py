@@ -12,6 +12,7 @@ from tests import crashing, truth
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
 from tests.world import World
+from windrow import shards, urls
 
 
 def divide(directory: Path, shards: int, **places: Path) -> Path:
@@ -113,6 +114,21 @@ def test_a_program_reads_a_crawl_with_shards_as_one(tmp_path: Path) -> None:
 def test_the_status_that_a_program_gets_counts_all_shards(crawled: Path, tmp_path: Path) -> None:
     job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
     assert windrow.status(job).pages == 2 * windrow.status(crawled).pages > 0
+
+
+def test_the_story_of_a_url_is_found_in_its_shard(crawled: Path, tmp_path: Path) -> None:
+    url = (crawled / "seeds.txt").read_text().split()[0]
+    parsed = urls.parse(url)
+    assert parsed is not None
+    places = {f"s{shards.shard_of(parsed.domain, 3)}": crawled}
+    job = divide(tmp_path / "news", 3, **places)
+    assert crashing.run(["why", str(job), url]).out == crashing.run(["why", str(crawled), url]).out != ""
+    other = next(
+        f"http://{name}.test/" for name in "abcdefgh" if f"s{shards.shard_of(f'{name}.test', 3)}" not in places
+    )
+    refused = crashing.run(["why", str(job), other])
+    assert refused.code == 2 and f"windrow cluster why news {other}" in refused.err
+    assert crashing.run(["why", str(job), "mailto:a"]).code == 2
 
 
 def test_a_shard_that_is_given_twice_is_named(crawled: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ Item = TypeVar("Item")
 Row = tuple[str, str, str]  # label, value, note
 Section = tuple[str, list[Row]]  # heading, rows
 
-WHOLE = ("crawl", "status", "store")  # commands that work on a crawl with shards as a whole
+WHOLE = ("crawl", "status", "store", "why")  # commands that work on a crawl with shards as a whole
 
 
 def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:

@@ -1,10 +1,13 @@
 """`windrow why`: the story of one URL."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from windrow import shards, urls
 from windrow.cli.terminal import Directory, Json, load_or_default, out, print_json
+from windrow.config import ConfigError
 from windrow.crawl import story as stories
 from windrow.crawl.story import Story
 from windrow.units import moment, printable
@@ -16,10 +19,29 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Show what happened to a URL, when, and which rule decided."""
-    story = stories.why(directory, url, load_or_default(directory))
+    place = _place(directory, url)
+    story = stories.why(place, url, load_or_default(place))
     if as_json:
         return print_json(story)
     show(story)
+
+
+def _place(directory: Path, url: str) -> Path:
+    """Return the crawl directory that a URL belongs to: the shard of its domain, if the crawl has shards."""
+    if not shards.is_divided(directory):
+        return directory
+    known, parsed = shards.identity(directory), urls.parse(url)
+    assert known is not None
+    if parsed is None:
+        raise ConfigError(f"{url!r} is not an http or https URL; write it as in the address bar of a browser")
+    number = shards.shard_of(parsed.domain, known.job.shards)
+    place = next((place for place in shards.places(directory) if int(place.name) == number), None)
+    if place is None:
+        ask = f"windrow cluster why {known.job.name} {url}"
+        raise ConfigError(
+            f"{parsed.domain} belongs to shard {number}, which is not in {directory}; ask for it with: {ask}"
+        )
+    return place
 
 
 def show(story: Story) -> None:
