@@ -11,7 +11,7 @@ import windrow
 from tests import crashing, truth
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
-from tests.world import World
+from tests.world import QUICK, World
 from windrow import shards, urls
 
 
@@ -27,7 +27,7 @@ def divide(directory: Path, shards: int, **places: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with World(seed=62, pages=10, hosts=2, kinds=()) as world:
+    with World(seed=62, pages=10, hosts=2, kinds=QUICK) as world:
         directory = truth.prepare(tmp_path_factory.mktemp("divided") / "crawl", world)
         assert crashing.run(["crawl", str(directory)]).code == 0
     return directory
@@ -129,6 +129,27 @@ def test_the_story_of_a_url_is_found_in_its_shard(crawled: Path, tmp_path: Path)
     refused = crashing.run(["why", str(job), other])
     assert refused.code == 2 and f"windrow cluster why news {other}" in refused.err
     assert crashing.run(["why", str(job), "mailto:a"]).code == 2
+
+
+def test_an_order_goes_to_every_shard_that_it_is_for(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
+    shutil.copy(crawled / "crawl.toml", job)
+    paused = crashing.run(["pause", str(job)])
+    assert paused.code == 0 and all(f"{job}/shards/{name}: paused" in paused.out for name in ("000", "001"))
+    assert crashing.run(["pause", str(job), "--json"]).json.keys() == {"000", "001"}
+    for number in range(2):
+        assert len(list((job / "shards" / f"{number:03}" / "orders").glob("*.json"))) == 2
+    url = (crawled / "seeds.txt").read_text().split()[0] + "new.html"
+    parsed = urls.parse(url)
+    assert parsed is not None
+    added = crashing.run(["add", str(job), url, "--json"]).json
+    assert added.keys() == {f"{shards.shard_of(parsed.domain, 2):03}"}
+    counts = crashing.run(["retry", str(job), "--reason", "not-found", "--dry-run", "--json"]).json
+    alone = crashing.run(["retry", str(crawled), "--reason", "not-found", "--dry-run", "--json"]).json
+    assert counts == {reason: 2 * count for reason, count in alone.items()} != {}
+    (job / "state.json").write_text("{}")
+    refused = crashing.run(["stop", str(job)])
+    assert refused.code == 2 and "windrow cluster" in refused.err
 
 
 def test_a_shard_that_is_given_twice_is_named(crawled: Path, tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
-"""`windrow pause`, `resume`, `stop`, `block`, `unblock`, `add`, `set` and `retry`: orders to a crawl."""
+"""`windrow pause`, `resume`, `stop`, `block`, `unblock`, `add`, `set` and `retry`: orders to a crawl.
 
+A crawl with shards gets the order once for each of them.
+"""
+
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from windrow import shards
 from windrow.cli import limits
 from windrow.cli.terminal import Directory, Json, load, notes, out, print_json
 from windrow.config import ConfigError
@@ -20,27 +26,30 @@ _SHOWN = 20  # refused seeds that are named
 
 def pause(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Let a crawl send no further request until it is resumed. A pause holds over restarts."""
-    _show(directory, give.pause(directory, _patience(wait)), "paused", as_json)
+    _order(directory, lambda place: give.pause(place, _patience(wait)), "paused", as_json)
 
 
 def resume(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Let a paused crawl continue."""
-    _show(directory, give.resume(directory, _patience(wait)), "resumed", as_json)
+    _order(directory, lambda place: give.resume(place, _patience(wait)), "resumed", as_json)
 
 
 def stop(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Stop a running crawl cleanly, like Ctrl-C: requests in progress get 20 s to finish."""
-    _show(directory, give.stop(directory, _patience(wait)), "stopping; requests in progress get 20 s", as_json)
+    done = "stopping; requests in progress get 20 s"
+    _order(directory, lambda place: give.stop(place, _patience(wait)), done, as_json)
 
 
 def block(directory: Directory, names: Names, wait: Wait = True, as_json: Json = False) -> None:
     """Request nothing more from hosts or domains. Their waiting URLs end as `blocked`; links to them are refused."""
-    _show(directory, give.block(directory, names, _patience(wait)), f"blocked: {', '.join(names)}", as_json)
+    done = f"blocked: {', '.join(names)}"
+    _order(directory, lambda place: give.block(place, names, _patience(wait)), done, as_json)
 
 
 def unblock(directory: Directory, names: Names, wait: Wait = True, as_json: Json = False) -> None:
     """Let blocked hosts or domains in again. Their URLs that ended as `blocked` wait again."""
-    _show(directory, give.unblock(directory, names, _patience(wait)), f"unblocked: {', '.join(names)}", as_json)
+    done = f"unblocked: {', '.join(names)}"
+    _order(directory, lambda place: give.unblock(place, names, _patience(wait)), done, as_json)
 
 
 def add(
@@ -57,7 +66,14 @@ def add(
         notes().print(f"not added: {len(found.refused) - _SHOWN:,} more, which [scope] refuses")
     if not found.tasks:
         raise ConfigError("[scope] refuses every URL; widen it in crawl.toml, or add others")
-    _show(directory, give.add(directory, found.tasks, _patience(wait)), f"seeds: {len(found.tasks):,}", as_json)
+    known = shards.identity(directory) if shards.is_divided(directory) else None
+    parts = shards.split(found.tasks, known.job.shards) if known is not None else {-1: found.tasks}
+
+    def act(place: Path) -> Given | None:
+        tasks = parts.get(int(place.name) if known is not None else -1)
+        return give.add(place, tasks, _patience(wait)) if tasks else None
+
+    _order(directory, act, lambda given: f"seeds: {len(given.order.values):,}", as_json)
 
 
 def change(
@@ -71,7 +87,7 @@ def change(
 ) -> None:
     """Change options while the crawl runs. They hold over restarts, until they are set again or given back."""
     values = limits.plain(settings)
-    _show(directory, give.change(directory, values, _patience(wait)), ", ".join(values), as_json)
+    _order(directory, lambda place: give.change(place, values, _patience(wait)), ", ".join(values), as_json)
 
 
 def retry(
@@ -84,9 +100,14 @@ def retry(
 ) -> None:
     """Let URLs that ended with these reasons wait again, as if never tried, and open hosts closed for them."""
     if not dry_run:
-        given = give.retry(directory, reason, host or [], _patience(wait))
-        return _show(directory, given, f"retry of {', '.join(given.order.values)}", as_json)
-    counts = give.count(directory, reason, host or [])
+
+        def act(place: Path) -> Given:
+            return give.retry(place, reason, host or [], _patience(wait))
+
+        return _order(directory, act, lambda given: f"retry of {', '.join(given.order.values)}", as_json)
+    counts: Counter[str] = Counter()
+    for place in shards.places(directory):
+        counts.update(give.count(place, reason, host or []))
     if as_json:
         return print_json(counts)
     out.print(f"{sum(counts.values()):,} URLs would wait again: {_listed(counts)}")
@@ -96,9 +117,21 @@ def _patience(wait: bool) -> float:
     return PATIENCE if wait else 0.0
 
 
-def _show(directory: Path, given: Given, done: str, as_json: bool) -> None:
+def _order(
+    directory: Path, act: Callable[[Path], Given | None], done: str | Callable[[Given], str], as_json: bool
+) -> None:
+    """Give an order to a crawl, or to each of its shards that it is for, and show what became of it."""
+    divided = shards.is_divided(directory)
+    if divided and (directory / "state.json").exists():
+        raise ConfigError(f"{directory} is of a job that nodes run; give orders to it with: windrow cluster")
+    found = {place: given for place in shards.places(directory) if (given := act(place)) is not None}
     if as_json:
-        return print_json(given)
+        return print_json({place.name: given for place, given in found.items()} if divided else found[directory])
+    for place, given in found.items():
+        _show(place, given, done if isinstance(done, str) else done(given))
+
+
+def _show(directory: Path, given: Given, done: str) -> None:
     match given.state:
         case "taken":
             out.print(f"{directory}: {done}{_effect(given)}.")

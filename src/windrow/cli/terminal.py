@@ -30,7 +30,8 @@ Item = TypeVar("Item")
 Row = tuple[str, str, str]  # label, value, note
 Section = tuple[str, list[Row]]  # heading, rows
 
-WHOLE = ("crawl", "status", "store", "why")  # commands that work on a crawl with shards as a whole
+ORDERS = ("pause", "resume", "stop", "block", "unblock", "add", "set", "retry")
+WHOLE = ("crawl", "status", "store", "why", *ORDERS)  # commands that work on a crawl with shards as a whole
 
 
 def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
