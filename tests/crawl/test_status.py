@@ -12,6 +12,7 @@ import pytest
 from tests import crashing, logs, truth
 from tests.crawl.conftest import Finished
 from windrow.crawl import status as states
+from windrow.data import Controls
 
 
 def test_the_counts_are_those_of_an_independent_reading_of_the_log(finished: Finished) -> None:
@@ -80,3 +81,12 @@ def test_a_process_that_takes_the_lock_meanwhile_is_not_taken_for_the_one_before
         fcntl.flock(file, fcntl.LOCK_EX)
         found = states.status(tmp_path)
     assert found.running and not found.offline
+
+
+def test_the_sum_of_shards_shows_what_orders_have_changed_in_all_of_them(finished: Finished) -> None:
+    found = states.status(finished.directory)
+    one = Controls(paused=5.0, blocked=("a.example",), options={"fetch.delay": "2", "fetch.ip_delay": "1"})
+    two = Controls(paused=7.0, blocked=("b.example", "a.example"), options={"fetch.delay": "2", "fetch.ip_delay": "3"})
+    shards = [msgspec.structs.replace(found, controls=controls) for controls in (one, two)]
+    assert states.total(shards).controls == Controls(7.0, ("a.example", "b.example"), {"fetch.delay": "2"})
+    assert states.total([*shards, found]).controls == Controls(0.0, ("a.example", "b.example"), {})

@@ -89,7 +89,7 @@ def status(directory: Path, watch: log.Watch | None = None, *books: log.Book) ->
 
 
 def total(parts: Sequence[Status]) -> Status:
-    """Return the counts of several crawls together, as of the shards of one. What orders have changed is left out."""
+    """Return the counts of several crawls together, as of the shards of one."""
     if len(parts) == 1:
         return parts[0]
     sums: dict[str, Any] = {}
@@ -101,7 +101,15 @@ def total(parts: Sequence[Status]) -> Status:
             sums[field.name] = _by_size(sum(map(Counter, values), Counter()))
         elif isinstance(values[0], int):
             sums[field.name] = sum(values)
-    return Status(**sums)
+    return Status(**sums, controls=_common([part.controls for part in parts]))
+
+
+def _common(parts: Sequence[Controls]) -> Controls:
+    """Return what orders have changed in all of them, and what any of them blocks: its hosts are in one shard each."""
+    pauses = [part.paused for part in parts]
+    blocked = dict.fromkeys(name for part in parts for name in part.blocked)
+    options = [option for option in parts[0].options.items() if all(option in part.options.items() for part in parts)]
+    return Controls(paused=max(pauses) if all(pauses) else 0.0, blocked=tuple(blocked), options=dict(options))
 
 
 def by_directory(lengths: dict[str, int]) -> dict[str, int]:
