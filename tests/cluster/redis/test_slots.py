@@ -418,6 +418,24 @@ def test_a_give_that_was_not_carried_out_is_undone_if_no_other_waits(machine: Ma
     assert one.start("a") == machine.now + DELAY, "and it waits for its own requests"
 
 
+def test_an_address_that_is_wanted_while_it_is_given_and_stays_here_is_used_again(machine: Machine) -> None:
+    one = machine.process("one", delay=4 * KEPT)
+    assert machine.take(one, "a")
+    one.give("a", machine.now)
+    one.set_delay(DELAY)  # so it is not needed for long before it has cooled, and nobody else waits
+    machine.wait(KEPT - RENEW, one)
+    machine.now += RENEW
+
+    async def want_meanwhile() -> list[str]:
+        calling = asyncio.create_task(one.round())
+        await asyncio.sleep(0)
+        assert one.want("a") is None, "the call that gives it is under way"
+        return (await calling).granted
+
+    assert machine.runner.run(want_meanwhile()) == ["a"]
+    assert machine.round(one) == [] and one.want("a") is not None
+
+
 def test_after_a_lost_answer_a_process_learns_everything_again(machine: Machine) -> None:
     one, two, three = (machine.process(name) for name in ("one", "two", "three"))
     assert machine.take(one, "a") and not machine.take(two, "a")

@@ -220,7 +220,7 @@ class Slots:
                 yield "give", address, _milliseconds(held.free - now), ""
         else:
             yield from (("hold" if valid else "keep", address, 0, "") for address in self._held)
-        new: Sequence[str] = self._new
+        new = [address for address in self._new if address in self._awaited]  # the last answer may have granted some
         if not self._sure or now - self._asserted >= RENEW or self._asserted < self._quiet <= now:
             self._asserted, new = now, list(self._awaited)
         verb = "watch" if now < self._quiet else "take"
