@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import windrow
-from windrow import shards, signals, units, urls
+from windrow import shards, signals, units
 from windrow.cli import cluster_hosts, cluster_show, limits
 from windrow.cli import why as whys
 from windrow.cli.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
@@ -19,6 +19,7 @@ from windrow.cli.shards import load_cluster
 from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl import give
+from windrow.crawl import story as stories
 from windrow.orders import make as make_order
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
@@ -217,11 +218,9 @@ def why(
 ) -> None:
     """Show what happened to a URL of a job, which shard owns it, and which node has that."""
     overview, answers = load_cluster("overview"), load_cluster("answers")
-    parsed = urls.parse(url)
-    if parsed is None:
-        raise ConfigError(f"{url!r} is not an http or https URL; write it as in the address bar of a browser")
+    domain = stories.parsed(url).domain
     found = within(redis, lambda registry: overview.job(registry, name))
-    number = shards.shard_of(parsed.domain, found.shards)
+    number = shards.shard_of(domain, found.shards)
     shard = found.each[number]
     place = cluster_show.shard_directory(directory, name, number)
     story, error = None, ""
@@ -233,7 +232,7 @@ def why(
     if as_json:
         return print_json({"shard": number, "node": shard.node, "home": shard.home, "story": story, "error": error})
     where = f"runs on {shard.node}" if shard.node else f"does not run: {shard.why}"
-    out.print(f"{parsed.domain} belongs to shard {number} of {found.shards}, which {where}.")
+    out.print(f"{domain} belongs to shard {number} of {found.shards}, which {where}.")
     if story is None:
         raise ConfigError(error)
     whys.show(story)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from windrow import shards, urls
+from windrow import shards
 from windrow.cli.terminal import Directory, Json, load_or_default, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import story as stories
@@ -30,17 +30,13 @@ def _place(directory: Path, url: str) -> Path:
     """Return the crawl directory that a URL belongs to: the shard of its domain, if the crawl has shards."""
     if not shards.is_divided(directory):
         return directory
-    known, parsed = shards.identity(directory), urls.parse(url)
+    known, domain = shards.identity(directory), stories.parsed(url).domain
     assert known is not None
-    if parsed is None:
-        raise ConfigError(f"{url!r} is not an http or https URL; write it as in the address bar of a browser")
-    number = shards.shard_of(parsed.domain, known.job.shards)
+    number = shards.shard_of(domain, known.job.shards)
     place = next((place for place in shards.places(directory) if int(place.name) == number), None)
     if place is None:
         ask = f"windrow cluster why {known.job.name} {url}"
-        raise ConfigError(
-            f"{parsed.domain} belongs to shard {number}, which is not in {directory}; ask for it with: {ask}"
-        )
+        raise ConfigError(f"{domain} belongs to shard {number}, which is not in {directory}; ask for it with: {ask}")
     return place
 
 

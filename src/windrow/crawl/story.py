@@ -59,11 +59,17 @@ class Story(msgspec.Struct):
     takedown: str = ""  # the line of the takedown list that covers it now
 
 
-def why(directory: Path, text: str, options: Config) -> Story:
-    """Return the story of a URL."""
+def parsed(text: str) -> Url:
+    """Return a URL that a person has written; ConfigError if it is none."""
     url = urls.parse(text)
     if url is None:
         raise ConfigError(f"{text!r} is not an http or https URL; write it as in the address bar of a browser")
+    return url
+
+
+def why(directory: Path, text: str, options: Config) -> Story:
+    """Return the story of a URL."""
+    url = parsed(text)
     listing = takedown.of(directory).find(url.text)
     story = Story(url=url.text, state="not admitted", reason="", events=[], takedown=str(listing or ""))
     home = log.home(directory)
