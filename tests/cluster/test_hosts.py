@@ -23,7 +23,7 @@ from windrow.config import ConfigError
 
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 # Announces itself as `windrow node` does, and ends when it gets SIGTERM. In a directory "broken" it dies at once; in
-# one called "deaf" SIGTERM does not end it.
+# one called "deaf" SIGTERM does not end it; in one called "heavy" it has so much memory that its end takes a while.
 STAND_IN = """\
 #!{python}
 import asyncio, os, signal, sys
@@ -33,6 +33,7 @@ if "broken" in words["--dir"]:
 sys.path.insert(0, {source!r})
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import NodeRecord, Registry
+ballast = bytearray(b"x") * (2**28 if "heavy" in words["--dir"] else 1)
 assert sys.argv[1] == "node"
 name = words["--name"]
 
@@ -52,6 +53,7 @@ async def main():
     await registry.leave(name)
 
 asyncio.run(main())
+os._exit(0)  # the memory is left to the kernel
 """
 
 
@@ -127,12 +129,12 @@ def test_a_wrong_line_is_refused_with_its_number(tmp_path: Path, text: str, sent
 def test_nodes_on_this_machine_are_started_once_and_ended_once(
     server: Server, program: str, tmp_path: Path, data: Path
 ) -> None:
-    file = listed(tmp_path, f"local\nlocal {data}/second 2\n")
+    file = listed(tmp_path, f"local\nlocal {data}/heavy 2\n")
     words = ("--nodes", str(file), "--dir", str(data))
     code, out, err = command(server, "up", *words, "--program", program)
     assert code == 0 and out.count("started, process") == 2, (out, err)
     here = socket.gethostname()
-    pids = [int(Path(place).read_text()) for place in (data / f"node-{here}.pid", data / f"second/node-{here}-2.pid")]
+    pids = [int(Path(place).read_text()) for place in (data / f"node-{here}.pid", data / f"heavy/node-{here}-2.pid")]
     assert all(map(is_running, pids))
     assert command(server, "nodes")[1].count("alive") == 2
     code, out, _ = command(server, "up", *words, "--program", program)

@@ -32,11 +32,19 @@ _PREPARE = """\
 command_line() {
     if [ -d /proc/self ]; then tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null; else ps -o args= -p "$1"; fi
 }
+state() {
+    if [ -d /proc/self ]; then sed -n 's/^State:[^A-Z]*//p' "/proc/$1/status" 2>/dev/null
+    else ps -o stat= -p "$1"; fi
+}
 alive() {
     [ -s "$PIDFILE" ] || return 1
     pid=$(cat "$PIDFILE")
     case "$(command_line "$pid") " in *" node "*"--name $NAME "*) return 0;; esac
     return 1
+}
+leaving() { # its memory and its command line are gone, its files and connections may not be
+    [ -z "$(command_line "$pid")" ] || return 1
+    case "$(state "$pid")" in ""|[ZX]*) return 1;; esac
 }
 """
 _UP = """\
@@ -57,7 +65,7 @@ _DOWN = """\
 if ! alive; then rm -f "$PIDFILE"; echo "not-running: no process of this node"; exit 0; fi
 kill -TERM "$pid"
 left=$((GRACE * 5))
-while alive && [ "$left" -gt 0 ]; do sleep 0.2; left=$((left - 1)); done
+while { alive || leaving; } && [ "$left" -gt 0 ]; do sleep 0.2; left=$((left - 1)); done
 if alive; then echo "failed: process $pid has not ended after $GRACE seconds; see $LOG"; exit 0; fi
 rm -f "$PIDFILE"
 echo "stopped: $pid"
