@@ -60,6 +60,12 @@ def places(directory: Path) -> list[Path]:
     return found
 
 
+def whole(directory: Path) -> Path:
+    """Return the directory of the crawl that a directory is a shard of; the directory itself if it is none."""
+    above = directory.absolute().parent
+    return above.parent if above.name == "shards" and is_divided(above.parent) else directory
+
+
 def shard_of(domain: str, shards: int) -> int:
     """Return the number of the shard that a registered domain belongs to. This function never changes."""
     return xxhash.xxh3_64_intdigest(domain.encode("utf-8", "surrogatepass")) % shards

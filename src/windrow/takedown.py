@@ -1,7 +1,8 @@
 """The takedown list of a crawl: pages, hosts and domains whose removal someone requested.
 
-The list is `takedown.txt` in the crawl's directory. It holds everywhere: the crawl does not request what is on it, and
-exports, rebuilt corpora, reports and `windrow dedup` leave it out. `windrow purge` removes it from the files.
+The list is `takedown.txt` in the crawl's directory; that of a crawl with shards holds for all of them, besides lists of
+their own. It holds everywhere: the crawl does not request what is on it, and exports, rebuilt corpora, reports and
+`windrow dedup` leave it out. `windrow purge` removes it from the files.
 """
 
 import re
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import urls
+from windrow import shards, urls
 from windrow.config import ConfigError
 
 FILE = "takedown.txt"  # in a crawl's directory
@@ -93,12 +94,17 @@ class Takedown:
         return True
 
 
+def lists(*crawls: Path) -> list[Path]:
+    """Return where the lists of crawl directories are, or would be: of a shard, also that of the whole crawl."""
+    return list(dict.fromkeys(place / FILE for crawl in crawls for place in (crawl, shards.whole(crawl))))
+
+
 def of(*crawls: Path, extra: Path | None = None) -> Takedown:
     """Join the lists of crawl directories, where they have one, and another list."""
     found = Takedown()
-    for crawl in crawls:
-        if (crawl / FILE).exists():
-            found.read(crawl / FILE)
+    for path in lists(*crawls):
+        if path.exists():
+            found.read(path)
     if extra is not None:
         found.read(extra)
     return found

@@ -152,6 +152,15 @@ def test_an_order_goes_to_every_shard_that_it_is_for(crawled: Path, tmp_path: Pa
     assert refused.code == 2 and "windrow cluster" in refused.err
 
 
+def test_a_purge_of_a_page_of_one_shard_names_its_copy_in_another(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
+    url = next(iter(truth.pages(crawled)))
+    (job / "shards" / "000" / "takedown.txt").write_text(f"{url}\n")
+    done = crashing.run(["purge", str(job), "--json"])
+    assert done.code == 0 and (done.json["pages"], done.json["copies"].count(url)) == (1, 1), done.err
+    assert {name.split("/")[1] for name in done.json["files"]} == {"000"}
+
+
 def test_a_shard_that_is_given_twice_is_named(crawled: Path, tmp_path: Path) -> None:
     one, two = (divide(tmp_path / name, 1, s0=crawled) for name in ("one", "two"))
     done = crashing.run(["report", str(one), str(two), "--json"])

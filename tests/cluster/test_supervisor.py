@@ -87,7 +87,7 @@ def test_a_crawl_is_divided_counted_as_a_whole_and_continued(tmp_path: Path) -> 
         assert len(world.requests()) == count
         for arguments, sentence in (
             (["crawl", str(directory), "--shards", "2"], "has 3 shards, and their number cannot change"),
-            (["list", str(directory)], "is divided into shards"),
+            (["what-if", str(directory)], "is divided into shards"),
             (["shard", str(directory), "--redis", "redis://127.0.0.1:1"], "is divided into shards"),
             (["shard", str(crawled(directory)[0]), "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
             (["shard", str(crawled(directory)[0])], "say where the Redis server"),

@@ -64,8 +64,9 @@ def run(options: BucketOptions, watch: Callable[[int], None]) -> BucketSummary:
         raise ConfigError(f"{options.directory} has no crawl.toml, so it is not a crawl's directory; name another")
     crawl = options.crawl or options.directory.resolve().name
     files = {names.published(crawl, source.name): source for source in found.sources}
-    files |= dict(_derived(options.directory, crawl))
-    work = _Bucket(options, crawl, manifest.fingerprint(found.crawls, options.takedown))
+    for place in dict.fromkeys((options.directory.absolute(), *found.crawls)):
+        files |= dict(_derived(place, crawl))
+    work = _Bucket(options, crawl, found.crawls)
     try:
         with tempfile.TemporaryDirectory(prefix="windrow-") as scratch:
             work.copy(files, Path(scratch), watch)
@@ -98,10 +99,11 @@ def _derived(directory: Path, crawl: str) -> Iterator[tuple[str, IndexSource]]:
 class _Bucket:
     """A target, and what is at it."""
 
-    def __init__(self, options: BucketOptions, crawl: str, lists: str) -> None:
+    def __init__(self, options: BucketOptions, crawl: str, crawls: Sequence[Path]) -> None:
+        """`crawls`: the directory of the crawl, or those of its shards."""
         self.summary = BucketSummary(target=options.target)
-        self._crawl, self._lists = crawl, lists
-        self._takedown = takedown.of(options.directory, extra=options.takedown)
+        self._crawl, self._lists = crawl, manifest.fingerprint(crawls, options.takedown)
+        self._takedown = takedown.of(*crawls, extra=options.takedown)
         self._target = options.target.rstrip("/")
         self._system, self._root = storage.filesystem(self._target)
         self._omitted: dict[str, list[tuple[int, int]]] = {}  # path -> offset and length of what is left out

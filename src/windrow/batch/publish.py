@@ -17,7 +17,7 @@ import msgspec
 
 import windrow
 import windrow.extract as extract
-from windrow import archive, config, files, takedown, urls
+from windrow import archive, config, files, shards, takedown, urls
 from windrow.archive import ArchiveError, WarcRecord, cdxj
 from windrow.batch import committed
 from windrow.batch.package import Package
@@ -75,20 +75,26 @@ def check(options: PublishOptions) -> None:
 
 
 def find(options: PublishOptions) -> list[ArchiveFile]:
-    """Return the files of the archive, by subset and name."""
+    """Return the files of the archive, by subset, shard and name."""
     directory = options.directory
     if not (directory / "crawl.toml").is_file():
         raise ConfigError(f"{directory} has no crawl.toml, so it is not a crawl's directory; name another")
-    lengths = committed.lengths(directory) or {}
-    names = [name for subset in SUBSETS for name in sorted(lengths) if name.startswith(f"{subset}/") and lengths[name]]
-    if not names:
+    places = [(place, committed.lengths(place) or {}) for place in shards.places(directory)]
+    found = [
+        ArchiveFile(place / name, lengths[name])
+        for subset in SUBSETS
+        for place, lengths in places
+        for name in sorted(lengths)
+        if name.startswith(f"{subset}/") and lengths[name]
+    ]
+    if not found:
         raise ConfigError(f"{directory} has no archive yet; make it with: windrow crawl {directory}")
-    return [ArchiveFile(directory / name, lengths[name]) for name in names]
+    return found
 
 
 def run(options: PublishOptions, found: Sequence[ArchiveFile], now: float, watch: Watch) -> PublishSummary:
     """Write the file, whole or not at all."""
-    listed = takedown.of(options.directory, extra=options.takedown)
+    listed = takedown.of(*shards.places(options.directory), extra=options.takedown)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     try:
         with (

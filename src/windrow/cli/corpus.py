@@ -180,7 +180,8 @@ def dedup(
     from windrow.batch import dedup as job  # with numpy: 85 ms and 25 MB that a crawl does not need
 
     rules = config.make([job.PURE, *(settings or [])], Path()).dedup
-    paths = [storage.place(given) for given in inputs]
+    places = map(storage.place, inputs)
+    paths = [part for place in places for part in (undivided([place]) if isinstance(place, Path) else [place])]
     options = job.options(level, format, rules, job.listed(paths, takedown))
     job.check_rule(rule, engine_name, workers)
     plans = job.plan(paths, output, format, force)

@@ -9,7 +9,7 @@ import typer
 
 from windrow import rules, seeds
 from windrow.cli import completion
-from windrow.cli.terminal import Directory, load, print_json_line
+from windrow.cli.terminal import Directory, load, print_json_line, undivided
 from windrow.config import ConfigError
 from windrow.crawl import listing, seedlist
 from windrow.crawl.listing import Listed, Wish
@@ -91,7 +91,8 @@ def _rows(directory: Path, wish: Wish, waiting: bool, refused_seeds: bool) -> It
         raise ConfigError("--waiting, --refused-seeds and --reason list different things; choose one of them")
     if refused_seeds:
         return _refused(directory)
-    return listing.waiting(directory, wish) if waiting else listing.outcomes(directory, wish)
+    rows = listing.waiting if waiting else listing.outcomes
+    return itertools.chain.from_iterable(rows(place, wish) for place in undivided([directory]))
 
 
 def _refused(directory: Path) -> Iterable[Listed]:

@@ -1,10 +1,12 @@
 """`windrow purge`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from windrow.cli.terminal import Directory, Json, counter, load, out, print_json
+from windrow import log
+from windrow.cli.terminal import Directory, Json, counter, load, out, print_json, undivided
 from windrow.crawl import purge as job
 from windrow.takedown import FILE
 from windrow.units import size
@@ -18,9 +20,7 @@ def purge(
     as_json: Json = False,
 ) -> None:
     """Remove the pages of DIR/takedown.txt from archive and corpus for good. An interrupted purge is finished."""
-    options = load(directory)
-    with counter("bytes overwritten") as watch:
-        done = job.preview(directory, watch) if dry_run else job.purge(directory, options, watch)
+    done = _purge(directory, dry_run)
     if as_json:
         return print_json(done)
     if not (directory / FILE).exists():
@@ -47,3 +47,21 @@ def purge(
         if len(done.copies) > _SHOWN:
             out.print(f"    … all of them: windrow purge {directory} --dry-run --json")
     out.print("Exports made earlier, copies and backups are not changed. The log keeps the URLs of purged pages.")
+
+
+def _purge(directory: Path, dry_run: bool) -> job.Purged:
+    """Purge a crawl, or each of its shards. A page of one shard may have copies in another."""
+    places = [place for place in undivided([directory]) if place == directory or log.names(log.home(place))]
+    elsewhere = job.PurgedContent()
+    for place in places if len(places) > 1 else ():
+        elsewhere.add(job.content(place))
+    done: dict[str, job.Purged] = {}
+    with counter("bytes overwritten") as shown:
+
+        def watch(now: int) -> None:
+            shown(now + sum(before.bytes for before in done.values()))
+
+        for place in places:
+            found = job.preview(place, watch, elsewhere) if dry_run else job.purge(place, load(place), watch, elsewhere)
+            done[place.relative_to(directory).as_posix()] = found
+    return done["."] if list(done) == ["."] else job.total(done)

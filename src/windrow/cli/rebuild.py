@@ -3,13 +3,13 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from windrow import config, log, storage
+from windrow import config, log, shards, storage
 from windrow.cli import engines
-from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json
+from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json, undivided
 from windrow.config import ConfigError
 from windrow.crawl import display
 from windrow.units import count, size
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from windrow.batch.archived import ArchivesSummary
     from windrow.batch.engine import Engine
     from windrow.batch.rebuild import Rebuilt
+    from windrow.crawl.rebuild import RebuiltStore
 
 _SMALL = 1 << 20  # bytes of a log, about 2,500 pages: one process has read them before others have started
 _TOLD = 20  # damages on the screen; --json has more
@@ -54,12 +55,12 @@ def rebuild(
 ) -> None:
     """Make state/ again from the log, the corpus from the archive, or a corpus from any archive files.
 
-    An old state/ is moved aside.
+    An old state/ is moved aside. Of a crawl with shards, each is rebuilt by itself: its corpus in OUT/NUMBER/corpus.
     """
     if output is not None and corpus is not None:
         raise ConfigError("--output and --corpus both name the place of the corpus; give one of them")
     directory = Path(inputs[0])
-    crawl = len(inputs) == 1 and bool(log.names(directory / "log"))
+    crawl = len(inputs) == 1 and (shards.is_divided(directory) or bool(log.names(directory / "log")))
     if output is not None and not (crawl and options_file is None):
         archives = _Archives(
             inputs=inputs, base=base, output=output, options_file=options_file, takedown=takedown, workers=workers
@@ -71,10 +72,17 @@ def rebuild(
         raise ConfigError(f"{inputs[1]}: one crawl at a time is rebuilt; for archive files give --output too")
     if storage.is_remote(inputs[0]):
         raise ConfigError(f"{inputs[0]}: a corpus from an address needs a directory; name it with --output")
-    if corpus is None and output is None:
-        return _state(directory, load(directory, settings), as_json)
-    done = _crawl(directory, corpus or output or Path(), takedown, settings, workers)
-    _print_crawl(done, corpus or output or Path(), as_json)
+    target = corpus or output
+    done: dict[str, Any] = {}
+    for place in undivided([directory]):
+        if target is None:
+            done[place.name] = _state(place, load(place, settings), as_json)
+        elif place == directory or log.names(log.home(place)):
+            there = target if place == directory else target / place.name
+            done[place.name] = _crawl(place, there, takedown, settings, workers)
+            _print_crawl(done[place.name], there, as_json)
+    if as_json:
+        print_json(done if shards.is_divided(directory) else done[directory.name])
 
 
 def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[str] | None, workers: int) -> "Rebuilt":
@@ -100,7 +108,7 @@ def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[
 
 def _print_crawl(done: "Rebuilt", target: Path, as_json: bool) -> None:
     if as_json:
-        return print_json(done)
+        return
     text = f"{done.documents:,} documents with {size(done.kept)} of text"
     out.print(f"{done.pages:,} pages read, {text} in {target / 'corpus'}")
     if done.listed or done.purged:
@@ -108,15 +116,15 @@ def _print_crawl(done: "Rebuilt", target: Path, as_json: bool) -> None:
     out.print(display.reasons(done.reasons))
 
 
-def _state(directory: Path, options: config.Config, as_json: bool) -> None:
+def _state(directory: Path, options: config.Config, as_json: bool) -> "RebuiltStore":
     from windrow.crawl import rebuild as job
 
     done = job.rebuild(directory, options)
-    if as_json:
-        return print_json(done)
-    if done.aside:
+    if done.aside and not as_json:
         out.print(f"the old state is in {done.aside}")
-    out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")
+    if not as_json:
+        out.print(f"{directory / 'state'} rebuilt from {done.frames:,} frames of the log")
+    return done
 
 
 class _Archives(NamedTuple):

@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 
 import windrow
-from windrow import archive, files, storage, takedown
+from windrow import archive, files, shards, storage, takedown
 from windrow.archive import ArchiveError, WarcRecord, derived, names
 from windrow.archive.derived import DescribedRecord
 from windrow.batch.derive import wat, wet
@@ -274,5 +274,5 @@ def _about(record: WarcRecord, source: AnyPath) -> DescribedRecord:
 
 @functools.lru_cache(1)
 def _listed(crawl: str, extra: str) -> Takedown:
-    crawls = [Path(crawl)] if crawl else []
+    crawls = shards.places(Path(crawl)) if crawl else []
     return takedown.of(*crawls, extra=Path(extra) if extra else None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from windrow import storage
+from windrow import shards, storage
 from windrow.archive import names
 from windrow.batch import archives, committed
 from windrow.batch.derive import job, wet
@@ -123,15 +123,16 @@ def _add_crawl(found: _Sources, directory: Path) -> None:
     if found.crawl:
         raise ConfigError(f"{found.crawl} and {directory} are two crawls; derive from one at a time")
     found.crawl = str(directory)
-    lengths = committed.lengths(directory) or {}
-    wanted = sorted(name for name, length in lengths.items() if name.startswith("warc/") and length)
-    if not wanted:
+    before = len(found.paths)
+    for place in shards.places(directory):
+        lengths = committed.lengths(place) or {}
+        for name in sorted(name for name, length in lengths.items() if name.startswith("warc/") and length):
+            path = place / name
+            found.paths.append(str(path))
+            if path.exists() and path.stat().st_size > lengths[name]:
+                found.ends.append((str(path), lengths[name]))
+    if len(found.paths) == before:
         raise ConfigError(f"{directory} has no archive yet; make it with: windrow crawl {directory}")
-    for name in wanted:
-        path = directory / name
-        found.paths.append(str(path))
-        if path.exists() and path.stat().st_size > lengths[name]:
-            found.ends.append((str(path), lengths[name]))
 
 
 def _is_derived(path: str) -> bool:

@@ -69,6 +69,6 @@ def write(directory: Path, manifest: Manifest) -> None:
 
 def fingerprint(crawls: Sequence[Path], extra: Path | None) -> str:
     """Return a text that changes with the takedown lists; empty if there is none."""
-    lists = [crawl / takedown.FILE for crawl in crawls] + ([extra] if extra is not None else [])
+    lists = takedown.lists(*crawls) + ([extra] if extra is not None else [])
     held = [path.read_bytes() for path in lists if path.exists()]
     return hashlib.sha256(b"\0".join(held)).hexdigest()[:16] if held else ""

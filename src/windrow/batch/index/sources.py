@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import storage
+from windrow import shards, storage
 from windrow.archive import names
 from windrow.batch import archives, committed
 from windrow.config import ConfigError
@@ -45,8 +45,9 @@ def find(inputs: Sequence[str | Path], crawl: str = "", start: str = "") -> Inde
     for given in inputs:
         path = storage.place(str(given))
         if isinstance(path, Path) and (path / "crawl.toml").is_file():
-            crawls.append(path.absolute())
-            found |= _committed(path)
+            for part in shards.places(path):
+                crawls.append(part.absolute())
+                found |= _committed(part)
         elif isinstance(path, Path) and path.is_dir():
             found |= _below(path)
         else:

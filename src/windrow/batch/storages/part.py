@@ -113,7 +113,7 @@ class StoredPart:
     def _listed(self) -> tuple[Takedown, str]:
         """Return the takedown list as it is now, and its digest; "" without one. It is read when it has changed."""
         directory, extra = self._options.directory, self._options.takedown
-        paths = [path for path in (directory / takedown.FILE, extra) if path is not None and path.exists()]
+        paths = [path for path in (*takedown.lists(directory), extra) if path is not None and path.exists()]
         state = [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
         if self._read is None or self._read[0] != state:
             said = b"\0".join(path.read_bytes() for path in paths)

@@ -10,6 +10,9 @@ which is synced, before they are written to their files: `redo` writes again wha
 is removed. So the next `windrow purge` finishes one that was interrupted, whatever it had done by then.
 """
 
+from windrow.crawl.purge.plan import PurgedContent as PurgedContent
+from windrow.crawl.purge.plan import content as content
 from windrow.crawl.purge.run import Purged as Purged
 from windrow.crawl.purge.run import preview as preview
 from windrow.crawl.purge.run import purge as purge
+from windrow.crawl.purge.run import total as total

@@ -27,6 +27,20 @@ class PurgeTarget(msgspec.Struct, frozen=True, kw_only=True):
     revisit: bool = False  # a record of another page that refers to a payload that goes
 
 
+class PurgedContent(msgspec.Struct):
+    """Payloads and texts of captures that go."""
+
+    digests: set[str] = msgspec.field(default_factory=set)
+    texts: set[int] = msgspec.field(default_factory=set)
+
+    def add(self, other: "PurgedContent") -> None:
+        self.digests |= other.digests
+        self.texts |= other.texts
+
+    def has(self, line: Line) -> bool:
+        return line.digest in self.digests or line.text in self.texts
+
+
 class PurgePlan(msgspec.Struct, frozen=True):
     targets: list[PurgeTarget]
     shards: dict[str, int]  # with documents that go: file -> committed length
@@ -43,20 +57,31 @@ class PurgePlan(msgspec.Struct, frozen=True):
         return {by: list(pages) for by, pages in found.items()}
 
 
-def plan(directory: Path) -> PurgePlan:
-    """Return what is to be purged."""
+def plan(directory: Path, elsewhere: PurgedContent | None = None) -> PurgePlan:
+    """Return what is to be purged. `elsewhere`: what goes in other shards of the crawl, which may have copies here."""
+    search = _searched(directory)
+    search.content.add(elsewhere or PurgedContent())
+    if search.content.digests or search.content.texts:
+        for _, lines in _frames(log.home(directory)):
+            search.find_copies(lines)
+    shards = {name: search.lengths[name] for name in sorted(search.shards)}
+    targets = sorted(search.targets.values(), key=lambda target: (target.place.file, target.place.offset))
+    return PurgePlan(targets, shards, list(search.copies), search.frames, search.time)
+
+
+def content(directory: Path) -> PurgedContent:
+    """Return the payloads and texts that a purge would remove."""
+    return _searched(directory).content
+
+
+def _searched(directory: Path) -> "_Search":
     home = log.home(directory)
     if not log.names(home):
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
     search = _Search(directory, takedown.of(directory), log.purged(home))
     for head, lines in _frames(home):
         search.take(head, lines)
-    if search.targets:
-        for _, lines in _frames(home):
-            search.find_copies(lines)
-    shards = {name: search.lengths[name] for name in sorted(search.shards)}
-    targets = sorted(search.targets.values(), key=lambda target: (target.place.file, target.place.offset))
-    return PurgePlan(targets, shards, list(search.copies), search.frames, search.time)
+    return search
 
 
 class _Search:
@@ -68,8 +93,7 @@ class _Search:
         self.lengths: dict[str, int] = {}
         self.frames = 0
         self.time = 0.0
-        self._digests: set[str] = set()
-        self._texts: set[int] = set()
+        self.content = PurgedContent()
 
     def take(self, head: Head, lines: list[bytes]) -> None:
         self.frames, self.time = head.frame, head.time
@@ -81,8 +105,7 @@ class _Search:
                 self.targets[target.place.file, target.place.offset] = target
                 documents = documents or line.kept > 0
                 if target.place.file.startswith("warc/"):
-                    self._digests |= {line.digest} - {"", _EMPTY}
-                    self._texts |= {line.text} - {0}
+                    self.content.add(PurgedContent({line.digest} - {"", _EMPTY}, {line.text} - {0}))
         if documents:  # a document is in the member that its shard got with the same frame
             self.shards.update(name for name in head.lengths if name.startswith("corpus/"))
 
@@ -98,12 +121,12 @@ class _Search:
     def find_copies(self, lines: list[bytes]) -> None:
         """Find other pages with the same content. A revisit record that refers to a payload that goes, goes too."""
         for line in map(_view, lines):
-            if line.place is None or (line.digest not in self._digests and line.text not in self._texts):
+            if line.place is None or not self.content.has(line):
                 continue
             place = Place(*line.place)
             if (place.file, place.offset) in self.targets or not place.file.startswith("warc/"):
                 continue
-            refers = tombstones.refers_to(self._directory, place) if line.digest in self._digests else None
+            refers = tombstones.refers_to(self._directory, place) if line.digest in self.content.digests else None
             first = self.targets.get(refers) if refers is not None else None
             if first is None:
                 self.copies[line.url] = None

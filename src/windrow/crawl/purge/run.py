@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from windrow.config import Config, ConfigError
 from windrow.corpus import purge as shards
 from windrow.crawl import recover
 from windrow.crawl.clock import Clock
-from windrow.crawl.purge.plan import PurgePlan, plan
+from windrow.crawl.purge.plan import PurgedContent, PurgePlan, plan
 from windrow.crawl.purge.redo import Patch, Redo
 from windrow.data import Frame
 from windrow.log import purges
@@ -39,14 +39,29 @@ class Purged(msgspec.Struct):
     copies: list[str] = []  # pages that are not on the list and have the same payload or the same text
 
 
-def purge(directory: Path, options: Config, watch: Watch) -> Purged:
-    """Remove the pages of the takedown list."""
+def total(parts: Mapping[str, Purged]) -> Purged:
+    """Return what the purges of several crawls did together, as of the shards of one: by the directory of each."""
+    found = Purged(dry_run=any(part.dry_run for part in parts.values()))
+    for name, part in parts.items():
+        found.pages += part.pages
+        found.captures += part.captures
+        found.revisits += part.revisits
+        found.documents += part.documents
+        found.bytes += part.bytes
+        found.files |= {f"{name}/{file}": count for file, count in part.files.items()}
+        found.torn |= {f"{name}/{file}": count for file, count in part.torn.items()}
+        found.copies += part.copies
+    return found
+
+
+def purge(directory: Path, options: Config, watch: Watch, elsewhere: PurgedContent | None = None) -> Purged:
+    """Remove the pages of the takedown list. `elsewhere`: as for `plan`."""
     takedown.of(directory)  # a bad line is refused before anything else
     with recover.lock(directory):
         redo = Redo(directory)
         interrupted = redo.repeat()
         position, frames = asyncio.run(_to_last_commit(directory, options))
-        found = plan(directory)
+        found = plan(directory, elsewhere)
         if found.frames != frames:  # the store was ahead of the damage, so recovery did not see it
             lost = f"the log has {frames} frames, and only {found.frames} can be read"
             raise ConfigError(f"{directory / 'log'} is damaged: {lost}; restore it from a copy, then purge again")
@@ -63,10 +78,10 @@ def purge(directory: Path, options: Config, watch: Watch) -> Purged:
         return work.done
 
 
-def preview(directory: Path, watch: Watch) -> Purged:
+def preview(directory: Path, watch: Watch, elsewhere: PurgedContent | None = None) -> Purged:
     """Return what `purge` would do. Nothing is changed; a crawl may run meanwhile."""
     takedown.check_purged(directory)
-    found = plan(directory)
+    found = plan(directory, elsewhere)
     work = _Work(directory, found, Purged(dry_run=True, copies=found.copies, torn=_torn(directory)))
     for _ in work.patches():
         watch(work.done.bytes)
