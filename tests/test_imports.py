@@ -23,8 +23,8 @@ ROWS = (
     ("dedup.decide",),
     ("refine",),
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "streams", "takedown", "shards", "metrics"),
-    ("orders", "storage"),
+    ("plugins", "rules", "streams", "takedown", "metrics"),
+    ("orders", "storage", "shards"),
     ("urls", "config", "files", "units", "machine", "scripts", "paths", "fingerprints", "coding", "render", "signals"),
     ("data", "comments"),
 )

@@ -55,7 +55,7 @@ def rebuild(
 ) -> None:
     """Make state/ again from the log, the corpus from the archive, or a corpus from any archive files.
 
-    An old state/ is moved aside. Of a crawl with shards, each is rebuilt by itself: its corpus in OUT/NUMBER/corpus.
+    An old state/ is moved aside. Of a crawl with shards, each is rebuilt alone, its corpus in OUT/NUMBER/corpus.
     """
     if output is not None and corpus is not None:
         raise ConfigError("--output and --corpus both name the place of the corpus; give one of them")
