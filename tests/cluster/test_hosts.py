@@ -27,7 +27,7 @@ SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 STAND_IN = """\
 #!{python}
 import asyncio, os, signal, sys
-words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+words = dict(zip(sys.argv, sys.argv[1:]))
 if "broken" in words["--dir"]:
     sys.exit("windrow: this node is broken")
 sys.path.insert(0, {source!r})
@@ -35,6 +35,8 @@ from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import NodeRecord, Registry
 ballast = bytearray(b"x") * (2**28 if "heavy" in words["--dir"] else 1)
 assert sys.argv[1] == "node"
+if "--store-captures" in sys.argv:
+    open(words["--dir"] + "/storage", "w").write(os.environ["WINDROW_STORE_TO"])
 name = words["--name"]
 
 async def main():
@@ -156,6 +158,21 @@ def test_a_node_that_dies_at_once_is_shown_with_the_end_of_its_log_and_the_other
     assert code == 1 and "failed: windrow: this node is broken" in out and out.count("started") == 1
     assert not list((data / "broken").glob("*.pid"))
     assert command(server, "down", "--nodes", str(file))[0] == 0
+
+
+@needs_redis
+def test_the_address_of_a_storage_reaches_a_node_and_no_list_of_processes(
+    server: Server, program: str, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "postgresql://user:secret@127.0.0.1/corpus?a=b'c"
+    monkeypatch.setenv("WINDROW_STORE_TO", address)
+    file = listed(tmp_path, f"local {data}\n")
+    assert command(server, "up", "--nodes", str(file), "--program", program, "--store-captures")[0] == 0
+    assert (data / "storage").read_text() == address
+    assert command(server, "down", "--nodes", str(file))[0] == 0
+    monkeypatch.delenv("WINDROW_STORE_TO", raising=False)
+    refused = command(server, "up", "--nodes", str(file), "--program", program, "--store-captures")
+    assert refused[0] == 2 and "say where with --store-to" in refused[2]
 
 
 @needs_redis

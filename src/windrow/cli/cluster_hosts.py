@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 import typer
 
+from windrow.cli import storing
 from windrow.cli.registry import RedisUrl, within
 from windrow.cli.shards import REDIS, load_cluster
+from windrow.cli.storing import NodeStoreTo, StoreCaptures
 from windrow.cli.terminal import Json, note, out, print_json
 from windrow.config import ConfigError
 
@@ -49,6 +51,8 @@ def up(
     wait: Annotated[
         float, typer.Option(help="Wait so long until nodes announce themselves.", metavar="SECONDS")
     ] = 30.0,
+    store_to: NodeStoreTo = "",
+    store_captures: StoreCaptures = False,
     as_json: Json = False,
 ) -> None:
     """Start a node on every host of a file, by ssh or here. Hosts whose node runs are left alone."""
@@ -57,8 +61,10 @@ def up(
     if _is_here(redis) and any(host.place != hosts.LOCAL for host in found):
         note("warning: the URL of Redis names this machine, and nodes on other machines look for it on theirs")
     within(redis, _nothing)  # refuses a server that cannot be used, before anything is started
-    arguments = ["--slots", str(slots)] if slots else []
-    results = hosts.up(found, arguments, directory, program, {REDIS: redis})
+    where = storing.target(store_to, store_captures)
+    arguments = [*(["--slots", str(slots)] if slots else []), *(["--store-captures"] if where.captures else [])]
+    secrets = {REDIS: redis, **({storing.VARIABLE: where.url} if where.url else {})}
+    results = hosts.up(found, arguments, directory, program, secrets)
     started = [result.name for result in results if result.state != "failed"]
     missing = within(redis, lambda registry: _missing(registry, started, wait)) if started else []
     for result in results:
