@@ -143,22 +143,30 @@ def unclean(page: Page) -> list[str]:
     return [line for line in lines if UNCLEAN.search(line)]
 
 
-def main(part: str, megabytes: int, seconds: int) -> None:
+def main(part: str, limits: tuple[int, int], alone: bool) -> None:
+    """`alone`: read each page in a process for each extractor, and not in one for all of them."""
     readers = list(extractors(part))
+    groups = [[reader] for reader in readers] if alone else [readers]
     for line in sys.stdin:
+        codes = [in_child(line.rstrip("\n"), group, limits) for group in groups]
+        sys.stdout.write(json.dumps({"exit": next(filter(None, codes), 0)}) + "\n")
         sys.stdout.flush()
-        pid = os.fork()
-        if not pid:
-            try:
-                limit(megabytes, seconds)
-                show(line.rstrip("\n"), readers)
-                sys.stdout.flush()
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-            os._exit(0)
-        sys.stdout.write(json.dumps({"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}) + "\n")
-        sys.stdout.flush()
+
+
+def in_child(name: str, readers: list[tuple[str, extract.Extractor]], limits: tuple[int, int]) -> int:
+    """Read a page within the limits; return the exit code."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if not pid:
+        try:
+            limit(*limits)
+            show(name, readers)
+            sys.stdout.flush()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def limit(megabytes: int, seconds: int) -> None:
@@ -185,6 +193,6 @@ def show(name: str, readers: list[tuple[str, extract.Extractor]]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[4:] == ["reference"]:
+    if is_reference := sys.argv[4:] == ["reference"]:
         walk._walk = structure._structure = blocks._blocks = anchors._anchors = None  # type: ignore[assignment]
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], (int(sys.argv[2]), int(sys.argv[3])), alone=is_reference)

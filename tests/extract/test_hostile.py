@@ -17,7 +17,9 @@ from tests.extract import hostile
 
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 2048  # twice the limit of a worker; the largest page has 100 MB, a crawl reads 1 MiB
-SECONDS = 60  # of CPU for all extractors of a part together, which is ten times what they need
+# Of CPU: ten times what the kernels need for all extractors of a part together. The reference in Python needs up to
+# twenty times as much as the kernels, in proportion to the page as they do, and gets as much for each extractor.
+SECONDS = 60
 
 STARTED: "list[subprocess.Popen[str]]" = []
 EXTRACTORS = {title: read for part in hostile.PARTS for title, read in hostile.extractors(part)}
