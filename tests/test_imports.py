@@ -259,6 +259,12 @@ def test_the_driver_of_a_crawl_does_without_the_parser() -> None:
     assert done.stdout == "False\n"
 
 
+def test_a_worker_of_a_crawl_starts_without_numpy() -> None:
+    script = "import sys, windrow.crawl.workers.process; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_there_is_no_import_cycle() -> None:
     assert cycle(own_tree()) == []
 

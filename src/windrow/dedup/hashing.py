@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 
 from windrow import scripts
+from windrow.dedup.octets import OCTETS
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
@@ -169,11 +169,6 @@ def _power_table(base: int, bits: int) -> Hashes:
     return np.multiply.accumulate(table)
 
 
-def _octet_table() -> Hashes:
-    """Return one random number per octet, the same on every machine and in every version."""
-    return np.array([xxhash.xxh3_64_intdigest(bytes([octet]), seed=7) for octet in range(256)], np.uint64)
-
-
 def _lead_table() -> Octets:
     """Classify characters by their first two octets in UTF-8: letters of scripts without spaces, possible blanks."""
     kinds = np.zeros(1 << 16, np.uint8)
@@ -185,8 +180,7 @@ def _lead_table() -> Octets:
     return kinds
 
 
-_OCTETS = _octet_table()
-OCTETS = _OCTETS.tobytes()  # for the kernel
+_OCTETS = np.frombuffer(OCTETS, np.uint64)
 _BLANK = np.array([octet < 128 and chr(octet).isspace() for octet in range(256)])
 _WIDE_BLANKS = [chr(code).encode() for code in range(0x80, 0xD800) if chr(code).isspace()]
 _BLANKS = np.array(sorted(int.from_bytes(blank.ljust(3, b"\0"), "big") for blank in _WIDE_BLANKS), np.uint32)

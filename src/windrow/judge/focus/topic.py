@@ -1,18 +1,24 @@
-"""The judge of the topic: scores each page, and rejects one only where [focus] max_perplexity asks for it."""
+"""The judge of the topic: scores each page, and rejects one only where [focus] max_perplexity asks for it.
+
+Models need numpy, so a crawl without a topic does not import them: 0.1 s of CPU and 25 MB for every worker.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from windrow.config import Config, ConfigError, FocusOptions
 from windrow.data import Page, Reason
-from windrow.judge.focus import model, relevance, weights
-from windrow.judge.focus.model import NgramModel
+from windrow.judge.focus import relevance
 from windrow.judge.focus.relevance import Typical
-from windrow.judge.focus.weights import Weigher
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+
+if TYPE_CHECKING:
+    from windrow.judge.focus.model import NgramModel
+    from windrow.judge.focus.weights import Weigher
 
 
 class TopicScores(msgspec.Struct, frozen=True):
@@ -31,7 +37,7 @@ class TopicScores(msgspec.Struct, frozen=True):
 class TopicScorer:
     """A topic: its model, its words, and what is typical of it."""
 
-    def __init__(self, ngrams: NgramModel, weigher: Weigher | None = None, typical: Typical | None = None) -> None:
+    def __init__(self, ngrams: "NgramModel", weigher: "Weigher | None" = None, typical: Typical | None = None) -> None:
         self._model = ngrams
         self._weigher = weigher
         self._typical = typical
@@ -75,7 +81,7 @@ def words_scorer(options: FocusOptions) -> Callable[[str], float] | None:
     known = typical(options)
     if not options.model or not options.words or known is None or not 0 < known.ratio < known.worst_ratio:
         return None
-    weigher = Weigher(weights.read(Path(options.words)))
+    weigher = _weigher(options.words)
     width = math.log(known.worst_ratio / known.ratio)
 
     def score(text: str) -> float:
@@ -87,8 +93,16 @@ def words_scorer(options: FocusOptions) -> Callable[[str], float] | None:
 
 def read(options: FocusOptions, check: bool = False) -> TopicScorer:
     """Return the topic of a crawl. `check`: read the whole model once, to see that it is not damaged."""
-    weigher = Weigher(weights.read(Path(options.words))) if options.words else None
+    from windrow.judge.focus import model
+
+    weigher = _weigher(options.words) if options.words else None
     return TopicScorer(model.read(Path(options.model), check), weigher, typical(options))
+
+
+def _weigher(words: str) -> "Weigher":
+    from windrow.judge.focus import weights
+
+    return weights.Weigher(weights.read(Path(words)))
 
 
 def typical(options: FocusOptions) -> Typical | None:

@@ -13,13 +13,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.judge.focus import counts
-from windrow.judge.focus.tables import NgramTables
 from windrow.judge.language import codes, tools
+
+if TYPE_CHECKING:
+    from windrow.judge.focus.tables import NgramTables
 
 VERSION = 2
 FORMAT = "windrow trigrams"
@@ -223,6 +225,8 @@ class _Probabilities(dict[str, float]):
     when they are first used, from shorter n-grams."""
 
     def __init__(self, trigrams: Counts) -> None:
+        from windrow.judge.focus import counts  # imports numpy, which a crawl without models does not need
+
         tables = counts.of_characters(trigrams, 3, _DISCOUNT, _UNKNOWN)
         found = [_by_text(tables, order) for order in (1, 2, 3)]
         super().__init__({text: value for text, (value, _) in found[2].items()})
@@ -245,7 +249,7 @@ class _Probabilities(dict[str, float]):
         return known[context][1] if context in known else 0.0
 
 
-def _by_text(tables: NgramTables, order: int) -> dict[str, tuple[float, float]]:
+def _by_text(tables: "NgramTables", order: int) -> dict[str, tuple[float, float]]:
     """Return log2 of the probability and of the backoff of each n-gram of an order."""
     level = tables.levels[order - 1]
     texts = ["".join([tables.words[number] for number in row]) for row in tables.rows(order).tolist()]
