@@ -104,9 +104,10 @@ def launch(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
-    """Kill the whole process group with SIGKILL."""
+    """Kill the whole process group with SIGKILL; the process alone if it is not the leader of one."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.communicate()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests import crashing, truth
@@ -23,6 +24,9 @@ from windrow import config
 from windrow.cluster import directories, process, supervisor
 from windrow.cluster.process import ShardProcess
 from windrow.config import ConfigError
+from windrow.crawl.ending import Ending
+from windrow.data import Counts
+from windrow.log import Tally
 
 pytestmark = needs_redis
 DELAY, IP_DELAY = 0.03, 0.01
@@ -47,7 +51,13 @@ def start(directory: Path, *arguments: str, path: Path = crashing.ROOT) -> "subp
     environment = {**os.environ, "PYTHONPATH": f"{path}:{crashing.ROOT / 'src'}"}
     command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory), "--json", *arguments]
     return subprocess.Popen(
-        command, cwd=crashing.ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=crashing.ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that `crashing.kill` ends it
     )
 
 
@@ -214,3 +224,90 @@ def test_a_shard_that_dies_again_and_again_without_progress_ends_the_crawl(
     with pytest.raises(ConfigError, match="shard 0 could not be run"):
         asyncio.run(supervisor.Supervisor(directory, "", [], notes.append).run())
     assert lives == started and notes == ["shard 0 has died (exit code 7); it is started again"] * started
+
+
+class Acting:
+    """Stands in for the processes of shards: each prints an ending, the first one of shard 2 not before it is told."""
+
+    def __init__(self, last_words: str) -> None:
+        """`last_words`: of the first process of shard 2."""
+        self.lives: list[int] = []
+        self.told = asyncio.Event()
+        self._last_words = last_words
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self, place: Path, url: str, words: list[str], note: Callable[[str], None]) -> ShardProcess:
+        number = int(place.name)
+        self.lives.append(number)
+        waits = number == 2 and self.lives.count(2) == 1
+        ending = msgspec.json.encode(Ending("done", 1.0, Tally(pages=2, finished={"ok": 2}), Counts())).decode()
+        act = self._last_words if waits and self._last_words else f"print({ending!r})"
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", f"import sys; sys.stdin.read(); {act}", stdin=PIPE, stdout=PIPE, stderr=PIPE
+        )
+        assert child.stdin is not None
+        if waits:
+            self._tasks.append(asyncio.create_task(self._tell(child.stdin)))
+        else:
+            child.stdin.close()
+        return ShardProcess(child, note)
+
+    async def _tell(self, input: asyncio.StreamWriter) -> None:
+        await self.told.wait()
+        input.close()
+
+
+@pytest.fixture
+def divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    with World(seed=65, pages=3, hosts=1, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world)
+    directories.prepare(directory, config.load(directory / "crawl.toml"), 3)
+    monkeypatch.setattr(process, "PAUSE", 0.01)
+    return directory
+
+
+async def until(condition: Callable[[], bool], act: asyncio.Event) -> None:
+    while not condition():
+        await asyncio.sleep(0.01)
+    act.set()
+
+
+def test_shards_that_have_ended_are_started_again_for_one_that_dies(
+    divided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory of the one that dies may be lost, and only the others have its links."""
+    acting, notes = Acting("sys.exit(7)"), list[str]()
+    monkeypatch.setattr(process, "start", acting.start)
+
+    async def run() -> supervisor.JobEnding:
+        made = supervisor.Supervisor(divided, "", [], notes.append)
+        telling = asyncio.create_task(until(lambda: made._done == {0, 1}, acting.told))
+        found = await made.run()
+        await telling
+        return found
+
+    found = asyncio.run(run())
+    assert Counter(acting.lives) == {0: 2, 1: 2, 2: 2} and found.why == "done"
+    assert [shard.tally.pages for shard in found.shards] == [4, 4, 2]
+    assert notes[0] == "shard 2 has died (exit code 7); it is started again" and notes[1].endswith("links: 0-1")
+
+
+def test_shards_that_have_ended_are_started_again_if_one_does_not_see_the_end(
+    divided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis may have been emptied before it looked."""
+    acting = Acting("")
+    monkeypatch.setattr(process, "start", acting.start)
+    monkeypatch.setattr(supervisor, "LATE", 0.3)
+
+    async def run() -> supervisor.JobEnding:
+        made = supervisor.Supervisor(divided, "", [], print)
+        telling = asyncio.create_task(
+            until(lambda: acting.lives.count(0) > 1 and acting.lives.count(1) > 1, acting.told)
+        )
+        found = await made.run()
+        await telling
+        return found
+
+    found = asyncio.run(run())
+    assert found.why == "done" and acting.lives.count(2) == 1

@@ -1,7 +1,9 @@
 """Runs the shards of a crawl on one machine: a process for each, and a Redis server if there is none.
 
-A shard that dies is started again, a few times. When the supervisor dies, so do its processes: shards cleanly, as after
-Ctrl-C, and the Redis server at once, because nothing there is the truth of anything.
+A shard that dies is started again, a few times. Then those that have ended are started again too: a shard whose
+directory is lost gets its links from the logs of the others, and only together can they see the end. When the
+supervisor dies, so do its processes: shards cleanly, as after Ctrl-C, and the Redis server at once, because nothing
+there is the truth of anything.
 """
 
 import asyncio
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from windrow import units
 from windrow.cluster import directories, process
 from windrow.cluster.messages import Standing
 from windrow.cluster.process import ShardProcess
@@ -28,6 +31,7 @@ from windrow.crawl.ending import LIMITS, Ending
 
 DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped
 PROGRESS = 4096  # bytes of log, some dozens of URLs; a mere start writes a few hundred
+LATE = 20.0  # seconds after which a shard that has ended is started again, if others have not seen that end
 LAST = 5.0  # seconds after which the other shards are stopped, when one has seen that a limit of all is reached
 
 
@@ -50,12 +54,20 @@ class Supervisor:
         self._processes: dict[int, ShardProcess] = {}
         self._stopping = asyncio.Event()
         self._failed: list[int] = []  # shards
+        self._done: set[int] = set()  # shards that have seen the end, and wait until the others have
+        self._over: set[int] = set()  # shards that are not started again
+        self._stir = asyncio.Event()  # set, and replaced, when one of these changes
         self._limit = ""  # of all shards together, which one has seen to be reached
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
         self._stopping.set()
         self._interrupt()
+        self._stirred()
+
+    def _stirred(self) -> None:
+        self._stir.set()
+        self._stir = asyncio.Event()
 
     def _interrupt(self) -> None:
         for running in self._processes.values():
@@ -78,7 +90,15 @@ class Supervisor:
         return self._limit or ("stopped" if self._stopping.is_set() else others[0] if others else "done")
 
     async def _shard(self, number: int, url: str) -> Ending | None:
-        """Run a shard until it ends, again after each death; None: it has not begun, or could not be run."""
+        try:
+            return await self._run(number, url)
+        finally:
+            self._over.add(number)
+            self._stirred()
+
+    async def _run(self, number: int, url: str) -> Ending | None:
+        """Run a shard until all have ended, again after each death; None: it has not begun, or could not be run."""
+        whole: Ending | None = None
         deaths = 0  # since the last progress
         while deaths < DEATHS:
             before = self._written(number)
@@ -88,17 +108,21 @@ class Supervisor:
                 running.stop()
             code, ending = await running.wait()
             if ending is not None:
-                return self._ended(ending)
+                whole = self._ended(ending, whole)
+                if ending.why != "done" or await self._all_done(number):
+                    return whole
+                continue
             if self._stopping.is_set() or self._limit:  # it dies at its end: the log is whole
-                return None
+                return whole
             if code == process.REFUSED:
                 break
             self._note(f"shard {number} has died (exit code {code}); it is started again")
+            self._recall()
             deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(process.pause(deaths)):
                     await self._stopping.wait()
-                    return None
+                    return whole
         self._failed.append(number)
         self.stop()
         return None
@@ -107,11 +131,43 @@ class Supervisor:
         """Return the bytes of a shard's log."""
         return sum(path.stat().st_size for path in (self._places[number] / "log").glob("*"))
 
-    def _ended(self, ending: Ending) -> Ending:
-        """Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it."""
+    async def _all_done(self, number: int) -> bool:
+        """Wait until all shards have ended; return False if this one must be started again.
+
+        One that has died needs the others. And if Redis was emptied before all had seen the end, those that have not
+        seen it cannot without the others.
+        """
+        self._done.add(number)
+        self._stirred()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LATE):
+                while number in self._done:
+                    if len(self._done | self._over) == len(self._places) or self._stopping.is_set() or self._limit:
+                        return True
+                    await self._stir.wait()
+        self._done.discard(number)
+        return False
+
+    def _recall(self) -> None:
+        """Let the shards that have ended be started again."""
+        if self._done:
+            numbers = units.ranges(self._done)
+            self._note(f"shards that had ended are started again, because that one may need their links: {numbers}")
+        self._done.clear()
+        self._stirred()
+
+    def _ended(self, ending: Ending, before: Ending | None) -> Ending:
+        """Return the ending of a shard, with what earlier processes of it have done.
+
+        Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it.
+        """
         if ending.why in LIMITS and not self._limit:
             self._limit = ending.why
             asyncio.get_running_loop().call_later(LAST, self._interrupt)
+            self._stirred()
+        if before is not None:
+            ending.tally.join(before.tally)
+            ending.seconds += before.seconds
         return ending
 
     def _relay(self, number: int, line: str) -> None:
