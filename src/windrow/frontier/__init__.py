@@ -62,11 +62,8 @@ from windrow.data import (
     Task,
     Url,
 )
-from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.local.gate import Gate as Gate
 from windrow.frontier.local.territory import Territory as Territory
-from windrow.frontier.store.lmdb import LmdbStore
-from windrow.frontier.store.memory import MemoryStore
 from windrow.frontier.store.rows import Position as Position
 
 
@@ -121,6 +118,11 @@ def open(
     `territory`: the domains of a shard, where the crawl has several; links to others are in `Entry.sent`.
     `gate`: by which shards share addresses.
     """
+    # Workers import this package for `policy` alone.
+    from windrow.frontier.local.frontier import LocalFrontier
+    from windrow.frontier.store.lmdb import LmdbStore
+    from windrow.frontier.store.memory import MemoryStore
+
     match options.frontier.store:
         case "memory":
             return LocalFrontier(MemoryStore(), options, now, files, languages, territory, gate)
