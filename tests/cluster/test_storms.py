@@ -229,7 +229,7 @@ def test_a_storm_over_a_real_web_with_text_finds_what_a_single_crawl_finds(tmp_p
         assert process.returncode == 0, f"{storm.done} {err}"
     finally:
         subprocess.run([str(serving), "stop", str(site)], check=True, capture_output=True)
-        shutil.rmtree(site)
+        shutil.rmtree(site, ignore_errors=True)  # the server may still remove its pid file
     found = sum((truth.committed(one) for one in crawled(directory)), Counter[str]())
     assert len(storm.done) > 20 and set(found.values()) == {1}, storm.done
     assert found.keys() == truth.committed(alone).keys()
