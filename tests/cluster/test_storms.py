@@ -35,7 +35,9 @@ class Cable:
     def __init__(self) -> None:
         self._number = os.getpid() % 10000
         self._name, self._device = f"windrow-redis{self._number}", f"wq{self._number}"
-        self._net = f"10.213.{self._number % 250}"
+        taken = subprocess.run(["ip", "-brief", "address"], check=True, capture_output=True, text=True).stdout
+        nets = (f"10.213.{(self._number + more) % 250}" for more in range(250))
+        self._net = next(net for net in nets if f" {net}." not in taken)  # a test that was killed leaves its own
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://{self._net}.1:6379"
 
