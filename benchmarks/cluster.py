@@ -3,6 +3,7 @@
     python benchmarks/cluster.py exchange          links in batches of 30 and 300, against a queue and a set in Redis
     python benchmarks/cluster.py slots             grants of addresses that two processes share
     python benchmarks/cluster.py exchange --json
+    python benchmarks/cluster.py shards|scaling|nodes [OPTIONS]      as the program of that name beside this one
 
 A redis-server is started for each measurement, on a socket, without persistence. All figures are CPU time per link or
 per grant, in µs: of the parts of Windrow in this process, and of the server as it counts it. The peer does for each
@@ -13,6 +14,7 @@ ZREMRANGEBYRANK to get it back.
 import argparse
 import asyncio
 import hashlib
+import importlib
 import json
 import random
 import sys
@@ -35,6 +37,7 @@ from windrow.cluster.redis.wire import RedisTransport  # noqa: E402
 from windrow.cluster.transport import Outgoing  # noqa: E402
 from windrow.data import Task, Url  # noqa: E402
 
+WHOLE = ("shards", "scaling", "nodes")  # programs of their own: whole crawls, and many nodes
 RECEIVERS = 3  # of each call, as with four shards
 Figures = dict[str, float]
 
@@ -161,12 +164,17 @@ def measure(what: str, given: argparse.Namespace) -> dict[str, Figures]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words and words[0] in WHOLE:
+        sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
+        importlib.import_module(words[0]).main()
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("exchange", "slots"))
     parser.add_argument("--links", type=int, default=180_000, help="number of links (default 180,000)")
     parser.add_argument("--rounds", type=int, default=300, help="rounds of each process (default 300)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(words)
     found = measure(given.what, given)
     if given.json:
         print(json.dumps(found))
