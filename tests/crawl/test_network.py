@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -95,6 +96,11 @@ def test_a_crawl_that_is_killed_during_an_outage_continues_after_it(tmp_path: Pa
             fcntl.flock(file, fcntl.LOCK_EX)
             found = states.status(directory)
             assert found.running and not found.offline, "a new process that has not yet written its number"
+            written, times = (directory / "lock").read_bytes(), os.stat(directory / "lock")
+            os.truncate(directory / "lock", 0)
+            os.utime(directory / "lock", ns=(times.st_atime_ns, times.st_mtime_ns))
+            assert not states.status(directory).offline, "one that is just writing it"
+            (directory / "lock").write_bytes(written)
         before, frame = truth.committed(directory), truth.frames(directory)[-1][0]["frame"]
         process = outlet.launch("crawl", str(directory))  # still without network
         plug.wait_for(process, lambda: states.status(directory).offline)

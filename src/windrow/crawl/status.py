@@ -139,13 +139,14 @@ def is_running(directory: Path) -> bool:
 def _start(directory: Path) -> float:
     """Return when the process that holds the lock wrote it: a frame from before says nothing of that process.
 
-    A process takes the lock first and writes it then. In between, the file names a process that has ended. The name is
-    read before the time: it may be written meanwhile, and the time must not be older than the name.
+    A process takes the lock first and writes it then. In between, the file names a process that has ended, or is empty,
+    perhaps still with its old time. The name is read before the time: it may be written meanwhile, and the time must
+    not be older than the name.
     """
     path = directory / "lock"
     pid, _, node = path.read_text(errors="replace").partition(" on ")
     time = path.stat().st_mtime
-    if node == platform.node() and pid.isdecimal() and not process_exists(int(pid)):
+    if not pid or (node == platform.node() and pid.isdecimal() and not process_exists(int(pid))):
         return math.inf
     return time
 
