@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from windrow import log
+from windrow import log, shards, takedown
 from windrow.cli.terminal import Directory, Json, counter, load, out, print_json, undivided
 from windrow.crawl import purge as job
 from windrow.takedown import FILE
-from windrow.units import size
+from windrow.units import count, size
 
 _SHOWN = 10  # copies named on the screen
 
@@ -23,17 +23,16 @@ def purge(
     done = _purge(directory, dry_run)
     if as_json:
         return print_json(done)
-    if not (directory / FILE).exists():
+    if not any(path.exists() for path in takedown.lists(directory, *shards.places(directory))):
         out.print(
             f"{directory / FILE} does not exist: write the pages, hosts and domains to remove into it, one per line"
         )
     verb = "would be" if dry_run else "are"
-    out.print(
-        f"{done.pages:,} pages of {directory / FILE}: {done.captures:,} captures and {done.documents:,} documents"
-    )
-    out.print(f"{size(done.bytes)} in {len(done.files):,} files {verb} overwritten:")
-    for name, count in done.files.items():
-        out.print(f"{count:>14,} bytes in {name}")
+    what = f"{count(done.captures, 'capture')} and {count(done.documents, 'document')}"
+    out.print(f"{count(done.pages, 'page')} of {directory / FILE}: {what}")
+    out.print(f"{size(done.bytes)} in {count(len(done.files), 'file')} {verb} overwritten:")
+    for name, number in done.files.items():
+        out.print(f"{number:>14,} bytes in {name}")
     if done.revisits:
         out.print(
             f"{done.revisits:,} of the captures are of other pages, whose payload was archived with a listed page"
