@@ -31,16 +31,8 @@ Row = tuple[str, str, str]  # label, value, note
 Section = tuple[str, list[Row]]  # heading, rows
 
 ORDERS = ("pause", "resume", "stop", "block", "unblock", "add", "set", "retry")
-WHOLE = (
-    "crawl",
-    "status",
-    "list",
-    "store",
-    "publish",
-    "purge",
-    "why",
-    *ORDERS,
-)  # commands that work on a crawl with shards as a whole
+# Commands that work on a crawl with shards as a whole.
+WHOLE = ("crawl", "status", "list", "store", "publish", "purge", "why", *ORDERS)
 
 
 def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:

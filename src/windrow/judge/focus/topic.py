@@ -1,6 +1,6 @@
 """The judge of the topic: scores each page, and rejects one only where [focus] max_perplexity asks for it.
 
-Models need numpy, so a crawl without a topic does not import them: 0.1 s of CPU and 25 MB for every worker.
+Models need numpy, so a crawl without a topic does not import them: 0.1 s of CPU and 12 MB for every worker.
 """
 
 import math
