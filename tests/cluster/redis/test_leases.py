@@ -153,3 +153,20 @@ def test_the_process_of_a_shard_relies_on_the_lease_of_its_node_after_the_first_
     assert not process.holds(0)
     assert nodes.runner.run(process.renew()) == [] and process.holds(0)
     assert nodes.runner.run(node.latest([0, 1])) == {0: node.held[0].fence, 1: 0}
+
+
+def test_a_lease_may_be_given_back_while_a_renewal_learns_that_it_was_lost(nodes: Nodes) -> None:
+    """A node renews the lease of a young process; the process has seen that it was replaced, and ends meanwhile."""
+    one, two = nodes.node("one"), nodes.node("two")
+    nodes.take(one, 0, 1)
+    nodes.expire(0)
+    assert nodes.take(two, 0) == [0]
+
+    async def both() -> list[int]:
+        renewal = asyncio.create_task(one.renew())
+        await asyncio.sleep(0)  # its call is sent
+        await one.give([0])
+        return await renewal
+
+    assert nodes.runner.run(both()) == [0]
+    assert list(one.held) == [1] and two.holds(0)

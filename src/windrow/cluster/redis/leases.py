@@ -85,7 +85,7 @@ class ShardLeases:
         answers = await self._call([("renew", shard, self.held[shard].fence) for shard in shards])
         lost = [shard for shard, answer in zip(shards, answers, strict=True) if not answer]
         for shard in lost:
-            del self.held[shard]
+            self.held.pop(shard, None)  # it may have been given back meanwhile
         for shard in shards:
             if shard in self.held:
                 self.held[shard] = ShardLease(self.held[shard].fence, sent + SECONDS - MARGIN)
