@@ -1,6 +1,7 @@
 """The process of a shard, as the machine sees it."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 from windrow.cluster import process
@@ -19,3 +20,23 @@ def test_the_url_of_redis_is_not_among_the_arguments_that_every_user_sees(tmp_pa
     assert b"shard" in arguments and b"S3CRET" not in arguments
     assert b"WINDROW_REDIS=redis://:S3CRET@127.0.0.1:1" in environment
     assert code == process.REFUSED and "has no crawl.toml" in notes[0], "the directory is empty"
+
+
+def test_a_line_of_any_length_does_not_end_the_wait_for_a_process() -> None:
+    program = (
+        "import sys\n"
+        "print('windrow: first', file=sys.stderr)\n"
+        "print('x' * 300_000, file=sys.stderr)\n"
+        "print('last', end='', file=sys.stderr)\n"
+        "sys.exit(7)"
+    )
+
+    async def main() -> int:
+        pipe = asyncio.subprocess.PIPE
+        started = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=pipe, stderr=pipe)
+        code, _ = await process.ShardProcess(started, notes.append).wait()
+        return code
+
+    notes: list[str] = []
+    assert asyncio.run(main()) == 7
+    assert notes == ["first", "x" * process.LONGEST_LINE, "last"]

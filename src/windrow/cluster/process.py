@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that 
 REFUSED = 2  # exit code of a command that did not start
 TAKEN = 75  # exit code of a shard that another process has, or whose lease has run out (EX_TEMPFAIL of sysexits.h)
 PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
+LONGEST_LINE = 16 << 10  # bytes of a line that are passed on
 REDIS = "WINDROW_REDIS"  # the variable of the environment with the URL of Redis
 _PDEATHSIG = 1  # of prctl
 
@@ -53,8 +54,8 @@ class ShardProcess:
 
     async def _relay(self) -> None:
         assert self._process.stderr is not None
-        async for line in self._process.stderr:
-            self._note(line.decode(errors="replace").removeprefix("windrow: ").rstrip())
+        async for line in lines(self._process.stderr):
+            self._note(line)
 
 
 async def start(directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> ShardProcess:
@@ -76,6 +77,25 @@ async def start(directory: Path, url: str, arguments: Sequence[str], note: Calla
         preexec_fn=end_with_parent(signal.SIGINT),
     )
     return ShardProcess(process, note)
+
+
+async def lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield what a process prints for people, line by line. A line of any length is read; a long one is cut.
+
+    A reader of asyncio raises ValueError at a line of 64 KB, and then nobody would wait for the process any more.
+    """
+    rest = b""
+    while chunk := await stream.read(1 << 16):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield _text(line)
+        rest = rest[:LONGEST_LINE]
+    if rest:
+        yield _text(rest)
+
+
+def _text(line: bytes) -> str:
+    return line[:LONGEST_LINE].decode(errors="replace").removeprefix("windrow: ").rstrip()
 
 
 def pause(deaths: int) -> float:

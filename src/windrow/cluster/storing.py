@@ -92,8 +92,8 @@ class ShardStoring:
         self._say(HeldLine(_names(self._held), _names(self._seen - self._held)))
         if self._ending.is_set():
             self._close()
-        async for line in running.stderr:
-            self._note(line.decode(errors="replace").removeprefix("windrow: ").rstrip())
+        async for line in process.lines(running.stderr):
+            self._note(line)
         return await running.wait()
 
     async def end(self) -> None:
