@@ -36,6 +36,11 @@ BLOCK = 4 << 20  # bytes of a remote file that are read at once
 BLOCKS = 3  # of a file that stay in memory
 FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)  # repeating does not help
 
+ESCAPES = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D"
+_DATABASES = ("postgresql", "postgres", "mysql", "mariadb", "mongodb", "mongodb+srv")
+_LOGIN = re.compile(r"(://[^:/@]*):[^/]*@")
+_ANY_LOGIN = re.compile(r"(://[^:/@]*):.*@")
+_CUT_LOGIN = re.compile(r"://[^:/@]*:(?!\d*[/?#])[^@/?#]*[][/?#].*@")  # not: a port, and "@" somewhere behind it
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
 _DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3", "hdfs": "query"}  # scheme -> extra with the driver
 _MISSING = (404, 410)  # statuses of http
@@ -259,8 +264,14 @@ def scheme(place: str) -> str:
 
 
 def without_password(place: str) -> str:
-    """Return an address as it may be shown."""
-    return re.sub(r"([?&;]password=)[^&;]*", r"\1…", re.sub(r"(://[^:/@]*):[^/]*@", r"\1@", place))
+    """Return an address as it may be shown. The password of a database may be anything, also what ends a login."""
+    login = _ANY_LOGIN if scheme(place) in _DATABASES else _LOGIN
+    return login.sub(r"\1@", re.sub(r"([?&;]password=)[^&;]*", r"\1…", place))
+
+
+def is_cut_login(place: str) -> bool:
+    """Return whether a driver would take a part of the password of a database for something else, and name it."""
+    return scheme(place) in _DATABASES and _CUT_LOGIN.search(place) is not None
 
 
 def path(place: str) -> str:

@@ -87,6 +87,8 @@ def test_a_text_that_is_no_url_of_redis_is_refused(url: str) -> None:
         "redis://127.0.0.1:1?password=S3@CRET",
         "unix:///nowhere/s?password=S3CRET",
         "redis://:S3CRET@",
+        "redis://:S3CRET",
+        "redis://:S3CRET/0",
         "me:S3CRET@127.0.0.1",
     ],
 )

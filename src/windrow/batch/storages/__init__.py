@@ -38,6 +38,8 @@ def open(target: str, captures: bool) -> Storage:
 
     ConfigError: the address, the password or the tables are not what they should be, or a library is missing.
     """
+    if storage.is_cut_login(target):
+        raise ConfigError(f"{storage.without_password(target)} is not an address; {storage.ESCAPES}")
     name, extra = KINDS.get(storage.scheme(target), ("objects", "s3"))
     try:
         module = importlib.import_module(f"windrow.batch.storages.{name}")

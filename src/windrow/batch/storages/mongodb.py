@@ -43,6 +43,8 @@ def open(target: str, captures: bool) -> "MongoStorage":
     except pymongo.errors.ConfigurationError as error:
         example = "mongodb://HOST/DATABASE"
         raise ConfigError(f"{shown}: {storage.describe(error)}; the address must look like {example}") from None
+    except ValueError:  # of a port; its text may have a part of the password
+        raise ConfigError(f"{shown} is not an address; {storage.ESCAPES}") from None
     except pymongo.errors.PyMongoError as error:
         raise ConfigError(f"{shown} cannot be opened: {storage.describe(error)[:300]}; {fix}") from None
     return MongoStorage(database, shown, captures)

@@ -1,5 +1,6 @@
 """PostgreSQL, through psycopg. The address is that of libpq, which also reads PGPASSWORD and ~/.pgpass."""
 
+import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ def open(target: str, captures: bool) -> SqlStorage:
 
 
 def _connect(target: str) -> Connection:
+    if urllib.parse.urlsplit(target).netloc.count("@") > 1:  # libpq takes what follows the first one for the host
+        raise ValueError("the password has an @")
     return psycopg.connect(target, connect_timeout=_TIMEOUT)
 
 

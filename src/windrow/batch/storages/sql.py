@@ -82,6 +82,8 @@ class SqlStorage:
             problem = storage.describe(error).partition(": ")[2] or storage.describe(error)
             fix = "check that the server runs, and the address, the user and the password"
             raise ConfigError(f"{self._shown} cannot be opened: {problem}; {fix}") from None
+        except ValueError:  # its text may have a part of the password
+            raise ConfigError(f"{self._shown} is not an address; {storage.ESCAPES}") from None
         with self._checked(), self._transaction() as cursor:
             for table in (DOCUMENTS, POSITIONS, *((CAPTURES,) if captures else ())):
                 self._ensure(cursor, table)

@@ -198,7 +198,9 @@ def _place(url: str) -> str:
     """Return a URL without its password, for messages. A password may be anything, also what ends the host of a URL."""
     login, _, rest = url.rpartition("@")
     bare = rest.rpartition("://")[2].partition("?")[0].rstrip("/")
-    return "the URL" if not bare or "?" in login else bare  # there may be a password on either side of a "?"
+    if not bare or bare.startswith(":") or "?" in login:  # without a host, or with a "?": a password may be anywhere
+        return "the URL"
+    return bare
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
