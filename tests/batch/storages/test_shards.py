@@ -194,6 +194,16 @@ def test_what_is_held_comes_line_by_line_and_what_is_stored_once_is_named_once(t
     assert not held.running()
 
 
+@pytest.mark.parametrize("cut", ['{"held": ["/a', '{"held": ["\udcff"]}'])
+def test_a_line_that_a_kill_has_cut_is_the_last_one_and_the_shards_before_it_are_still_held(
+    cut: str, tmp_path: Path
+) -> None:
+    held = HeldShards([json.dumps({"held": [str(tmp_path)]}), cut], lambda place: False)
+    held.wait()
+    assert held() == {tmp_path}
+    assert not held.running(), "nobody is left who could say more"
+
+
 def test_a_shard_whose_directory_is_lost_while_it_is_followed_is_stored_from_its_new_log(
     sqlite: Kind, shards: list[GrowingCrawl], tmp_path: Path
 ) -> None:

@@ -51,9 +51,13 @@ class HeldShards:
         self._thread.join()
 
     def _read(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            said = msgspec.json.decode(line, type=HeldLine)
-            with self._lock:
-                self._held = frozenset(map(Path, said.held))
-                self._once.update(map(Path, said.once))
-        self._ended = time.monotonic()
+        try:
+            for line in lines:
+                said = msgspec.json.decode(line, type=HeldLine)
+                with self._lock:
+                    self._held = frozenset(map(Path, said.held))
+                    self._once.update(map(Path, said.once))
+        except ValueError:  # a line that was cut: the process that wrote it was killed, and none follows
+            pass
+        finally:
+            self._ended = time.monotonic()
