@@ -40,7 +40,7 @@ def identity(directory: Path) -> ShardIdentity | None:
         return msgspec.json.decode(path.read_bytes(), type=ShardIdentity)
     except FileNotFoundError:
         return None
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         fix = "restore it from another node, or from the directory of a shard"
         raise ConfigError(f"{path} cannot be read ({error}); {fix}") from None
 

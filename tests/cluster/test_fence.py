@@ -47,8 +47,9 @@ def test_a_process_of_another_machine_may_be_alive_until_it_has_ended() -> None:
     assert not Fence(1, "one", "elsewhere", ended=True).may_be_alive
 
 
-def test_a_damaged_fence_is_that_of_an_unknown_process(tmp_path: Path) -> None:
-    (tmp_path / fence.FILE).write_bytes(b"{")
+@pytest.mark.parametrize("damaged", [b"{", b"", b"null", b'{"number": 1, "holder": "\xff", "machine": "m"}'])
+def test_a_damaged_fence_is_that_of_an_unknown_process(damaged: bytes, tmp_path: Path) -> None:
+    (tmp_path / fence.FILE).write_bytes(damaged)
     found = fence.read(tmp_path)
     assert found is not None and found.may_be_alive
     with pytest.raises(ShardTaken):

@@ -105,7 +105,7 @@ async def answer(registry: Registry, job: str, directory: Path, node: str) -> in
 def _question(data: bytes) -> UrlQuestion | None:
     try:
         return msgspec.json.decode(data, type=UrlQuestion)
-    except msgspec.MsgspecError:
+    except ValueError:
         return None
 
 

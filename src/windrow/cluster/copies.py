@@ -96,7 +96,7 @@ def home(directory: Path) -> str:
     except OSError as error:
         why = "it is a file" if directory.is_file() else error.strerror
         raise ConfigError(f"{directory} cannot be used for shards ({why}); give another --dir") from None
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         raise ConfigError(f"{path} cannot be read ({error}); another program wrote it; give another --dir") from None
 
 
@@ -111,7 +111,7 @@ def read(directory: Path) -> dict[str, LocalJob]:
             state = msgspec.json.decode(path.read_bytes(), type=JobState)
             lines = (path.parent / ORDERS).read_bytes().splitlines() if (path.parent / ORDERS).exists() else []
             orders = [msgspec.json.decode(line, type=ClusterOrder) for line in lines]
-        except msgspec.MsgspecError as error:
+        except ValueError as error:
             raise ConfigError(f"the files of {path.parent} cannot be read ({error}); move it away") from None
         found[record.job.name] = LocalJob(path.parent, record.job, state, orders)
     return found

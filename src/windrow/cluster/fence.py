@@ -51,7 +51,7 @@ def read(directory: Path) -> Fence | None:
         return msgspec.json.decode((directory / FILE).read_bytes(), type=Fence)
     except FileNotFoundError:
         return None
-    except msgspec.MsgspecError:
+    except ValueError:
         return Fence(0, "", "")
 
 

@@ -60,7 +60,7 @@ def forward(place: Path, record: ShardRecord, state: JobState, wanted: list[Clus
 def read(place: Path) -> Forwarded:
     try:
         return msgspec.json.decode((place / FILE).read_bytes(), type=Forwarded)
-    except (FileNotFoundError, msgspec.MsgspecError):  # then everything is given again, and changes nothing
+    except (FileNotFoundError, ValueError):  # then everything is given again, and changes nothing
         return Forwarded()
 
 

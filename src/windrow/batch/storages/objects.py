@@ -112,7 +112,7 @@ class ObjectStorage:
         try:
             file = msgspec.json.decode(known.data or b"{}", type=_PositionFile)
             found = msgspec.json.decode(known.data, type=StoragePosition) if file.crawl else None
-        except msgspec.MsgspecError as error:
+        except ValueError as error:
             problem = f"{self._shown}: {self._place(crawl)} is damaged ({error})"
             raise ConfigError(f"{problem}; delete the folder of this crawl") from None
         known.frame, known.writers = (found.frame if found is not None else 0), file.writers

@@ -96,7 +96,7 @@ class Registry:
             )
         try:
             return record, msgspec.json.decode(spec, type=JobSpec), state
-        except msgspec.MsgspecError as error:
+        except ValueError as error:
             raise ConfigError(
                 f"the options of the job {name!r} at {self.client.place} cannot be read ({error}); "
                 "another program or a newer Windrow wrote them"
@@ -305,7 +305,7 @@ def _node(data: bytes) -> NodeRecord | None:
     """Return the record of a node; None if another version of Windrow wrote one that cannot be read."""
     try:
         return msgspec.json.decode(data, type=NodeRecord)
-    except msgspec.MsgspecError:
+    except ValueError:
         return None
 
 
