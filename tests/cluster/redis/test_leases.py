@@ -170,3 +170,12 @@ def test_a_lease_may_be_given_back_while_a_renewal_learns_that_it_was_lost(nodes
 
     assert nodes.runner.run(both()) == [0]
     assert list(one.held) == [1] and two.holds(0)
+
+
+def test_a_lease_that_another_program_has_overwritten_is_put_back_by_its_holder(nodes: Nodes) -> None:
+    one, two = nodes.node("one"), nodes.node("two")
+    nodes.take(one, 0)
+    nodes.server.command("SET", "windrow:{test}:lease:0", "junk")
+    nodes.server.command("HSET", "windrow:{test}:fences", "0", "junk")
+    assert nodes.runner.run(one.renew()) == []
+    assert nodes.take(two, 0) == [] and one.holds(0)

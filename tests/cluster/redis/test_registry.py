@@ -8,9 +8,11 @@ import time
 import msgspec
 import pytest
 
+from tests.cluster.redis.calls import with_client
 from tests.cluster.redis.calls import with_registry as run
 from tests.redisserver import Server, needs_redis
 from windrow.cluster.redis import job
+from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.registry import EVENTS, ClusterOrder, JobSpec, NodeRecord, Registry
 from windrow.cluster.redis.state import JobState
 from windrow.config import ConfigError
@@ -352,3 +354,44 @@ def test_whatever_is_lost_every_node_carries_out_each_known_order_once_and_the_l
         return (await registry.job("news"))[2]
 
     assert run(server, act) == latest
+
+
+def test_values_of_another_program_are_left_out_and_do_not_end_a_node(server: Server) -> None:
+    create(server)
+    order = run(server, lambda registry: registry.order("news", "add", "http://b.example/"))
+    run(server, lambda registry: registry.carried_out("news", 1, order.number))
+    run(server, lambda registry: registry.settle("news", 1, "h1", 5))
+    for key in ("orders", "orders-done", "homes", "fences"):
+        for field, value in (("x", "1"), (str(order.number + 1), "{"), ("2", "junk"), ("3", "\xff")):
+            server.command("HSET", f"windrow:{{news}}:{key}", field, value)
+    server.command("XADD", "windrow:{news}:events", "*", "event", "{")
+    assert run(server, lambda registry: registry.orders("news")) == [order]
+    assert run(server, lambda registry: registry.done("news")) == {1: order.number}
+    assert run(server, lambda registry: registry.homes("news")) == {1: "h1"}
+    assert [event for _, event in run(server, lambda registry: registry.events("news"))] == [{"event": "{"}]
+    leases = with_client(server, lambda client: ShardLeases(client, "news", "one").latest([1, 2, 3]))
+    assert leases == {1: 0, 2: 0, 3: 0}
+    assert run(server, lambda registry: registry.order("news", "add", "http://c.example/")).number > order.number + 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("version", "junk"), ("version", ""), ("limit:pages", "junk"), ("ran", "x"), ("wanted", "")]
+)
+def test_a_damaged_state_of_a_job_is_replaced_by_the_copy_of_a_node(field: str, value: str, server: Server) -> None:
+    run(server, lambda registry: registry.create(RECORD, SPEC, {"pages": 3}))
+    state = run(server, lambda registry: registry.jobs())["news"]
+    server.command("HSET", "windrow:{news}:state", field, value)
+    assert run(server, lambda registry: registry.jobs()) == {}
+    with pytest.raises(ConfigError, match="'news'"):
+        run(server, lambda registry: registry.job("news"))
+    assert run(server, lambda registry: registry.put_back(RECORD, SPEC, state)) == state
+    assert run(server, lambda registry: registry.jobs()) == {"news": state}
+
+
+def test_a_limit_of_a_job_that_is_gone_stops_nothing(server: Server) -> None:
+    run(server, lambda registry: registry.create(RECORD, SPEC, {"pages": 3}))
+    version = run(server, lambda registry: registry.jobs())["news"].version
+    server.command("FLUSHALL")
+    assert run(server, lambda registry: registry.reached("news", "pages", version)) is None
+    with pytest.raises(ConfigError, match="there is no job 'news'"):
+        run(server, lambda registry: registry.change("news", "stop"))

@@ -135,7 +135,9 @@ def test_values_that_are_not_ours_are_left_out(server: Server) -> None:
         async with transport(server) as wire:
             server.command("HSET", "windrow:{test}:hello:0", "1", "junk", "x", "junk")
             server.command("HSET", "windrow:{test}:board", "1", "junk")
-            assert (await wire.call(said())).hellos == {}
+            server.command("HSET", "windrow:{test}:owners", "0", "junk")
+            answer = await wire.call(said())
+            assert answer.hellos == {} and answer.announced
             assert set(await wire.standings()) == {0}
 
     asyncio.run(run())

@@ -101,7 +101,8 @@ class ShardLeases:
         if not shards:
             return {}
         (found,) = await self._client.run(("HMGET", self._keys["fences"], *shards))
-        return {shard: int(number or 0) for shard, number in zip(shards, self._client.checked(found), strict=True)}
+        numbers = zip(shards, self._client.checked(found), strict=True)
+        return {shard: int(number) if number is not None and number.isdigit() else 0 for shard, number in numbers}
 
     def holds(self, shard: int) -> bool:
         """Return whether this process may rely on its lease. Ask before every request to a host."""

@@ -4,6 +4,7 @@ All of it may vanish at any time. A node keeps a copy of each job in its files a
 nodes announce themselves every few seconds anyway.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ ALIVE = 10.0  # seconds after its last sign of life for which a node counts as a
 REMEMBERED = 86_400.0  # seconds after which a node that has vanished is not listed any more
 HUSH = 10.0  # seconds without new orders after a job was put back: other nodes may know more of its orders
 EVENTS = 10_000  # that are kept per job, about
+_HOME = re.compile(rb"\d+ ([!-~]+)")  # the number of a lease, and the id of a data directory
 _MISSING, _EARLY, _CHANGED = -1, -2, -3  # answers of steer.lua
 
 
@@ -114,9 +116,10 @@ class Registry:
         if forgotten:
             return JobState(FORGET, state.version + 1)
         found, held = await self._restore(record, spec, state, orders, HUSH)
-        if held is None or found.id != record.id:
+        if found.id != record.id:
             jobs.check(found, record, self.client.place)
-            raise ConfigError(f"the job {record.name!r} at {self.client.place} is another crawl")
+        if held is None:
+            raise self._unreadable(record.name)
         return held
 
     async def _restore(
@@ -142,15 +145,22 @@ class Registry:
         return await self._change(name, "limits", *words)
 
     async def reached(self, name: str, limit: str, version: int) -> JobState | None:
-        """Stop a job that has reached a limit; None if its state is not of this version any more."""
-        number, found = await self._steer(name, "reached", limit, version)
-        return states.decoded(found) if number != _CHANGED else None
+        """Stop a job that has reached a limit; None if its state is not of this version any more, or is gone."""
+        number, found = await self._steered(name, "reached", limit, version)
+        return states.decoded(found) if number not in (_CHANGED, _MISSING) else None
 
     async def _change(self, name: str, *words: str) -> JobState:
         _, found = await self._steer(name, *words)
         state = states.decoded(found)
-        assert state is not None
+        if state is None:
+            raise self._unreadable(name)
         return state
+
+    def _unreadable(self, name: str) -> ConfigError:
+        return ConfigError(
+            f"the state of the job {name!r} at {self.client.place} cannot be read; "
+            "another program or a newer Windrow wrote it, or a node has just put it back: try again"
+        )
 
     async def order(self, name: str, kind: str, content: str) -> ClusterOrder:
         """Give an order to all shards of a job; ConfigError shortly after Redis was emptied, see `HUSH`."""
@@ -158,24 +168,29 @@ class Registry:
         return ClusterOrder(number, kind, content)
 
     async def _steer(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
-        """Return the version or the number that was given, and the state of the job."""
-        keys = Keys(name)
-        names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
-        answer, found = await self.client.call("steer", names, words)
+        """Return the version or the number that was given, and the state of the job; ConfigError if there is none."""
+        answer, found = await self._steered(name, *words)
         if answer == _MISSING:
             await self.job(name)  # says what is wrong
+            raise self._unreadable(name)
         if answer == _EARLY:
             raise ConfigError(
                 f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
                 f"try again in {HUSH:g} seconds"
             )
+        return answer, found
+
+    async def _steered(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
+        keys = Keys(name)
+        names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
+        answer, found = await self.client.call("steer", names, words)
         return int(answer), found
 
     async def orders(self, name: str, after: int = 0) -> list[ClusterOrder]:
         """Return the orders with higher numbers, lowest first."""
         key = Keys(name)["orders"]
         (found,) = await self._run(("HKEYS", key))
-        numbers = sorted(number for number in _integers(found) if number > after)
+        numbers = sorted(int(number) for number in found if number.isdigit() and int(number) > after)
         if not numbers:
             return []
         (texts,) = await self._run(("HMGET", key, *numbers))
@@ -189,13 +204,13 @@ class Registry:
     async def done(self, name: str) -> dict[int, int]:
         """Return by shard the number of the last order that it has carried out."""
         (found,) = await self._run(("HGETALL", Keys(name)["orders-done"]))
-        return dict(zip(_integers(found[::2]), _integers(found[1::2]), strict=True))
+        return {int(shard): int(number) for shard, number in _pairs(found) if shard.isdigit() and number.isdigit()}
 
     async def homes(self, name: str) -> dict[int, str]:
         """Return by shard the id of the data directory that has it."""
         (found,) = await self._run(("HGETALL", Keys(name)["homes"]))
-        texts = [value.decode().partition(" ")[2] for value in found[1::2]]
-        return dict(zip(_integers(found[::2]), texts, strict=True))
+        known = {int(shard): _HOME.fullmatch(value) for shard, value in _pairs(found) if shard.isdigit()}
+        return {shard: home[1].decode() for shard, home in known.items() if home is not None}
 
     async def settle(self, name: str, shard: int, home: str, fence: int = 0) -> None:
         """Note that a data directory has a shard. `fence`: of its last lease; the note of an earlier one is ignored."""
@@ -281,8 +296,9 @@ def _seconds(answer: Sequence[bytes]) -> float:
     return int(answer[0]) + int(answer[1]) / 1e6
 
 
-def _integers(values: Iterable[bytes]) -> list[int]:
-    return [int(value) for value in values]
+def _pairs(fields: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
+    """Return the fields of a hash with their values. Those that no Windrow wrote are left out by who reads them."""
+    return zip(fields[::2], fields[1::2], strict=True)
 
 
 class _Content(msgspec.Struct):
@@ -297,7 +313,10 @@ def _order_text(kind: str, content: str) -> bytes:
 def _order(number: int, data: bytes | None) -> ClusterOrder | None:
     if data is None:  # removed since its number was read
         return None
-    found = msgspec.json.decode(data, type=_Content)
+    try:
+        found = msgspec.json.decode(data, type=_Content)
+    except ValueError:  # of another program
+        return None
     return ClusterOrder(number, found.kind, found.content)
 
 
@@ -310,5 +329,8 @@ def _node(data: bytes) -> NodeRecord | None:
 
 
 def _event(data: bytes) -> dict[str, Any]:
-    found = msgspec.json.decode(data)
+    try:
+        found = msgspec.json.decode(data)
+    except ValueError:
+        found = data.decode("utf-8", "replace")
     return found if isinstance(found, dict) else {"event": found}

@@ -40,7 +40,14 @@ def words(state: JobState) -> list[str | int]:
 
 
 def decoded(answer: Sequence[bytes]) -> JobState | None:
-    """Return the state behind the fields of the hash; None if there is none."""
+    """Return the state behind the fields of the hash; None if there is none, or if it is damaged."""
+    try:
+        return _decoded(answer)
+    except ValueError:
+        return None
+
+
+def _decoded(answer: Sequence[bytes]) -> JobState | None:
     texts = [word.decode("utf-8", "replace") for word in answer]
     fields = dict(zip(texts[::2], texts[1::2], strict=True))
     if not fields.get("wanted") or not fields.get("version"):

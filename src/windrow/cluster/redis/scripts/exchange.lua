@@ -35,7 +35,7 @@ local function announce()
   local owner = redis.call('HGET', KEYS[5], shard)
   if owner then
     local held, last = string.match(owner, '^(%d+):(%d+)$')
-    held, last = tonumber(held), tonumber(last)
+    held, last = tonumber(held) or 0, tonumber(last) or 0  -- 0: of another program
     if held > incarnation then
       return held
     end

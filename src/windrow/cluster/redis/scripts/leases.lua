@@ -20,7 +20,7 @@ local function read(key)
     return nil, -1
   end
   local fence, name = string.match(found, '^(%d+) (.*)$')
-  return name, tonumber(fence)
+  return name, tonumber(fence) or -1  -- of another program: nobody holds it
 end
 
 local function write(key, shard, fence)
@@ -40,13 +40,13 @@ for number = 0, #KEYS - 4 do
     elseif hushed and not name then
       answer = -1
     else
-      local last = tonumber(redis.call('HGET', KEYS[1], shard) or '0')
+      local last = (tonumber(redis.call('HGET', KEYS[1], shard) or '0') or 0)
       answer = math.max(last + 1, now, fence + 1)
       write(key, shard, answer)
     end
   elseif verb == 'renew' then
     -- The last number also counts: a later holder may have come and gone while this one was stopped.
-    if math.max(held, tonumber(redis.call('HGET', KEYS[1], shard) or '0')) > fence then
+    if math.max(held, (tonumber(redis.call('HGET', KEYS[1], shard) or '0') or 0)) > fence then
       answer = 0
     else
       write(key, shard, fence)

@@ -19,7 +19,8 @@ else
 end
 redis.call('SET', KEYS[2], ARGV[3], 'NX')
 local words = tonumber(ARGV[6])
-if tonumber(redis.call('HGET', KEYS[3], 'version') or '-1') < tonumber(ARGV[5]) then
+-- One of the same version is the same, unless it is damaged.
+if (tonumber(redis.call('HGET', KEYS[3], 'version') or '-1') or -1) <= tonumber(ARGV[5]) then
   redis.call('DEL', KEYS[3])
   redis.call('HSET', KEYS[3], unpack(ARGV, 7, 6 + words))
 end

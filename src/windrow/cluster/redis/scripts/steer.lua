@@ -21,16 +21,16 @@ if ARGV[1] == 'order' then
   end
   local number = now
   for _, known in ipairs(redis.call('HKEYS', KEYS[3])) do
-    number = math.max(number, tonumber(known) + 1)
+    number = math.max(number, (tonumber(known) or 0) + 1)  -- 0: of another program
   end
   redis.call('HSET', KEYS[3], text(number), ARGV[2])
   return {number, {}}
 end
 
 local before = redis.call('HMGET', KEYS[2], 'wanted', 'version', 'limit', 'ran')
-local wanted, limit, ran = before[1], before[3] or '', tonumber(before[4] or '0')
+local wanted, limit, ran = before[1], before[3] or '', tonumber(before[4] or '0') or 0
 local runs = wanted == 'run' or wanted == 'pause'
-local last = tonumber(before[2] or '0')
+local last = tonumber(before[2] or '0') or 0
 if ARGV[1] == 'state' then
   wanted, limit = ARGV[2], ''
 elseif ARGV[1] == 'reached' then
