@@ -127,7 +127,7 @@ $(VENV)/installed-spark: $(VENV)/installed-dev
 # Database servers for the tests of `windrow store`; 200 MB, so `make test` does without those that are missing.
 $(VENV)/servers: $(BIN)/python
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/system postgresql || echo "no PostgreSQL: its tests are skipped"
-	@command -v mariadbd >/dev/null || sh .ci/system mariadb-server-core || echo "no MariaDB: its tests are skipped"
+	@{ command -v mariadbd && command -v my_print_defaults; } >/dev/null || sh .ci/system mariadb-server-core mariadb-client-core || echo "no MariaDB: its tests are skipped"
 	@touch $@
 
 # nginx serves the shared webs, Redis carries links between shards; without them (and without root) the tests that need

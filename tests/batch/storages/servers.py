@@ -93,8 +93,8 @@ def mysql() -> Database:
         shutil.which("mariadb-install-db"),
         shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin"),
     )
-    if not install or not program:
-        pytest.skip("MariaDB is not installed (Debian: mariadb-server-core)")
+    if not install or not program or not shutil.which("my_print_defaults"):  # mariadb-install-db runs the last one
+        pytest.skip("MariaDB is not installed (Debian: mariadb-server-core and mariadb-client-core)")
     folder = _folder(None)
     user = [f"--user={'root' if os.getuid() == 0 else os.environ.get('USER', 'nobody')}"]
     made = ["--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={folder}/data"]
