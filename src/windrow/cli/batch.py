@@ -4,14 +4,17 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineChoice, EngineName, Master, SparkConf, Workers, opened, report_bad
 from windrow.cli.terminal import Json, note, out, print_json
 from windrow.config import ConfigError
 from windrow.units import size
+
+if TYPE_CHECKING:
+    from windrow.batch.jobs.run import BatchSummary
 
 
 def batch(
@@ -70,15 +73,26 @@ def batch(
             force=force,
         )
         jobs.check(options)
-        with opened(engine_name, engine.beside(options.output), workers, master, spark_conf) as run:
+        with opened(EngineChoice(engine_name, workers, master, spark_conf), engine.beside(options.output)) as run:
             summary = jobs.run(options, run)
         if output is None:
-            with options.output.open("rb") as result:
-                shutil.copyfileobj(result, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
-    if as_json and output is not None:
+            _copy_to_stdout(options.output)
+    _print(summary, printed=output is None, as_json=as_json)
+    report_bad(summary.bad)
+
+
+def _copy_to_stdout(path: Path) -> None:
+    with path.open("rb") as result:
+        shutil.copyfileobj(result, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _print(summary: "BatchSummary", printed: bool, as_json: bool) -> None:
+    """Print what a job did; on standard error if its output is on standard output."""
+    line = f"{summary.keys:,} keys from {summary.sources - len(summary.bad):,} files, {size(summary.bytes)}"
+    if printed:
+        note(line)
+    elif as_json:
         print_json(summary)
     else:
-        line = f"{summary.keys:,} keys from {summary.sources - len(summary.bad):,} files, {size(summary.bytes)}"
-        note(line) if output is None else out.print(line)
-    report_bad(summary.bad)
+        out.print(line)

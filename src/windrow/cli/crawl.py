@@ -23,7 +23,7 @@ from windrow.cli.terminal import (
     out,
     print_json,
 )
-from windrow.config import ConfigError, FocusOptions
+from windrow.config import Config, ConfigError, FocusOptions
 from windrow.crawl import checks, display, loop, seedlist
 from windrow.data import Url
 from windrow.frontier.policy.scope import Scope
@@ -100,9 +100,14 @@ def init(
         topics.write(made, directory)
     (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
     files.write(directory / "crawl.toml", config.new_file(options, comments).encode())  # last, and whole or not at all
+    _say_written(directory, found, options, made.notes if topic else ())
+
+
+def _say_written(directory: Path, found: Sequence[Url], options: Config, notes: Sequence[str]) -> None:
+    """Say what `init` has written, what will not work as expected, and what to do next."""
     out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
-    if topic:
-        out.print("\n".join(made.notes))
+    if notes:
+        out.print("\n".join(notes))
     refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
     if refused:
         out.print(seedlist.describe(refused, len(found), options))

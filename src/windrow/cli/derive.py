@@ -1,13 +1,16 @@
 """`windrow derive`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineChoice, EngineName, Master, SparkConf, Workers, opened, report_bad
 from windrow.cli.terminal import Json, Settings, TakedownList, note, out, print_json
 from windrow.units import size
+
+if TYPE_CHECKING:
+    from windrow.batch.derive.run import DeriveSummary
 
 
 def derive(
@@ -64,7 +67,7 @@ def derive(
         settings=settings or (),
     )
     job.check(request)
-    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+    with opened(EngineChoice(engine_name, workers, master, spark_conf), engine.beside(output)) as run:
         summary = job.run(request, run)
     if as_json:
         print_json(summary)
@@ -72,6 +75,11 @@ def derive(
         for line in job.lines(summary):
             out.print(line)
         out.print(f"{output}: {size(summary.bytes)}")
+    _report(summary)
+
+
+def _report(summary: "DeriveSummary") -> None:
+    """Name the sources that are damaged or could not be read. If there are some, the exit code says so."""
     for found in summary.damaged:
         note(f"windrow: {found.source}: {found.problem}; the rest was read")
     report_bad(summary.bad)

@@ -4,7 +4,7 @@ import contextlib
 import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -31,10 +31,17 @@ SparkConf = Annotated[
 ]
 
 
+class EngineChoice(NamedTuple):
+    """Where a job runs, as these options say it."""
+
+    name: str = "local"
+    workers: int = 0
+    master: str = ""
+    spark_conf: Sequence[str] | None = None
+
+
 @contextlib.contextmanager
-def opened(
-    name: str, work: Path, workers: int = 0, master: str = "", conf: Sequence[str] | None = None
-) -> "Iterator[Engine]":
+def opened(choice: EngineChoice, work: Path) -> "Iterator[Engine]":
     """Open an engine with a progress line. After Ctrl-C, say that the same command continues."""
     from windrow.batch import engine
 
@@ -43,8 +50,9 @@ def opened(
         def watch(progress: "MapProgress") -> None:
             show(progress.done)
 
+        spark = engine.SparkOptions(choice.master, tuple(choice.spark_conf or ()))
         try:
-            with engine.open(name, work, workers, watch, engine.SparkOptions(master, tuple(conf or ()))) as run:
+            with engine.open(choice.name, work, choice.workers, watch, spark) as run:
                 yield run
         except KeyboardInterrupt:
             note(f"stopped; the same command continues after the files that are done (they are in {work})")

@@ -1,12 +1,13 @@
 """`windrow index`."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import Base, EngineName, Master, SparkConf, Workers, opened
+from windrow.cli.engines import Base, EngineChoice, EngineName, Master, SparkConf, Workers, opened
 from windrow.cli.terminal import Json, TakedownList, note, out, print_json
 from windrow.units import count, size
 
@@ -48,7 +49,8 @@ def index(
 
     options = run.IndexOptions(output=output or sources.output(inputs), takedown=takedown, check=verify)
     found = sources.find(inputs, crawl, base)
-    summary = run.run(options, found, lambda work: opened(engine_name, work, workers, master, spark_conf))
+    choice = EngineChoice(engine_name, workers, master, spark_conf)
+    summary = run.run(options, found, functools.partial(opened, choice))
     if as_json:
         print_json(summary)
     else:

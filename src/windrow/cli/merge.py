@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import EngineName, Master, SparkConf, Workers, opened
+from windrow.cli.engines import EngineChoice, EngineName, Master, SparkConf, Workers, opened
 from windrow.cli.terminal import Json, Settings, out, print_json, undivided
 from windrow.config import ConfigError
 from windrow.crawl import status
@@ -51,7 +51,7 @@ def merge(
     found = job.find(shards)
     options = job.MergeOptions(output=output, dedup=job.dedup_options(found, settings or ()), takedown=takedown)
     work = engine.beside(output)
-    with opened(engine_name, work, workers, master, spark_conf) as run:
+    with opened(EngineChoice(engine_name, workers, master, spark_conf), work) as run:
         summary = job.run(options, found, run, work / "merge")
     if as_json:
         print_json(summary)

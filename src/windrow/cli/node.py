@@ -12,12 +12,11 @@ import typer
 from windrow import signals
 from windrow.cli import lines, storing
 from windrow.cli.registry import RedisUrl
-from windrow.cli.shards import REDIS, load_cluster, stored
+from windrow.cli.shards import REDIS, joint_metrics, load_cluster, stored
 from windrow.cli.storing import NodeStoreTo, StoreCaptures, StoreTarget
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.config import ConfigError
 from windrow.crawl.notes import LogLine
-from windrow.metrics import endpoint
 from windrow.units import printable
 
 
@@ -66,20 +65,13 @@ def node(
         lost_after=lost_after,
         until_done=until_done,
     )
-
     show = _print if as_json else _write if log_json else _show
     where = storing.target(store_to, store_captures)
 
-    async def run(served: endpoint.Joint) -> tuple[Any, bool]:
-        given = msgspec.structs.replace(options, metrics=served.url, arguments=tuple(served.arguments))
-        return await _run(given, show, where)
-
     async def main() -> tuple[Any, bool]:
-        if not metrics:
-            return await run(endpoint.Joint("", []))
-        async with endpoint.joint(metrics) as served:
-            note(f"metrics are served at {served.url}")
-            return await run(served)
+        async with joint_metrics(metrics) as served:
+            given = msgspec.structs.replace(options, metrics=served.url, arguments=tuple(served.arguments))
+            return await _run(given, show, where)
 
     ending, is_stored = asyncio.run(main())
     if as_json:

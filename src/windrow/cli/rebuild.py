@@ -9,6 +9,7 @@ import typer
 
 from windrow import config, log, shards, storage
 from windrow.cli import engines
+from windrow.cli.engines import EngineChoice
 from windrow.cli.terminal import Json, Settings, TakedownList, counter, load, note, out, print_json, undivided
 from windrow.config import ConfigError
 from windrow.crawl import display
@@ -101,7 +102,7 @@ def _crawl(directory: Path, target: Path, takedown: Path | None, settings: list[
     from windrow.batch import recrawled
 
     work = beside(target)
-    with engines.opened("local", work, workers) as run, counter("pages") as watch:
+    with engines.opened(EngineChoice(workers=workers), work) as run, counter("pages") as watch:
         rows = recrawled.rows(directory, options, tuple(settings or ()), run, work / "pages")
         return job.corpus(directory, options, target, lambda so_far: watch(so_far.pages), takedown, rows)
 
@@ -174,7 +175,7 @@ def _engine(output: Path, workers: int, sources: list[str]) -> "Iterator[Engine 
         yield None
         return
 
-    with engines.opened("local", beside(output), workers) as run:
+    with engines.opened(EngineChoice(workers=workers), beside(output)) as run:
         yield run
 
 

@@ -6,7 +6,7 @@ import functools
 import importlib
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import ModuleType
@@ -123,7 +123,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     arguments = [word for setting in settings for word in ("--set", setting)]
     arguments += ["--log-json"] if lines.are_json() else []
 
-    async def run(more: list[str]) -> tuple[Any, bool]:
+    async def run(more: Sequence[str]) -> tuple[Any, bool]:
         supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
         for number in signals.STOPS:
             asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
@@ -135,13 +135,21 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
         return ending, storing is None or not storing.failed
 
     async def main() -> tuple[Any, bool]:
-        if not service.metrics:
-            return await run([])
-        async with endpoint.joint(service.metrics) as served:
-            note(f"metrics are served at {served.url}")
+        async with joint_metrics(service.metrics) as served:
             return await run(served.arguments)
 
     return asyncio.run(main())
+
+
+@contextlib.asynccontextmanager
+async def joint_metrics(address: str) -> AsyncIterator[endpoint.Joint]:
+    """Serve the metrics of the processes that a block starts, and say where; without an address, nothing."""
+    if not address:
+        yield endpoint.Joint()
+        return
+    async with endpoint.joint(address) as served:
+        note(f"metrics are served at {served.url}")
+        yield served
 
 
 def stored(where: StoreTarget, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.engines import Base, EngineName, Master, SparkConf, Subset, Workers, opened, report_bad
+from windrow.cli.engines import Base, EngineChoice, EngineName, Master, SparkConf, Subset, Workers, opened, report_bad
 from windrow.cli.terminal import Json, out, print_json
 from windrow.units import size
 
@@ -49,7 +49,7 @@ def shuffle(
         base=base,
     )
     job.check(options)
-    with opened(engine_name, engine.beside(output), workers, master, spark_conf) as run:
+    with opened(EngineChoice(engine_name, workers, master, spark_conf), engine.beside(output)) as run:
         summary = job.run(options, run)
     if as_json:
         print_json(summary)

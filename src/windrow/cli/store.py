@@ -73,15 +73,9 @@ def store(
             note("stopped; the same command continues where it has stopped")
             raise typer.Exit(130) from None
     if as_json:
-        return print_json(summary)
-    rows = f"{count(summary.documents, 'document')}" + (f", {count(summary.captures, 'capture')}" if captures else "")
-    if isinstance(summary, job.DividedSummary):
-        shards = count(len(summary.shards), "shard")
-        out.print(f"{summary.target}: {rows} of {name or directory.resolve().name} stored, {shards}")
+        print_json(summary)
     else:
-        out.print(f"{summary.target}: {rows} of {summary.crawl} stored, up to frame {summary.frame:,} of its log")
-    if summary.removed:
-        out.print(f"{count(summary.removed, 'document')} removed: purged, or on the takedown list")
+        _print(summary, options)
 
 
 def _store(options: Any, watch: Callable[[int], None]) -> Any:
@@ -97,6 +91,20 @@ def _store(options: Any, watch: Callable[[int], None]) -> Any:
         running=lambda: any(status.is_running(place) for place in places), watch=watch, note=note
     )
     return job.run_all(options, context, lambda: places)
+
+
+def _print(summary: Any, options: Any) -> None:
+    from windrow.batch.storages.run import DividedSummary
+
+    rows = count(summary.documents, "document")
+    rows += f", {count(summary.captures, 'capture')}" if options.captures else ""
+    if isinstance(summary, DividedSummary):
+        parts = count(len(summary.shards), "shard")
+        out.print(f"{summary.target}: {rows} of {options.name or options.directory.resolve().name} stored, {parts}")
+    else:
+        out.print(f"{summary.target}: {rows} of {summary.crawl} stored, up to frame {summary.frame:,} of its log")
+    if summary.removed:
+        out.print(f"{count(summary.removed, 'document')} removed: purged, or on the takedown list")
 
 
 def _store_held(options: Any) -> None:

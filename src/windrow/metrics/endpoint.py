@@ -11,7 +11,7 @@ import os
 import platform
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,8 +43,8 @@ class MetricsPlace(NamedTuple):
 class Joint(NamedTuple):
     """One endpoint for several processes."""
 
-    url: str
-    arguments: list[str]  # with which each process has to be started
+    url: str = ""  # "": nothing is served
+    arguments: Sequence[str] = ()  # with which each process has to be started
 
 
 def place(address: str) -> MetricsPlace:
