@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests import crashing, truth
 from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 from windrow import config, log
+from windrow.archive import names
 from windrow.cluster import directories, fence
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.fence import Fence, ShardTaken
@@ -164,3 +166,21 @@ def test_the_frame_of_a_replaced_process_never_becomes_part_of_the_log(
         assert again.returncode == 0, err
         truth.assert_whole(shard.directory, world)
         truth.assert_corpus(shard.directory)
+
+
+@needs_redis
+def test_a_replaced_process_that_cannot_write_says_that_it_was_replaced(tmp_path: Path, server: Server) -> None:
+    with World(seed=91, pages=20, hosts=2, domains=True, kinds=("absent",)) as world:
+        shard = OneShard(tmp_path, server, world)
+        zombie = shard.start("a", "flush", 1)
+        try:
+            until(lambda: is_stopped(zombie))
+            fence.claim(shard.directory, shard.take("b"), "b")
+            for subset in names.SUBSETS:
+                shutil.rmtree(shard.directory / subset, ignore_errors=True)
+                (shard.directory / subset).write_bytes(b"")  # where the process wants to create a file
+            os.kill(zombie.pid, signal.SIGCONT)
+            _, err = zombie.communicate(timeout=60)
+        finally:
+            crashing.kill(zombie)
+    assert zombie.returncode == TAKEN, err

@@ -87,7 +87,11 @@ async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> Asy
         await tenure.begin()
         try:
             async with _beside(tenure.keep()):
-                yield tenure
+                try:
+                    yield tenure
+                except ConfigError:  # a file that the next process has made, or moved, cannot be written here
+                    tenure.check_fence()
+                    raise
                 clean = True
         finally:
             await tenure.end(clean)

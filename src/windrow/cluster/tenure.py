@@ -47,8 +47,12 @@ class Tenure:
         """Return whether a frame may be written now; ShardTaken if never again. Reads one small file."""
         if not self.valid:
             return False
-        fence.check(self._directory, self._number)
+        self.check_fence()
         return True
+
+    def check_fence(self) -> None:
+        """Raise ShardTaken if another process has begun to work in the directory."""
+        fence.check(self._directory, self._number)
 
     async def hold(self) -> None:
         """Return when the lease holds; ShardTaken if it never will, or not before the end of this process."""
