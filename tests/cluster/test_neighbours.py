@@ -12,13 +12,14 @@ from tests.cluster.bus import Bus
 from tests.redisserver import Server, needs_redis, serve
 from tests.world import World
 from windrow import config, shards, urls
+from windrow.cluster.exchange import REFRESH
 from windrow.cluster.neighbours import ShardNeighbours
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.slots import Slots
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.crawl import start
 from windrow.crawl.loop import Crawl, Ending
-from windrow.data import Kind
+from windrow.data import Counts, Exchanged, Frame, Kind, Made
 
 COUNT = 3
 DELAY, IP_DELAY = 0.03, 0.02
@@ -166,3 +167,20 @@ def test_shards_share_addresses_politely_over_redis(faults: list[str], tmp_path:
         assert [end.why for end in ends] == ["done"] * COUNT
         crawl.assert_whole(world)
         truth.assert_polite(world, DELAY, IP_DELAY)
+
+
+def test_a_clock_that_is_set_back_does_not_keep_a_shard_from_saying_everything_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        bus, steady, wall = Bus(), [100.0], [1_800_000_000.0]
+        neighbours = ShardNeighbours(0, 2, bus, tmp_path)
+        neighbours._clock, neighbours._now = lambda: steady[0], lambda: wall[0]
+        neighbours.begin(Exchanged())
+        neighbours.committed(Frame(1, 0.0, (), {}, incarnation=neighbours.begins))
+        for _ in range(2):  # the first answer brings the epoch
+            await neighbours.call(True, Counts(), Made())
+        assert bus.hellos.pop((0, 1)) and bus.acks.pop((1, 0))  # a replica has not got them
+        steady[0], wall[0] = steady[0] + 2 * REFRESH, wall[0] - 3600
+        await neighbours.call(True, Counts(), Made())
+        assert (0, 1) in bus.hellos and (1, 0) in bus.acks
+
+    asyncio.run(main())

@@ -1,6 +1,7 @@
 """What a node knows of jobs: it puts back what Redis has lost, and leaves alone what an operator has removed."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,35 @@ def test_a_limit_counts_the_last_word_of_every_shard_also_when_redis_has_lost_it
         "the job has reached its limit of 100 pages (100) and is stopped"
     ]
     assert copies.read(tmp_path)["news"].state == states[4], "the data directory has it too"
+
+
+@pytest.mark.parametrize("damage", ["removed", "unwritable"])
+def test_files_of_a_job_that_cannot_be_used_are_named_once_and_other_jobs_go_on(damage: str, tmp_path: Path) -> None:
+    noted: list[tuple[str, str]] = []
+
+    async def main(url: str) -> list[set[str]]:
+        registry = Registry(RedisClient(url))
+        roster = Roster(registry, tmp_path, "home", lambda kind, text, job="", shard=-1: noted.append((job, text)))
+        try:
+            for name in ("news", "other"):
+                await registry.create(job.make(name, 2, "digest", 1.0), JobSpec("", "http://a.example/\n"))
+            await roster.refresh(())
+            seen = [set(roster.views)]
+            if damage == "removed":
+                shutil.rmtree(tmp_path / "news")
+                await registry.client.run(("FLUSHALL",))
+            else:
+                (tmp_path / "news" / copies.ORDERS).mkdir()
+                await registry.order("news", "add", "http://b.example/")
+            for _ in range(3):
+                await roster.refresh(())
+            return [*seen, set(roster.views)]
+        finally:
+            await registry.client.close()
+
+    with serve() as server:
+        before, after = asyncio.run(main(server.url))
+    assert before == {"news", "other"}
+    assert after == ({"other"} if damage == "removed" else before), "what runs continues while a disk is full"
+    assert [text.partition(":")[0] for name, text in noted if name == "news"] == ["its files here cannot be used"]
+    assert not any("cannot be used" in text for name, text in noted if name == "other")

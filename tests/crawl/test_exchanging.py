@@ -75,3 +75,53 @@ def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_i
         return neighbours.cancelled
 
     assert asyncio.run(main()) == 1
+
+
+class LateNews(DeafNeighbours):
+    """Other shards with news of addresses during the last call."""
+
+    def __init__(self) -> None:
+        self.news = asyncio.Event()
+        self.said: list[str] = []
+
+    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
+        self.said.append("begun")
+        if len(self.said) > 1:
+            self.news.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.said.append("ended")
+        return 60.0
+
+    async def addresses(self) -> Addresses:
+        await self.news.wait()
+        self.news.clear()
+        return Addresses({}, [], [])
+
+
+class QuickPart(Part):
+    async def addresses(self, granted: dict[str, float], lost: list[str], wanted: list[str]) -> None:
+        return None
+
+
+def test_news_of_addresses_do_not_cut_off_the_last_word() -> None:
+    async def main() -> list[str]:
+        part: Any = QuickPart()
+        neighbours: Any = LateNews()
+        sides = Sides(
+            stations=part,
+            cadence=part,
+            admitted=lambda tasks: None,
+            made=Made,
+            heard=lambda made: None,
+            end=lambda: None,
+        )
+        exchanging = Exchanging(neighbours, sides)
+        exchanging.start(lambda error: None)
+        while "ended" not in neighbours.said:
+            await asyncio.sleep(0)
+        await asyncio.wait_for(exchanging.finish(), 60)
+        said: list[str] = neighbours.said
+        return said
+
+    assert asyncio.run(main()) == ["begun", "ended"] * 2

@@ -37,6 +37,7 @@ class HeldShard(msgspec.Struct):
     asked: float = 0.0  # when it was asked to end; 0: it was not
     hurried: bool = False
     ousted: float = 0.0  # since when another node has the lease; 0: this one has it
+    problem: str = ""  # why orders cannot be passed on to it
 
 
 class Holdings:
@@ -72,16 +73,30 @@ class Holdings:
         """Take the leases of some shards, as far as nobody else has them, and start their processes."""
         name = local.record.name
         leases = self._leases.setdefault(name, ShardLeases(self._registry.client, name, self._name))
-        found = {shard: fence.read(local.place(shard)) for shard in shards}
-        known = {shard: before.number for shard, before in found.items() if before is not None}
-        for shard in await leases.take(shards, known):
+        known = self._known(local, shards)
+        for shard in await leases.take(known, known):
             try:
                 await self._registry.settle(name, shard, home, leases.held[shard].fence)
                 await self._start(local, shard, leases.held[shard].fence, beside)
             except (ConfigError, OSError, Unavailable) as error:
-                self._note("note", f"it cannot be started: {error}", name, shard)
-                self._again[name, shard] = time.monotonic() + REFUSAL[1]
+                self._refuse(name, shard, error)
                 await self._give(name, shard)
+
+    def _known(self, local: LocalJob, shards: Sequence[int]) -> dict[int, int]:
+        """Return by shard the last number in its directory, 0 if there is none; without those that cannot be read."""
+        known = {}
+        for shard in shards:
+            try:
+                before = fence.read(local.place(shard))
+            except OSError as error:
+                self._refuse(local.record.name, shard, error)
+            else:
+                known[shard] = before.number if before is not None else 0
+        return known
+
+    def _refuse(self, name: str, shard: int, error: Exception) -> None:
+        self._note("note", f"it cannot be started: {error}", name, shard)
+        self._again[name, shard] = time.monotonic() + REFUSAL[1]
 
     async def _start(self, local: LocalJob, shard: int, number: int, beside: int) -> None:
         name, record = local.record.name, ShardRecord(local.record, shard)
@@ -111,7 +126,14 @@ class Holdings:
     async def forward(self, known: Callable[[Key], int]) -> None:
         """Pass on pauses and orders to the shards that run; say which they have carried out, if Redis does not know."""
         for key, held in list(self.shards.items()):
-            done = self._forward(held.local, held.shard)
+            try:
+                done = self._forward(held.local, held.shard)
+            except OSError as error:  # a full disk: it is tried again
+                if held.problem != str(error):
+                    held.problem = str(error)
+                    self._note("note", f"orders cannot be passed on to it: {error}", *key)
+                continue
+            held.problem = ""
             if done != known(key):
                 await self._registry.carried_out(*key, done)
                 self._note("order", f"all orders up to number {done} are carried out", *key)

@@ -49,7 +49,8 @@ class ShardNeighbours:
         self.territory = Territory(shard, count)
         self._transport = transport
         self._directory = directory
-        self._now = time.time
+        self._now = time.time  # for incarnations only: this clock may be set back
+        self._clock = time.monotonic  # for every wait
         self._slots = slots  # None: no two shards have hosts at one address
         self._gate: AddressGate | None = None
         self._tenure = tenure  # None: no other machine sees this directory
@@ -91,7 +92,7 @@ class ShardNeighbours:
         self._standing = self._stand(idle, counts, made)
         before = self._courier.failure
         self._exchange.asks, self._exchange.tells = self._errands.asks(), self._errands.tells()
-        if await self._courier.call(self._now(), self._standing):
+        if await self._courier.call(self._clock(), self._standing):
             self._hear()
         self._tell(before)
         if self._exchange.damaged > self._damaged:
@@ -132,7 +133,7 @@ class ShardNeighbours:
         self._ended = self._ended or await self._courier.ended(self._standing)
         if self._ended:
             last = msgspec.structs.replace(self._standing, idle=True, ended=self._ended)
-            await self._courier.call(self._now(), last)
+            await self._courier.call(self._clock(), last)
         return bool(self._ended)
 
     def start(self, now: Callable[[], float]) -> None:
@@ -198,7 +199,7 @@ class ShardNeighbours:
         return await self._gate.news()
 
     def _stand(self, idle: bool, counts: Counts, made: Made) -> Standing:
-        now, last = self._now(), self._standing
+        now, last = self._clock(), self._standing
         finished = sum(counts.finished.values())
         rate = last.rate
         if now - self._since >= 1.0:

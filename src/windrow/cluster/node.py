@@ -28,6 +28,7 @@ from windrow.cluster.quota import Capacity
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import ALIVE, BEAT, NodeRecord, Registry
 from windrow.cluster.roster import Key, Roster
+from windrow.cluster.silence import SilentHomes
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl import status
@@ -88,7 +89,7 @@ class ClusterNode:
         self._drained = False
         self._why = ""  # it leaves
         self._over = 0.0  # since when it holds more than its quota; 0: it does not
-        self._silent: dict[str, float] = {}  # by data directory: since when no node of it was seen
+        self._silent = SilentHomes()
         self._short = 0  # slots that were missing at the last look
         self._failure = ""
         self.holds: Callable[[list[Path]], None] = lambda places: None  # called with the shards that it holds
@@ -191,10 +192,10 @@ class ClusterNode:
         )
 
     def _look_around(self, nodes: Sequence[NodeRecord], now: float) -> None:
-        """Note since when the data directories of others have no node."""
+        """Note which data directories of others have no node."""
         alive = {node.home for node in nodes} | {self._home}
         homes = {home for view in self._roster.views.values() for home in view.homes.values()}
-        self._silent = {home: self._silent.get(home, now) for home in homes - alive}
+        self._silent.look(homes - alive, now)
 
     async def _balance(self, nodes: Sequence[NodeRecord], now: float) -> None:
         """Give back what is too much; take what is missing."""
@@ -215,7 +216,7 @@ class ClusterNode:
         here = [key for key in free if self._owner(key) == self._home]
         await self._take(here, share.here, most)
         if now - self._began >= GREETING:
-            new = [key for key in free if self._is_new(key, now)]
+            new = [key for key in free if self._is_new(key)]
             await self._take(new, share.all, most)
 
     def _share(self, others: Sequence[NodeRecord]) -> NodeShare:
@@ -232,10 +233,10 @@ class ClusterNode:
         """Return the data directory that has a shard; empty if nobody has had it."""
         return self._roster.views[key[0]].homes.get(key[1], "")
 
-    def _is_new(self, key: Key, now: float) -> bool:
+    def _is_new(self, key: Key) -> bool:
         """Return whether a shard may begin here: nobody has had it, or its data directory is lost."""
         owner = self._owner(key)
-        return not owner or (owner in self._silent and now - self._silent[owner] >= self._options.lost_after)
+        return not owner or self._silent.are_over(owner, self._options.lost_after)
 
     def _is_over(self, most: int, now: float) -> bool:
         """Return whether to give a shard back now: never two at once, and not for a node that comes and goes."""

@@ -63,24 +63,37 @@ class Roster:
             if behind and local.state.wanted != FORGET:
                 await self._attempt(name, self._put_back)
         self._server = server
-        views = {}
-        for name in await self._registry.jobs():
-            if await self._attempt(name, self._learn):
+        views: dict[str, JobView] = {}
+
+        async def see(name: str) -> None:
+            try:
+                await self._learn(name)
                 views[name] = await self._look(name, held)
                 await self._check_limits(name, views[name].standings)
+            except OSError:  # a full disk: what runs continues
+                if name in self.views:
+                    views.setdefault(name, self.views[name])
+                raise
+
+        for name in await self._registry.jobs():
+            await self._attempt(name, see)
         self.views = views
 
-    async def _attempt(self, name: str, act: Callable[[str], Awaitable[None]]) -> bool:
+    async def _attempt(self, name: str, act: Callable[[str], Awaitable[None]]) -> None:
         """Do something for a job; if it does not fit this machine, say so once and leave it to others."""
         try:
             await act(name)
         except ConfigError as error:
-            if self._problems.get(name) != str(error):
-                self._problems[name] = str(error)
-                self._note("note", f"it cannot be run here: {error}", name)
-            return False
-        self._problems.pop(name, None)
-        return True
+            self._tell(name, f"it cannot be run here: {error}")
+        except (OSError, UnicodeDecodeError) as error:
+            self._tell(name, f"its files here cannot be used: {error}")
+        else:
+            self._problems.pop(name, None)
+
+    def _tell(self, name: str, problem: str) -> None:
+        if self._problems.get(name) != problem:
+            self._problems[name] = problem
+            self._note("note", problem, name)
 
     async def _put_back(self, name: str) -> None:
         local = self.jobs[name]

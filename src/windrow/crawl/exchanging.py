@@ -74,7 +74,8 @@ class Exchanging:
             await asyncio.wait(left, timeout=1.0)
 
     async def _share(self) -> None:
-        while not self._over:
+        """Run until it is cancelled: if it ended by itself, `run` would cut off the last word of `_talk`."""
+        while True:
             news = await self._neighbours.addresses()
             await self._sides.stations.frontier.addresses(news.granted, news.lost, news.wanted)
             self._sides.admitted([])

@@ -1,0 +1,45 @@
+"""The shards that a node holds, where their directories cannot be used."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from tests.redisserver import needs_redis, serve
+from windrow.cluster import copies, fence, forward
+from windrow.cluster.held import HeldShard, Holdings
+from windrow.cluster.redis import job
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.registry import ClusterOrder, JobSpec, Registry
+from windrow.cluster.redis.state import JobState
+
+pytestmark = needs_redis
+RECORD = job.make("news", 2, "digest", 1.0)
+SPEC = JobSpec("", "http://a.example/\n")
+
+
+def test_directories_that_cannot_be_read_or_written_are_named_and_end_no_node(tmp_path: Path) -> None:
+    local = copies.write(tmp_path, RECORD, SPEC, JobState("run", 1))
+    local.orders = [ClusterOrder(1, "set", "fetch.delay=3")]
+    (local.place(0) / fence.FILE).mkdir(parents=True)  # as a disk that gives errors
+    (local.place(1) / f"{forward.FILE}.new").mkdir(parents=True)
+    noted: list[tuple[int, str]] = []
+
+    async def main(url: str) -> None:
+        registry = Registry(RedisClient(url))
+        holdings = Holdings(
+            registry, url, "one", lambda kind, text, job="", shard=-1: noted.append((shard, text.partition(":")[0]))
+        )
+        process: Any = None
+        try:
+            await registry.create(RECORD, SPEC)
+            await holdings.take(local, [0], "home", 1)
+            assert not holdings.shards and not holdings.may_start(("news", 0))
+            holdings.shards["news", 1] = HeldShard(local, 1, fence=5, process=process, started=0.0)
+            for _ in range(3):
+                await holdings.forward(lambda key: 0)
+        finally:
+            await registry.client.close()
+
+    with serve() as server:
+        asyncio.run(main(server.url))
+    assert noted == [(0, "it cannot be started"), (1, "orders cannot be passed on to it")]
