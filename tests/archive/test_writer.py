@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.archive.captures import INFO, capture, files, write
+from tests.syncing import synced
 from windrow import archive
 from windrow.archive import Members, Writer, fields
 from windrow.config import ArchiveOptions, ConfigError
@@ -222,19 +223,6 @@ def test_a_directory_that_cannot_be_created_loses_nothing(tmp_path: Path, writer
     (tmp_path / "warc").unlink()
     writer.flush()
     assert contents(tmp_path) == PAGES[:1]
-
-
-def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the paths for which fsync is called."""
-    seen: list[str] = []
-    fsync = os.fsync
-
-    def made(descriptor: int) -> None:
-        seen.append(os.readlink(f"/proc/self/fd/{descriptor}"))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", made)
-    return seen
 
 
 def test_sync_makes_files_and_their_names_durable_once(

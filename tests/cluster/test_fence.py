@@ -172,7 +172,7 @@ def test_the_frame_of_a_replaced_process_never_becomes_part_of_the_log(
 def test_a_replaced_process_that_cannot_write_says_that_it_was_replaced(tmp_path: Path, server: Server) -> None:
     with World(seed=91, pages=20, hosts=2, domains=True, kinds=("absent",)) as world:
         shard = OneShard(tmp_path, server, world)
-        zombie = shard.start("a", "flush", 1)
+        zombie = shard.start("a", "append", 1)
         try:
             until(lambda: is_stopped(zombie))
             fence.claim(shard.directory, 1 << 50, "b")  # the lease still seems to be valid

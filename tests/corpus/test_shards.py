@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.syncing import synced
 from windrow.config import ConfigError, CorpusOptions
 from windrow.corpus import shards
 from windrow.corpus.shards import Shards
@@ -197,19 +198,6 @@ def test_a_failure_to_make_the_directory_loses_nothing(tmp_path: Path, made: Sha
     (tmp_path / "corpus").unlink()
     made.flush()
     assert contents(tmp_path) == LINES[:1]
-
-
-def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the paths for which fsync is called."""
-    seen: list[str] = []
-    fsync = os.fsync
-
-    def sync(descriptor: int) -> None:
-        seen.append(os.readlink(f"/proc/self/fd/{descriptor}"))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", sync)
-    return seen
 
 
 def test_sync_makes_shards_and_their_names_durable_once(

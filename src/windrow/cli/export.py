@@ -12,7 +12,7 @@ from windrow.config import ConfigError
 if TYPE_CHECKING:
     from windrow.batch.export import ExportOptions, ExportSummary
 
-# What is read and written
+# Input, output and form
 
 Inputs = Annotated[
     list[Path],
@@ -44,7 +44,7 @@ Models = Annotated[
 ShardBytes = Annotated[int, typer.Option(help="Bytes per file if OUT is a directory.")]
 Force = Annotated[bool, typer.Option(help="Replace an earlier export.")]
 
-# Which documents
+# Selection of documents
 
 Languages = Annotated[list[str] | None, typer.Option(help="Only documents in this language. Repeatable.")]
 Tlds = Annotated[list[str] | None, typer.Option(help="Only of this top-level domain. Repeatable.")]

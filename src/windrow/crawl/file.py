@@ -25,14 +25,22 @@ async def live(task: Task, visit: Visit) -> None:
     if barred is not None:
         await stations.recorder.record(msgspec.structs.replace(barred, origin=_without(known, task, now)))
         return visit.host_is_free()
-    await visit.wait_until_due()
-    if not await visit.may_request(page=False):
-        return
-    answer = await visit.request(task)
+    answer = await _requested(task, visit)
     if answer is None:
-        return stations.in_flight.give_back(page=False)
+        return
     await _record(_understood(steady(answer, visit.last), known, stations, visit.last), answer, visit)
     visit.host_is_free()
+
+
+async def _requested(task: Task, visit: Visit) -> Capture | Failure | None:
+    """Request a file when its host is due; None if the task goes back: a crawl that ends, or our own network."""
+    await visit.wait_until_due()
+    if not await visit.may_request(page=False):
+        return None
+    answer = await visit.request(task)
+    if answer is None:
+        visit.stations.in_flight.give_back(page=False)
+    return answer
 
 
 def closed(task: Task, known: Origin | None, why: Reason, visit: Visit) -> Outcome:
@@ -73,12 +81,9 @@ async def _fetch_for(others: Neighbours, task: Task, visit: Visit) -> None:
         await stations.recorder.record(barred)
         others.tell(Failure(task, barred.reason, detail=barred.detail, time=now))
         return visit.host_is_free()
-    await visit.wait_until_due()
-    if not await visit.may_request(page=False):
-        return
-    answer = await visit.request(task)
+    answer = await _requested(task, visit)
     if answer is None:
-        return stations.in_flight.give_back(page=False)
+        return
     outcome = _outcome(steady(answer, visit.last), stations)
     await _record(msgspec.structs.replace(outcome, links=()), answer, visit)
     others.tell(answer)

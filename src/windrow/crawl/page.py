@@ -43,16 +43,8 @@ async def live(task: Task, visit: Visit) -> None:
         await stations.recorder.record(outcome, members)
         return visit.host_is_free(pause=retry.pauses(outcome.reason))
 
-    # 7. The host is free for the next request; the rest needs no network.
-    stations.probes.count(origin)
-    held = len(answer.body) + len(answer.raw)
-    stations.in_flight.hold(held)
-    visit.host_is_free()
-
-    # 8. The archive compresses the records, a worker process finds links, text and a verdict.
-    members = stations.recorder.compress(answer)
-    refined = await stations.pool.refine(answer, visit.sketch(origin))
-    stations.in_flight.let_go(held)
+    # 7 and 8. The host is free, and what the page holds is found.
+    members, refined = await read(answer, origin, visit)
 
     # 9. In the order of `seq`: duplicates are decided, then archive, frontier, corpus and log get their part.
     if isinstance(refined, Lost):
@@ -67,6 +59,22 @@ async def live(task: Task, visit: Visit) -> None:
     stations.recorder.record_page(
         outcome, members, Reading(links, refused_links, refined.shape, judged, refined.charset)
     )
+
+
+async def read(answer: Capture, origin: Origin, visit: Visit) -> tuple[Members, Refined | Lost]:
+    """Free the host of a page that was answered; return its records for the archive, and what the page holds."""
+    stations = visit.stations
+    # 7. The host is free for the next request; the rest needs no network.
+    stations.probes.count(origin)
+    held = len(answer.body) + len(answer.raw)
+    stations.in_flight.hold(held)
+    visit.host_is_free()
+
+    # 8. The archive compresses the records, a worker process finds links, text and a verdict.
+    members = stations.recorder.compress(answer)
+    refined = await stations.pool.refine(answer, visit.sketch(origin))
+    stations.in_flight.let_go(held)
+    return members, refined
 
 
 async def cleared(task: Task, url_task: Task, visit: Visit) -> Origin | None:

@@ -47,13 +47,7 @@ async def live(task: Task, visit: Visit, sender: Sender) -> None:
     outcome = msgspec.structs.replace(page.understood(answer, origin, visit), task=task, links=(), refused={})
     if outcome.reason is not Reason.OK or isinstance(answer, Failure):
         return await _record_other(outcome, answer, visit, await _found(exchange, task, visit, sender))
-    stations.probes.count(origin)
-    held = len(answer.body) + len(answer.raw)
-    stations.in_flight.hold(held)
-    visit.host_is_free()
-    members = stations.recorder.compress(answer)
-    refined = await stations.pool.refine(answer, visit.sketch(origin))
-    stations.in_flight.let_go(held)
+    members, refined = await page.read(answer, origin, visit)
     found = await _found(exchange, task, visit, sender)
     if isinstance(refined, Lost):
         lost = Reading(found.tasks, found.refused, 0)

@@ -4,13 +4,14 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.batch.storages.conftest import KINDS, Kind
-from tests.batch.storages.crawls import growing, sample
+from tests.batch.storages.crawls import GrowingCrawl, growing, sample
 from tests.batch.storages.test_storages import expected, store, texts
 from windrow import cli
 from windrow.batch.storages import feed, objects
@@ -24,43 +25,49 @@ def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
     return KINDS["directory"](request, tmp_path)
 
 
-def test_a_crawl_is_followed_to_its_end(sqlite: Kind, tmp_path: Path) -> None:
-    with growing(tmp_path / "mycrawl") as crawl:
-        now = 0.0
+class Followed:
+    """A crawl that commits one page while `windrow store` sleeps, on a clock that only these sleeps move."""
 
-        def sleep(seconds: float) -> None:
-            nonlocal now
-            now += seconds
-            crawl.commit([sample(crawl.pages)])
+    def __init__(self, crawl: GrowingCrawl, running: Callable[[float], bool]) -> None:
+        self.crawl = crawl
+        self.now = 0.0
+        self._running = running
 
-        def running() -> bool:
-            if crawl.frames == 5:  # the last frame is committed while this is asked
-                crawl.commit([sample(crawl.pages)])
-                return False
-            return True
+    def commit(self) -> None:
+        self.crawl.commit([sample(self.crawl.pages)])
 
-        options = job.StoreOptions(directory=crawl.directory, target=sqlite.url, follow=True)
+    def store(self, target: str) -> job.StoreSummary:
+        options = job.StoreOptions(directory=self.crawl.directory, target=target, follow=True)
         context = job.StoreContext(
-            running=running, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
+            running=lambda: self._running(self.now),
+            watch=lambda count: None,
+            note=lambda text: None,
+            clock=lambda: self.now,
+            sleep=self._sleep,
         )
-        assert job.run(options, context).documents == 6
+        return job.run(options, context)
+
+    def _sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.commit()
+
+
+def test_a_crawl_is_followed_to_its_end(sqlite: Kind, tmp_path: Path) -> None:
+    def running(now: float) -> bool:
+        if crawl.frames == 5:  # the last frame is committed while this is asked
+            followed.commit()
+            return False
+        return True
+
+    with growing(tmp_path / "mycrawl") as crawl:
+        followed = Followed(crawl, running)
+        assert followed.store(sqlite.url).documents == 6
     assert texts(sqlite) == expected(6)
 
 
 def test_files_are_written_once_per_minute_of_a_crawl_that_is_followed(directory: Kind, tmp_path: Path) -> None:
     with growing(tmp_path / "mycrawl") as crawl:
-        now = 0.0
-
-        def sleep(seconds: float) -> None:
-            nonlocal now
-            now += seconds
-            crawl.commit([sample(crawl.pages)])
-
-        options = job.StoreOptions(directory=crawl.directory, target=directory.url, follow=True)
-        context = job.StoreContext(
-            running=lambda: now < 150, watch=lambda count: None, note=lambda text: None, clock=lambda: now, sleep=sleep
-        )
-        job.run(options, context)
+        Followed(crawl, lambda now: now < 150).store(directory.url)
     assert texts(directory) == expected(150)
     names = sorted(path.name for path in Path(directory.url, "mycrawl", "documents").iterdir())
     assert [name.partition("-")[0] for name in names] == ["0000000001", "0000000061", "0000000121"]
