@@ -9,7 +9,7 @@ from tests.judge import declarations
 from tests.judge.focus import subjects
 from windrow import config
 from windrow.batch import topic
-from windrow.config import Config, ConfigError, FocusOptions
+from windrow.config import ConfigError, FocusOptions
 from windrow.judge.focus import model, training, weights
 from windrow.judge.focus import topic as judge
 from windrow.judge.focus.tokens import Tokeniser
@@ -54,15 +54,56 @@ def test_the_same_text_gives_the_same_files(sample: str, tmp_path: Path) -> None
 
 
 def test_options_that_the_user_sets_stay(sample: str) -> None:
-    given = Config(focus=FocusOptions(high=0.25, max_perplexity=5000.0))
-    found = topic.applied(given, topic.make([sample], "", [])).focus
+    given = ["focus.high=0.25", "focus.max_perplexity=5000"]
+    options, reasons = topic.applied(config.make(given, Path()), topic.make([sample], "", []), given)
+    found = options.focus
     assert (found.high, found.max_perplexity, found.model) == (0.25, 5000.0, "topic.bin")
+    assert "focus.high" not in reasons and "focus.medium" in reasons
+
+
+def test_an_option_that_the_user_sets_to_its_default_stays(sample: str) -> None:
+    given = ["focus.high=0", "focus.medium=0", "focus.cutoff=0"]
+    options, _ = topic.applied(config.make(given, Path()), topic.make([sample], "", []), given)
+    assert (options.focus.high, options.focus.medium, options.focus.cutoff, options.focus.by) == (0, 0, 0, "odds")
+
+
+@pytest.mark.parametrize(("score", "worst"), [("perplexity", None), ("ratio", 2.0)])
+def test_boundaries_are_of_the_score_that_the_user_chooses(score: str, worst: float | None, sample: str) -> None:
+    made = topic.make([sample], "", [])
+    given = [f"focus.by={score}"]
+    options, reasons = topic.applied(config.make(given, Path()), made, given)
+    focus = options.focus
+    typical = focus.typical_perplexity if score == "perplexity" else focus.typical_ratio
+    assert focus.by == score
+    assert (
+        typical < focus.high < focus.medium < focus.cutoff < (worst or judge.TopicScorer(model.make(made.tables)).worst)
+    )
+    assert score in reasons["focus.high"]
+
+
+def test_boundaries_that_the_user_sets_across_those_of_the_topic_are_refused(sample: str) -> None:
+    given = ["focus.high=500"]
+    with pytest.raises(ConfigError, match=r"'focus\.medium' \(4\) is below 'focus\.high' \(500\)"):
+        topic.applied(config.make(given, Path()), topic.make([sample], "", []), given)
+
+
+@pytest.mark.parametrize("name", ["focus.model", "focus.words"])
+def test_a_file_of_the_topic_cannot_be_set_beside_its_text(name: str, sample: str) -> None:
+    given = [f"{name}=other"]
+    with pytest.raises(ConfigError, match=f"its own file for '{name}'"):
+        topic.applied(config.make(given, Path()), topic.make([sample], "", []), given)
 
 
 @pytest.mark.parametrize("lines", [[], ["A few words are not enough."]])
 def test_a_tiny_text_is_refused_with_what_is_needed(lines: list[str], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="needs at least 300 words"):
         topic.make([written(tmp_path / "tiny.txt", lines)], "", [])
+
+
+def test_a_sentence_that_occurs_again_does_not_make_a_text_longer(tmp_path: Path) -> None:
+    path = written(tmp_path / "again.txt", ["The same sentence is here again and again."] * 2000)
+    notes = topic.make([path], "", []).notes
+    assert any("has only 8 words, without sentences that occur again: with fewer than 3,000" in note for note in notes)
 
 
 def test_a_small_text_is_taken_with_a_warning(tmp_path: Path) -> None:
@@ -82,6 +123,26 @@ def test_a_text_in_several_languages_is_taken_with_their_shares(tmp_path: Path) 
 def test_a_text_in_a_language_that_the_crawl_does_not_accept_is_refused(sample: str) -> None:
     with pytest.raises(ConfigError, match=r"English \(eng\), and the crawl accepts only deu"):
         topic.make([sample], "", ["deu"])
+
+
+def test_a_text_mostly_in_a_language_that_is_not_accepted_is_refused_with_the_shares(tmp_path: Path) -> None:
+    english, german = declarations.shipped("en"), declarations.shipped("de")
+    path = written(tmp_path / "mixed.txt", english + german[: len(german) // 2])
+    with pytest.raises(ConfigError, match=r"mostly English \(eng\) \(\d+% English, \d+% German\), and the crawl"):
+        topic.make([path], "", ["deu"])
+
+
+def test_a_text_without_a_language_is_refused_without_naming_one(tmp_path: Path) -> None:
+    path = written(tmp_path / "names.txt", [f"Xq{chr(97 + n % 26)}{chr(97 + n // 26)} zrk vvq." for n in range(200)])
+    with pytest.raises(ConfigError, match="in no language that Windrow recognises, and the crawl accepts only deu"):
+        topic.make([path], "", ["deu"])
+
+
+def test_a_model_beside_text_is_refused(sample: str, tmp_path: Path) -> None:
+    path = tmp_path / "cats.bin"
+    model.write(training.train(Tokeniser().sequences(subjects.text("cats", 100))), path)
+    with pytest.raises(ConfigError, match=r"cats\.bin is a language model; give one model and nothing else"):
+        topic.make([sample, str(path)], "", [])
 
 
 def test_html_is_read_as_its_main_text(tmp_path: Path) -> None:

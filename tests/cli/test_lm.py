@@ -49,6 +49,19 @@ def test_a_model_is_trained_and_says_what_it_is(place: Path) -> None:
     assert "5-grams" in shown and "lower case; sequences of at least 5" in shown
 
 
+def test_a_model_written_as_arpa_text_says_what_it_was_made_from(place: Path) -> None:
+    mapped, text = (read("train", "en.txt", "-o", f"en{suffix}") for suffix in (".lm", ".arpa"))
+    known = ("words", "sentences", "duplicates", "discounts", "fallback")
+    assert [text[name] for name in known] == [mapped[name] for name in known]
+    assert "from counts" not in run("train", "en.txt", "-o", "again.arpa")[0]
+
+
+def test_a_model_that_cannot_be_read_leaves_no_head_of_a_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConfigError, match="not a language model"):
+        cli.app(["lm", "score", "en.txt", "en.txt"], standalone_mode=False)
+    assert capsys.readouterr().out == ""
+
+
 def test_text_like_the_sample_has_the_lowest_perplexity(place: Path) -> None:
     half = len(ENGLISH) // 2
     (place / "half.txt").write_text(ENGLISH[:half])

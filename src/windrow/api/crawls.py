@@ -66,16 +66,17 @@ def init(
     tlds = [tld] if isinstance(tld, str) else list(tld)
     chosen |= {"language.accepted": languages} if languages else {}
     chosen |= {"scope.tlds": tlds} if tlds else {}
-    options = config.make(overrides(chosen, settings), path)
+    given = overrides(chosen, settings)
+    options = config.make(given, path)
     names = [os.fspath(one) for one in ([topic] if isinstance(topic, str | os.PathLike) else topic)]
     checks.check_judges(dataclasses.replace(options, focus=FocusOptions()) if names else options)
     made = topics.make(names, "", options.language.accepted) if names else None
-    options = topics.applied(options, made) if made is not None else options
+    options, reasons = topics.applied(options, made, given) if made is not None else (options, {})
     path.mkdir(parents=True, exist_ok=True)
     if made is not None:
         topics.write(made, path)
     (path / "seeds.txt").write_text("".join(f"{url}\n" for url in found))
-    (path / "crawl.toml").write_text(config.new_file(options, made.reasons if made else {}), "utf-8")
+    (path / "crawl.toml").write_text(config.new_file(options, reasons), "utf-8")
     return path
 
 

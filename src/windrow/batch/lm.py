@@ -12,7 +12,7 @@ from windrow.batch.pages import Watch
 from windrow.config import ConfigError
 from windrow.judge.focus import counts, model, training
 from windrow.judge.focus.model import NgramModel, Scored
-from windrow.judge.focus.tables import NgramTables
+from windrow.judge.focus.tables import ModelOrigin, NgramTables
 from windrow.judge.focus.tokens import LEAST, Tokeniser
 
 ENOUGH = 10_000  # words; measured, see docs/language-models.md: with fewer, topics are distinguished less well
@@ -72,7 +72,7 @@ def train(options: TrainOptions, watch: Watch, note: Note) -> ModelInfo:
         said = f"{units.count(found.origin.words, 'word')} of text are few for a topic"
         note(f"{said}: the model tells languages apart, but topics less well than one of {ENOUGH:,} words or more")
     model.write(found, options.output)
-    return info(options.output)
+    return info(options.output, found.origin)  # ARPA text does not hold it
 
 
 def convert(path: Path, output: Path) -> ModelInfo:
@@ -113,10 +113,10 @@ def _trained(options: TrainOptions, watch: Watch) -> NgramTables:
         raise ConfigError(f"{', '.join(options.texts)}: there is no running text; {need}") from None
 
 
-def info(path: Path) -> ModelInfo:
-    """Return what a model is."""
+def info(path: Path, known: ModelOrigin | None = None) -> ModelInfo:
+    """Return what a model is. `known`: what it was made from, if the caller knows it."""
     found = model.read(path)
-    origin, tokeniser = found.origin, found.tokeniser
+    origin, tokeniser = known or found.origin, found.tokeniser
     return ModelInfo(
         path=str(path),
         bytes=path.stat().st_size,
@@ -136,10 +136,9 @@ def info(path: Path) -> ModelInfo:
 
 
 def scores(path: Path, files: Sequence[str], watch: Watch) -> Iterator[TextScore]:
-    """Yield how well each text of some files fits a model: each file of text, each page."""
+    """Read a model, and return an iterator that says how well each text fits it: each file of text, each page."""
     scorer = model.read(path)
-    for source in texts.sources(files, watch):
-        yield row(source.name, _sum(scorer, source.lines))
+    return (row(source.name, _sum(scorer, source.lines)) for source in texts.sources(files, watch))
 
 
 def perplexity(path: Path, files: Sequence[str], watch: Watch) -> TextScore:

@@ -78,7 +78,7 @@ def _decoded(file: PageFile, watch: Watch) -> Iterator[str]:
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
-            fix = "convert it first, for instance with iconv"
+            fix = "convert it first, text in another encoding with iconv, a PDF with pdftotext"
             raise ConfigError(f"{file.name}, line {number:,}: not UTF-8 text; {fix}") from None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files, scripts
+from windrow import config, files, scripts, units
 from windrow.batch import background as backgrounds
 from windrow.batch import texts
 from windrow.config import Config, ConfigError, FocusOptions
@@ -33,7 +33,7 @@ class TopicSample(msgspec.Struct, frozen=True):
 
     texts: list[str]  # paragraphs
     languages: list[str]  # ISO 639-3; those of a good part of the text, the greatest first
-    words: int
+    words: int  # sentences that occur again included
     pairs: bool  # its script has no spaces between words
     notes: list[str]  # what the user should know of it
 
@@ -45,14 +45,18 @@ class Topic(msgspec.Struct, frozen=True):
     options: FocusOptions
     reasons: dict[str, str]  # of the options, by name: where each number comes from
     notes: list[str]
+    others: dict[str, Boundaries] = {}  # boundaries by another score than that of the options, if the user wants it
     sample: TopicSample | None = None  # None: made from a model
     words: TopicWords | None = None
 
 
 def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int = training.ORDER) -> Topic:
     """Make a topic from files of text, or from one model. `wanted`: the background, see `background.choose`."""
-    if len(names) == 1 and names[0] != "-" and _is_model(Path(names[0])):
-        return _of_model(Path(names[0]))
+    models = [name for name in names if name != "-" and _is_model(Path(name))]
+    if models and len(names) > 1:
+        raise ConfigError(f"{models[0]} is a language model; give one model and nothing else, or files of text only")
+    if models:
+        return _of_model(Path(models[0]))
     sample = read(names, accepted)
     background = backgrounds.choose(wanted, sample.languages, sample.texts, sample.pairs)
     counts = weights.count(sample.texts, sample.pairs)
@@ -60,11 +64,17 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
     tables = training.train(Tokeniser().sequences(sample.texts), order)
     held = boundaries.held_out(sample.texts, background, order, sample.pairs)
     perplexity = boundaries.median([one.perplexity for one in held.scores])
-    ratio = boundaries.median([one.ratio for one in held.scores if one.ratio is not None])
+    ratios = [one.ratio for one in held.scores if one.ratio is not None]
+    ratio = boundaries.median(ratios)
     worst = max(weights.worst(counts, words, background), 1.2 * ratio.value)
     typical = Typical(perplexity.value, ratio.value, worst)
     odds = [relevance.odds(one.perplexity, one.ratio, typical) for one in held.scores]
-    proposed = boundaries.propose(odds, TopicScorer(model.make(tables), Weigher(words), typical), typical)
+    scorer = TopicScorer(model.make(tables), Weigher(words), typical)
+    proposed = boundaries.propose(odds, scorer, typical)
+    others = [
+        boundaries.propose_by("perplexity", [one.perplexity for one in held.scores], scorer.worst),
+        boundaries.propose_by("ratio", ratios, 1 / weights.SHARE),
+    ]
     options = FocusOptions(
         model=MODEL,
         words=WORDS,
@@ -80,7 +90,13 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
     languages = " and ".join(map(codes.name, sample.languages))
     said = f"The topic: {sample.words:,} words of {languages}, compared with {background.source}."
     return Topic(
-        sample=sample, tables=tables, words=words, options=options, reasons=reasons, notes=[said, *sample.notes]
+        sample=sample,
+        tables=tables,
+        words=words,
+        options=options,
+        reasons=reasons,
+        notes=[said, *sample.notes],
+        others={one.by: one for one in others},
     )
 
 
@@ -96,6 +112,15 @@ def _reasons(proposed: Boundaries, perplexity: Interval, ratio: Interval, size: 
         "focus.typical_perplexity": f"{parts}: {perplexity}.",
         "focus.typical_ratio": f"{parts}: {ratio}.",
         "focus.worst_ratio": f"computed from the weights in {WORDS}.",
+    }
+
+
+def _reasons_alone(by: str) -> dict[str, str]:
+    """Return the reasons of boundaries by the perplexity or the ratio alone."""
+    return {
+        "focus.high": f"nine tenths of the parts of the sample have this {by} or less.",
+        "focus.medium": f"half way, by its logarithm, to the {by} of text without a known word.",
+        "focus.cutoff": "text without any known word is beyond it.",
     }
 
 
@@ -127,15 +152,16 @@ def read(names: Sequence[str], accepted: Sequence[str] = ()) -> TopicSample:
     notes: list[str] = []
     found = _paragraphs(names, notes)
     shown = ", ".join(names)
-    words = sum(len(one) for one in Tokeniser(least=1).sequences(found))
+    words, new = _words(found)
     if words < LEAST:
         need = f"a topic needs at least {LEAST} words of running text, better {ENOUGH:,}: an article, or some pages"
-        raise ConfigError(f"{shown} has {words} words; {need}")
-    if words < ENOUGH:
-        few = (
-            f"{shown} has only {words:,} words: with fewer than {ENOUGH:,}, pages on other topics score nearly as well"
+        raise ConfigError(f"{shown} has {units.count(words, 'word')}; {need}")
+    if new < ENOUGH:
+        again = ", without sentences that occur again" if new < words else ""
+        few = f"{shown} has only {new:,} words{again}: with fewer than {ENOUGH:,}, "
+        notes.append(
+            f"{few}pages on other topics score nearly as well. Add text, or a second file with another --topic."
         )
-        notes.append(f"{few}. Add text, or a second file with another --topic.")
     languages = detect.detect(found, settings.prepare(Config().language))
     _check_language(languages, accepted, shown, notes)
     letters = "".join(found)
@@ -144,14 +170,34 @@ def read(names: Sequence[str], accepted: Sequence[str] = ()) -> TopicSample:
     return TopicSample(found, main, words, pairs, notes)
 
 
+def _words(found: Sequence[str]) -> tuple[int, int]:
+    """Return the number of words, and that without sentences that occur again, which no model counts."""
+    words = new = 0
+    seen: set[int] = set()
+    for one in Tokeniser(least=1).sequences(found):
+        words += len(one)
+        if (known := hash(tuple(one))) not in seen:
+            seen.add(known)
+            new += len(one)
+    return words, new
+
+
 def _check_language(found: detect.Finding, accepted: Sequence[str], shown: str, notes: list[str]) -> None:
     language, shares = found.language, found.shares
-    if shares.get(language, 0.0) < _MAIN:
-        parts = ", ".join(f"{share:.0%} {codes.name(code)}" for code, share in shares.items() if share >= _PART)
-        notes.append(f"{shown} is in several languages ({parts}): pages in each of them will be taken for the topic.")
+    parts = ", ".join(f"{share:.0%} {codes.name(code)}" for code, share in shares.items() if share >= _PART)
+    mixed = shares.get(language, 0.0) < _MAIN
+    if mixed:
+        several = f"{shown}: the text is in several languages ({parts})"
+        notes.append(f"{several}: pages in each of them will be taken for the topic.")
     if accepted and not any(codes.covers(code, language) for code in accepted):
-        known = f"{shown} is {codes.name(language)} ({language}), and the crawl accepts only {', '.join(accepted)}"
-        raise ConfigError(f"{known}; give text in that language, or --language {language}")
+        wanted = f"the crawl accepts only {', '.join(accepted)}"
+        if language == codes.UNKNOWN:
+            raise ConfigError(
+                f"{shown} is in no language that Windrow recognises, and {wanted}; give running text in it"
+            )
+        known = f"{shown} is {'mostly ' if mixed else ''}{codes.name(language)} ({language})"
+        shown_parts = f" ({parts})" if mixed else ""
+        raise ConfigError(f"{known}{shown_parts}, and {wanted}; give text in that language, or --language {language}")
 
 
 def _paragraphs(names: Sequence[str], notes: list[str]) -> list[str]:
@@ -174,13 +220,24 @@ def write(topic: Topic, directory: Path) -> None:
     model.write(topic.tables, directory / MODEL)
 
 
-def applied(options: Config, topic: Topic) -> Config:
-    """Return the options of the crawl with those of its topic; what the user has set stays."""
+def applied(options: Config, topic: Topic, overrides: Sequence[str]) -> tuple[Config, dict[str, str]]:
+    """Return the options of the crawl with those of its topic, and the reasons of these. What the user has set stays.
+
+    `overrides`: what the user has set, such as "focus.high=0.5". It counts even where it is the default of the option.
+    """
     if options.extract.extractor == "none":
         raise ConfigError('a topic needs text, and extract.extractor is "none"; choose an extractor, or no topic')
-    given, default = dataclasses.asdict(options.focus), dataclasses.asdict(FocusOptions())
-    chosen = {name: value for name, value in given.items() if value != default[name]}
-    return dataclasses.replace(options, focus=dataclasses.replace(topic.options, **chosen))
+    names = {override.partition("=")[0].strip() for override in overrides}
+    if own := sorted(names & {"focus.model", "focus.words"}):
+        raise ConfigError(f"the topic has its own file for '{own[0]}'; leave out the option, or the topic")
+    chosen = {name: value for name, value in dataclasses.asdict(options.focus).items() if f"focus.{name}" in names}
+    focus, reasons = topic.options, topic.reasons
+    if (proposed := topic.others.get(chosen.get("by", ""))) is not None:
+        reasons = reasons | _reasons_alone(proposed.by)
+        focus = dataclasses.replace(focus, high=proposed.high, medium=proposed.medium, cutoff=proposed.cutoff)
+    made = dataclasses.replace(options, focus=dataclasses.replace(focus, **chosen))
+    config.check_boundaries(made, "with what is set here and what fits the topic")
+    return made, {name: reason for name, reason in reasons.items() if name not in names}
 
 
 def _short(value: float) -> float:

@@ -91,8 +91,8 @@ def init(
     checks.check_judges(dataclasses.replace(options, focus=FocusOptions()) if topic else options)
     if topic:
         made = topics.make(topic, background, options.language.accepted)
-        options = topics.applied(options, made)
-        comments |= made.reasons
+        options, reasons = topics.applied(options, made, chosen)
+        comments |= reasons
     elif background:
         raise ConfigError(NO_TOPIC)
     directory.mkdir(parents=True, exist_ok=True)

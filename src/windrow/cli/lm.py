@@ -92,9 +92,10 @@ def score(model: Model, files: Files, as_json: Json = False) -> None:
     """Print how well each file, and each page of a WARC file, fits a model: the lower the perplexity, the better."""
     # On a screen that shows the rows, a bar would be between them.
     with progress("score", texts.size(files), hidden=sys.stdout.isatty()) as watch:
+        rows = job.scores(model, files, watch)  # a model that cannot be read leaves no table without rows
         if not as_json:
             typer.echo("perplexity\twords\tunknown\tpath")
-        for row in job.scores(model, files, watch):
+        for row in rows:
             if as_json:
                 print_json_line(row)
             else:
@@ -133,8 +134,8 @@ def info(model: Model, as_json: Json = False) -> None:
         out.print(f"  {order}-grams   {number:,}" + (f", discounts {shown}{source}" if shown else ""))
     out.print(f"vocabulary  {found.vocabulary:,}, an unknown word has log10 {found.unknown_log10:.2f}")
     out.print(f"words are   {kinds[found.characters]}; {case}; sequences of at least {found.least}")
-    read = f"{found.words:,} words" if found.words else "not known"
-    more = f" in {found.sentences - found.duplicates:,} sentences" if found.sentences else ""
+    read = units.count(found.words, "word") if found.words else "not known"
+    more = f" in {units.count(found.sentences - found.duplicates, 'sentence')}" if found.sentences else ""
     left = f"; {found.duplicates:,} that occur again left out" if found.duplicates else ""
     out.print(f"made from   {read}{more}{left}")
 

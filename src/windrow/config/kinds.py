@@ -32,7 +32,8 @@ class Range:
 
     def apply(self, value: float, thing: str, directory: Path) -> float:
         if not (self.least <= value <= self.greatest and math.isfinite(value) and value < 2**63):
-            raise ConfigError(f"{thing} must be {self}, not {value}")
+            too_great = " and finite" if value == math.inf else " and below 2^63" if value >= 2**63 else ""
+            raise ConfigError(f"{thing} must be {self}{too_great if self.greatest == math.inf else ''}, not {value}")
         return value
 
     def __str__(self) -> str:

@@ -130,6 +130,8 @@ def test_the_name_of_a_file_chooses_its_form(tmp_path: Path, suffix: str) -> Non
         (("-0.1\ta b c", "0.1\ta b c"), "line 20: a probability must be a logarithm of at most 0"),
         (("-0.1\ta b c", "nan\ta b c"), "line 20: "),
         (("ngram 2=3", "ngram 3=3"), "line 4: ngram 2= is expected"),
+        (("ngram 2=3", "ngram 2=three"), "line 4: ngram 2= with a whole number is expected, not 'ngram 2=three'"),
+        (("ngram 1=5", "ngram 1=-5"), "line 3: ngram 1= with a whole number is expected"),
         (("-0.3\ta b\t-0.04", "-0.2\t<s> a\t-0.05"), "the 2-gram '<s> a' is there twice"),
         (("\n\\end\\", ""), "is expected, not the end of the file"),
         (("\\data\\", "data"), r"not an ARPA file"),
@@ -139,6 +141,20 @@ def test_a_broken_file_gets_one_sentence_that_names_the_line(change: tuple[str, 
     assert change[0] in SRILM
     with pytest.raises(ConfigError, match=message):
         parsed(SRILM.replace(*change))
+
+
+def test_a_word_in_another_encoding_is_refused_with_its_line() -> None:
+    latin = SRILM.replace("-0.7\tb\t-0.1", "-0.7\tf\u00fcr\t-0.1").encode("latin-1")
+    with pytest.raises(ConfigError, match=r"line 11: a word is not UTF-8 text; convert the file first"):
+        arpa.read(latin.splitlines(keepends=True), "test.arpa")
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_are_read_over() -> None:
+    plain = SRILM.replace("\n", "\r\n").lstrip().encode("utf-8-sig")
+    found = model.make(arpa.read(plain.splitlines(keepends=True), "test.arpa"))
+    assert [row[0] for row in found.log10(["a", "b"])] == [
+        row[0] for row in model.make(parsed(SRILM)).log10(["a", "b"])
+    ]
 
 
 def test_a_file_that_ends_early_is_refused() -> None:

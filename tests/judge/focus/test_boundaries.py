@@ -69,7 +69,7 @@ def test_the_boundaries_rise_and_text_without_a_known_word_is_beyond_the_last() 
 
 
 def test_boundaries_by_perplexity_lie_between_held_out_text_and_unknown_words() -> None:
-    found = boundaries.propose_by_perplexity([300.0, 350.0, 500.0], worst=4000.0)
+    found = boundaries.propose_by("perplexity", [300.0, 350.0, 500.0], worst=4000.0)
     assert 350 < found.high < found.medium < found.cutoff < 4000
 
 

@@ -4,6 +4,7 @@ An ARPA file does not say how text was divided into words. What its words show i
 capital letter, characters if every word is a single one.
 """
 
+import codecs
 import contextlib
 import itertools
 import math
@@ -95,12 +96,7 @@ def read(file: Iterable[bytes], name: str) -> NgramTables:
         line = lines.filled()
     if line != b"\\end\\":
         raise lines.error(f"\\end\\ is expected, not {_shown(line)}")
-    try:
-        words = [word.decode() for word in vocabulary.words]
-    except UnicodeDecodeError:
-        fix = "convert the file first, for instance with iconv"
-        raise ConfigError(f"{name}: a word is not UTF-8 text; {fix}") from None
-    return _tables(words, found, name)
+    return _tables([word.decode() for word in vocabulary.words], found, name)
 
 
 class _Vocabulary:
@@ -118,7 +114,7 @@ class _Vocabulary:
 
 def _sizes(lines: Lines) -> tuple[list[int], bytes]:
     """Return how many n-grams of each order the head announces, and the line after it."""
-    line = lines.filled()
+    line = lines.filled().removeprefix(codecs.BOM_UTF8)
     while line and line != b"\\data\\":  # SRILM allows text before it
         line = lines.filled()
     if not line:
@@ -128,6 +124,8 @@ def _sizes(lines: Lines) -> tuple[list[int], bytes]:
         if int(count[1]) != len(sizes) + 1:
             raise lines.error(f"ngram {len(sizes) + 1}= is expected, not {_shown(line)}")
         sizes.append(int(count[2]))
+    if line.startswith(b"ngram"):
+        raise lines.error(f"ngram {len(sizes) + 1}= with a whole number is expected, not {_shown(line)}")
     if len(sizes) not in ORDERS:
         raise lines.error(f"the model is of order {len(sizes)}, and only orders from 1 to {ORDERS[-1]} can be read")
     return sizes, line
@@ -142,11 +140,22 @@ def _section(lines: Lines, order: int, size: int, vocabulary: _Vocabulary) -> _R
         taken = lines.take(min(left, _LINES))
         if not taken:
             raise lines.error(f"the file ends where {left:,} more {order}-grams are announced")
+        if order == 1:
+            _check_text(lines, taken, start)
         parts.append(_rows(lines, taken, start, order, vocabulary))
         left -= len(taken)
     rows = [np.zeros((0, order), np.int32), *(part.rows for part in parts)]
     log10, backoff = [part.log10 for part in parts], [part.backoff for part in parts]
     return _Read(np.concatenate(rows), np.concatenate([tables.NONE, *log10]), np.concatenate([tables.NONE, *backoff]))
+
+
+def _check_text(lines: Lines, taken: list[bytes], start: int) -> None:
+    for number, line in enumerate(taken, start + 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            fix = "convert the file first, for instance with iconv"
+            raise ConfigError(f"{lines.name}, line {number:,}: a word is not UTF-8 text; {fix}") from None
 
 
 def _rows(lines: Lines, taken: list[bytes], start: int, order: int, vocabulary: _Vocabulary) -> _Read:

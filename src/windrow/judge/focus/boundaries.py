@@ -112,11 +112,14 @@ def propose(odds: Sequence[float], scorer: TopicScorer, typical: Typical) -> Bou
     return _rounded("odds", high, medium, max(worst**_CUTOFF, 1.5 * medium))
 
 
-def propose_by_perplexity(perplexities: Sequence[float], worst: float) -> Boundaries:
-    """Return boundaries where there is a model only. `worst`: of text without a known word."""
-    high = quantile(perplexities, _HIGH)
+def propose_by(score: str, values: Sequence[float], worst: float) -> Boundaries:
+    """Return boundaries by the perplexity or the ratio alone, from those of text on the topic.
+
+    `worst`: the score of text without a known word.
+    """
+    high = quantile(values, _HIGH)
     medium = (high * max(worst, high)) ** 0.5
-    return _rounded("perplexity", high, medium, max(worst**0.9, 1.1 * medium))
+    return _rounded(score, high, medium, max(worst**0.9, 1.1 * medium))
 
 
 def _rounded(by: str, high: float, medium: float, cutoff: float) -> Boundaries:

@@ -116,7 +116,7 @@ def parse(data: Any, path: Path | str, check: bool = True) -> ModelBlock:
     """Return the block in these bytes; ConfigError if they are damaged or not a model. `check`: read all of them."""
     again = "train the model again with: windrow lm train"
     if len(data) < _START.size or data[: len(MAGIC)] != MAGIC:
-        raise ConfigError(f"{path} is not a language model; train one with: windrow lm train TEXT -o {path}")
+        raise ConfigError(f"{path} is not a language model; train one with: windrow lm train TEXT -o MODEL")
     _, version, length = _START.unpack_from(data)
     if version != VERSION:
         raise ConfigError(f"{path} is a model of version {version}, and this program reads version {VERSION}; {again}")
@@ -131,7 +131,7 @@ def parse(data: Any, path: Path | str, check: bool = True) -> ModelBlock:
     view = memoryview(data)
     for section in header.sections:
         if (missing := section.offset + _padded(section.length) - len(data)) > 0:
-            raise ConfigError(f"{path} is cut: at least {missing:,} bytes at its end are missing; copy it again")
+            raise ConfigError(f"{path} is cut: at its end, {missing:,} or more bytes are missing; copy it again")
         if check and zlib.crc32(view[section.offset : section.offset + section.length]) != section.check:
             raise ConfigError(f"{path} is damaged: bytes after {section.offset:,} have changed; copy it again")
     return _block(header, data)
