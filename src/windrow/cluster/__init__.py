@@ -14,8 +14,8 @@ lose, repeat, delay and reorder them, and may be emptied at any time.
 - `neighbours`: the other shards, as the crawl of one shard needs them
 - `tenure`, `fence`: the lease of a shard in its own process, and the number in its directory that keeps others out
 - `process`: the process of a shard; `supervisor` runs those of one machine
-- `node`: takes shards by lease (`quota`, `held`), knows the jobs (`roster`, `copies`), passes orders on (`forward`), and
-  begins shards again whose data directory has been silent for long (`silence`)
+- `node`: takes shards by lease (`quota`, `held`), knows the jobs (`roster`, `copies`), passes orders on (`forward`),
+  and begins shards again whose data directory has been silent for long (`silence`)
 - `redis`: the transport over Redis or Valkey, leases of shards, address slots, the record of a job, and the registry of
   jobs, orders and nodes
 - `creation`, `overview`, `steering`, `answers`, `events`, `hosts`: the side of the operator (`windrow cluster`)
