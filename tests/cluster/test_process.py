@@ -59,4 +59,4 @@ def test_a_server_that_refuses_to_write_at_the_start_of_a_shard_gets_one_sentenc
     with serve("--maxmemory", "1") as server:
         code = asyncio.run(main(server.url))
     assert code not in (0, process.REFUSED), "the supervisor starts it again"
-    assert len(notes) == 1 and "refuses to work: OOM" in notes[0]
+    assert len(notes) == 1 and "refuses to work: " in notes[0]

@@ -74,7 +74,7 @@ class Exchanging:
             await asyncio.wait(left, timeout=1.0)
 
     async def _share(self) -> None:
-        """Run until it is cancelled: if it ended by itself, `run` would cut off the last word of `_talk`."""
+        """Run until it is cancelled: if it ended alone, `run` would cut off the last word of `_talk`."""
         while True:
             news = await self._neighbours.addresses()
             await self._sides.stations.frontier.addresses(news.granted, news.lost, news.wanted)
