@@ -4,7 +4,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from windrow.cluster import process
+from tests.redisserver import needs_redis, serve
+from windrow import config
+from windrow.cluster import directories, process
 
 
 def test_the_url_of_redis_is_not_among_the_arguments_that_every_user_sees(tmp_path: Path) -> None:
@@ -40,3 +42,21 @@ def test_a_line_of_any_length_does_not_end_the_wait_for_a_process() -> None:
     notes: list[str] = []
     assert asyncio.run(main()) == 7
     assert notes == ["first", "x" * process.LONGEST_LINE, "last"]
+
+
+@needs_redis
+def test_a_server_that_refuses_to_write_at_the_start_of_a_shard_gets_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text('[identity]\ncontact = "https://example.org/bot"\n')
+    (tmp_path / "seeds.txt").write_text("http://a.example/\n")
+    place = directories.prepare(tmp_path, config.load(tmp_path / "crawl.toml"), 1)[0]
+    notes: list[str] = []
+
+    async def main(url: str) -> int:
+        started = await process.start(place, url, (), notes.append)
+        code, _ = await started.wait()
+        return code
+
+    with serve("--maxmemory", "1") as server:
+        code = asyncio.run(main(server.url))
+    assert code not in (0, process.REFUSED), "the supervisor starts it again"
+    assert len(notes) == 1 and "refuses to work: " in notes[0]

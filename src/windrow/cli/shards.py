@@ -88,6 +88,9 @@ def shard(
     except load_cluster("fence").ShardTaken as error:
         note(f"windrow: {error}")
         raise typer.Exit(load_cluster("process").TAKEN) from None
+    except load_cluster("transport").Unavailable as error:  # at its start; another start may succeed
+        note(f"windrow: {error}")
+        raise typer.Exit(1) from None
     if as_json:
         print_json(ending)
 
