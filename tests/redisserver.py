@@ -41,7 +41,7 @@ class Server:
     def command(self, *words: str) -> bytes:
         """Send one command on a connection of its own; return the first bytes of the answer."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-            link.settimeout(5.0)
+            link.settimeout(30.0)
             link.connect(str(self.socket))
             parts = b"".join(b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()) for word in words)
             link.sendall(b"*%d\r\n%s" % (len(words), parts))

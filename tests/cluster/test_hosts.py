@@ -279,9 +279,11 @@ def sshd(place: Path) -> Iterator[Path]:
     Path("/run/sshd").mkdir(exist_ok=True)
     process = subprocess.Popen([str(SSHD), "-D", "-e", "-f", str(place / "sshd_config")], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
+        end = time.monotonic() + 60.0
+        while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1.0):
                 break
+            assert process.poll() is None and time.monotonic() < end, "sshd does not answer"
             time.sleep(0.02)
         yield program
     finally:

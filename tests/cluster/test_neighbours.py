@@ -109,17 +109,24 @@ def test_a_finished_crawl_ends_again_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stops", [False, True], ids=["quiet", "stopped"])
 def test_a_moved_robots_file_is_requested_by_the_shard_that_has_its_new_place(stops: bool, tmp_path: Path) -> None:
+    def asked(shard: int) -> bool:
+        return any(hello.errands for (_, receiver), hello in crawl.bus.hellos.items() if receiver == shard)
+
     async def main() -> None:
         running: list[Crawl] = []
         owner = shard_of(f"http://{world.graph.plain[0]}/")
         others = [asyncio.create_task(crawl.run(number)) for number in range(COUNT) if number != owner]
         if stops:
             serving = asyncio.create_task(crawl.run(owner, running))
-            await asyncio.sleep(0.5)
+            while not asked(owner):
+                await asyncio.sleep(0.01)
             running[0].stop()
             await serving
             crawl.bus.flush()
-            await asyncio.sleep(0.5)  # what the others ask now is in their hellos
+            for _ in range(300):  # what the others ask now is in their hellos, unless all was answered before
+                if asked(owner):
+                    break
+                await asyncio.sleep(0.01)
         ends = await asyncio.gather(crawl.run(owner), *others)
         assert [end.why for end in ends] == ["done"] * COUNT
 

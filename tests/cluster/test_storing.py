@@ -236,6 +236,7 @@ def test_a_crawl_that_is_killed_has_stored_what_its_shards_committed(tmp_path: P
         (child,) = storing_processes(running.pid)
         running.kill()
         running.communicate()
+        end = time.monotonic() + PATIENCE
         while Path(f"/proc/{child}").exists():
             assert time.monotonic() < end
             time.sleep(0.05)
