@@ -38,7 +38,7 @@ def identity(directory: Path) -> ShardIdentity | None:
     path = directory / "job.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=ShardIdentity)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError as error:
         fix = "restore it from another node, or from the directory of a shard"

@@ -158,6 +158,8 @@ def test_a_limit_that_was_reached_is_shown_and_raised(server: Server, crawl: Pat
     assert "limit reached" in windrow(server, "jobs").out
     refused = windrow(server, "resume", "news")
     assert refused.code == 2 and "windrow cluster set news crawl.max_tokens=2000" in refused.err
+    announce(server, {0: Standing(1, made=Made(tokens=4000)), 1: Standing(1, made=Made(tokens=500))})
+    assert "windrow cluster set news crawl.max_tokens=9000" in windrow(server, "resume", "news").err
     assert "news: running; limits" in windrow(server, "set", "news", "crawl.max_tokens=2000").out
     assert status(server)["state"] == "waiting"
 
@@ -336,11 +338,13 @@ def test_nodes_are_listed_with_warnings_about_versions_and_clocks(
     announce(server, {}, node("one", {"news": [0, 1]}, started=1.0))
     monkeypatch.setattr("windrow.cluster.redis.registry.time.time", lambda: 1_000_000.0)
     announce(server, {}, node("two", {}, version="8"))
-    announce(server, {}, node("gone", {}))
+    announce(server, {}, node("gone", {"news": [2, 3]}))
     monkeypatch.undo()
     server.command("DEL", "windrow:node:gone")
     done = windrow(server, "nodes")
     assert "silent for" in done.out and done.out.count("alive") == 2
+    held = {line.split()[0]: line.split()[3] for line in done.out.splitlines()}
+    assert held == {"node": "shards", "one": "2", "two": "0", "gone": "-"}, "others may have its shards by now"
     assert "node two runs Windrow 8" in done.err and "the clock of node two is" in done.err
     assert "node gone" not in done.err and "clock of node one" not in done.err
     assert {one["name"] for one in windrow(server, "nodes", "--json").json} == {"one", "two", "gone"}

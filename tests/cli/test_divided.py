@@ -13,6 +13,7 @@ from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
 from tests.world import QUICK, World
 from windrow import shards, urls
+from windrow.crawl import recover
 
 
 def divide(directory: Path, shards: int, **places: Path) -> Path:
@@ -76,6 +77,21 @@ def test_a_merge_wants_all_shards_which_may_be_in_several_directories(tmp_path: 
     assert whole.code == 0 and whole.json["documents_in"] == 2 and "not here" not in whole.err
 
 
+def test_a_merge_counts_a_shard_that_is_named_itself_and_refuses_one_that_is_named_twice(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    parts = [samples.crawl(tmp_path / f"part{number}", SAMPLES[number : number + 1]) for number in range(2)]
+    here, there = divide(tmp_path / "here", 2, s0=parts[0]), divide(tmp_path / "there", 2, s1=parts[1])
+    record = json.loads((there / "job.json").read_text())
+    (there / "shards" / "001" / "job.json").write_text(json.dumps({**record, "shard": 1}))
+    whole = crashing.run(["merge", str(here), str(there / "shards" / "001"), "-o", str(tmp_path / "whole"), "--json"])
+    assert (whole.code, whole.err) == (0, "") and whole.json["documents_in"] == 2
+    twice = crashing.run(["merge", str(here), str(there), str(there), "-o", str(tmp_path / "twice")])
+    assert twice.code == 2 and "001 is named twice" in twice.err and twice.err.count("\n") == 1
+    (tmp_path / "file").touch()
+    file = crashing.run(["merge", str(tmp_path / "file"), "-o", str(tmp_path / "none")])
+    assert file.code == 2 and "file does not exist, or is not a directory" in file.err and file.err.count("\n") == 1
+
+
 def test_an_export_of_some_shards_says_which_are_missing(tmp_path: Path) -> None:
     job = divide(tmp_path / "news", 3, s2=samples.crawl(tmp_path / "part", [SAMPLES[0]]))
     done = crashing.run(["export", str(job), "--format", "jsonl", "-o", str(tmp_path / "out.jsonl")])
@@ -122,7 +138,9 @@ def test_the_story_of_a_url_is_found_in_its_shard(crawled: Path, tmp_path: Path)
     assert parsed is not None
     places = {f"s{shards.shard_of(parsed.domain, 3)}": crawled}
     job = divide(tmp_path / "news", 3, **places)
-    assert crashing.run(["why", str(job), url]).out == crashing.run(["why", str(crawled), url]).out != ""
+    found = crashing.run(["why", str(job), url])
+    assert found.out == crashing.run(["why", str(crawled), url]).out != ""
+    assert f"the shard {job}/shards/00{next(iter(places))[1:]}" in found.err, "warc/ of the story is there"
     other = next(
         f"http://{name}.test/" for name in "abcdefgh" if f"s{shards.shard_of(f'{name}.test', 3)}" not in places
     )
@@ -173,3 +191,55 @@ def test_the_job_of_nodes_is_not_crawled_by_hand(crawled: Path, tmp_path: Path) 
     (job / "state.json").write_text("{}")
     done = crashing.run(["crawl", str(job)])
     assert done.code == 2 and "is of a job that nodes run" in done.err
+
+
+def test_a_shard_is_not_crawled_alone(crawled: Path, tmp_path: Path) -> None:
+    job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
+    shutil.copy(crawled / "crawl.toml", job)
+    one = job / "shards" / "001"
+    record = json.loads((job / "job.json").read_text())
+    (one / "job.json").write_text(json.dumps({**record, "shard": 1}))
+    before = sorted((path.name, path.stat().st_size) for path in one.rglob("*"))
+    refused = crashing.run(["crawl", str(one)])
+    assert refused.code == 2 and refused.err.count("\n") == 1
+    assert f"{one} is shard 1 of news, and shards run together; run: windrow crawl {job}\n" in refused.err
+    with pytest.raises(windrow.Error, match="is shard 1 of news, and shards run together"):
+        windrow.crawl(one)
+    assert sorted((path.name, path.stat().st_size) for path in one.rglob("*")) == before
+    moved = shutil.copytree(one, tmp_path / "moved")
+    assert f"windrow shard {moved} --redis URL" in crashing.run(["crawl", str(moved)]).err
+    (job / "state.json").write_text("{}")
+    assert "windrow node" in crashing.run(["crawl", str(one)]).err
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "257"])
+def test_a_number_of_shards_that_makes_no_sense_is_refused(number: str, crawled: Path, tmp_path: Path) -> None:
+    pytest.importorskip("redis")
+    new = tmp_path / "new"
+    new.mkdir()
+    for name in ("crawl.toml", "seeds.txt"):
+        shutil.copy(crawled / name, new)
+    refused = crashing.run(["crawl", str(new), "--shards", number])
+    assert refused.code == 2 and f"--shards {number} cannot be used" in refused.err and refused.err.count("\n") == 1
+    assert sorted(path.name for path in new.iterdir()) == ["crawl.toml", "seeds.txt"]
+
+
+def test_a_crawl_is_not_divided_before_its_redis_answers(crawled: Path, tmp_path: Path) -> None:
+    pytest.importorskip("redis")
+    new = tmp_path / "new"
+    new.mkdir()
+    for name in ("crawl.toml", "seeds.txt"):
+        shutil.copy(crawled / name, new)
+    refused = crashing.run(["crawl", str(new), "--shards", "3", "--redis", "redis://127.0.0.1:1"])
+    assert refused.code == 2 and "no Redis answers at 127.0.0.1:1" in refused.err and refused.err.count("\n") == 1
+    assert sorted(path.name for path in new.iterdir()) == ["crawl.toml", "seeds.txt"]
+
+
+def test_a_crawl_with_shards_that_runs_is_not_started_again(crawled: Path, tmp_path: Path) -> None:
+    pytest.importorskip("redis")
+    job = divide(tmp_path / "news", 2, s0=crawled, s1=crawled)
+    shutil.copy(crawled / "crawl.toml", job)
+    with recover.lock(job / "shards" / "001"):
+        refused = crashing.run(["crawl", str(job)])
+    assert refused.code == 2 and refused.err.count("\n") == 1
+    assert f"{job} is being crawled already; stop it first with: windrow stop {job}\n" in refused.err

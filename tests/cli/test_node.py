@@ -56,3 +56,21 @@ def test_a_node_serves_the_metrics_of_its_shards_and_prints_json(
         assert {"started", "lease-given"} & {line["event"] for line in found}
         logged = samples(crashing.run(["status", str(data / JOB), "--format", "prometheus"]).out)
         assert {key[1] for key in logged} == {"000", "001"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--slots", "0"], "--slots 0 cannot be used; give 1 or more"),
+        (["--slots", "-1"], "--slots -1 cannot be used; give 1 or more"),
+        (["--lost-after", "-1"], "--lost-after -1 cannot be used; give 0 seconds or more"),
+        ([], "no Redis answers at 127.0.0.1:1"),
+    ],
+)
+def test_a_node_that_cannot_start_says_so_in_one_sentence_and_makes_nothing(
+    words: list[str], sentence: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    done = crashing.run(["node", "--dir", str(data), "--redis", "redis://127.0.0.1:1", *words])
+    assert done.code == 2 and sentence in done.err and done.err.count("\n") == 1
+    assert not data.exists()

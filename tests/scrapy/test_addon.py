@@ -1,5 +1,6 @@
 """One line in the settings sets everything, also against the settings of a project template."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,25 @@ def test_a_new_directory_keeps_its_options_and_later_ones_hold_for_a_run(tmp_pat
 def test_a_wrong_setting_is_named(chosen: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         applied(**chosen)
+
+
+def test_a_directory_that_a_spider_cannot_use_is_named_and_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="file, which is a file; name another directory"):
+        applied(WINDROW_DIR=str(tmp_path / "file"))
+    job = {"name": "news", "id": "1234", "shards": 2}
+    (tmp_path / "whole" / "shards" / "001").mkdir(parents=True)
+    (tmp_path / "whole" / "job.json").write_text(json.dumps({"job": job}))
+    (tmp_path / "whole" / "shards" / "001" / "job.json").write_text(json.dumps({"job": job, "shard": 1}))
+    for place in (tmp_path / "whole", tmp_path / "whole" / "shards" / "001"):
+        with pytest.raises(ConfigError, match="run: windrow crawl"):
+            applied(WINDROW_DIR=str(place))
+        assert not (place / "crawl.toml").exists()
+
+
+@pytest.mark.parametrize("value", ["x", "0", -1, "inf", "nan"])
+def test_a_lease_that_is_no_time_is_named(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"WINDROW_LEASE_SECONDS is .*; write a number of seconds above 0"):
+        settings.lease(Settings({"WINDROW_LEASE_SECONDS": value}), 60.0)
+    assert settings.lease(Settings({}), 60.0) == 60.0
+    assert settings.lease(Settings({"WINDROW_LEASE_SECONDS": "2.5"}), 60.0) == 2.5

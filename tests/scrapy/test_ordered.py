@@ -216,3 +216,19 @@ def test_a_setting_that_is_wrong_is_named(spiders: Spiders, changes: dict[str, o
     _, errors = process.communicate(timeout=60)
     assert message in errors
     assert spiders.requested() == []
+
+
+def test_scrapy_connects_to_the_address_that_windrow_has_found(spiders: Spiders) -> None:
+    spiders.site.page("named.test", "/0", page(0, '<a href="/1">1</a>'))
+    spiders.site.page("named.test", "/1", page(1))
+    hosts = spiders.directory / "hosts"
+    hosts.write_text("named.test\t127.0.0.1\n")
+    err = spiders.run([spiders.url("/0", "named.test")], spiders.settings(fetch__hosts_file=str(hosts)))
+    assert spiders.seen() == ["/0", "/1"], err
+
+
+def test_a_start_request_that_the_scope_refuses_is_named_with_its_rule(spiders: Spiders) -> None:
+    err = spiders.run([spiders.url("/0"), spiders.url("/1")], spiders.settings(scope__tlds=["cz"]))
+    assert f"{spiders.url('/0')} is not requested: its top-level domain is not among those admitted" in err
+    assert 'scope.tlds = ["cz"]' in err and spiders.url("/1") not in err, "once per rule"
+    assert spiders.requested() == []

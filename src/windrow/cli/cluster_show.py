@@ -34,7 +34,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").isdigit()
+    return text == "-" or text.replace(",", "").replace(".", "").isdigit()
 
 
 def without_shards(job: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def nodes(known: Sequence[Any], alive: set[str], now: float) -> None:
     for node in known:
         silent = f"silent for {span(max(0.0, now - node.seen))}"
         state = silent if node.name not in alive else "draining" if node.draining else "alive"
-        held = str(sum(map(len, node.running.values())))
+        held = str(sum(map(len, node.running.values()))) if node.name in alive else "-"  # others may have them now
         age = span(max(0.0, now + node.drift - node.started)) if node.started else "?"
         rows.append((node.name, node.host, str(node.slots), held, node.version, age, state))
     table(head, rows)

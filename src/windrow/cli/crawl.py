@@ -151,9 +151,8 @@ def crawl(
     store_to: StoreTo = "",
     store_captures: StoreCaptures = False,
     wanted: Annotated[
-        int,
-        typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N", show_default=False),
-    ] = 0,
+        int | None, typer.Option("--shards", help="Divide a new crawl among so many processes.", metavar="N")
+    ] = None,
     redis: shards.Redis = "",
     metrics: Metrics = "",
     log_json: lines.LogJson = False,
@@ -168,8 +167,10 @@ def crawl(
         lines.use_json(directory)
     given = [*limits.plain(settings or []), *limits.settings(max_pages, max_seconds, max_tokens, max_documents)]
     where = storing.target(store_to, store_captures)
+    if wanted is not None and wanted < 1:
+        raise ConfigError(f"--shards {wanted} cannot be used; give 1 or more, for example the number of cores")
     if wanted or is_divided(directory):
-        return shards.crawl_all(directory, wanted, given, shards.Service(redis, metrics, where), as_json)
+        return shards.crawl_all(directory, wanted or 0, given, shards.Service(redis, metrics, where), as_json)
     voice: Voice = "verbose" if verbose else "quiet" if quiet else "normal"
     options = load(directory, given)
     with StoringProcess(directory, where) as child:

@@ -26,13 +26,12 @@ def node(
         Path | None, typer.Option("--dir", help="Where the shards are kept: DIR/JOB/shards.", metavar="DIR")
     ] = None,
     slots: Annotated[
-        int,
+        int | None,
         typer.Option(
             help="Run at most so many shards at once; by default four per core, and more if all nodes have too few.",
             metavar="N",
-            show_default=False,
         ),
-    ] = 0,
+    ] = None,
     name: Annotated[str, typer.Option(help="The name of this node; by default host and process id.")] = "",
     lost_after: Annotated[
         float,
@@ -54,8 +53,10 @@ def node(
         raise ConfigError(f"say where the Redis server of the cluster is: --redis redis://HOST:6379, or {REDIS}")
     if directory is None:
         raise ConfigError("say where the shards are kept: --dir DIR")
-    if slots < 0 or lost_after < 0:
-        raise ConfigError("--slots and --lost-after cannot be below 0")
+    if slots is not None and slots < 1:
+        raise ConfigError(f"--slots {slots} cannot be used; give 1 or more, or leave it out: four per core")
+    if lost_after < 0:
+        raise ConfigError(f"--lost-after {lost_after:g} cannot be used; give 0 seconds or more")
     nodes = load_cluster("node")
     options = nodes.NodeOptions(
         url=redis,
@@ -87,6 +88,7 @@ async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) ->
     def tell(text: str) -> None:
         show(load_cluster("events").make(options.name, "note", text))
 
+    await load_cluster("redis.client").check(options.url)  # before the directory is made
     made = load_cluster("node").ClusterNode(options, show)
     for number in signals.STOPS:
         asyncio.get_running_loop().add_signal_handler(number, made.stop)

@@ -20,7 +20,7 @@ from windrow.cli.run import run
 from windrow.cli.storing import StoreTarget, note_rest
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
-from windrow.crawl import display
+from windrow.crawl import display, status
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
@@ -122,6 +122,10 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     if (directory / "state.json").exists():
         raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
+    if any(status.is_running(place) for place in directories.shards(directory)):
+        raise ConfigError(f"{directory} is being crawled already; stop it first with: {command('stop', directory)}")
+    if service.redis:
+        asyncio.run(load_cluster("redis.client").check(service.redis))  # before the number of shards is fixed
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
     arguments += ["--log-json"] if lines.are_json() else []

@@ -42,17 +42,20 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     them instead, with this hint.
     """
     places: list[Path] = []
-    jobs: dict[str, tuple[JobIdentity, list[int]]] = {}
+    divided: dict[str, JobIdentity] = {}  # crawls that are named as a whole
+    here: dict[str, dict[Path, int]] = {}  # by crawl: its shards, those that are named themselves too
     for path in paths:
         found = shards.places(path)
         places += found
-        if found == [path]:
-            continue
         known = shards.identity(path)
-        assert known is not None
-        jobs.setdefault(known.job.id, (known.job, []))[1].extend(int(place.name) for place in found)
-    for job, numbers in jobs.values():
-        _check_parts(job, numbers, whole)
+        if known is None:
+            continue
+        if found != [path]:
+            divided[known.job.id] = known.job
+        numbers = [int(place.name) for place in found] if found != [path] else [known.shard]
+        here.setdefault(known.job.id, {}).update(zip((place.resolve() for place in found), numbers, strict=True))
+    for job in divided.values():
+        _check_parts(job, list(here[job.id].values()), whole)
     return places
 
 

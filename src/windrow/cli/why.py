@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from windrow import shards
-from windrow.cli.terminal import Directory, Json, load_or_default, out, print_json
+from windrow.cli.terminal import Directory, Json, load_or_default, note, out, print_json
 from windrow.config import ConfigError
 from windrow.crawl import story as stories
 from windrow.crawl.story import Story
@@ -23,6 +23,8 @@ def why(
     story = stories.why(place, url, load_or_default(place))
     if as_json:
         return print_json(story)
+    if place != directory:
+        note(f"the URL belongs to the shard {place}; names of files below begin there")
     show(story)
 
 

@@ -53,16 +53,17 @@ def sum_of(standings: Iterable[Standing]) -> Made:
 
 def reached(limits: Limits, made: Made, seconds: float) -> str:
     """Return the name of the first limit that is reached; "" if none."""
-    return next((name for name in NAMES if 0 < limits.get(name, 0) <= _figure(name, made, seconds)), "")
+    return next((name for name in NAMES if 0 < limits.get(name, 0) <= figure(name, made, seconds)), "")
 
 
-def _figure(name: str, made: Made, seconds: float) -> int | float:
+def figure(name: str, made: Made, seconds: float) -> int | float:
+    """Return how much a job has of what a limit counts."""
     return seconds if name == "seconds" else int(getattr(made, name))
 
 
 def progress(name: str, made: Made, seconds: float) -> str:
-    """Return how much a job has of what a limit counts."""
-    return span(seconds) if name == "seconds" else f"{_figure(name, made, seconds):,}"
+    """Return the same in words."""
+    return span(seconds) if name == "seconds" else f"{figure(name, made, seconds):,}"
 
 
 def describe(name: str, value: float) -> str:

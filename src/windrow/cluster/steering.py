@@ -1,6 +1,7 @@
 """What an operator does with a job from outside: orders, with a look at which shards took them, and its removal."""
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from windrow.cluster.overview import ShardState
 from windrow.cluster.redis.registry import ClusterOrder, Registry
 from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
+from windrow.data import Made
 
 POLL = 0.5  # seconds
 
@@ -62,9 +64,12 @@ async def resume(registry: Registry, name: str) -> JobState:
     state = (await registry.jobs()).get(name)
     if state is not None and state.limit:
         goal = state.limits.get(state.limit, 0)
+        found = await overview.job(registry, name)
+        made = Made(found.pages, documents=found.documents, tokens=found.tokens)
+        more = 2 * max(goal, math.ceil(limits.figure(state.limit, made, found.seconds)))  # a job may have far more
         raise ConfigError(
             f"the job {name!r} has reached its limit of {limits.describe(state.limit, goal)}; raise it, and the job "
-            f"continues: windrow cluster set {name} crawl.max_{state.limit}={2 * goal}"
+            f"continues: windrow cluster set {name} crawl.max_{state.limit}={more}"
         )
     return await registry.change(name, RUN)
 

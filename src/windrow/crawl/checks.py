@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from windrow import shards
 from windrow.config import Config, ConfigError
 from windrow.crawl.disk import free_bytes
 from windrow.data import Task
@@ -21,6 +22,18 @@ def check_contact(options: Config, tasks: list[Task]) -> None:
             f"no contact is set and the seed {away.text} is not on this machine; set contact under [identity] in "
             "crawl.toml to a URL or an e-mail address that a webmaster can write to"
         )
+
+
+def check_alone(directory: Path) -> None:
+    """Refuse a crawl with shards, and one of its shards: alone it would request the hosts of all the others."""
+    whole = shards.whole(directory)
+    run = "start a node with: windrow node" if (whole / "state.json").exists() else f"run: windrow crawl {whole}"
+    if shards.is_divided(directory):
+        raise ConfigError(f"{directory} is divided into shards, which run together; {run}")
+    known = shards.identity(directory)
+    if known is not None and known.shard >= 0:
+        run = run if whole != directory else f"run: windrow shard {directory} --redis URL"
+        raise ConfigError(f"{directory} is shard {known.shard} of {known.job.name}, and shards run together; {run}")
 
 
 def check_judges(options: Config) -> None:

@@ -9,7 +9,7 @@ import uvloop
 from windrow import seeds, takedown
 from windrow.config import Config
 from windrow.crawl import control, recover
-from windrow.crawl.checks import check_contact, check_judges, check_space
+from windrow.crawl.checks import check_alone, check_contact, check_judges, check_space
 from windrow.crawl.clock import Clock
 from windrow.crawl.ending import Ending
 from windrow.crawl.loop import Crawl
@@ -30,6 +30,8 @@ async def run(
     `given`: the names of options that the command line sets. They hold instead of those that orders have set.
     `neighbours`: the other shards, if the directory is one shard of a crawl.
     """
+    if neighbours is None:
+        check_alone(directory)
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
     check_judges(options)

@@ -125,7 +125,7 @@ def is_running(directory: Path) -> bool:
     """Return whether a process holds the crawl's lock."""
     try:
         handle = os.open(directory / "lock", os.O_RDONLY)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -20,6 +20,7 @@ from windrow.cluster.redis.fifo import FifoAnswer, FifoQueue, FifoRound, Finishe
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.scrapy import archives, engine, requests
+from windrow.scrapy import settings as ours
 from windrow.scrapy.requests import TOKEN
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class FifoBackend:
             )
         self._crawler = crawler
         self._client = RedisClient(str(url))
-        self._lease = settings.getfloat("WINDROW_LEASE_SECONDS", LEASE)
+        self._lease = ours.lease(settings, LEASE)
         self._queue = FifoQueue(self._client, str(job), self._lease)
         self._ahead = settings.getint("CONCURRENT_REQUESTS")
         self._ready: collections.deque[HeldRequest] = collections.deque()

@@ -6,9 +6,12 @@ address that was checked. A host that Windrow has not leased is looked up as Scr
 
 import collections
 from collections.abc import Sequence
+from typing import cast
 
+from scrapy.crawler import Crawler
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet import defer
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 
 REMEMBERED = 1 << 14  # hosts
@@ -24,6 +27,13 @@ def note(host: str, ip: str) -> None:
     _known.move_to_end(host)
     if len(_known) > REMEMBERED:
         _known.popitem(last=False)
+
+
+def install(crawler: Crawler) -> None:
+    """Let Scrapy ask here. It reads `TWISTED_DNS_RESOLVER` before an addon can set it."""
+    from twisted.internet import reactor  # the import installs a reactor, if there is none yet
+
+    Names.from_crawler(crawler, cast("ReactorBase", reactor)).install_on_reactor()
 
 
 class Names(CachingThreadedResolver):

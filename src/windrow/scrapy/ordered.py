@@ -16,7 +16,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from windrow import takedown
+from windrow import rules, takedown
 from windrow.config import ConfigError
 from windrow.crawl import checks, control, recover
 from windrow.crawl import outcome as outcomes
@@ -27,10 +27,10 @@ from windrow.crawl.visit import Downloads, Visit
 from windrow.data import Capture, Failure, Kind, Reason, Task
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
-from windrow.scrapy import captures, engine, life, requests, settings
+from windrow.scrapy import captures, engine, life, names, requests, settings
 from windrow.scrapy.downloads import ScrapyDownloads
 from windrow.scrapy.exchanges import Exchanges, ScrapyExchange
-from windrow.scrapy.found import Links
+from windrow.scrapy.found import UNWRITABLE, Links
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ class OrderedBackend:
         self._exchanges = Exchanges(functools.partial(engine.wake, crawler))
         self._scope = Scope(self.options.scope)
         self._seeds: list[tuple[Request, Task]] = []  # that wait to be admitted
+        self._explained: set[str] = set()  # rules
         self._arrived = asyncio.Event()
         self._idle = False
         self._crawl: Crawl | None = None
@@ -55,6 +56,7 @@ class OrderedBackend:
     async def open(self, spider: Spider) -> None:
         self._spider = spider
         self._sender = life.Sender(spider, Links(spider))
+        names.install(self._crawler)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._runs = asyncio.create_task(self._run(ready))
         self._runs.add_done_callback(self._ended)
@@ -83,6 +85,7 @@ class OrderedBackend:
         task = self._sender.links.task(request, self._scope)
         if isinstance(task, str):
             self._count(f"refused/{task}")
+            self._explain(task, request)
             return False
         checks.check_contact(self.options, [task])
         self._seeds.append((request, task))
@@ -142,6 +145,12 @@ class OrderedBackend:
         else:
             exchange.instead.append(request)
         return True
+
+    def _explain(self, rule: str, request: Request) -> None:
+        """Say why a start request is refused, once per rule: without them the spider ends with nothing."""
+        if rule not in self._explained and rule != UNWRITABLE:  # which is in Scrapy's log already
+            log.warning("%s is not requested: %s", request.url, rules.refusal(rule, self.options))
+        self._explained.add(rule)
 
     def _count(self, name: str) -> None:
         assert self._crawler.stats is not None

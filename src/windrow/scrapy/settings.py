@@ -1,11 +1,13 @@
 """The settings of Scrapy that begin with `WINDROW_`, and the crawl directory that they describe."""
 
+import math
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
 from windrow import config
 from windrow.config import Config, ConfigError
+from windrow.crawl import checks
 
 ORDERS = ("windrow", "fifo")
 
@@ -43,6 +45,9 @@ def directory(settings: BaseSettings) -> tuple[Path, Config]:
     if not name:
         raise ConfigError("WINDROW_DIR is not set; name the directory of the crawl in the settings")
     path = Path(str(name))
+    if path.exists() and not path.is_dir():
+        raise ConfigError(f"WINDROW_DIR is {path}, which is a file; name another directory for the crawl")
+    checks.check_alone(path)
     given = _overrides(settings)
     if (path / "crawl.toml").exists():
         return path, config.load(path / "crawl.toml", given)
@@ -54,6 +59,18 @@ def directory(settings: BaseSettings) -> tuple[Path, Config]:
         config.new_file(options, {option: reason for option, (_, reason) in _OURS.items()}), "utf-8"
     )
     return path, options
+
+
+def lease(settings: BaseSettings, default: float) -> float:
+    """Return `WINDROW_LEASE_SECONDS`."""
+    found = settings.get("WINDROW_LEASE_SECONDS")
+    try:
+        seconds = default if found is None else float(found)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not 0.0 < seconds < math.inf:
+        raise ConfigError(f"WINDROW_LEASE_SECONDS is {found!r}; write a number of seconds above 0, such as {default:g}")
+    return seconds
 
 
 def given(settings: BaseSettings) -> tuple[str, ...]:

@@ -98,6 +98,35 @@ def test_no_message_has_a_part_of_the_password(url: str) -> None:
     assert "S3" not in str(refused.value) and "CRET" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("redis://127.0.0.1:1/news", r"^127\.0\.0\.1:1/news names no database of Redis; write its number, as redis://"),
+        ("redis://127.0.0.1:1?S3CRET=S3CRET", r"^the URL of Redis at 127\.0\.0\.1:1 has a parameter .*; leave it out$"),
+        ("unix:///nowhere/s?protocol=3", r"^the URL of Redis at /nowhere/s has a parameter .*; leave it out$"),
+    ],
+)
+def test_a_url_that_says_more_than_a_server_needs_is_refused(url: str, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence) as refused:
+        check(url)
+    assert "S3CRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/2", "redis://127.0.0.1:1/", "redis://127.0.0.1:1?db=2"])
+def test_a_url_may_name_a_database(url: str) -> None:
+    with pytest.raises(ConfigError, match="no Redis answers"):
+        check(url)
+
+
+@needs_redis
+def test_a_password_and_a_database_that_a_server_has_not_are_named() -> None:
+    with serve() as server:
+        with pytest.raises(ConfigError, match="has no password; leave it out of the URL"):
+            check(server.url.replace("unix://", "unix://:S3CRET@"))
+        with pytest.raises(ConfigError, match=r"cannot be used \(.*DB index.*\); correct the URL"):
+            check(f"{server.url}?db=99")
+
+
 def test_a_place_where_nothing_answers_is_named() -> None:
     with pytest.raises(ConfigError, match=r"no Redis answers at 127\.0\.0\.1:1 \(.*Error 111.*\); start one with"):
         check("redis://127.0.0.1:1")

@@ -62,22 +62,7 @@ class RedisClient:
 
     def __init__(self, url: str) -> None:
         self.place = _place(url)
-        try:
-            options: dict[str, Any] = dict(parse_url(url))
-        except ValueError:  # its text may have a part of the password
-            known = url.startswith(("redis://", "rediss://", "unix://"))
-            wrong = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D" if known else ""
-            raise ConfigError(
-                f"{self.place} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}"
-            ) from None
-        kind = options.pop("connection_class", Connection)
-        self._connection: AbstractConnection = kind(
-            **options,
-            protocol=2,
-            socket_connect_timeout=CONNECT,
-            socket_timeout=ANSWER,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._connection = _connection(url, self.place)
         self._lock = asyncio.Lock()
         self.server = ""  # run id of the server process; empty: not connected
 
@@ -182,12 +167,49 @@ class RedisClient:
 
     def _refusal(self, error: BaseException) -> str:
         text = _brief(error)
+        if "without any password configured" in text:
+            return f"Redis at {self.place} has no password; leave it out of the URL: redis://HOST:6379"
         if isinstance(error, redis.exceptions.AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
             return (
                 f"Redis at {self.place} refuses the password ({text}); "
                 "write it into the URL: redis://:PASSWORD@HOST:6379"
             )
-        return f"Redis at {self.place} cannot be used ({text})"
+        return f"Redis at {self.place} cannot be used ({text}); correct the URL, or the configuration of that server"
+
+
+async def check(url: str) -> None:
+    """ConfigError if there is no server at a URL that can be used."""
+    client = RedisClient(url)
+    try:
+        await client.check()
+    finally:
+        await client.close()
+
+
+def _connection(url: str, place: str) -> AbstractConnection:
+    """Return the connection that a URL describes. Texts of the library are not shown: they may have the password."""
+    known = url.startswith(("redis://", "rediss://", "unix://"))
+    try:
+        options: dict[str, Any] = dict(parse_url(url))
+    except ValueError:
+        wrong = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D" if known else ""
+        raise ConfigError(f"{place} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}") from None
+    if not url.startswith("unix://") and "/" in place and "db" not in options:  # the library would take database 0
+        raise ConfigError(f"{place} names no database of Redis; write its number, as redis://HOST:6379/1, or no path")
+    kind = options.pop("connection_class", Connection)
+    try:
+        made: AbstractConnection = kind(
+            **options,
+            protocol=2,
+            socket_connect_timeout=CONNECT,
+            socket_timeout=ANSWER,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except TypeError:  # the library hands every parameter on
+        raise ConfigError(
+            f"the URL of Redis at {place} has a parameter after its ? that cannot be used; leave it out"
+        ) from None
+    return made
 
 
 def evalsha(name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int]) -> Command:
