@@ -115,7 +115,8 @@ def sample(site: Web, host: str, paths: Sequence[str], path: Path) -> None:
     """Write the main text of these pages of a site, up to some words."""
     www = site.directory / "www" / host
     files = [file for file in (www / page.lstrip("/") for page in paths) if file.is_file()][:400]
-    text = windrow("extract", *map(str, files)).decode("utf-8", "replace")
+    found = windrow("extract", *map(str, files)).decode("utf-8", "replace").split("\n")
+    text = "\n".join(line for line in found if not line.startswith("==> "))  # the names of the files
     path.write_text(" ".join(text.split(" ")[:WORDS]), "utf-8")
 
 

@@ -8,6 +8,7 @@ import pytest
 from windrow import config, rules
 from windrow.config import Config
 from windrow.data import Reason
+from windrow.frontier.local import admission
 from windrow.judge import quality
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
@@ -31,6 +32,7 @@ def test_every_rule_on_links_is_explained(path: str) -> None:
 def test_the_rules_that_are_counted_elsewhere_are_explained() -> None:
     for path, name in {"refine.py": "nofollow", "frontier/local/acks.py": "same-pages"}.items():
         assert f'"{name}"' in (SOURCE / path).read_text() and name in rules.LINKS
+    assert rules.LINKS[admission.CUTOFF].option == "focus.cutoff"
 
 
 def test_every_limit_of_quality_is_explained_and_compared_with_the_right_option() -> None:

@@ -61,6 +61,7 @@ LINKS = {
     "takedown": Rule("it is on the takedown list, takedown.txt in the directory of the crawl"),
     "embeds": Rule("requisites of requisites are too many in a row"),
     "low-yield": Rule("its domain, host or part of the host was retired", "frontier.yield_threshold"),
+    "cutoff": Rule("the page that holds the link is too far from the topic", "focus.cutoff"),
     "host-closed": Rule("its host was closed after failures in a row", "fetch.host_failures"),
 }
 
@@ -85,6 +86,8 @@ _OPTIONS = {
     Reason.PARSE_TIMEOUT: ("workers.seconds", ""),
     Reason.PARSE_MEMORY: ("workers.megabytes", ""),
     Reason.LOW_YIELD: ("frontier.yield_threshold", ""),
+    Reason.LOW_VALUE: ("frontier.give_up", ""),
+    Reason.TOPIC: ("focus.max_perplexity", "perplexity"),
     Reason.OPTED_OUT: ("signals.profile", ""),
     Reason.LANGUAGE: ("language.min_share", "accepted"),
     Reason.MACHINE_TRANSLATED: ("quality.drop_machine_translations", ""),

@@ -1,6 +1,7 @@
 """`windrow lm evaluate`: a table, a file for the report, JSON for programs."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def test_two_crawls_are_printed_side_by_side(directory: Path, held_out: Path, tm
         (["--memory", "x"], "--memory 'x' is not a number"),
         (["--language", "nonsense"], "unknown language 'nonsense'"),
         (["--train", "nowhere.txt"], "nowhere.txt"),
+        (["--train", os.devnull], "/dev/null has no sentence of five words and more"),
         (["--against", "nowhere"], "nowhere holds no crawl"),
     ],
 )

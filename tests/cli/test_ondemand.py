@@ -57,6 +57,12 @@ def assert_made(directory: Path) -> None:
     assert left == ["jsonl"]
 
 
+def test_a_size_that_is_left_empty_is_refused_before_anything_is_made(world: World, tmp_path: Path) -> None:
+    result = run(tmp_path, world, tokens="")
+    assert (result.code, result.err.count("--tokens has no number; write 300K, 10M or 1500000")) == (2, 1)
+    assert not (tmp_path / "made").exists()
+
+
 def test_one_command_makes_crawl_report_and_export(world: World, tmp_path: Path) -> None:
     result = run(tmp_path, world)
     assert result.code == 0, result.err

@@ -314,6 +314,17 @@ def test_boundaries_that_would_not_rise_are_refused(site: Site) -> None:
     assert site.crawl(change, "fetch.delay=0.1").why == "done"
 
 
+def test_boundaries_that_would_not_rise_are_refused_before_the_next_start_too(site: Site) -> None:
+    give.change(site.directory, ["focus.high=9", "focus.medium=12"])
+    with pytest.raises(ConfigError, match=r"'focus.medium' \(5\) is below 'focus.high' \(9\) with this order"):
+        give.change(site.directory, ["focus.medium=5"])
+    assert site.crawl().why == "done"
+    with pytest.raises(ConfigError, match=r"'focus.cutoff' \(10\) is below 'focus.medium' \(12\) with this order"):
+        give.change(site.directory, ["focus.cutoff=10"])
+    assert give.change(site.directory, ["focus.cutoff=10", "focus.medium="]).state == "next-start"
+    assert len(list((site.directory / "orders").glob("*.json"))) == 1
+
+
 # Retry
 
 

@@ -1,5 +1,6 @@
 """Each URL has a story."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,16 @@ def test_a_page_that_no_allowed_page_links_to_is_not_admitted(finished: Finished
     story = why(finished, f"http://{finished.world.graph.plain[0]}/hidden/1.html")
     assert (story["state"], story["events"]) == ("not admitted", [])
     assert "no page that the crawl has read links to it" in str(story["reason"]) and "allows it" in str(story["reason"])
+
+
+def test_the_cutoff_of_a_topic_is_named_among_what_refuses_links(finished: Finished, tmp_path: Path) -> None:
+    url = f"http://{finished.world.graph.plain[0]}/hidden/1.html"
+    assert "cutoff" not in str(why(finished, url)["reason"])
+    shutil.copytree(finished.directory, tmp_path / "crawl")
+    with (tmp_path / "crawl" / "crawl.toml").open("a") as file:
+        file.write("\n[focus]\ncutoff = 40.0\n")
+    result = crashing.run(["why", str(tmp_path / "crawl"), url, "--json"])
+    assert "by the cutoff of the topic" in result.json["reason"]
 
 
 def test_a_link_that_the_scope_refuses_names_the_rule(finished: Finished) -> None:

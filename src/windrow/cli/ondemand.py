@@ -68,6 +68,8 @@ def corpus(
     as_json: Json = False,
 ) -> None:
     """Build a corpus in one command: init, crawl, report and export. The same command continues where it stopped."""
+    if not tokens:
+        raise ConfigError("--tokens has no number; write 300K, 10M or 1500000")
     wanted = terminal.number(tokens, "--tokens")
     given = [*([f"identity.contact={contact}"] if contact else []), *(settings or [])]
     job = _export(output, format)

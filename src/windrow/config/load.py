@@ -33,6 +33,7 @@ _TYPES = {
     str: 'text in quotes, such as "text"',
 }
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_BOUNDARIES = ("focus.high", "focus.medium", "focus.cutoff")
 _ANY_NUMBER = Range(0)  # for a number whose field names no range
 
 
@@ -53,7 +54,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     them.
     """
     options = _config(_read(path), overrides, path.parent, Path())
-    check_boundaries(options, f"in {path}")
+    changed = any(override.strip().startswith(_BOUNDARIES) for override in overrides)
+    check_boundaries(options, f"in {path} with --set" if changed else f"in {path}")
     return options
 
 

@@ -4,17 +4,19 @@ An order is a file in `orders/`, written whole or not at all. A running crawl ta
 crawl at its next start; see `control` for that side.
 """
 
+import contextlib
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from windrow import files, log, orders, seeds, urls
+from windrow import config, files, log, orders, seeds, urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import checks
+from windrow.crawl.control import StartOptions, effective
 from windrow.crawl.status import is_running
-from windrow.data import Order, Task
+from windrow.data import Controls, Order, Task
 from windrow.frontier.policy.scope import Scope
 
 PATIENCE = 5.0  # seconds to wait until a running crawl has taken an order
@@ -78,7 +80,27 @@ def add(directory: Path, tasks: Iterable[Task], patience: float = PATIENCE) -> G
 
 def change(directory: Path, settings: Iterable[str], patience: float = PATIENCE) -> Given:
     """Change options, each "NAME=VALUE"; without a value, the one of crawl.toml holds again."""
-    return give(directory, orders.make("set", settings), patience)
+    order = orders.make("set", settings)
+    if any(value.startswith("focus.") for value in order.values):
+        log.home(directory)
+        if (directory / "crawl.toml").exists() and not is_running(directory):  # else the crawl itself says so
+            _check_boundaries(directory, order)
+    return give(directory, order, patience)
+
+
+def _check_boundaries(directory: Path, order: Order) -> None:
+    """Refuse boundaries of the topic that do not rise now, not when the crawl starts: nobody may be there then."""
+    start = StartOptions(config.load(directory / "crawl.toml"))
+    controls = Controls()
+    for head, _, _ in log.raw_frames(directory / "log"):
+        for done in head.orders:
+            controls = orders.apply(controls, done)
+    for path in sorted((directory / orders.DIRECTORY).glob("*.json")):
+        with contextlib.suppress(ConfigError, OSError):  # the next start refuses it
+            after = orders.apply(controls, orders.decode(path.read_bytes()))
+            config.check_boundaries(effective(start, after, directory), "")
+            controls = after
+    config.check_boundaries(effective(start, orders.apply(controls, order), directory), "with this order")
 
 
 def retry(directory: Path, reasons: Iterable[str], hosts: Iterable[str] = (), patience: float = PATIENCE) -> Given:

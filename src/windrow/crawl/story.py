@@ -214,9 +214,10 @@ def _not_admitted(home: Path, url: Url, options: Config) -> tuple[str, str]:
     rule = Scope(options.scope).refuses(url)
     if rule:
         return f"the rule '{rule}' of [scope] refuses it", str(rules.refusal(rule, options))
+    cutoff = "by the cutoff of the topic, " if options.focus.cutoff else ""
     return (
-        "no page that the crawl has read links to it, or each link to it was refused: "
-        f"by depth, by distance, by nofollow, or by a limit on URLs per host or domain; {_robots_say(home, url)}",
+        "no page that the crawl has read links to it, or each link to it was refused: by depth, by distance, by "
+        f"nofollow, {cutoff}or by a limit on URLs per host or domain; {_robots_say(home, url)}",
         "",
     )
 

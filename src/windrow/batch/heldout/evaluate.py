@@ -93,6 +93,10 @@ class _Growing:
         if not tested:
             raise ConfigError(f"{options.held_out} has no sentence of five words and more; give running text")
         self.held_out = HeldOut(tested, None)
+        if options.train and not any(True for _ in self._words.sequences(train)):
+            raise ConfigError(
+                f"{options.train} has no sentence of five words and more; give running text, or no --train"
+            )
         self._learn(train, True)
         if train:
             self.held_out = HeldOut(tested, self._sample.vocabulary())
