@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,10 +75,13 @@ class Nodes:
         """Do what ten seconds do to the sign of life of a node."""
         self.server.command("DEL", f"windrow:node:{name}")
 
-    def start(self, name: str, *arguments: str, data: Path | None = None) -> "subprocess.Popen[str]":
+    def start(
+        self, name: str, *arguments: str, data: Path | None = None, machine: Sequence[str] = ()
+    ) -> "subprocess.Popen[str]":
+        """Start a node. `machine`: words before its command that give it a machine of its own."""
         environment = {**os.environ, "PYTHONPATH": f"{crashing.ROOT}:{crashing.ROOT / 'src'}"}
-        command = [sys.executable, "-m", "windrow.cli", "node", "--redis", self.server.url, "--name", name, "--json"]
-        command += ["--dir", str(data or self.data), *arguments]
+        command = [*machine, sys.executable, "-m", "windrow.cli", "node", "--redis", self.server.url, "--name", name]
+        command += ["--json", "--dir", str(data or self.data), *arguments]
         with (self._files / f"{name}.out").open("a") as out, (self._files / f"{name}.err").open("a") as err:
             process = subprocess.Popen(command, cwd=crashing.ROOT, env=environment, stdout=out, stderr=err, text=True)
         self.processes[name] = process

@@ -18,6 +18,7 @@ SPEC = JobSpec("", "http://a.example/\n")
 
 
 def test_directories_that_cannot_be_read_or_written_are_named_and_end_no_node(tmp_path: Path) -> None:
+    home = copies.home(tmp_path)
     local = copies.write(tmp_path, RECORD, SPEC, JobState("run", 1))
     local.orders = [ClusterOrder(1, "set", "fetch.delay=3")]
     (local.place(0) / fence.FILE).mkdir(parents=True)  # as a disk that gives errors
@@ -32,8 +33,8 @@ def test_directories_that_cannot_be_read_or_written_are_named_and_end_no_node(tm
         process: Any = None
         try:
             await registry.create(RECORD, SPEC)
-            await holdings.take(local, [0], "home", 1)
-            assert not holdings.shards and not holdings.may_start(("news", 0))
+            await holdings.take(local, [0], home, 1)
+            assert not holdings.shards and not holdings.may_start(("news", 0)) and holdings.is_refused
             holdings.shards["news", 1] = HeldShard(local, 1, fence=5, process=process, started=0.0)
             for _ in range(3):
                 await holdings.forward(lambda key: 0)
@@ -43,3 +44,28 @@ def test_directories_that_cannot_be_read_or_written_are_named_and_end_no_node(tm
     with serve() as server:
         asyncio.run(main(server.url))
     assert noted == [(0, "it cannot be started"), (1, "orders cannot be passed on to it")]
+
+
+def test_no_shard_begins_where_the_disk_of_the_node_is_not_mounted_any_more(tmp_path: Path) -> None:
+    home = copies.home(tmp_path / "disk")
+    local = copies.write(tmp_path / "disk", RECORD, SPEC, JobState("run", 1))
+    (tmp_path / "disk").rename(tmp_path / "unmounted")
+    (tmp_path / "disk").mkdir()
+    noted: list[str] = []
+
+    async def main(url: str) -> None:
+        registry = Registry(RedisClient(url))
+        holdings = Holdings(registry, url, "one", lambda kind, text, job="", shard=-1: noted.append(text))
+        try:
+            await registry.create(RECORD, SPEC)
+            assert not holdings.is_refused
+            await holdings.take(local, [0, 1], home, 1)
+            assert not holdings.shards and holdings.is_refused
+        finally:
+            await registry.client.close()
+
+    with serve() as server:
+        asyncio.run(main(server.url))
+    problem = f"{tmp_path / 'disk'} is not the directory that the node began with; is its disk mounted?"
+    assert noted == [f"it cannot be started: {problem}"] * 2
+    assert not list((tmp_path / "disk").iterdir())

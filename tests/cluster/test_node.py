@@ -85,6 +85,30 @@ def test_nodes_come_and_leave_and_die_and_the_job_is_finished(tmp_path: Path, se
 
 
 @pytest.mark.long
+def test_a_node_that_loses_the_shared_disk_leaves_its_shards_to_another(tmp_path: Path, server: Server) -> None:
+    with (
+        World(seed=89, pages=40, hosts=8, domains=True, kinds=("absent",)) as world,
+        job_of(tmp_path, server, world, 2, *OPTIONS, SLOW) as nodes,
+    ):
+        nodes.data.mkdir()
+        mounted = tmp_path / "mounted"
+        mounted.symlink_to(nodes.data)
+        nodes.start("one", data=mounted)
+        nodes.start("two", "--until-done")
+        nodes.until(lambda: len(nodes.shard_processes("one")) == len(nodes.shard_processes("two")) == 1)
+        nodes.until(lambda: nodes.finished() > 1)
+        mounted.unlink()
+        mounted.mkdir()  # as a mount point without its disk
+        os.kill(next(iter(nodes.shard_processes("one").values())), signal.SIGKILL)
+        nodes.until(lambda: len(nodes.shard_processes("two")) == 2)
+        nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
+        assert nodes.wait("two")["why"] == "done"
+        nodes.assert_whole()
+        truth.assert_polite(world, DELAY, IP_DELAY)
+        assert "is its disk mounted?" in texts(nodes, "one") and "begins again" not in nodes.told()
+
+
+@pytest.mark.long
 def test_a_shard_whose_data_directory_is_gone_for_good_is_fed_again(tmp_path: Path, server: Server) -> None:
     with (
         World(seed=82, pages=80, hosts=8, domains=True, kinds=("absent",)) as world,
@@ -184,7 +208,7 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, server: Ser
         ([*base, "--name", "a:b"], "is no name of a node"),
         ([*base, "--dir", str(tmp_path / "file")], "cannot be used for shards (it is a file)"),
         ([*base, "--redis", "redis://127.0.0.1:1"], "no Redis answers"),
-        ([*base, "--slots", "-1"], "cannot be below 0"),
+        ([*base, "--slots", "-1"], "give 1 or more"),
         (base[:3], "say where the shards are kept"),
         (["node"], "say where the Redis server"),
         (["shard", str(tmp_path), "--redis", server.url, "--lease", "x"], "write NODE:NUMBER"),

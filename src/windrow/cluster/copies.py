@@ -100,6 +100,16 @@ def home(directory: Path) -> str:
         raise ConfigError(f"{path} cannot be read ({error}); another program wrote it; give another --dir") from None
 
 
+def check_home(directory: Path, known: str) -> None:
+    """Refuse a data directory that is not the one with this id: its disk may not be mounted any more."""
+    try:
+        found = msgspec.json.decode((directory / HOME).read_bytes(), type=_Home).home
+    except (FileNotFoundError, ValueError):
+        found = ""
+    if found != known:
+        raise ConfigError(f"{directory} is not the directory that the node began with; is its disk mounted?")
+
+
 def read(directory: Path) -> dict[str, LocalJob]:
     """Return the jobs of a data directory, by name. A directory that is no job, or only a part of one, is left out."""
     found = {}

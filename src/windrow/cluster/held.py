@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.cluster import directories, fence, forward, process
+from windrow.cluster import copies, directories, fence, forward, process
 from windrow.cluster.copies import LocalJob
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.events import Kind
@@ -24,6 +24,7 @@ YOUNG = 60.0  # seconds for which the node renews the lease too: on a busy machi
 OUSTED = 5.0  # seconds that a process has to notice that another node has its shard
 HURRY, KILL = 30.0, 60.0  # seconds after which a process that was asked to end is asked again, and killed
 REFUSAL = (5.0, 60.0)  # seconds before a shard that refused to start is tried again: at first, at most
+WARY = 600.0  # seconds after a refusal for which other nodes may take what this one cannot start
 
 
 class HeldShard(msgspec.Struct):
@@ -52,6 +53,7 @@ class Holdings:
         self._tasks: set[asyncio.Task[None]] = set()
         self._deaths: dict[Key, int] = {}
         self._again: dict[Key, float] = {}  # not to be started before
+        self._refused: dict[Key, float] = {}  # when a shard could not be started here, until it could
         self.shards: dict[Key, HeldShard] = {}
         self.changed: Callable[[], None] = lambda: None
         self.arguments: Sequence[str] = ()  # further ones of every process
@@ -66,6 +68,11 @@ class Holdings:
         """Their directories."""
         return [held.local.place(held.shard) for held in self.shards.values()]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether a shard could not be started here lately, because of its disk or of what is installed."""
+        return any(time.monotonic() - at < WARY for at in self._refused.values())
+
     def may_start(self, key: Key) -> bool:
         return key not in self.shards and self._again.get(key, 0.0) <= time.monotonic()
 
@@ -73,7 +80,7 @@ class Holdings:
         """Take the leases of some shards, as far as nobody else has them, and start their processes."""
         name = local.record.name
         leases = self._leases.setdefault(name, ShardLeases(self._registry.client, name, self._name))
-        known = self._known(local, shards)
+        known = self._known(local, shards, home)
         for shard in await leases.take(known, known):
             try:
                 await self._registry.settle(name, shard, home, leases.held[shard].fence)
@@ -82,13 +89,17 @@ class Holdings:
                 self._refuse(name, shard, error)
                 await self._give(name, shard)
 
-    def _known(self, local: LocalJob, shards: Sequence[int]) -> dict[int, int]:
-        """Return by shard the last number in its directory, 0 if there is none; without those that cannot be read."""
+    def _known(self, local: LocalJob, shards: Sequence[int], home: str) -> dict[int, int]:
+        """Return by shard the last number in its directory, 0 if there is none; without those that cannot be read.
+
+        A directory whose disk is not mounted any more is empty: its shards would begin again there.
+        """
         known = {}
         for shard in shards:
             try:
+                copies.check_home(local.directory.parent, home)
                 before = fence.read(local.place(shard))
-            except OSError as error:
+            except (ConfigError, OSError) as error:
                 self._refuse(local.record.name, shard, error)
             else:
                 known[shard] = before.number if before is not None else 0
@@ -97,6 +108,7 @@ class Holdings:
     def _refuse(self, name: str, shard: int, error: Exception) -> None:
         self._note("note", f"it cannot be started: {error}", name, shard)
         self._again[name, shard] = time.monotonic() + REFUSAL[1]
+        self._refused[name, shard] = time.monotonic()
 
     async def _start(self, local: LocalJob, shard: int, number: int, beside: int) -> None:
         name, record = local.record.name, ShardRecord(local.record, shard)
@@ -168,6 +180,8 @@ class Holdings:
         for name, leases in self._leases.items():
             mine = {key[1]: held for key, held in self.shards.items() if key[0] == name}
             await leases.renew([shard for shard, held in mine.items() if now - held.started < YOUNG])
+            for shard in [shard for shard, held in mine.items() if now - held.started > YOUNG]:
+                self._refused.pop((name, shard), None)
             for shard, number in (await leases.latest(list(mine))).items():
                 held = mine[shard]
                 if number <= held.fence:
@@ -185,6 +199,10 @@ class Holdings:
         del self.shards[key]
         now = time.monotonic()
         kind, text = self._verdict(held, code, ending)
+        if code == process.REFUSED and kind != "ended":
+            self._refused[key] = now
+        else:
+            self._refused.pop(key, None)
         if kind == "ended":
             self._deaths.pop(key, None)
             self._note(kind, text, *key)

@@ -177,19 +177,26 @@ class ClusterNode:
         running: dict[str, list[int]] = {}
         for name, shard in sorted(self._holdings.shards):
             running.setdefault(name, []).append(shard)
+        slots, most = self._offered()
         return NodeRecord(
             name=self._options.name,
             host=platform.node(),
             pid=os.getpid(),
             version=windrow.__version__,
             home=self._home,
-            slots=self._options.capacity.slots,
-            most=self._options.capacity.most,
+            slots=slots,
+            most=most,
             running=running,
             draining=self._drained or bool(self._why),
             started=self._started,
             metrics=self._options.metrics,
         )
+
+    def _offered(self) -> Capacity:
+        """Return what other nodes can count on. A node at which shards could not be started lately tries again, but
+        the others take them meanwhile: without those shards the job would not end."""
+        own, held = self._options.capacity, len(self._holdings.shards)
+        return Capacity(min(own.slots, held), min(own.most, held)) if self._holdings.is_refused else own
 
     def _look_around(self, nodes: Sequence[NodeRecord], now: float) -> None:
         """Note which data directories of others have no node."""
