@@ -171,14 +171,18 @@ HOSTILE = {
 }
 
 
+def cpu_seconds(way: Callable[[str, int], object], markup: str) -> float:
+    start = time.process_time()
+    way(markup, 100_000)
+    return time.process_time() - start
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_take_linear_time(name: str) -> None:
     for way, counts in ((by_kernel, (2000, 16000)), (by_reference, (1000, 8000))):
         spent = []
         for markup in [written(HOSTILE[name](count)) for count in counts]:
-            start = time.process_time()
-            way(markup, 100_000)
-            spent.append(time.process_time() - start)
+            spent.append(min(cpu_seconds(way, markup) for _ in range(3)))  # one may hold a collection of garbage
         assert spent[1] < 8 * 6 * max(spent[0], 0.002), way.__name__
 
 
