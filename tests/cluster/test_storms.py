@@ -205,35 +205,56 @@ def prepared(directory: Path, web: Path) -> Path:
     return directory
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
-def test_a_storm_over_a_real_web_with_text_finds_what_a_single_crawl_finds(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def web() -> Iterator[Path]:
+    """The shared web of 120 hosts, served by nginx."""
     serving, site = shared("web/serve"), Path(tempfile.mkdtemp(prefix="windrow-storm-"))
     os.chmod(site, 0o755)  # nginx started by root reads as nobody
     subprocess.run([str(serving), "start", "medium", str(site), "8377"], check=True, capture_output=True)
     try:
-        alone = prepared(tmp_path / "alone", site)
-        single = start(alone)
-        try:
-            single.communicate(timeout=1500)
-        finally:
-            crashing.kill(single)
-        assert single.returncode == 0
-        directory = prepared(tmp_path / "shards", site)
-        with serve() as redis:
-            process = start(directory, "--shards", str(SHARDS), "--redis", redis.url)
-            storm = Storm(91, process, directory, redis)
-            try:
-                storm.rage(40, ("kill", "kill redis", "empty", "stop", "lose"))
-                _, err = process.communicate(timeout=1500)
-            finally:
-                crashing.kill(process)
-        assert process.returncode == 0, f"{storm.done} {err}"
+        yield site
     finally:
         subprocess.run([str(serving), "stop", str(site)], check=True, capture_output=True)
         shutil.rmtree(site, ignore_errors=True)  # the server may still remove its pid file
+
+
+@pytest.fixture(scope="module")
+def alone(web: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What a single crawl of that web finishes."""
+    directory = prepared(tmp_path_factory.mktemp("real") / "alone", web)
+    process = start(directory)
+    try:
+        process.communicate(timeout=1500)
+    finally:
+        crashing.kill(process)
+    assert process.returncode == 0
+    found = truth.committed(directory)
+    shutil.rmtree(directory)
+    return set(found)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+@pytest.mark.parametrize("seed", range(91, 101))
+def test_a_storm_over_a_real_web_with_text_finds_what_a_single_crawl_finds(
+    seed: int, web: Path, alone: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINDROW_SKEW", str(seed))
+    cable = netns.possible()
+    with Cable() if cable else serve() as redis:
+        directory = prepared(tmp_path / "shards", web)
+        skewed = Path(__file__).with_name("skewed")
+        process = start(directory, "--shards", str(SHARDS), "--redis", redis.url, path=skewed)
+        storm = Storm(seed, process, directory, redis)
+        try:
+            storm.rage(40, FAULTS if cable else FAULTS[:-1])
+            _, err = process.communicate(timeout=1500)
+        finally:
+            crashing.kill(process)
+        assert process.returncode == 0, f"{storm.done} {err}"
     found = sum((truth.committed(one) for one in crawled(directory)), Counter[str]())
     assert len(storm.done) > 20 and set(found.values()) == {1}, storm.done
-    assert found.keys() == truth.committed(alone).keys()
+    assert found.keys() == alone
     texts = [document["url"] for one in crawled(directory) for document in truth.documents(one)]
     assert texts and len(texts) == len(set(texts))
+    shutil.rmtree(directory)  # 500 MB
