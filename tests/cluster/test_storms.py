@@ -104,7 +104,9 @@ class Storm:
         self.done: list[str] = []
 
     def rage(self, count: int, faults: tuple[str, ...]) -> None:
-        """Do so many of these faults, or fewer if the crawl ends before."""
+        """Do so many of these faults once the shards are there, or fewer if the crawl ends before."""
+        while self.crawl.poll() is None and len(children(self.crawl.pid)["shard"]) < SHARDS:
+            time.sleep(0.05)
         while self.crawl.poll() is None and len(self.done) < count:
             time.sleep(self.chance.uniform(0.4, 1.6))
             fault = self.chance.choice(faults)

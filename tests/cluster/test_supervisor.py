@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from tests import crashing, truth
-from tests.redisserver import needs_redis
+from tests.redisserver import needs_redis, serve
 from tests.world import World
 from windrow import config
 from windrow.cluster import directories, process, supervisor
@@ -224,6 +224,31 @@ def test_a_shard_that_dies_again_and_again_without_progress_ends_the_crawl(
     with pytest.raises(ConfigError, match="shard 0 could not be run"):
         asyncio.run(supervisor.Supervisor(directory, "", [], notes.append).run())
     assert lives == started and notes == ["shard 0 has died (exit code 7); it is started again"] * started
+
+
+def test_a_shard_that_redis_does_not_answer_at_its_start_is_tried_as_long_as_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard that has died while Redis is away must not end a crawl whose other shards wait for Redis."""
+    with World(seed=66, pages=12, hosts=3, domains=True, kinds=()) as world, serve() as redis:
+        directory = truth.prepare(tmp_path / "crawl", world)
+        directories.prepare(directory, config.load(directory / "crawl.toml"), 1)
+        redis.kill()
+        monkeypatch.setattr(supervisor, "DEATHS", 1)
+        monkeypatch.setattr(process, "PATIENCE", 0.2)
+        monkeypatch.setattr(process, "PAUSE", 0.01)
+        notes: list[str] = []
+
+        def note(text: str) -> None:
+            notes.append(text)
+            if len(notes) == 2:
+                redis.start()
+
+        made = supervisor.Supervisor(directory, redis.url, ["--set", "identity.contact=x@example.org"], note)
+        assert asyncio.run(made.run()).why == "done"
+        assert all("no Redis answers" in text for text in notes[:2]), notes
+        assert not any("has died" in text for text in notes)
+        assert_whole(directory, world)
 
 
 class Acting:

@@ -90,7 +90,7 @@ def shard(
         raise typer.Exit(load_cluster("process").TAKEN) from None
     except load_cluster("transport").Unavailable as error:  # at its start; another start may succeed
         note(f"windrow: {error}")
-        raise typer.Exit(1) from None
+        raise typer.Exit(load_cluster("process").AWAY) from None
     if as_json:
         print_json(ending)
 

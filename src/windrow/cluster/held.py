@@ -224,7 +224,9 @@ class Holdings:
             return "ended", f"it has ended with exit code {code}; everything committed is safe"
         if ending is not None:
             return "died", f"it has ended ({ending.why}) before the job"
-        return ("lease-lost", "it has lost its lease") if code == process.TAKEN else ("died", f"exit code {code}")
+        if code == process.TAKEN:
+            return "lease-lost", "it has lost its lease"
+        return "died", "Redis did not answer at its start" if code == process.AWAY else f"exit code {code}"
 
     async def _give(self, name: str, shard: int) -> None:
         with contextlib.suppress(Unavailable):  # then it expires

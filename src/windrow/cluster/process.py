@@ -16,6 +16,7 @@ from windrow.signals import STOPS
 
 PATIENCE = 30.0  # seconds for which a shard waits for Redis at its start: that may have died at the same time
 REFUSED = 2  # exit code of a command that did not start
+AWAY = 69  # exit code of a shard that Redis did not answer at its start (EX_UNAVAILABLE of sysexits.h)
 TAKEN = 75  # exit code of a shard that another process has, or whose lease has run out (EX_TEMPFAIL of sysexits.h)
 PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
 LONGEST_LINE = 16 << 10  # bytes of a line that are passed on

@@ -14,7 +14,8 @@ from windrow.cluster import directories
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.neighbours import ShardNeighbours
 from windrow.cluster.redis import job
-from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.client import Absent, RedisClient
+from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.slots import Slots
 from windrow.cluster.redis.wire import RedisTransport
@@ -44,9 +45,7 @@ async def neighbours(directory: Path, options: Config, access: ShardAccess) -> A
     name, count = own.job.name, own.job.shards
     talks = RedisClient(access.url)
     try:
-        await _wait_for(talks, access.patience)
-        await talks.check()
-        job.check(await job.put_back(talks, own.job), own.job, talks.place)
+        await _join(talks, own.job, access.patience)
         transport = RedisTransport(talks, name, count)
         async with _tenure(directory, own, access) as tenure, _slots(own, options, access) as slots:
             yield ShardNeighbours(own.shard, count, transport, directory, slots, run=access.run, tenure=tenure)
@@ -110,11 +109,17 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.wait((running,))
 
 
-async def _wait_for(client: RedisClient, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+async def _join(client: RedisClient, record: ClusterJob, patience: float) -> None:
+    """Check Redis and the job in it; Unavailable if it has not answered for as long as the shard is to wait."""
+    end = time.monotonic() + patience
+    while True:
         try:
-            await client.run(("PING",))
+            await client.check()
+            job.check(await job.put_back(client, record), record, client.place)
             return
-        except Unavailable:
-            await asyncio.sleep(0.1)
+        except (Absent, Unavailable) as error:
+            if not patience:
+                raise
+            if time.monotonic() > end:
+                raise Unavailable(str(error)) from None
+        await asyncio.sleep(0.1)

@@ -116,9 +116,10 @@ class Supervisor:
                 return whole
             if code == process.REFUSED:
                 break
-            self._note(f"shard {number} has died (exit code {code}); it is started again")
-            self._recall()
-            deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
+            if code != process.AWAY:  # the shards that run wait for Redis too, for as long as it takes
+                self._note(f"shard {number} has died (exit code {code}); it is started again")
+                self._recall()
+                deaths = deaths + 1 if self._written(number) < before + PROGRESS else 1
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(process.pause(deaths)):
                     await self._stopping.wait()

@@ -41,6 +41,10 @@ def script(name: str) -> Script:
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
+class Absent(ConfigError):
+    """No server answers at a URL: it may be wrong, or the server may be away."""
+
+
 class _Cancellation:
     """Whether the running task has been cancelled since this was made.
 
@@ -137,7 +141,7 @@ class RedisClient:
         try:
             (found,) = await self.run(("INFO",))
         except Unavailable as error:
-            raise ConfigError(self._explained(error)) from None
+            raise self._explained(error) from None
         if isinstance(found, Exception):
             raise ConfigError(self._refusal(found))
         fields = _fields(found)
@@ -155,15 +159,15 @@ class RedisClient:
             )
         return version
 
-    def _explained(self, error: Unavailable) -> str:
+    def _explained(self, error: Unavailable) -> ConfigError:
         causes = list(_causes(error))
         for cause in causes:
             if isinstance(cause, redis.exceptions.InvalidResponse):
-                return f"the server at {self.place} is not Redis or Valkey; check the URL"
+                return ConfigError(f"the server at {self.place} is not Redis or Valkey; check the URL")
             if isinstance(cause, redis.exceptions.AuthenticationError | redis.exceptions.ResponseError):
-                return self._refusal(cause)
+                return ConfigError(self._refusal(cause))
         why = _brief(causes[0])
-        return f"no Redis answers at {self.place} ({why}); start one with: redis-server, or correct the URL"
+        return Absent(f"no Redis answers at {self.place} ({why}); start one with: redis-server, or correct the URL")
 
     def _refusal(self, error: BaseException) -> str:
         text = _brief(error)
