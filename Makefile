@@ -124,12 +124,13 @@ $(VENV)/installed-spark: $(VENV)/installed-dev
 	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
 	@touch $@
 
-# Database servers for the tests of `windrow store`, and a network disk for those of nodes; 260 MB, so `make test` does
-# without those that are missing.
+# Database servers for the tests of `windrow store`, a network disk for those of nodes, and what builds and runs the
+# container image; 300 MB, so `make test` does without those that are missing.
 $(VENV)/servers: $(BIN)/python
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/system postgresql || echo "no PostgreSQL: its tests are skipped"
 	@{ command -v mariadbd && command -v my_print_defaults; } >/dev/null || sh .ci/system mariadb-server-core mariadb-client-core || echo "no MariaDB: its tests are skipped"
 	@command -v glusterfsd >/dev/null || sh .ci/system glusterfs-server || echo "no GlusterFS: the tests with a network disk are skipped"
+	@{ command -v buildah && command -v debootstrap; } >/dev/null || sh .ci/system buildah debootstrap || echo "no buildah: the tests of the image are skipped"
 	@touch $@
 
 # nginx serves the shared webs, Redis carries links between shards; without them (and without root) the tests that need
