@@ -124,13 +124,24 @@ $(VENV)/installed-spark: $(VENV)/installed-dev
 	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
 	@touch $@
 
-# Database servers for the tests of `windrow store`, a network disk for those of nodes, and what builds and runs the
-# container image; 300 MB, so `make test` does without those that are missing.
+# Database servers and HDFS for the tests of `windrow store`, a network disk for those of nodes, and what builds and runs
+# the container image; 540 MB, so `make test` does without those that are missing. An old pyspark has the NameNode and the
+# DataNode, which newer ones leave out; Debian has what they need besides.
+HADOOP := hadoop-common hadoop-hdfs hadoop-auth hadoop-annotations jetty javax.servlet-api commons-cli commons-codec \
+  commons-collections commons-configuration commons-io commons-lang commons-logging guava protobuf-java netty-all \
+  jackson-core-asl jackson-mapper-asl log4j slf4j-api slf4j-log4j12 htrace-core xmlenc leveldbjni-all httpclient httpcore \
+  jakarta.xml.bind-api jakarta.activation-api
 $(VENV)/servers: $(BIN)/python
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/system postgresql || echo "no PostgreSQL: its tests are skipped"
 	@{ command -v mariadbd && command -v my_print_defaults; } >/dev/null || sh .ci/system mariadb-server-core mariadb-client-core || echo "no MariaDB: its tests are skipped"
 	@command -v glusterfsd >/dev/null || sh .ci/system glusterfs-server || echo "no GlusterFS: the tests with a network disk are skipped"
 	@{ command -v buildah && command -v debootstrap; } >/dev/null || sh .ci/system buildah debootstrap || echo "no buildah: the tests of the image are skipped"
+	@ls /usr/share/java/jersey1-servlet.jar /usr/share/java/commons-daemon.jar /usr/share/java/asm.jar >/dev/null 2>&1 \
+	  || sh .ci/system libjersey1-servlet-java libcommons-daemon-java libasm-java || echo "no Jersey: the tests on HDFS are skipped"
+	@ls build/hadoop/hadoop-hdfs-*.jar >/dev/null 2>&1 || { rm -rf build/hadoop && mkdir -p build/hadoop/new \
+	  && $(PIP) download --no-deps --dest build/hadoop/new pyspark==3.0.1 \
+	  && tar xzf build/hadoop/new/pyspark-3.0.1.tar.gz -C build/hadoop --strip-components 3 --wildcards $(HADOOP:%='*/jars/%-*') \
+	  && rm -r build/hadoop/new; } || { rm -rf build/hadoop; echo "no Hadoop: the tests on HDFS are skipped"; }
 	@touch $@
 
 # nginx serves the shared webs, Redis carries links between shards; without them (and without root) the tests that need

@@ -25,7 +25,20 @@ ROWS = (
     ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
     ("plugins", "rules", "streams", "takedown", "metrics"),
     ("orders", "storage", "shards"),
-    ("urls", "config", "files", "units", "machine", "scripts", "paths", "fingerprints", "coding", "render", "signals"),
+    (
+        "urls",
+        "config",
+        "drivers",
+        "files",
+        "units",
+        "machine",
+        "scripts",
+        "paths",
+        "fingerprints",
+        "coding",
+        "render",
+        "signals",
+    ),
     ("data", "comments"),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}

@@ -25,6 +25,7 @@ from typing import IO, Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
+from windrow import drivers
 from windrow.config import ConfigError
 
 FileSystem = Any  # of fsspec, which has no types
@@ -42,9 +43,11 @@ _LOGIN = re.compile(r"(://[^:/@]*):[^/]*@")
 _ANY_LOGIN = re.compile(r"(://[^:/@]*):.*@")
 _CUT_LOGIN = re.compile(r"://[^:/@]*:(?!\d*[/?#])[^@/?#]*[][/?#].*@")  # not: a port, and "@" somewhere behind it
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
-_DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3", "hdfs": "query"}  # scheme -> extra with the driver
+_DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3", "hdfs": "query", "webhdfs": "hdfs"}  # scheme -> extra
+_HOSTED = ("hdfs", "webhdfs")  # a path in the file system begins behind the host
 _MISSING = (404, 410)  # statuses of http
-_STATE = ("ETag", "LastModified", "Last-Modified", "mtime")  # in what a driver says of a file: they change with it
+# In what a driver says of a file: they change with it
+_STATE = ("ETag", "LastModified", "Last-Modified", "mtime", "modificationTime", "fileId")
 
 
 class RemotePath(msgspec.Struct, frozen=True):
@@ -275,8 +278,17 @@ def is_cut_login(place: str) -> bool:
 
 
 def path(place: str) -> str:
-    """Return the path of a place in its file system: of http the URL itself, of others what follows the scheme."""
+    """Return the path of a place in its file system: of http the URL, of others what follows the scheme or host."""
+    if scheme(place) in _HOSTED:
+        return f"/{place.split('://', 1)[1].partition('/')[2]}"
     return place.partition("://")[2] if scheme(place) not in ("", "http", "https") else place
+
+
+def _address(system: FileSystem, place: str, path: str) -> str:
+    """Return the address of a path in the file system of a place."""
+    if scheme(place) in _HOSTED:  # the driver does not know the host any more
+        return f"{scheme(place)}://{place.split('/', 3)[2]}{path}"
+    return str(system.unstrip_protocol(path))
 
 
 def filesystem(place: str) -> tuple[FileSystem, str]:
@@ -292,7 +304,8 @@ def filesystem(place: str) -> tuple[FileSystem, str]:
         raise ConfigError(f"{place}: reading and writing {name}:// needs another library ({error}); {fix}") from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}; known are for example s3:// and https://") from None
-    return found, str(name_there)
+    drivers.prepare(found)
+    return found, path(place) if name == "webhdfs" else str(name_there)  # its driver cuts a name at "?"
 
 
 def attempt(place: str, action: Callable[[], Any]) -> Any:
@@ -319,8 +332,8 @@ def find(place: str, suffix: str | tuple[str, ...]) -> list[str]:
     if place.endswith(suffix):
         return [place]
     system, folder = filesystem(place)
-    found: Sequence[str] = attempt(place, lambda: system.find(folder))
-    return [str(system.unstrip_protocol(name)) for name in sorted(found) if name.endswith(suffix)]
+    found: Sequence[str] = attempt(place, lambda: drivers.below(system, folder))
+    return [_address(system, place, name) for name in found if name.endswith(suffix)]
 
 
 def for_duckdb(place: str) -> FileSystem:

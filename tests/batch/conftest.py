@@ -7,6 +7,7 @@ from typing import Any
 import fsspec
 import pytest
 
+from tests.hdfs import Hdfs
 from windrow import storage
 
 
@@ -40,3 +41,10 @@ def s3(endpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     storage._system.cache_clear()
     yield system
     fsspec.get_filesystem_class("s3").clear_instance_cache()
+
+
+@pytest.fixture(scope="session")
+def hdfs() -> Iterator[Hdfs]:
+    server = Hdfs()
+    yield server
+    server.close()

@@ -21,7 +21,7 @@ def store(
     to: Annotated[
         str,
         typer.Option(
-            help="postgresql://…, mysql://…, mongodb://…, sqlite:///FILE, s3://BUCKET/FOLDER, hdfs://…, or a "
+            help="postgresql://…, mysql://…, mongodb://…, sqlite:///FILE, s3://BUCKET/FOLDER, webhdfs://…, or a "
             "directory; -: read it from standard input.",
             metavar="URL",
         ),

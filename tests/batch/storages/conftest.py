@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 
 import fsspec
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from tests.batch.storages import servers
 from tests.batch.storages.mongo import MongoServer
 from tests.batch.storages.servers import Database, Server
+from tests.hdfs import Hdfs
+from windrow.batch.storages import folder as folders
 from windrow.batch.storages import objects
 
 Rows = list[dict[str, Any]]
@@ -26,7 +29,7 @@ class Kind(NamedTuple):
     name: str
     url: str
     rows: Callable[[str], Rows]  # of "documents" or "captures", as its own client reads them
-    server: Server | MongoServer | None = None  # that can be killed and started again
+    server: Server | MongoServer | Hdfs | None = None  # that can be killed and started again
 
 
 @pytest.fixture(scope="session")
@@ -69,12 +72,26 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(objects, "_GRACE", 0.0)
 
 
-def of_files(system: Any, folder: str) -> Callable[[str], Rows]:
+def rename_as_hdfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files here get their names as on HDFS: by a rename that is refused if the name is taken."""
+
+    def move(own: object, source: str, target: str) -> None:
+        if Path(target).exists():
+            raise FileExistsError(target)
+        Path(source).rename(target)
+
+    monkeypatch.setattr(folders, "_RENAMED", ())
+    monkeypatch.setattr(LocalFileSystem, "mv", move)
+
+
+def of_files(system: Any, folder: str, written: tuple[str, ...] = ()) -> Callable[[str], Rows]:
+    """`written`: how the names of files end that a process is writing now."""
+
     def contents(kind: str) -> list[bytes]:
         """Read all files; once more if one of them is removed meanwhile."""
         for _ in range(100):
             system.invalidate_cache()
-            paths = [path for path in sorted(system.find(folder)) if f"/{kind}/" in path]
+            paths = [path for path in sorted(system.find(folder)) if f"/{kind}/" in path and not path.endswith(written)]
             assert not [path for path in paths if not path.endswith(".jsonl.gz")], "no half-written file is left"
             with contextlib.suppress(FileNotFoundError):
                 return [gzip.decompress(system.cat_file(path)) for path in paths]
@@ -168,10 +185,19 @@ def _s3(request: pytest.FixtureRequest, path: Path) -> Kind:
     return Kind("s3", f"s3://{bucket}/corpora", of_files(system, f"{bucket}/corpora"))
 
 
+def _webhdfs(request: pytest.FixtureRequest, path: Path) -> Kind:
+    server: Hdfs = request.getfixturevalue("hdfs")
+    folder = f"{uuid.uuid4().hex[:8]} č&#?/corpora"
+    host, _, port = server.web.partition(":")
+    system = fsspec.filesystem("webhdfs", host=host, port=int(port), user="root", skip_instance_cache=True)
+    return Kind("webhdfs", f"{server.url}/{folder}", of_files(system, f"/tests/{folder}", (".new", ".ready")), server)
+
+
 KINDS = {
     "sqlite": _sqlite,
     "directory": _directory,
     "s3": _s3,
+    "webhdfs": _webhdfs,
     "postgresql": _postgresql,
     "mysql": _mysql,
     "mongodb": _mongodb,
@@ -179,6 +205,7 @@ KINDS = {
 }
 
 
+FILES = ("directory", "s3", "webhdfs")  # the kinds that store files
 QUICK = ("sqlite", "directory", "mongo-wire")  # the others run the whole contract in `make test-long`
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.batch.storages.conftest import KINDS, Kind
+from tests.batch.storages.conftest import KINDS, Kind, rename_as_hdfs
 from tests.batch.storages.crawls import GrowingCrawl, growing, sample
 from tests.batch.storages.test_storages import expected, store, texts
 from windrow import cli
-from windrow.batch.storages import feed, objects
+from windrow.batch.storages import feed
 from windrow.batch.storages import run as job
 from windrow.batch.storages.part import alone
 from windrow.config import ConfigError
@@ -80,7 +80,7 @@ def test_a_kill_at_every_step_of_writing_files_loses_and_repeats_nothing(
 ) -> None:
     monkeypatch.setattr(feed, "ROWS", 3)
     if not renamed:
-        monkeypatch.setattr(objects, "_RENAMED", ())
+        rename_as_hdfs(monkeypatch)
     kills = 0
     while True:
         folder = tmp_path / str(kills)
@@ -90,7 +90,12 @@ def test_a_kill_at_every_step_of_writing_files_loses_and_repeats_nothing(
             crawl.purge(sample(4).url)
             crawl.commit([sample(6), sample(7)])
             (crawl.directory / "takedown.txt").write_text(f"{sample(2).url}\n")
-            killed = _dies_at(kills, crawl.directory, target.url)
+            killed = dies_at(
+                kills,
+                crawl.directory,
+                target.url,
+                lambda event, values, url=target.url: bool(values) and str(values[0]).startswith(url),
+            )
             crawl.commit([sample(8)])
             store(crawl.directory, target.url)
             assert texts(target) == expected(9, 2, 4)
@@ -100,15 +105,15 @@ def test_a_kill_at_every_step_of_writing_files_loses_and_repeats_nothing(
     assert kills > 25
 
 
-def _dies_at(step: int, crawl: Path, target: str) -> bool:
-    """Store in a child process, which is killed before this use of a file of the storage; return whether it was."""
+def dies_at(step: int, crawl: Path, target: str, counts: Callable[[str, tuple[object, ...]], bool]) -> bool:
+    """Store in a child process, which is killed before the event of this number that counts; return whether it was."""
     child = os.fork()
     if not child:
         left = step
 
         def hook(event: str, values: tuple[object, ...]) -> None:
             nonlocal left
-            if values and str(values[0]).startswith(target):
+            if counts(event, values):
                 if not left:
                     os.kill(os.getpid(), signal.SIGKILL)
                 left -= 1

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.batch.storages import crawls
-from tests.batch.storages.conftest import Kind
+from tests.batch.storages.conftest import FILES, Kind
 from tests.batch.storages.crawls import growing, sample
 from windrow.batch import storages
 from windrow.batch.storages import run as job
@@ -183,7 +183,7 @@ def test_a_file_that_was_written_without_its_position_does_not_stay(kind: Kind, 
         start = feed.start()
         assert start is not None
         (batch,) = feed.batches(start, lambda url: False)
-        if kind.name in ("directory", "s3"):
+        if kind.name in FILES:
             storage._put("mycrawl", "documents", batch.first, [row.document.encode() for row in batch.documents])  # type: ignore[attr-defined]
         elif kind.name in ("mongodb", "mongo-wire"):
             from windrow.batch.storages import mongodb

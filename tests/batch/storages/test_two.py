@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.batch.storages import crawls
-from tests.batch.storages.conftest import Kind
+from tests.batch.storages.conftest import FILES, Kind
 from tests.batch.storages.crawls import GrowingCrawl, growing, sample
 from tests.batch.storages.test_storages import Killed, expected, store, texts
 from windrow.batch import storages
@@ -130,7 +130,7 @@ def test_a_file_without_a_position_is_gone_before_the_next_writer_writes(kind: K
         crawl.commit([sample(3)])
         two = Writer(kind, crawl)
         assert kind.name.startswith("mongo") or texts(kind) == {}
-        if kind.name in ("directory", "s3"):
+        if kind.name in FILES:
             with pytest.raises(StorageTaken):
                 late.write()
         two.write()

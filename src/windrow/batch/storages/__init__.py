@@ -12,7 +12,7 @@ shard; `run` follows one of them, or all shards of a machine in turn; `held` is 
 
 A storage has five verbs (protocol.py): read the position, write a batch, remove pages, remove all pages, close. Each
 kind is a module: `postgresql`, `mysql` and `sqlite` are dialects of `sql`; `mongodb`; and `objects` for everything that
-fsspec can write: s3://, hdfs://, a directory. Each imports its library when it is opened.
+fsspec can write: s3://, webhdfs://, a directory (files by file: `folder`). Each imports its library when it is opened.
 """
 
 import importlib

@@ -1,44 +1,39 @@
-"""Files on another machine, through fsspec: s3://BUCKET/FOLDER, hdfs://HOST/FOLDER, or a directory here.
+"""Files on another machine, through fsspec: s3://BUCKET/FOLDER, webhdfs://HOST/FOLDER, or a directory here.
 
     FOLDER/CRAWL/documents/FRAME-WRITER.jsonl.gz     the documents from this frame of the log on, as in the corpus
     FOLDER/CRAWL/captures/FRAME-WRITER.jsonl.gz
-    FOLDER/CRAWL/position.json
+    FOLDER/CRAWL/positions/NUMBER.json               the one with the highest number counts
 
-The position is written after the files of its batch. Every process that writes has a random name, which is in the names
-of its files: two processes never write the same file. The position says which writer has which frames, so a file of a
-batch whose position was never written is known as loose. A process that finds such files makes the position its own,
-after which the writer of the file cannot replace it any more, and removes them before it writes. A file appears when it
-is complete.
+A position is written after the files of its batch, under the next number, and only if this number has no file yet: of
+two processes that know the same position, one succeeds. Some older ones are kept, so that the number is not free again
+for a process that read its position long ago; and after the creation, a process looks for a higher one.
+
+Every process that writes has a random name, which is in the names of its files: two processes never write the same
+file. The position says which writer has which frames, so a file of a batch whose position was never written is known as
+loose. A process that finds such files makes the position its own, after which the writer of the file cannot replace it
+any more, and removes them before it writes. A file appears when it is complete.
 """
 
-import contextlib
-import functools
 import gzip
 import re
-import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from windrow import files, storage
-from windrow.batch.storages.protocol import Gone, StorageBatch, StorageLost, StoragePosition, StorageTaken, taken
+from windrow import storage
+from windrow.batch.storages.folder import Folder
+from windrow.batch.storages.protocol import Gone, StorageBatch, StoragePosition, StorageTaken, taken
 from windrow.config import ConfigError
 
-# How a complete file gets its name, by the protocol of the file system: an object is written whole; a file here is
-# renamed over the old one; elsewhere (HDFS) a rename needs a name that is free.
-_WHOLE = ("s3", "s3a", "gs", "gcs", "abfs", "az", "memory")
-_RENAMED = ("file", "local")
-_CONDITIONAL = ("s3", "s3a")  # these compare and replace the position in one step
-_NEW, _READY = ".new", ".ready"  # being written; complete, and newer than the file without this suffix
 _SUFFIX = ".jsonl.gz"
 _NAME = re.compile(r"/(\d+)(?:-([0-9a-f]+))?\.jsonl\.gz$")
-_DOCUMENTS, _CAPTURES = "documents", "captures"
-_GRACE = 2.0  # seconds in which a process that has compared a position replaces it, unless it is stopped meanwhile
-_REFUSED = ("PreconditionFailed", "ConditionalRequestConflict")  # codes of S3: the position is another one
-_UNKNOWN = ("NotImplemented",)  # an older server that speaks the language of S3
+_POSITION = re.compile(r"/(\d+)\.json$")
+_DOCUMENTS, _CAPTURES, _POSITIONS = "documents", "captures", "positions"
+_KEPT = 8  # positions, the last one included
+_GRACE = 2.0  # seconds in which a process that has compared a position writes the next one, unless it is stopped
 
 Writers = tuple[tuple[str, int], ...]  # the name of each, and the first frame that is its own, in the order of time
 
@@ -61,8 +56,8 @@ _row = msgspec.json.Decoder(_Row).decode
 class _KnownPosition(msgspec.Struct):
     """The position of a crawl, as this process has read or written it last."""
 
+    number: int = 0  # of its file; 0: there is none, or that of an older version of Windrow
     data: bytes = b""  # of its file; empty: there is none
-    version: str = ""  # of the file, where the storage has versions
     frame: int = 0
     writers: Writers = ()
 
@@ -80,7 +75,7 @@ class _KnownPosition(msgspec.Struct):
 
 
 class _PositionFile(msgspec.Struct):
-    """What position.json has besides the position itself."""
+    """What the file of a position has besides the position itself."""
 
     crawl: str = ""  # empty: there is no position yet, only a writer
     writers: Writers = ()
@@ -91,47 +86,54 @@ class ObjectStorage:
 
     seconds = 60.0  # a file per minute of a crawl that is followed, not one per second
 
-    def __init__(self, system: Any, folder: str, shown: str) -> None:
-        self._system, self._folder, self._shown = system, folder, shown
-        protocol = system.protocol if isinstance(system.protocol, str) else system.protocol[0]
-        self._whole, self._renamed = protocol in _WHOLE, protocol in _RENAMED
-        self._conditional = protocol in _CONDITIONAL
-        self._writer = secrets.token_hex(4)
+    def __init__(self, system: Any, root: str, shown: str) -> None:
+        self._folder = Folder(system, root, shown)
         self._known: dict[str, _KnownPosition] = {}
 
     def check(self) -> None:
         """Refuse an address that cannot be written, before any document is read."""
-        storage.attempt(self._shown, lambda: self._replace(f"{self._folder}/.windrow", b"windrow store\n"))
+        storage.attempt(self._folder.shown, self._folder.check)
 
     def position(self, crawl: str) -> StoragePosition | None:
-        self._recover(crawl)
-        known = self._known[crawl] = _KnownPosition()
-        if self._conditional:  # before it is read: if it changes meanwhile, the version is too old and not too new
-            known.version = self._version(crawl)
-        known.data = self._read(crawl)
-        try:
-            file = msgspec.json.decode(known.data or b"{}", type=_PositionFile)
-            found = msgspec.json.decode(known.data, type=StoragePosition) if file.crawl else None
-        except ValueError as error:
-            problem = f"{self._shown}: {self._place(crawl)} is damaged ({error})"
-            raise ConfigError(f"{problem}; delete the folder of this crawl") from None
-        known.frame, known.writers = (found.frame if found is not None else 0), file.writers
+        self._folder.recover(*self._folders(crawl, _DOCUMENTS, _CAPTURES, _POSITIONS))
+        known, found = self._latest(crawl)
+        self._known[crawl] = known
         loose = [path for path in self._files(crawl) if not known.owns(path)]
         if loose:
             self._take_over(crawl, loose)
         return found
 
+    def _latest(self, crawl: str) -> tuple[_KnownPosition, StoragePosition | None]:
+        """Return the position as it is now."""
+        known = _KnownPosition(*self._current(crawl))
+        try:
+            file = msgspec.json.decode(known.data or b"{}", type=_PositionFile)
+            found = msgspec.json.decode(known.data, type=StoragePosition) if file.crawl else None
+        except ValueError as error:
+            problem = f"{self._folder.shown}: {self._place(crawl, known.number)} is damaged ({error})"
+            raise ConfigError(f"{problem}; delete the folder of this crawl") from None
+        known.frame, known.writers = (found.frame if found is not None else 0), file.writers
+        return known, found
+
+    def _current(self, crawl: str) -> tuple[int, bytes]:
+        """Return the number and the content of the file that counts."""
+        while True:
+            number = max(self._numbers(crawl), default=0)
+            data = self._folder.read(self._place(crawl, number))
+            if data or not number:
+                return number, data  # otherwise it was removed just now: there are higher ones
+
     def _take_over(self, crawl: str, loose: Sequence[str]) -> None:
         """Let no other process replace the position, then remove the files that one has left without a position."""
         known = self._known[crawl]
-        writers = known.writers_with(self._writer, known.frame + 1)
+        writers = known.writers_with(self._folder.writer, known.frame + 1)
         self._advance(crawl, msgspec.json.encode({**msgspec.json.decode(known.data or b"{}"), "writers": writers}))
         known.writers = writers
-        if not self._conditional:  # a process that has compared already may still replace it
+        if not self._folder.exclusive:  # a process that has compared already may still replace it
             time.sleep(_GRACE)
         self._own(crawl)
         for path in loose:
-            self._delete(path)
+            self._folder.delete(path)
 
     def write(self, batch: StorageBatch) -> None:
         crawl = batch.position.crawl
@@ -142,16 +144,22 @@ class ObjectStorage:
         }
         for kind, lines in rows.items():
             self._put(crawl, kind, batch.first, lines)
-        writers = known.writers_with(self._writer, batch.first)
+        writers = known.writers_with(self._folder.writer, batch.first)
         data = msgspec.json.encode({**msgspec.to_builtins(batch.position), "writers": writers})
         try:
             self._advance(crawl, data)
         except StorageTaken:
-            for kind, lines in rows.items():
-                if lines:
-                    self._delete(self._name(crawl, kind, batch.first))
+            self._withdraw([self._name(crawl, kind, batch.first) for kind, lines in rows.items() if lines], crawl)
             raise
         known.writers, known.frame = writers, batch.position.frame
+
+    def _withdraw(self, paths: Sequence[str], crawl: str) -> None:
+        """Remove what was written before its position was refused; unless it was not: another process may have
+        continued from there before this one could look."""
+        latest, _ = self._latest(crawl)
+        for path in paths:
+            if not latest.owns(path):
+                self._folder.delete(path)
 
     def remove(self, crawl: str, gone: Gone) -> int:
         """Read every file and write those again that have such a page."""
@@ -160,8 +168,7 @@ class ObjectStorage:
         for path in self._files(crawl):
             if not known.owns(path):
                 continue
-            data: bytes = self._tried(functools.partial(self._system.cat_file, path))
-            lines = gzip.decompress(data).splitlines()
+            lines = gzip.decompress(self._folder.read(path)).splitlines()
             left = [line for line in lines if not gone(_row(line).url)]
             if len(left) < len(lines):
                 self._store(path, left)
@@ -171,7 +178,7 @@ class ObjectStorage:
     def clear(self, crawl: str) -> None:
         self._own(crawl)
         for path in self._files(crawl):
-            self._delete(path)
+            self._folder.delete(path)
 
     def close(self) -> None:
         """Nothing is open between two calls."""
@@ -179,56 +186,37 @@ class ObjectStorage:
     def _own(self, crawl: str) -> _KnownPosition:
         """Return what is known of a crawl, if that still holds."""
         known = self._known.setdefault(crawl, _KnownPosition())
-        if self._read(crawl) != known.data:
-            raise taken(self._shown, crawl)
+        if self._current(crawl) != (known.number, known.data):
+            raise taken(self._folder.shown, crawl)
         return known
 
     def _advance(self, crawl: str, data: bytes) -> None:
-        """Replace the position, unless another process has done so."""
-        known, place = self._known[crawl], self._place(crawl)
-        if self._conditional:
-            self._tried(lambda: self._exchange(crawl, data))
-        else:
-            if self._read(crawl) != known.data:
-                raise taken(self._shown, crawl)
-            self._tried(lambda: self._replace(place, data))
-        known.data = data
+        """Write the next position, unless another process has done so."""
+        known = self._known[crawl] if self._folder.exclusive else self._own(crawl)
+        number = known.number + 1
+        if not self._folder.create(self._place(crawl, number), data):
+            raise taken(self._folder.shown, crawl)
+        numbers = self._numbers(crawl)
+        if max(numbers, default=0) > number:  # it was free because it is so old that its file was removed
+            raise taken(self._folder.shown, crawl)
+        known.number, known.data = number, data
+        for old in numbers:
+            if old <= number - _KEPT:
+                self._folder.delete(self._place(crawl, old))
+        if number < _KEPT:
+            self._folder.delete(self._place(crawl, 0))
 
-    def _exchange(self, crawl: str, data: bytes) -> None:
-        known, place = self._known[crawl], self._place(crawl)
-        condition = {"IfMatch": known.version} if known.version else {"IfNoneMatch": "*"}
-        try:
-            answer = self._system.pipe_file(place, data, **condition)
-        except Exception as error:  # the driver makes several of them
-            code = getattr(error.__cause__, "response", {}).get("Error", {}).get("Code", "")
-            if code in _UNKNOWN:
-                self._conditional = False
-                return self._advance(crawl, data)
-            if code not in _REFUSED and not isinstance(error, FileNotFoundError):
-                raise
-            if self._read(crawl) != data:  # the client repeats a request whose answer was lost: then it is ours
-                raise taken(self._shown, crawl) from None
-            answer = {}
-        known.version = answer.get("ETag") or self._version(crawl)
+    def _numbers(self, crawl: str) -> list[int]:
+        names = self._folder.names(*self._folders(crawl, _POSITIONS))
+        return [int(found[1]) for found in map(_POSITION.search, names) if found is not None]
 
-    def _version(self, crawl: str) -> str:
-        self._tried(self._system.invalidate_cache)
-        try:
-            return str(self._tried(lambda: self._system.info(self._place(crawl))).get("ETag", ""))
-        except FileNotFoundError:
-            return ""
-
-    def _read(self, crawl: str) -> bytes:
-        try:
-            return bytes(self._tried(lambda: self._system.cat_file(self._place(crawl))))
-        except FileNotFoundError:
-            return b""
-
-    def _place(self, crawl: str) -> str:
-        return f"{self._folder}/{crawl}/position.json"
+    def _place(self, crawl: str, number: int) -> str:
+        """Return the path of a position; 0: that of older versions of Windrow, which had one file and replaced it."""
+        place = f"{self._folder.root}/{crawl}"
+        return f"{place}/{_POSITIONS}/{number:010}.json" if number else f"{place}/position.json"
 
     def _name(self, crawl: str, kind: str, first: int) -> str:
-        return f"{self._folder}/{crawl}/{kind}/{first:010}-{self._writer}{_SUFFIX}"
+        return f"{self._folder.root}/{crawl}/{kind}/{first:010}-{self._folder.writer}{_SUFFIX}"
 
     def _put(self, crawl: str, kind: str, first: int, lines: list[bytes]) -> None:
         if lines:
@@ -237,66 +225,15 @@ class ObjectStorage:
     def _store(self, path: str, lines: Sequence[bytes]) -> None:
         """Write a file; without lines there must be none."""
         if not lines:
-            return self._delete(path)
-        data = gzip.compress(b"\n".join(lines) + b"\n", 3, mtime=0)
-        self._tried(lambda: self._replace(path, data))
+            return self._folder.delete(path)
+        self._folder.replace(path, gzip.compress(b"\n".join(lines) + b"\n", 3, mtime=0))
 
-    def _delete(self, path: str) -> None:
-        self._tried(self._system.invalidate_cache)
-        with contextlib.suppress(FileNotFoundError):
-            self._tried(lambda: self._system.rm_file(path))
-
-    def _replace(self, path: str, data: bytes) -> None:
-        if self._whole:
-            self._system.pipe_file(path, data)
-            return
-        self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        own = f"{path}.{self._writer}{_NEW}"
-        try:
-            if self._renamed:
-                files.write(Path(own), data)  # fsspec does not sync
-                Path(own).replace(path)
-                files.sync_directory(Path(path).parent)
-                files.sync_directory(Path(path).parent.parent)
-                return
-            self._system.pipe_file(own, data)
-            self._system.mv(own, f"{path}{_READY}")
-            self._finish(path)
-        except FileNotFoundError:  # another process has taken it for that of a dead one
-            raise StorageLost(f"{self._shown}: another process has removed {own}") from None
-
-    def _finish(self, path: str) -> None:
-        if self._system.exists(path):
-            self._system.rm_file(path)
-        self._system.mv(f"{path}{_READY}", path)
-
-    def _recover(self, crawl: str) -> None:
-        """Finish or undo the replacement that a kill has interrupted."""
-        if self._whole:
-            return
-        folder = f"{self._folder}/{crawl}"
-        places = [f"{folder}/{_DOCUMENTS}", f"{folder}/{_CAPTURES}"]
-        found = [path for place in places for path in self._tried(functools.partial(self._system.find, place))]
-        found += self._tried(lambda: self._system.find(folder, maxdepth=1))
-        for path in found:
-            if path.endswith(_NEW):
-                self._delete(path)
-            elif path.endswith(_READY):
-                self._tried(functools.partial(self._finish, path.removesuffix(_READY)))
+    def _folders(self, crawl: str, *kinds: str) -> list[str]:
+        return [f"{self._folder.root}/{crawl}/{kind}" for kind in kinds]
 
     def _files(self, crawl: str) -> list[str]:
-        self._tried(self._system.invalidate_cache)
-        folders = [f"{self._folder}/{crawl}/{kind}" for kind in (_DOCUMENTS, _CAPTURES)]
-        found = [path for folder in folders for path in self._tried(functools.partial(self._system.find, folder))]
-        return sorted(path for path in found if _NAME.search(path))
-
-    def _tried(self, action: Callable[[], Any]) -> Any:
-        try:
-            return action()
-        except (FileNotFoundError, ConfigError):
-            raise
-        except Exception as error:  # each driver has its own exceptions
-            raise StorageLost(f"{self._shown} is lost: {storage.describe(error)[:300]}") from None
+        found = self._folder.names(*self._folders(crawl, _DOCUMENTS, _CAPTURES))
+        return [path for path in found if _NAME.search(path)]
 
 
 def _parts(path: str) -> tuple[int, str]:
