@@ -4,9 +4,15 @@ import asyncio
 import sys
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from tests.redisserver import needs_redis, serve
 from windrow import config
 from windrow.cluster import directories, process
+from windrow.crawl.ending import Ending
+from windrow.data import Counts
+from windrow.log import Tally
 
 
 def test_the_url_of_redis_is_not_among_the_arguments_that_every_user_sees(tmp_path: Path) -> None:
@@ -42,6 +48,28 @@ def test_a_line_of_any_length_does_not_end_the_wait_for_a_process() -> None:
     notes: list[str] = []
     assert asyncio.run(main()) == 7
     assert notes == ["first", "x" * process.LONGEST_LINE, "last"]
+
+
+@pytest.mark.parametrize(
+    ("program", "ends"),
+    [
+        ("print(shown)", True),
+        ("print('a judge\\n{'); print({}); print(shown); print('}\\nof the user')", True),
+        ("print('a judge of the user')", False),
+        ("pass", False),
+    ],
+)
+def test_the_ending_of_a_shard_is_found_among_what_code_of_the_user_prints(program: str, ends: bool) -> None:
+    ending = Ending("done", 1.0, Tally(finished={"ok": 2}), Counts())
+    shown = msgspec.json.format(msgspec.json.encode(ending)).decode()
+
+    async def main() -> tuple[int, Ending | None]:
+        pipe = asyncio.subprocess.PIPE
+        words = [sys.executable, "-c", f"shown = {shown!r}\n{program}"]
+        started = await asyncio.create_subprocess_exec(*words, stdout=pipe, stderr=pipe)
+        return await process.ShardProcess(started, print).wait()
+
+    assert asyncio.run(main()) == (0, ending if ends else None)
 
 
 @needs_redis
