@@ -152,6 +152,25 @@ def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> Non
         assert_whole(directory, world)
 
 
+def test_shards_whose_supervisor_is_killed_record_what_they_have_requested(tmp_path: Path) -> None:
+    """Nobody reads their notes any more, and their Redis is dead too."""
+    with World(seed=63, pages=40, hosts=3, domains=True, kinds=("slow",), slow=3.0) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "crawl.commit_seconds=30")
+        process = start(directory, "--shards", "2")
+        while not any(one.host.startswith("slow") for one in world.requests()):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        shards = children(process.pid)["shard"]
+        process.kill()
+        process.communicate()
+        end = time.monotonic() + 100
+        while any(Path(f"/proc/{pid}").exists() for pid in shards):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        requested = {one.url for one in world.requests() if one.path != "/robots.txt"}
+        assert requested <= {url for one in crawled(directory) for url in truth.committed(one)}
+
+
 def test_ctrl_c_before_the_shards_are_ready_stops_them_all_the_same(tmp_path: Path) -> None:
     with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
