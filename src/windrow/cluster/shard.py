@@ -44,8 +44,7 @@ async def neighbours(directory: Path, options: Config, access: ShardAccess) -> A
     name, count = own.job.name, own.job.shards
     talks = RedisClient(access.url)
     try:
-        await _wait_for(talks, access.patience)
-        await talks.check()
+        await (_until_usable(talks, access.patience) if access.patience else talks.check())
         job.check(await job.put_back(talks, own.job), own.job, talks.place)
         transport = RedisTransport(talks, name, count)
         async with _tenure(directory, own, access) as tenure, _slots(own, options, access) as slots:
@@ -110,11 +109,14 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.wait((running,))
 
 
-async def _wait_for(client: RedisClient, seconds: float) -> None:
+async def _until_usable(client: RedisClient, seconds: float) -> None:
+    """Wait for Redis. Unavailable if that takes longer: another start may succeed, and the shard is not refused."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
         try:
-            await client.run(("PING",))
+            await client.examine()
             return
         except Unavailable:
+            if time.monotonic() >= end:
+                raise
             await asyncio.sleep(0.1)
