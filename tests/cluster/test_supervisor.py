@@ -285,6 +285,23 @@ def divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+def test_if_no_host_has_ever_answered_shards_without_a_url_do_not_wait_for_ever(
+    divided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = msgspec.json.encode(Ending("offline", 1.0, Tally(), Counts())).decode()
+
+    async def act(place: Path, url: str, words: list[str], note: Callable[[str], None]) -> ShardProcess:
+        program = f"print({ending!r})" if place.name == "002" else "import time; time.sleep(600)"
+        return ShardProcess(
+            await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE, stderr=PIPE), note
+        )
+
+    monkeypatch.setattr(process, "start", act)
+    monkeypatch.setattr(supervisor, "LAST", 0.01)
+    found = asyncio.run(asyncio.wait_for(supervisor.Supervisor(divided, "", [], print).run(), 60))
+    assert found.why == "offline" and len(found.shards) == 1
+
+
 async def until(condition: Callable[[], bool], act: asyncio.Event) -> None:
     while not condition():
         await asyncio.sleep(0.01)

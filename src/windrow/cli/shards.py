@@ -112,6 +112,8 @@ def crawl_all(directory: Path, number: int, given: list[str], service: Service, 
         lines.write(LogLine("info", "end", f"all shards have ended ({ending.why})", figures))
     else:
         show_ending(directory, ending, ENDINGS)
+    if ending.why == "offline":
+        raise typer.Exit(1)
     if not stored:
         note_rest(directory, service.store)
         raise typer.Exit(2)

@@ -21,7 +21,7 @@ TAKEN = 75  # exit code of a shard that another process has, or whose lease has 
 PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
 LONGEST_LINE = 16 << 10  # bytes of a line that are passed on
 REDIS = "WINDROW_REDIS"  # the variable of the environment with the URL of Redis
-_OBJECT = re.compile(rb"^\{\n(?: .*\n)*\}$", re.MULTILINE)  # as `--json` prints it: the lines within are indented
+_OBJECT = re.compile(rb"^\{(?:.*|\n(?: .*\n)*)\}$", re.MULTILINE)  # in one line, or as `--json` prints it: indented
 _PDEATHSIG = 1  # of prctl
 
 

@@ -57,7 +57,7 @@ class Supervisor:
         self._done: set[int] = set()  # shards that have seen the end, and wait until the others have
         self._over: set[int] = set()  # shards that are not started again
         self._stir = asyncio.Event()  # set, and replaced, when one of these changes
-        self._limit = ""  # of all shards together, which one has seen to be reached
+        self._limit = ""  # of all shards together, which one has seen to be reached; or "offline"
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
@@ -159,9 +159,10 @@ class Supervisor:
     def _ended(self, ending: Ending, before: Ending | None) -> Ending:
         """Return the ending of a shard, with what earlier processes of it have done.
 
-        Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it.
+        Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it. If no
+        host of any shard has ever answered, those without a URL would wait for ever.
         """
-        if ending.why in LIMITS and not self._limit:
+        if ending.why in (*LIMITS, "offline") and not self._limit:
             self._limit = ending.why
             asyncio.get_running_loop().call_later(LAST, self._interrupt)
             self._stirred()
