@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import msgspec
 import pytest
 
 from tests import crashing, truth
-from tests.redisserver import needs_redis
+from tests.redisserver import needs_redis, serve
 from tests.world import World
 from windrow import config
 from windrow.cluster import directories, process, supervisor
@@ -152,23 +153,25 @@ def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> Non
         assert_whole(directory, world)
 
 
-def test_shards_whose_supervisor_is_killed_record_what_they_have_requested(tmp_path: Path) -> None:
-    """Nobody reads their notes any more, and their Redis is dead too."""
-    with World(seed=63, pages=40, hosts=3, domains=True, kinds=("slow",), slow=3.0) as world:
-        directory = truth.prepare(tmp_path / "crawl", world, "crawl.commit_seconds=30")
-        process = start(directory, "--shards", "2")
-        while not any(one.host.startswith("slow") for one in world.requests()):
+def test_a_copy_of_a_crawl_directory_is_not_crawled_beside_it(tmp_path: Path) -> None:
+    """Both would request every host, and no shard would see the end."""
+    with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world, serve() as server:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=1")
+        process = start(directory, "--shards", "2", "--redis", server.url)
+        while not (directory / "shards").exists() or finished(directory) < 10:
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
-        shards = children(process.pid)["shard"]
-        process.kill()
-        process.communicate()
-        end = time.monotonic() + 100
-        while any(Path(f"/proc/{pid}").exists() for pid in shards):
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        requested = {one.url for one in world.requests() if one.path != "/robots.txt"}
-        assert requested <= {url for one in crawled(directory) for url in truth.committed(one)}
+        copied = Path(shutil.copytree(directory, tmp_path / "copy", ignore=shutil.ignore_patterns("lock", "*.lock")))
+        before = finished(copied)
+        refused = crashing.run(["crawl", str(copied), "--redis", server.url])
+        assert refused.code == 2 and "has the same job as" in refused.err, refused
+        assert finished(copied) == before
+        crashing.kill(process)
+        while crashing.run(["status", str(directory), "--json"]).json["running"]:  # its shards end cleanly
+            time.sleep(0.1)
+        words = ["crawl", str(directory), "--redis", server.url, "--set", "fetch.delay=0.01"]
+        assert crashing.run(words).code == 0
+        assert_whole(directory, world)
 
 
 def test_ctrl_c_before_the_shards_are_ready_stops_them_all_the_same(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from windrow.cluster import directories, process
 from windrow.cluster.messages import Standing
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.leases import RENEWAL, SECONDS
+from windrow.cluster.redis.runlease import RunLease
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
@@ -77,6 +79,8 @@ class Supervisor:
         began = time.monotonic()
         async with contextlib.AsyncExitStack() as stack:
             url = self._url or await stack.enter_async_context(redis_server())
+            if self._url:
+                await stack.enter_async_context(self._leased(url))
             watching = asyncio.create_task(self._watch(url))
             stack.callback(watching.cancel)
             found = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
@@ -84,6 +88,48 @@ class Supervisor:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
         return JobEnding(self._why(endings), time.monotonic() - began, endings)
+
+    @contextlib.asynccontextmanager
+    async def _leased(self, url: str) -> AsyncIterator[None]:
+        """Have the job during the block. ConfigError: a copy of this directory is being crawled."""
+        record = directories.read(self._places[0])
+        assert record is not None
+        client = RedisClient(url)
+        lease = RunLease(client, record.job.name, self._places[0].parents[1])
+        try:
+            await self._take(lease)
+            keeping = asyncio.create_task(self._keep(lease))
+            try:
+                yield
+            finally:
+                keeping.cancel()
+                await asyncio.wait((keeping,))
+                with contextlib.suppress(Unavailable):
+                    await lease.give()
+        finally:
+            await client.close()
+
+    async def _take(self, lease: RunLease) -> None:
+        """Take the lease; wait until that of a machine that has died expires."""
+        end = time.monotonic() + SECONDS + RENEWAL
+        while not self._stopping.is_set():
+            with contextlib.suppress(Unavailable):
+                holder = await lease.take()
+                if holder is None:
+                    return
+                if holder.is_here or time.monotonic() > end:
+                    raise lease.refusal(holder)
+            await asyncio.sleep(0.2)
+
+    async def _keep(self, lease: RunLease) -> None:
+        """Renew the lease. Stop if another process has taken it: this one was stopped for long, or Redis emptied."""
+        while True:
+            await asyncio.sleep(RENEWAL)
+            with contextlib.suppress(Unavailable):
+                holder = await lease.take()
+                if holder is not None:
+                    self._note(f"{lease.refusal(holder)}; this one stops")
+                    return self.stop()
 
     def _why(self, endings: Sequence[Ending]) -> str:
         others = sorted({ending.why for ending in endings} - {"done"})
