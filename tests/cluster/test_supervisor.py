@@ -135,6 +135,17 @@ def test_a_directory_that_was_crawled_without_shards_is_not_divided(tmp_path: Pa
         assert refused.code == 2 and "was crawled without shards" in refused.err
 
 
+def test_without_a_redis_server_nothing_is_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with World(seed=62, pages=3, hosts=1, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world)
+        before = sorted(directory.iterdir())
+        process = start(directory, "--shards", "2")
+        _, err = process.communicate(timeout=100)
+    assert process.returncode == 2 and "there is no redis-server here" in err
+    assert sorted(directory.iterdir()) == before
+
+
 def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> None:
     with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")

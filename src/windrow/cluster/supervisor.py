@@ -239,15 +239,21 @@ def describe(standings: Sequence[Standing], count: int) -> str:
     return f"{busy} of {count} shards at work: {finished:,} URLs finished, {waiting:,} waiting, {rate:,.0f} per second"
 
 
-@contextlib.asynccontextmanager
-async def redis_server() -> AsyncIterator[str]:
-    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
+def redis_program() -> str:
+    """Return the program of a Redis server; ConfigError if there is none."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if program is None:
         raise ConfigError(
             "shards need Redis, and there is no redis-server here; "
             "install it (Debian: apt install redis-server), or give the URL of another with --redis"
         )
+    return program
+
+
+@contextlib.asynccontextmanager
+async def redis_server() -> AsyncIterator[str]:
+    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
+    program = redis_program()
     with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
         place = Path(made, "redis")
         server = await _start_redis(program, place)
