@@ -4,9 +4,17 @@ import asyncio
 import sys
 from pathlib import Path
 
-from tests.redisserver import needs_redis, serve
+import msgspec
+import pytest
+
+from tests.redisserver import Server, needs_redis, serve
 from windrow import config
-from windrow.cluster import directories, process
+from windrow.cluster import directories, process, shard
+from windrow.cluster.shard import ShardAccess
+from windrow.cluster.transport import Unavailable
+from windrow.crawl.ending import Ending
+from windrow.data import Counts
+from windrow.log import Tally
 
 
 def test_the_url_of_redis_is_not_among_the_arguments_that_every_user_sees(tmp_path: Path) -> None:
@@ -44,6 +52,28 @@ def test_a_line_of_any_length_does_not_end_the_wait_for_a_process() -> None:
     assert notes == ["first", "x" * process.LONGEST_LINE, "last"]
 
 
+@pytest.mark.parametrize(
+    ("program", "ends"),
+    [
+        ("print(shown)", True),
+        ("print('a judge\\n{'); print({}); print(shown); print('}\\nof the user')", True),
+        ("print('a judge of the user')", False),
+        ("pass", False),
+    ],
+)
+def test_the_ending_of_a_shard_is_found_among_what_code_of_the_user_prints(program: str, ends: bool) -> None:
+    ending = Ending("done", 1.0, Tally(finished={"ok": 2}), Counts())
+    shown = msgspec.json.format(msgspec.json.encode(ending)).decode()
+
+    async def main() -> tuple[int, Ending | None]:
+        pipe = asyncio.subprocess.PIPE
+        words = [sys.executable, "-c", f"shown = {shown!r}\n{program}"]
+        started = await asyncio.create_subprocess_exec(*words, stdout=pipe, stderr=pipe)
+        return await process.ShardProcess(started, print).wait()
+
+    assert asyncio.run(main()) == (0, ending if ends else None)
+
+
 @needs_redis
 def test_a_server_that_refuses_to_write_at_the_start_of_a_shard_gets_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text('[identity]\ncontact = "https://example.org/bot"\n')
@@ -60,3 +90,27 @@ def test_a_server_that_refuses_to_write_at_the_start_of_a_shard_gets_one_sentenc
         code = asyncio.run(main(server.url))
     assert code not in (0, process.REFUSED), "the supervisor starts it again"
     assert len(notes) == 1 and "refuses to work: " in notes[0]
+
+
+@needs_redis
+def test_a_shard_waits_for_a_replica_that_becomes_the_master(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text('[identity]\ncontact = "https://example.org/bot"\n')
+    (tmp_path / "seeds.txt").write_text("http://a.example/\n")
+    place = directories.prepare(tmp_path, config.load(tmp_path / "crawl.toml"), 1)[0]
+
+    async def enter(url: str, patience: float) -> None:
+        async with shard.neighbours(place, config.load(place / "crawl.toml"), ShardAccess(url, patience)):
+            pass
+
+    async def promote(server: Server) -> None:
+        waiting = asyncio.create_task(enter(server.url, 60.0))
+        await asyncio.sleep(0)
+        server.command("REPLICAOF", "NO", "ONE")
+        await waiting
+
+    with serve("--replicaof", "127.0.0.1 1") as server:
+        with pytest.raises(Unavailable, match="is a replica of"):  # not refused: another start may succeed
+            asyncio.run(enter(server.url, 0.001))
+        asyncio.run(promote(server))
+    with pytest.raises(Unavailable, match="does not answer"):
+        asyncio.run(enter(server.url, 0.001))

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,17 @@ def test_a_directory_that_was_crawled_without_shards_is_not_divided(tmp_path: Pa
         assert refused.code == 2 and "was crawled without shards" in refused.err
 
 
+def test_without_a_redis_server_nothing_is_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with World(seed=62, pages=3, hosts=1, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world)
+        before = sorted(directory.iterdir())
+        process = start(directory, "--shards", "2")
+        _, err = process.communicate(timeout=100)
+    assert process.returncode == 2 and "there is no redis-server here" in err
+    assert sorted(directory.iterdir()) == before
+
+
 def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> None:
     with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")
@@ -149,6 +161,27 @@ def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> Non
         assert json.loads(out)["why"] == "stopped"
         assert not any(Path(f"/proc/{pid}").exists() for pids in started.values() for pid in pids)
         assert crashing.run(["crawl", str(directory), "--set", "fetch.delay=0.01"]).code == 0
+        assert_whole(directory, world)
+
+
+def test_a_copy_of_a_crawl_directory_is_not_crawled_beside_it(tmp_path: Path) -> None:
+    """Both would request every host, and no shard would see the end."""
+    with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world, serve() as server:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=1")
+        process = start(directory, "--shards", "2", "--redis", server.url)
+        while not (directory / "shards").exists() or finished(directory) < 10:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        copied = Path(shutil.copytree(directory, tmp_path / "copy", ignore=shutil.ignore_patterns("lock", "*.lock")))
+        before = finished(copied)
+        refused = crashing.run(["crawl", str(copied), "--redis", server.url])
+        assert refused.code == 2 and "has the same job as" in refused.err, refused
+        assert finished(copied) == before
+        crashing.kill(process)
+        while crashing.run(["status", str(directory), "--json"]).json["running"]:  # its shards end cleanly
+            time.sleep(0.1)
+        words = ["crawl", str(directory), "--redis", server.url, "--set", "fetch.delay=0.01"]
+        assert crashing.run(words).code == 0
         assert_whole(directory, world)
 
 
@@ -233,7 +266,14 @@ def test_a_shard_that_redis_does_not_answer_at_its_start_is_tried_as_long_as_it_
     with World(seed=66, pages=12, hosts=3, domains=True, kinds=()) as world, serve() as redis:
         directory = truth.prepare(tmp_path / "crawl", world)
         directories.prepare(directory, config.load(directory / "crawl.toml"), 1)
-        redis.kill()
+        begin = process.start
+
+        async def lose(place: Path, url: str, words: list[str], say: Callable[[str], None]) -> ShardProcess:
+            if not notes:
+                redis.kill()
+            return await begin(place, url, words, say)
+
+        monkeypatch.setattr(process, "start", lose)
         monkeypatch.setattr(supervisor, "DEATHS", 1)
         monkeypatch.setattr(process, "PATIENCE", 0.2)
         monkeypatch.setattr(process, "PAUSE", 0.01)
@@ -246,7 +286,7 @@ def test_a_shard_that_redis_does_not_answer_at_its_start_is_tried_as_long_as_it_
 
         made = supervisor.Supervisor(directory, redis.url, ["--set", "identity.contact=x@example.org"], note)
         assert asyncio.run(made.run()).why == "done"
-        assert all("no Redis answers" in text for text in notes[:2]), notes
+        assert all("does not answer" in text for text in notes[:2]), notes
         assert not any("has died" in text for text in notes)
         assert_whole(directory, world)
 
@@ -289,6 +329,23 @@ def divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directories.prepare(directory, config.load(directory / "crawl.toml"), 3)
     monkeypatch.setattr(process, "PAUSE", 0.01)
     return directory
+
+
+def test_if_no_host_has_ever_answered_shards_without_a_url_do_not_wait_for_ever(
+    divided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = msgspec.json.encode(Ending("offline", 1.0, Tally(), Counts())).decode()
+
+    async def act(place: Path, url: str, words: list[str], note: Callable[[str], None]) -> ShardProcess:
+        program = f"print({ending!r})" if place.name == "002" else "import time; time.sleep(600)"
+        return ShardProcess(
+            await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE, stderr=PIPE), note
+        )
+
+    monkeypatch.setattr(process, "start", act)
+    monkeypatch.setattr(supervisor, "LAST", 0.01)
+    found = asyncio.run(asyncio.wait_for(supervisor.Supervisor(divided, "", [], print).run(), 60))
+    assert found.why == "offline" and len(found.shards) == 1
 
 
 async def until(condition: Callable[[], bool], act: asyncio.Event) -> None:

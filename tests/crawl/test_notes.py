@@ -1,9 +1,15 @@
 """crawl.log keeps the notes of a run, is bounded, and never disturbs the crawl."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests import crashing, truth
+from tests.world import World
 from windrow.crawl import notes
 from windrow.crawl.notes import Notes
 
@@ -67,3 +73,21 @@ def test_control_characters_reach_neither_screen_nor_file(tmp_path: Path) -> Non
     voice.open(tmp_path)
     voice.say("red \x1b[31m\nline")
     assert shown == ["red ?[31m?line"] and said(tmp_path) == ["red ?[31m?line"]
+
+
+@pytest.mark.parametrize("words", [["--verbose"], ["--verbose", "--log-json"]])
+def test_a_reader_that_has_gone_does_not_end_a_crawl(words: list[str], tmp_path: Path) -> None:
+    """The program behind a pipe was killed."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        with World(seed=61, pages=12, hosts=2, domains=True, kinds=()) as world:
+            directory = truth.prepare(tmp_path / "crawl", world)
+            command = [sys.executable, "-m", "windrow.cli", "crawl", str(directory), "--json", *words]
+            environment = {**os.environ, "PYTHONPATH": f"{crashing.ROOT}:{crashing.ROOT / 'src'}"}
+            ended = subprocess.run(
+                command, cwd=crashing.ROOT, env=environment, stdout=subprocess.PIPE, stderr=writes, timeout=280
+            )
+    finally:
+        os.close(writes)
+    assert ended.returncode == 0 and json.loads(ended.stdout)["why"] == "done"

@@ -3,6 +3,7 @@
 The form holds for the process: also for a note that a library of ours prints, and for the error that ends it.
 """
 
+import contextlib
 import datetime
 import re
 import sys
@@ -43,7 +44,7 @@ def are_json() -> bool:
 def note(text: str) -> None:
     """Print a line; above a bar, which replaces the stream meanwhile. A line of a shard has a level of its own."""
     if _fields is None:
-        sys.stderr.write(f"{text}\n")
+        _print(text)
         return
     found = _RELAYED.fullmatch(text)
     if found is None:
@@ -58,14 +59,18 @@ def relay(text: str, **fields: str) -> None:
     if own is None:
         write(LogLine("warning", "note", printable(text), fields))
     else:
-        sys.stderr.write(
-            msgspec.json.encode({**own, **{key: fields[key] for key in fields.keys() - own}}).decode() + "\n"
-        )
+        _print(msgspec.json.encode({**own, **{key: fields[key] for key in fields.keys() - own}}).decode())
 
 
 def write(line: LogLine) -> None:
     """Print a line for programs."""
-    sys.stderr.write(encoded(line, _fields or {}, datetime.datetime.now(datetime.UTC)) + "\n")
+    _print(encoded(line, _fields or {}, datetime.datetime.now(datetime.UTC)))
+
+
+def _print(line: str) -> None:
+    """Print a line. If nobody reads it any more, or the disk of the reader is full, the command continues without."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{line}\n")
 
 
 def encoded(line: LogLine, fields: Mapping[str, str], now: datetime.datetime) -> str:

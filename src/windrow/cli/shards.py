@@ -112,6 +112,8 @@ def crawl_all(directory: Path, number: int, given: list[str], service: Service, 
         lines.write(LogLine("info", "end", f"all shards have ended ({ending.why})", figures))
     else:
         show_ending(directory, ending, ENDINGS)
+    if ending.why == "offline":
+        raise typer.Exit(1)
     if not stored:
         note_rest(directory, service.store)
         raise typer.Exit(2)
@@ -124,8 +126,10 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
     if any(status.is_running(place) for place in directories.shards(directory)):
         raise ConfigError(f"{directory} is being crawled already; stop it first with: {command('stop', directory)}")
-    if service.redis:
-        asyncio.run(load_cluster("redis.client").check(service.redis))  # before the number of shards is fixed
+    if service.redis:  # before the number of shards is fixed
+        asyncio.run(load_cluster("redis.client").check(service.redis))
+    else:
+        supervisors.redis_program()
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
     arguments += ["--log-json"] if lines.are_json() else []

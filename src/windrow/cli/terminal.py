@@ -112,9 +112,17 @@ Settings = Annotated[
 out = Console(highlight=False, soft_wrap=True, markup=False)
 
 
+class _Notes(Console):
+    """A console that says nothing more when nobody reads it. The library's own would end the process at once, also that
+    of a shard that stops cleanly because its supervisor was killed."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 def notes() -> Console:
     """Return a console on standard error, made when it is needed: a test may replace the stream."""
-    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+    return _Notes(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 def note(text: str) -> None:

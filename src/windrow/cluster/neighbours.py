@@ -20,7 +20,7 @@ from windrow.cluster.tenure import Tenure
 from windrow.cluster.transport import Transport
 from windrow.crawl import recover
 from windrow.crawl.neighbours import Addresses
-from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Task
+from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Reason, Task
 from windrow.frontier import Gate, Territory
 
 BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
@@ -55,6 +55,7 @@ class ShardNeighbours:
         self._gate: AddressGate | None = None
         self._tenure = tenure  # None: no other machine sees this directory
         self.apart = False
+        self.reached = False
         self._ended: tuple[int, ...] = ()
         self._slow = pace.factor(count)
         self._rest = RESTING[0]
@@ -107,6 +108,8 @@ class ShardNeighbours:
         reply = self._courier.reply
         assert reply is not None
         self._progress.heard(reply.standings, self._exchange.incarnation)
+        others = [standing for shard, standing in reply.standings.items() if shard != self.territory.shard]
+        self.reached = self.reached or any(messages.by_name(one.reasons).get(Reason.OK.value) for one in others)
         self._errands.heard({sender: hello.errands for sender, hello in reply.hellos.items()})
         self._answers = self._errands.answered(told for ack in reply.acks.values() for told in ack.told)
 

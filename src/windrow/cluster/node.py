@@ -284,7 +284,8 @@ class ClusterNode:
 
     def _note(self, kind: Kind, text: str, job: str = "", shard: int = -1) -> None:
         made = events.make(self._options.name, kind, text, job, shard)
-        self._show(made)
+        with contextlib.suppress(OSError):  # its reader has ended, or has a full disk: the shards continue
+            self._show(made)
         if job:
             self._events.append(made)
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,6 +22,7 @@ TAKEN = 75  # exit code of a shard that another process has, or whose lease has 
 PAUSE, LONGEST = 1.0, 10.0  # seconds before a shard is started again: after its first death, doubled; at most
 LONGEST_LINE = 16 << 10  # bytes of a line that are passed on
 REDIS = "WINDROW_REDIS"  # the variable of the environment with the URL of Redis
+_OBJECT = re.compile(rb"^\{(?:.*|\n(?: .*\n)*)\}$", re.MULTILINE)  # in one line, or as `--json` prints it: indented
 _PDEATHSIG = 1  # of prctl
 
 
@@ -47,7 +49,7 @@ class ShardProcess:
         assert self._process.stdout is not None
         output, _ = await asyncio.gather(self._process.stdout.read(), self._relay())
         code = await self._process.wait()
-        return code, msgspec.json.decode(output, type=Ending) if code == 0 else None
+        return code, ending_in(output) if code == 0 else None
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -93,6 +95,15 @@ async def lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
         rest = rest[:LONGEST_LINE]
     if rest:
         yield _text(rest)
+
+
+def ending_in(output: bytes) -> Ending | None:
+    """Return the ending that a process has printed; None if it has not. Code of the user, such as a judge, may have
+    printed anything before and behind it."""
+    for found in reversed(_OBJECT.findall(output)):
+        with contextlib.suppress(msgspec.MsgspecError):
+            return msgspec.json.decode(found, type=Ending)
+    return None
 
 
 def _text(line: bytes) -> str:

@@ -14,7 +14,7 @@ from windrow.cluster import directories
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.neighbours import ShardNeighbours
 from windrow.cluster.redis import job
-from windrow.cluster.redis.client import Absent, RedisClient
+from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.leases import ShardLeases
 from windrow.cluster.redis.slots import Slots
@@ -110,16 +110,13 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def _join(client: RedisClient, record: ClusterJob, patience: float) -> None:
-    """Check Redis and the job in it; Unavailable if it has not answered for as long as the shard is to wait."""
+    """Check Redis and the job in it. Unavailable if that takes longer: another start may succeed."""
     end = time.monotonic() + patience
     while True:
         try:
-            await client.check()
-            job.check(await job.put_back(client, record), record, client.place)
-            return
-        except (Absent, Unavailable) as error:
-            if not patience:
+            await (client.examine() if patience else client.check())
+            return job.check(await job.put_back(client, record), record, client.place)
+        except Unavailable:
+            if time.monotonic() >= end:
                 raise
-            if time.monotonic() > end:
-                raise Unavailable(str(error)) from None
         await asyncio.sleep(0.1)

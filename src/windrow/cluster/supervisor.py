@@ -24,6 +24,8 @@ from windrow.cluster import directories, process
 from windrow.cluster.messages import Standing
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.leases import RENEWAL, SECONDS
+from windrow.cluster.redis.runlease import RunLease
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
@@ -57,7 +59,7 @@ class Supervisor:
         self._done: set[int] = set()  # shards that have seen the end, and wait until the others have
         self._over: set[int] = set()  # shards that are not started again
         self._stir = asyncio.Event()  # set, and replaced, when one of these changes
-        self._limit = ""  # of all shards together, which one has seen to be reached
+        self._limit = ""  # of all shards together, which one has seen to be reached; or "offline"
 
     def stop(self) -> None:
         """Ask every shard for a clean end; asked twice, they give up the requests in flight."""
@@ -77,6 +79,8 @@ class Supervisor:
         began = time.monotonic()
         async with contextlib.AsyncExitStack() as stack:
             url = self._url or await stack.enter_async_context(redis_server())
+            if self._url:
+                await stack.enter_async_context(self._leased(url))
             watching = asyncio.create_task(self._watch(url))
             stack.callback(watching.cancel)
             found = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
@@ -84,6 +88,55 @@ class Supervisor:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
         endings = [ending for ending in found if ending is not None]
         return JobEnding(self._why(endings), time.monotonic() - began, endings)
+
+    @contextlib.asynccontextmanager
+    async def _leased(self, url: str) -> AsyncIterator[None]:
+        """Have the job during the block. ConfigError: a copy of this directory is being crawled."""
+        record = directories.read(self._places[0])
+        assert record is not None
+        client = RedisClient(url)
+        lease = RunLease(client, record.job.name, self._places[0].parents[1])
+        try:
+            await self._take(lease)
+            keeping = asyncio.create_task(self._keep(lease))
+            try:
+                yield
+            finally:
+                keeping.cancel()
+                await asyncio.wait((keeping,))
+                with contextlib.suppress(Unavailable):
+                    await lease.give()
+        finally:
+            await client.close()
+
+    async def _take(self, lease: RunLease) -> None:
+        """Take the lease; wait until that of a machine that has died expires."""
+        end = time.monotonic() + SECONDS + RENEWAL
+        said = ""
+        while not self._stopping.is_set():
+            try:
+                holder = await lease.take()
+                if holder is None:
+                    return
+                if holder.is_here or time.monotonic() > end:
+                    raise lease.refusal(holder)
+                waiting = f"process {holder.pid} on {holder.host} has this job; waiting, because it may have died"
+            except Unavailable as error:
+                waiting = f"{error}; the crawl begins when it does"
+            if waiting != said:
+                self._note(waiting)
+                said = waiting
+            await asyncio.sleep(0.2)
+
+    async def _keep(self, lease: RunLease) -> None:
+        """Renew the lease. Stop if another process has taken it: this one was stopped for long, or Redis emptied."""
+        while True:
+            await asyncio.sleep(RENEWAL)
+            with contextlib.suppress(Unavailable):
+                holder = await lease.take()
+                if holder is not None:
+                    self._note(f"{lease.refusal(holder)}; this one stops")
+                    return self.stop()
 
     def _why(self, endings: Sequence[Ending]) -> str:
         others = sorted({ending.why for ending in endings} - {"done"})
@@ -160,9 +213,10 @@ class Supervisor:
     def _ended(self, ending: Ending, before: Ending | None) -> Ending:
         """Return the ending of a shard, with what earlier processes of it have done.
 
-        Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it.
+        Let the other shards end too, if a limit of all is reached: they see it themselves, unless Redis lost it. If no
+        host of any shard has ever answered, those without a URL would wait for ever.
         """
-        if ending.why in LIMITS and not self._limit:
+        if ending.why in (*LIMITS, "offline") and not self._limit:
             self._limit = ending.why
             asyncio.get_running_loop().call_later(LAST, self._interrupt)
             self._stirred()
@@ -193,15 +247,21 @@ def describe(standings: Sequence[Standing], count: int) -> str:
     return f"{busy} of {count} shards at work: {finished:,} URLs finished, {waiting:,} waiting, {rate:,.0f} per second"
 
 
-@contextlib.asynccontextmanager
-async def redis_server() -> AsyncIterator[str]:
-    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
+def redis_program() -> str:
+    """Return the program of a Redis server; ConfigError if there is none."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if program is None:
         raise ConfigError(
             "shards need Redis, and there is no redis-server here; "
             "install it (Debian: apt install redis-server), or give the URL of another with --redis"
         )
+    return program
+
+
+@contextlib.asynccontextmanager
+async def redis_server() -> AsyncIterator[str]:
+    """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
+    program = redis_program()
     with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
         place = Path(made, "redis")
         server = await _start_redis(program, place)

@@ -216,7 +216,8 @@ class Crawl:
     def _network_changed(self, since: float, resigned: bool) -> None:
         self._recorder.commits.note_offline(since)
         self.note(network.describe(since) or "the wait for the network is over")
-        if resigned and self._fresh and not self.tally.captures:  # rather than close every host
+        reached = self._neighbours is not None and self._neighbours.reached  # then the hosts of this shard are gone
+        if resigned and self._fresh and not self.tally.captures and not reached:  # rather than close every host
             return self.stop("offline")
         self._wake.set()
 

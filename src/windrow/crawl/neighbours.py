@@ -45,6 +45,8 @@ class Neighbours(OtherShards, Permit, Protocol):
     async def call(self, idle: bool, counts: Counts, made: Made) -> float: ...  # talk; seconds until the next call
     @property
     def elsewhere(self) -> Made: ...  # what the other shards have made, as far as they have said so
+    @property
+    def reached(self) -> bool: ...  # whether another shard has ever got a page
     def errands(self) -> list[Task]: ...  # well-known files that other shards need, each once
     def tell(self, answer: Capture | Failure) -> None: ...  # the answer to one of these
     def answers(self) -> list[Capture | Failure]: ...  # to what `territory.asked` holds

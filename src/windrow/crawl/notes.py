@@ -78,10 +78,11 @@ class Notes:
         self._write(text)
 
     def _show(self, level: str, event: str, text: str, figures: Mapping[str, str | float] | None = None) -> None:
-        if self._program is not None:
-            self._program(LogLine(level, event, printable(text), figures or {}))
-        else:
-            self._echo(printable(text))
+        with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: crawl.log has it
+            if self._program is not None:
+                self._program(LogLine(level, event, printable(text), figures or {}))
+            else:
+                self._echo(printable(text))
 
     def _write(self, text: str) -> None:
         line = f"{moment(time.time())}  {printable(text)}\n"

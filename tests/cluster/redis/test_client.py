@@ -3,8 +3,12 @@
 import asyncio
 import contextlib
 import re
+import shutil
+import socket
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +147,62 @@ def test_a_server_that_is_not_redis_is_named() -> None:
 def test_a_server_that_only_looks_like_redis_is_named() -> None:
     with answering(b"+OK\r\n", info("# Server\r\n")) as url, pytest.raises(ConfigError, match="is not Redis or Valkey"):
         check(url)
+
+
+NEW = "redis_version:7.2.4\r\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (NEW, "is not Redis or Valkey"),  # without a run id, every connection would look like another server
+        (f"{NEW}run_id:abc\r\nredis_mode:sentinel\r\n", "runs as a sentinel, which keeps no data"),
+        (f"{NEW}run_id:abc\r\nserver_mode:cluster\r\n", "runs as a cluster"),
+        (f"{NEW}run_id:abc\r\nrole:slave\r\nmaster_host:r\r\nmaster_port:9\r\n", "is a replica of r:9"),
+    ],
+)
+def test_a_server_of_another_kind_is_refused(fields: str, sentence: str) -> None:
+    with answering(b"+OK\r\n", info(f"# Server\r\n{fields}")) as url, pytest.raises(ConfigError, match=sentence):
+        check(url)
+
+
+@needs_redis
+def test_a_cluster_and_a_replica_are_refused() -> None:
+    with serve("--cluster-enabled", "yes") as server, pytest.raises(ConfigError, match="runs as a cluster"):
+        check(server.url)
+    with serve("--replicaof", "127.0.0.1 1") as server:
+        with pytest.raises(ConfigError, match=r"a replica of 127\.0\.0\.1:1"):
+            check(server.url)
+        server.command("REPLICAOF", "NO", "ONE")
+        assert check(server.url)
+
+
+@needs_redis
+@pytest.mark.parametrize("rules", [("~*", "+@all", "-@scripting"), ("~other:*", "+@all"), ("~*", "+@all", "-info")])
+def test_a_user_that_may_not_do_what_is_needed_is_refused(rules: tuple[str, ...]) -> None:
+    with serve() as server:
+        server.command("ACL", "SETUSER", "bob", "on", ">pw", *rules)
+        with pytest.raises(ConfigError, match="cannot be used"):
+            check(server.url.replace("unix://", "unix://bob:pw@"))
+        server.command("ACL", "SETUSER", "bob", "resetkeys", "~windrow:*", "+@all")
+        assert check(server.url.replace("unix://", "unix://bob:pw@"))
+
+
+@needs_redis
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here, which makes the certificate")
+def test_a_server_with_a_certificate_of_its_own_is_used_with_the_file_of_the_authority(tmp_path: Path) -> None:
+    key, own = tmp_path / "key", tmp_path / "crt"
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(own)]
+    words += ["-subj", "/CN=a", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(words, check=True, capture_output=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["--tls-port", str(port), "--tls-cert-file", str(own), "--tls-key-file", str(key)]
+    with serve(*options, "--tls-ca-cert-file", str(own), "--tls-auth-clients", "no"):
+        url = f"rediss://127.0.0.1:{port}"
+        with pytest.raises(ConfigError, match=r"certificate .* cannot be verified .*: rediss://.*\?ssl_ca_certs="):
+            check(url)
+        assert check(f"{url}?ssl_ca_certs={own}")
 
 
 def test_a_server_that_is_too_old_is_named_with_its_version() -> None:

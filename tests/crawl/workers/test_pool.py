@@ -436,6 +436,16 @@ def test_a_judge_of_the_user_runs_in_a_worker(tmp_path: Path) -> None:
     assert answer.verdict.scores["own"] == 2.0
 
 
+def test_what_a_judge_of_the_user_prints_is_not_mixed_with_what_the_crawl_prints_for_programs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = "from windrow.judge import Ruling\ndef judge(page, facts):\n    print('HERE')\n    return Ruling()\n"
+    (tmp_path / "loud_judge.py").write_text(source)
+    refine([b"<p>one page"], Config(judge=JudgeOptions(judges=(f"{tmp_path}/loud_judge:judge",))))
+    printed = capfd.readouterr()
+    assert printed.out == "" and "HERE" in printed.err
+
+
 def test_a_mapped_model_does_not_count_as_memory_of_a_worker(tmp_path: Path) -> None:
     model = tmp_path / "topic.bin"
     with model.open("wb") as file:

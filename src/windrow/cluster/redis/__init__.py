@@ -15,6 +15,7 @@ of a job are on one of them, so that scripts may use several.
 | `lease:K` | string | fencing number and holder of shard K; expires |
 | `fences` | hash | by shard: the last fencing number |
 | `lease-era`, `lease-hush` | string | as `epoch`, for leases; while there is a hush, only holders get their leases |
+| `run` | string | the process of `windrow crawl` that runs the job, without nodes; expires |
 | `slots` | hash | by address: holder, wait, queue; see `scripts/slots.lua` |
 | `calls` | hash | by process: number of its last call about slots; lower ones are refused; proves that it is alive |
 | `era` | string | as `epoch`, for slots |

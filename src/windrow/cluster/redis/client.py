@@ -9,7 +9,8 @@ import functools
 import hashlib
 import importlib.resources
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import hiredis
@@ -18,11 +19,14 @@ from redis.asyncio.connection import AbstractConnection, Connection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from windrow.cluster.redis.keys import JOBS
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 
 OLDEST = (6, 2)  # of Redis: XTRIM MINID, and ranges that exclude their first message
 CONNECT, ANSWER = 2.0, 5.0  # seconds
+_TRIAL = "return redis.call('EXISTS', KEYS[1])"  # whether scripts may run here, and use our keys
+_AUTHORITY = "ssl_ca_certs"  # a parameter of the URL, as the library calls it
 
 Command = tuple[str | bytes | int, ...]
 _pack: Callable[[Command], bytes] = hiredis.pack_command  # type: ignore[assignment]  # its stub: a tuple of one
@@ -39,10 +43,6 @@ class Script(NamedTuple):
 def script(name: str) -> Script:
     text = (importlib.resources.files(__package__) / "scripts" / f"{name}.lua").read_text("utf-8")
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
-
-
-class Absent(ConfigError):
-    """No server answers at a URL: it may be wrong, or the server may be away."""
 
 
 class _Cancellation:
@@ -139,35 +139,54 @@ class RedisClient:
     async def check(self) -> str:
         """Return the version of the server; ConfigError if it cannot be used. Only for the start of a command."""
         try:
-            (found,) = await self.run(("INFO",))
+            return await self.examine()
         except Unavailable as error:
-            raise self._explained(error) from None
+            raise ConfigError(self._explained(error)) from None
+
+    async def examine(self) -> str:
+        """Return the version of the server. ConfigError: it can never be used; Unavailable: not now."""
+        try:
+            found, tried = await self.run(("INFO",), ("EVAL", _TRIAL, 1, JOBS))
+        except Unavailable as error:
+            if self._refused(error):
+                raise ConfigError(self._explained(error)) from None
+            raise
         if isinstance(found, Exception):
             raise ConfigError(self._refusal(found))
         fields = _fields(found)
-        version = fields.get("redis_version", "")
-        if not version:
-            raise ConfigError(f"the server at {self.place} is not Redis or Valkey; check the URL")
-        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-            oldest = ".".join(map(str, OLDEST))
-            raise ConfigError(f"Redis {version} at {self.place} is too old; use Redis {oldest} or newer, or Valkey")
-        policy = fields.get("maxmemory_policy", "noeviction")
-        if policy != "noeviction" and fields.get("maxmemory", "0") != "0":
-            raise ConfigError(
-                f"Redis at {self.place} evicts keys when its memory is full ({policy}), also those that keep two "
-                "shards from one address; give it the option: maxmemory-policy noeviction"
+        wrong = _unsuitable(fields, self.place)
+        if wrong:
+            raise ConfigError(wrong)
+        if fields.get("role") == "slave":  # it may become the master
+            followed = f"{fields.get('master_host', '?')}:{fields.get('master_port', '?')}"
+            raise Unavailable(
+                f"Redis at {self.place} is a replica of {followed}, which takes no orders; write that into the URL"
             )
-        return version
+        if isinstance(tried, Exception):
+            raise ConfigError(self._refusal(tried))
+        return fields["redis_version"]
 
-    def _explained(self, error: Unavailable) -> ConfigError:
+    def _refused(self, error: Unavailable) -> bool:
+        """Return whether a server has answered, and never will in another way."""
+        kinds = (redis.exceptions.InvalidResponse, redis.exceptions.AuthenticationError, redis.exceptions.ResponseError)
+        return any(isinstance(cause, kinds) for cause in _causes(error))
+
+    def _explained(self, error: Unavailable) -> str:
         causes = list(_causes(error))
         for cause in causes:
             if isinstance(cause, redis.exceptions.InvalidResponse):
-                return ConfigError(f"the server at {self.place} is not Redis or Valkey; check the URL")
+                return f"the server at {self.place} is not Redis or Valkey; check the URL"
             if isinstance(cause, redis.exceptions.AuthenticationError | redis.exceptions.ResponseError):
-                return ConfigError(self._refusal(cause))
+                return self._refusal(cause)
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return (
+                    f"the certificate of Redis at {self.place} cannot be verified ({cause.verify_message}); "
+                    f"name the file of its authority in the URL: rediss://HOST:6379?{_AUTHORITY}=/PATH/ca.crt"
+                )
+        if not causes:
+            return str(error)
         why = _brief(causes[0])
-        return Absent(f"no Redis answers at {self.place} ({why}); start one with: redis-server, or correct the URL")
+        return f"no Redis answers at {self.place} ({why}); start one with: redis-server, or correct the URL"
 
     def _refusal(self, error: BaseException) -> str:
         text = _brief(error)
@@ -175,10 +194,35 @@ class RedisClient:
             return f"Redis at {self.place} has no password; leave it out of the URL: redis://HOST:6379"
         if isinstance(error, redis.exceptions.AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
             return (
-                f"Redis at {self.place} refuses the password ({text}); "
-                "write it into the URL: redis://:PASSWORD@HOST:6379"
+                f"Redis at {self.place} refuses the password ({text}); write it into the URL: "
+                "redis://:PASSWORD@HOST:6379, or redis://USER:PASSWORD@HOST:6379"
             )
         return f"Redis at {self.place} cannot be used ({text}); correct the URL, or the configuration of that server"
+
+
+def _unsuitable(fields: Mapping[str, str], place: str) -> str:
+    """Return what is wrong with a server that says this of itself; empty if nothing is."""
+    version = fields.get("redis_version", "")
+    if not version or not fields.get("run_id"):  # without it, no loss would be noticed
+        return f"the server at {place} is not Redis or Valkey; check the URL"
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        return f"Redis {version} at {place} is too old; use Redis {oldest} or newer, or Valkey"
+    mode = fields.get("redis_mode") or fields.get("server_mode", "standalone")
+    if mode != "standalone":
+        return (
+            f"Redis at {place} runs as a {mode}, and keys that belong together would be on several servers; "
+            "use a single server, without the option cluster-enabled"
+            if mode == "cluster"
+            else f"Redis at {place} runs as a {mode}, which keeps no data; write the server of the data into the URL"
+        )
+    policy = fields.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction" and fields.get("maxmemory", "0") != "0":
+        return (
+            f"Redis at {place} evicts keys when its memory is full ({policy}), also those that keep two "
+            "shards from one address; give it the option: maxmemory-policy noeviction"
+        )
+    return ""
 
 
 async def check(url: str) -> None:

@@ -92,6 +92,7 @@ def _start(fds: list[int]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [*PROGRAM, str(os.getpid()), *map(str, fds)],
             stdin=subprocess.DEVNULL,
+            stdout=2,  # what code of the user prints must not be mixed with what the crawl prints for programs
             pass_fds=fds,
             env={**os.environ, **_MALLOC, "PYTHONPATH": path},
         )
