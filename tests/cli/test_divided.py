@@ -45,6 +45,8 @@ def test_status_and_report_work_on_the_shards_that_are_here_and_name_the_others(
     assert "2 shards" in crashing.run(["status", str(job)]).out
     report = crashing.run(["report", str(job)])
     assert report.code == 0 and report.err.startswith(missing) and (job / "report" / "index.html").exists()
+    numbers = crashing.run(["report", str(job), "--json"]).json
+    assert numbers["name"] == "news" and numbers["seen"] == both.json["seen"]
 
 
 def test_a_job_whose_shards_are_all_here_gets_no_note(crawled: Path, tmp_path: Path) -> None:
