@@ -284,6 +284,20 @@ def test_shards_of_a_paused_job_are_shown_as_paused(server: Server, crawl: Path)
     assert shown.count("paused") == 4 and "at work" not in shown
 
 
+def test_the_table_of_shards_fits_a_screen_and_the_reasons_stand_below_it(server: Server, crawl: Path) -> None:
+    create(server, crawl, "--shards", "32")
+    standings = {shard: Standing(1, waiting=12_345_678, finished=12_345_678, rate=1234.5) for shard in range(32)}
+    announce(server, standings, node("crawler-17", {"news": [0, 1]}), node("two", {}))
+    for shard in range(2, 30):
+        run(server, lambda registry, shard=shard: registry.settle("news", shard, "home-two"))
+    run(server, lambda registry: registry.leave("two"))
+    shown = windrow(server, "status", "news", "--shards").out.splitlines()
+    rows = [line for line in shown if line.strip()[:1].isdigit() and ": " not in line]
+    assert len(rows) == 32 and max(map(len, rows)) <= 80 and sum("not running" in row for row in rows) == 30
+    (reason,) = [line for line in shown if "its data directory is that of node two" in line]
+    assert reason.startswith("  2-29: ")
+
+
 def test_a_shard_that_has_ended_has_no_rate_until_it_speaks_again(server: Server, crawl: Path) -> None:
     create(server, crawl)
     announce(server, {0: Standing(7, ended=(7, 1, 1, 1), rate=900.0)}, node("one", {"news": [0]}))

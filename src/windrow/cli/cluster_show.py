@@ -110,7 +110,7 @@ def status(job: Any, each: bool) -> None:
     if each:
         out.print("")
         _each(job)
-    elif job.state not in ("done", "stopped", "limit", "crawl"):
+    if each or job.state not in ("done", "stopped", "limit", "crawl"):
         _absent(job.each)
     if job.limit:
         raised = f"windrow cluster set {job.name} crawl.max_{job.limit}=N"
@@ -139,7 +139,7 @@ def _each(job: Any) -> None:
     rows = []
     for one in job.each:
         seen = f"{span(one.seen)} ago" if one.seen is not None else "-"
-        state = one.why or ("idle" if one.idle else _at_work(job))
+        state = "not running" if not one.running else "idle" if one.idle else _at_work(job)
         numbers = (f"{one.finished:,}", f"{one.waiting:,}", f"{one.rate:,.1f}")
         rows.append((str(one.shard), one.node or "-", seen, *numbers, state))
     table(head, rows)
