@@ -1,5 +1,8 @@
 """The shard of a domain never changes, and the log says what was exchanged."""
 
+import json
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from tests.logs import frame, url
 from windrow import shards
 from windrow.data import Exchanged, Task, Watermark
+from windrow.shards import JobIdentity
 
 
 @pytest.mark.parametrize(
@@ -82,3 +86,21 @@ def test_the_earliest_number_that_was_given_again_counts() -> None:
 @given(st.text(), st.integers(1, 4096))
 def test_every_domain_has_a_shard(domain: str, count: int) -> None:
     assert 0 <= shards.shard_of(domain, count) < count
+
+
+def test_a_command_for_a_shard_is_that_for_all_shards(tmp_path: Path) -> None:
+    alone, whole = tmp_path / "alone", tmp_path / "whole"
+    one = whole / "shards" / "001"
+    one.mkdir(parents=True)
+    record = {"name": "wwhole-12ab", "id": "12ab", "shards": 2}
+    for place, number in ((whole, -1), (one, 1)):
+        (place / "job.json").write_text(json.dumps({"job": record, "shard": number}))
+    assert shards.command("resume", alone) == f"windrow resume {alone}"
+    assert shards.command("set", one) == shards.command("set", whole) == f"windrow set {whole}"
+    (whole / "state.json").touch()
+    assert shards.command("resume", one) == shards.command("resume", whole) == "windrow cluster resume wwhole-12ab"
+
+
+def test_the_name_that_windrow_crawl_makes_is_shown_without_its_id() -> None:
+    assert JobIdentity("12ab", "wwhole-12ab", 2).title == "whole"
+    assert JobIdentity("12ab", "weather", 2).title == "weather"

@@ -25,6 +25,12 @@ class JobIdentity(msgspec.Struct, frozen=True):
     name: str
     shards: int
 
+    @property
+    def title(self) -> str:
+        """The name that an operator knows. `windrow crawl` makes a unique one of the name of the directory."""
+        made = self.name.removesuffix(f"-{self.id}")
+        return self.name if made == self.name else made.removeprefix("w")
+
 
 class ShardIdentity(msgspec.Struct, frozen=True):
     """Whose shard a directory is."""
@@ -64,6 +70,14 @@ def whole(directory: Path) -> Path:
     """Return the directory of the crawl that a directory is a shard of; the directory itself if it is none."""
     above = directory.absolute().parent
     return above.parent if above.name == "shards" and is_divided(above.parent) else directory
+
+
+def command(verb: str, directory: Path) -> str:
+    """Return how the command begins with which an operator steers a crawl: all shards together, if it has some."""
+    home, known = whole(directory), identity(directory)
+    if known is not None and (home / "state.json").exists():
+        return f"windrow cluster {verb} {known.job.name}"
+    return f"windrow {verb} {home}"
 
 
 def shard_of(domain: str, shards: int) -> int:

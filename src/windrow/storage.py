@@ -38,6 +38,7 @@ BLOCKS = 3  # of a file that stay in memory
 FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)  # repeating does not help
 
 ESCAPES = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D"
+DATABASES = "and in windrow store the databases postgresql://, mysql://, mongodb:// and sqlite:///"
 _DATABASES = ("postgresql", "postgres", "mysql", "mariadb", "mongodb", "mongodb+srv")
 _LOGIN = re.compile(r"(://[^:/@]*):[^/]*@")
 _ANY_LOGIN = re.compile(r"(://[^:/@]*):.*@")
@@ -303,7 +304,7 @@ def filesystem(place: str) -> tuple[FileSystem, str]:
         fix = f"install it with: pip install 'windrow-corpus[{extra}]'"
         raise ConfigError(f"{place}: reading and writing {name}:// needs another library ({error}); {fix}") from None
     except ValueError as error:
-        raise ConfigError(f"{place}: {error}; known are for example s3:// and https://") from None
+        raise ConfigError(f"{place}: {error}; known are for example s3:// and https://, {DATABASES}") from None
     drivers.prepare(found)
     return found, path(place) if name == "webhdfs" else str(name_there)  # its driver cuts a name at "?"
 

@@ -245,7 +245,13 @@ def test_the_lease_of_a_shard_is_a_sign_of_life(server: Server, crawl: Path) -> 
         ({}, [node("one", {})], "a node takes it soon"),
         ({2: "home-one"}, [node("one", {}, draining=True)], "drained: one"),
         ({2: "lost"}, [node("one", {})], "no node alive has its data directory (id lost)"),
-        ({2: "home-two"}, [node("one", {}), node("two", {})], "its data directory is that of node two on h"),
+        (
+            {2: "home-two"},
+            [node("one", {}), node("two", {})],
+            "its data directory is that of node two on h, silent for",
+        ),
+        ({}, [node("one", {}, refused={"news": "no room in DIR"})], "node one says: no room in DIR"),
+        ({}, [node("one", {}, refused={"news": "no"}), node("three", {})], "a node takes it soon"),
     ],
 )
 def test_a_shard_that_runs_nowhere_says_why(
@@ -257,6 +263,45 @@ def test_a_shard_that_runs_nowhere_says_why(
     for shard, home in homes.items():
         run(server, lambda registry, shard=shard, home=home: registry.settle("news", shard, home))
     assert status(server)["each"][2]["why"].startswith(why)
+
+
+def test_a_shard_that_waits_for_a_node_which_has_left_names_that_node(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    announce(server, {}, node("one", {}), node("two", {}))
+    run(server, lambda registry: registry.settle("news", 2, "home-two"))
+    run(server, lambda registry: registry.leave("two"))
+    why = status(server)["each"][2]["why"]
+    assert why.startswith("its data directory is that of node two on h, which left ") and why.endswith("start it again")
+    assert [one["name"] for one in windrow(server, "nodes", "--json").json] == ["one"]
+    assert "there is no node 'two'" in windrow(server, "drain", "two").err
+
+
+def test_shards_of_a_paused_job_are_shown_as_paused(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    announce(server, {0: Standing(1, waiting=5)}, node("one", {"news": [0, 1]}))
+    assert windrow(server, "pause", "news").code == 0
+    shown = windrow(server, "status", "news", "--shards").out
+    assert shown.count("paused") == 4 and "at work" not in shown
+
+
+def test_the_table_of_shards_fits_a_screen_and_the_reasons_stand_below_it(server: Server, crawl: Path) -> None:
+    create(server, crawl, "--shards", "32")
+    standings = {shard: Standing(1, waiting=12_345_678, finished=12_345_678, rate=1234.5) for shard in range(32)}
+    announce(server, standings, node("crawler-17", {"news": [0, 1]}), node("two", {}))
+    for shard in range(2, 30):
+        run(server, lambda registry, shard=shard: registry.settle("news", shard, "home-two"))
+    run(server, lambda registry: registry.leave("two"))
+    shown = windrow(server, "status", "news", "--shards").out.splitlines()
+    rows = [line for line in shown if line.strip()[:1].isdigit() and ": " not in line]
+    assert len(rows) == 32 and max(map(len, rows)) <= 80 and sum("not running" in row for row in rows) == 30
+    (reason,) = [line for line in shown if "its data directory is that of node two" in line]
+    assert reason.startswith("  2-29: ")
+
+
+def test_a_shard_that_has_ended_has_no_rate_until_it_speaks_again(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    announce(server, {0: Standing(7, ended=(7, 1, 1, 1), rate=900.0)}, node("one", {"news": [0]}))
+    assert status(server)["rate"] == 0.0
 
 
 def test_the_end_of_a_job_is_seen_until_a_shard_starts_again(server: Server, crawl: Path) -> None:
@@ -375,6 +420,8 @@ def test_events_are_shown_for_people_and_programs(server: Server, crawl: Path) -
     assert "three  shard 2  a note" in text and "{'other': 'version'}" in text
     (line,) = windrow(server, "logs", "news", "--node", "two", "--json").out.splitlines()
     assert json.loads(line)["kind"] == "joined"
+    nobody = windrow(server, "logs", "news", "--node", "nobody")
+    assert nobody.out == "" and "node nobody has no part in the last 4 events of news" in nobody.err
 
 
 def test_events_are_followed_while_redis_starts_again(server: Server, crawl: Path) -> None:

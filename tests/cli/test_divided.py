@@ -45,6 +45,8 @@ def test_status_and_report_work_on_the_shards_that_are_here_and_name_the_others(
     assert "2 shards" in crashing.run(["status", str(job)]).out
     report = crashing.run(["report", str(job)])
     assert report.code == 0 and report.err.startswith(missing) and (job / "report" / "index.html").exists()
+    numbers = crashing.run(["report", str(job), "--json"]).json
+    assert numbers["name"] == "news" and numbers["seen"] == both.json["seen"]
 
 
 def test_a_job_whose_shards_are_all_here_gets_no_note(crawled: Path, tmp_path: Path) -> None:
@@ -243,3 +245,11 @@ def test_a_crawl_with_shards_that_runs_is_not_started_again(crawled: Path, tmp_p
         refused = crashing.run(["crawl", str(job)])
     assert refused.code == 2 and refused.err.count("\n") == 1
     assert f"{job} is being crawled already; stop it first with: windrow stop {job}\n" in refused.err
+
+
+def test_a_crawl_that_would_be_refused_is_not_divided(tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").touch()
+    (tmp_path / "seeds.txt").write_text("http://away.example/\n")
+    done = crashing.run(["crawl", str(tmp_path), "--shards", "2"])
+    assert done.code == 2 and done.err.startswith("windrow: no contact is set") and done.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.toml", "seeds.txt"]

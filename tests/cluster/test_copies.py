@@ -48,3 +48,15 @@ def test_the_record_of_a_shard_that_is_damaged_is_named(damaged: bytes, tmp_path
 def test_a_shard_that_does_not_know_what_it_has_got_gets_everything_again(damaged: bytes, tmp_path: Path) -> None:
     (tmp_path / forward.FILE).write_bytes(damaged)
     assert forward.read(tmp_path) == Forwarded()
+
+
+def test_the_directory_of_a_job_or_of_a_crawl_is_no_data_directory(tmp_path: Path) -> None:
+    job_place = write(tmp_path)
+    with pytest.raises(ConfigError, match=f"is the directory of a job; .*: --dir {tmp_path}$"):
+        copies.home(job_place)
+    crawl = tmp_path / "crawl"
+    crawl.mkdir()
+    (crawl / "crawl.toml").touch()
+    with pytest.raises(ConfigError, match="is the directory of a crawl; give another --dir"):
+        copies.home(crawl)
+    assert not list(tmp_path.rglob(copies.HOME))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.redisserver import needs_redis, serve
+from windrow import orders
 from windrow.cluster import copies, fence, forward
 from windrow.cluster.held import HeldShard, Holdings
 from windrow.cluster.redis import job
@@ -69,3 +70,30 @@ def test_no_shard_begins_where_the_disk_of_the_node_is_not_mounted_any_more(tmp_
     problem = f"{tmp_path / 'disk'} is not the directory that the node began with; is its disk mounted?"
     assert noted == [f"it cannot be started: {problem}"] * 2
     assert not list((tmp_path / "disk").iterdir())
+
+
+def test_orders_are_named_when_they_are_carried_out_and_not_before(tmp_path: Path) -> None:
+    copies.home(tmp_path)
+    local = copies.write(tmp_path, RECORD, SPEC, JobState("run", 1))
+    local.orders = [ClusterOrder(7, "set", "fetch.delay=3\n"), ClusterOrder(9, "add", "http://a.example/\n")]
+    local.place(0).mkdir(parents=True)
+    noted: list[str] = []
+
+    async def main(url: str) -> None:
+        registry = Registry(RedisClient(url))
+        holdings = Holdings(registry, url, "one", lambda kind, text, job="", shard=-1: noted.append(text))
+        process: Any = None
+        holdings.shards["news", 0] = HeldShard(local, 0, fence=5, process=process, started=0.0)
+        done: dict[int, int] = {}
+        try:
+            for left in (2, 1, 0):  # orders that the crawl has not taken yet
+                for path in sorted((local.place(0) / orders.DIRECTORY).glob("*.json"))[: -left or None]:
+                    path.unlink()
+                await holdings.forward(lambda key: done.get(0, 0))
+                done.update(await registry.done("news"))
+        finally:
+            await registry.client.close()
+
+    with serve() as server:
+        asyncio.run(main(server.url))
+    assert noted == ["it has carried out set fetch.delay=3", "it has carried out add 1 URL"]

@@ -1,5 +1,6 @@
 """The numbers of a report, from small crawls made by hand."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,21 @@ def test_pages_on_the_takedown_list_count_without_their_text_and_their_hosts_are
     assert found.richest == [] and [site.name for site in whole.richest] == ["rich.de", "some.at"]
     assert "rich.de" not in str(found) and "(takedown)" in [site.name for site in found.costliest]
     assert [share.name for share in found.languages] == ["eng"], "only the text of a page that is not listed"
+
+
+def test_shards_of_one_crawl_are_counted_together(tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    alone = read(crawls.german(tmp_path / "alone"))
+    whole = tmp_path / "whole"
+    for number in range(2):
+        (place := whole / "shards" / f"{number:03}").mkdir(parents=True)
+        crawls.german(place)
+    (whole / "job.json").write_text(json.dumps({"job": {"id": "1", "name": "whole", "shards": 2}}))
+    found = read(whole)
+    assert found.name == "whole"
+    for name in ("seen", "waiting", "responses", "pages", "documents", "tokens", "downloaded", "clean", "kept"):
+        assert getattr(found, name) == 2 * getattr(alone, name), name
+    assert all(entry.holds for entry in found.sums)
+    assert (found.first, found.last, found.seconds) == (alone.first, alone.last, alone.seconds), "they ran together"
+    assert sum(point.pages for point in found.curve) == 2 * sum(point.pages for point in alone.curve)
+    assert [point.seconds for point in found.curve] == sorted(point.seconds for point in found.curve)

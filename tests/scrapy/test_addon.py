@@ -78,3 +78,10 @@ def test_a_lease_that_is_no_time_is_named(value: object) -> None:
         settings.lease(Settings({"WINDROW_LEASE_SECONDS": value}), 60.0)
     assert settings.lease(Settings({}), 60.0) == 60.0
     assert settings.lease(Settings({"WINDROW_LEASE_SECONDS": "2.5"}), 60.0) == 2.5
+
+
+def test_a_merged_corpus_is_no_directory_of_a_crawl(tmp_path: Path) -> None:
+    (tmp_path / "merge.json").touch()
+    with pytest.raises(ConfigError, match="which is a merged corpus"):
+        Addon().update_settings(Settings({"WINDROW_DIR": str(tmp_path)}))
+    assert [path.name for path in tmp_path.iterdir()] == ["merge.json"]

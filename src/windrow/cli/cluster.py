@@ -256,21 +256,21 @@ def logs(
     events, records = load_cluster("events"), load_cluster("redis.job")
     unavailable = load_cluster("transport").Unavailable
 
-    def show(found: list[tuple[str, dict[str, Any]]]) -> None:
-        for event in (events.read(one) for _, one in found):
-            if node in ("", event.node):
-                if as_json:
-                    print_json_line(event)
-                else:
-                    out.print(events.describe(event))
+    def show(found: list[tuple[str, dict[str, Any]]]) -> int:
+        wanted = [event for event in (events.read(one) for _, one in found) if node in ("", event.node)]
+        for event in wanted:
+            if as_json:
+                print_json_line(event)
+            else:
+                out.print(events.describe(event))
         sys.stdout.flush()
+        return len(wanted)
 
     async def read(registry: Any) -> None:
         await records.read(registry.client, name)  # refuses a job that does not exist
         found, last = await registry.events(name, count=lines), "0-0"
-        show(found)
-        if not found and not follow and not as_json:
-            note(f"there are no events of {name} yet; nodes write them when they run it")
+        if not show(found) and not follow and not as_json:
+            note(cluster_show.no_events(name, node, len(found)))
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None

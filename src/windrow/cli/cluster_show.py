@@ -82,8 +82,8 @@ def status(job: Any, each: bool) -> None:
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
     idle = sum(one.running and one.idle for one in job.each)
     shards: list[Row] = [
-        ("paused" if job.state == "paused" else "at work", f"{job.running - idle:,}", ""),
-        ("idle", f"{idle:,}", "they wait for links of others" if idle and job.state != "done" else ""),
+        (_at_work(job), f"{job.running - idle:,}", ""),
+        ("idle", f"{idle:,}", "without work; others may send links" if idle and job.state != "done" else ""),
         ("not running", f"{job.shards - job.running:,}", ""),
     ]
     urls: list[Row] = [
@@ -109,8 +109,8 @@ def status(job: Any, each: bool) -> None:
     print_sections([section for section in sections if section[1]])
     if each:
         out.print("")
-        _each(job.each)
-    elif job.state not in ("done", "stopped", "limit", "crawl"):
+        _each(job)
+    if each or job.state not in ("done", "stopped", "limit", "crawl"):
         _absent(job.each)
     if job.limit:
         raised = f"windrow cluster set {job.name} crawl.max_{job.limit}=N"
@@ -130,12 +130,16 @@ def until(limits: dict[str, int | float]) -> str:
     return f", until {' or '.join(describe(*limit) for limit in limits.items())}" if limits else ""
 
 
-def _each(shards: Sequence[Any]) -> None:
+def _at_work(job: Any) -> str:
+    return "paused" if job.state == "paused" else "at work"
+
+
+def _each(job: Any) -> None:
     head = ("shard", "node", "seen", "finished", "waiting", "per second", "state")
     rows = []
-    for one in shards:
+    for one in job.each:
         seen = f"{span(one.seen)} ago" if one.seen is not None else "-"
-        state = one.why or ("idle" if one.idle else "at work")
+        state = "not running" if not one.running else "idle" if one.idle else _at_work(job)
         numbers = (f"{one.finished:,}", f"{one.waiting:,}", f"{one.rate:,.1f}")
         rows.append((str(one.shard), one.node or "-", seen, *numbers, state))
     table(head, rows)
@@ -160,6 +164,13 @@ def order(name: str, given: Any, done: str) -> None:
         note(f"not taken yet by shards that run: {ranges(given.running)}; they take it at one of their next commits")
     if given.absent:
         note(f"not taken yet by shards that do not run: {ranges(given.absent)}; they take it when they run again")
+
+
+def no_events(name: str, node: str, others: int) -> str:
+    """Return why `windrow cluster logs` shows nothing."""
+    if others:
+        return f"node {node} has no part in the last {count(others, 'event')} of {name}; look further back with --lines"
+    return f"there are no events of {name} yet; nodes write them when they run it"
 
 
 def changes(name: str, made: Any) -> None:

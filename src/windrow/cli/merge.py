@@ -9,6 +9,7 @@ from windrow.cli.engines import EngineChoice, EngineName, Master, SparkConf, Wor
 from windrow.cli.terminal import Json, Settings, out, print_json, undivided
 from windrow.config import ConfigError
 from windrow.crawl import status
+from windrow.shards import command
 
 
 def merge(
@@ -47,7 +48,7 @@ def merge(
     shards = undivided(shards, "" if partial else "name the directories of all nodes, or add --partial")
     for path in shards:
         if status.is_running(path):
-            raise ConfigError(f"{path} is being crawled; wait for its end, or stop it with: windrow stop {path}")
+            raise ConfigError(f"{path} is being crawled; wait for its end, or stop it with: {command('stop', path)}")
     found = job.find(shards)
     options = job.MergeOptions(output=output, dedup=job.dedup_options(found, settings or ()), takedown=takedown)
     work = engine.beside(output)

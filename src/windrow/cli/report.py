@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from windrow import log, shards
+from windrow import log
 from windrow import report as reports
 from windrow.cli.engines import Workers, installed
 from windrow.cli.terminal import Directory, Json, Settings, counter, out, print_json, progress, undivided
@@ -34,10 +34,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Show what a crawl did, as a page with pictures, from its log alone. With --json, print the numbers instead."""
-    if len(directories) == 1 and shards.is_divided(directories[0]):  # its shards are compared
-        output = output or directories[0] / "report"
-    directories = undivided(directories)
-    size = sum(map(log.length, directories))
+    parts = undivided(directories)  # says which shards are not here
+    size = sum(map(log.length, parts))
     if len(set(directories)) > 1 and (workers > 1 or (workers == 0 and size >= _SMALL and installed())):
         found = _in_parallel(directories, unit, workers)
     else:

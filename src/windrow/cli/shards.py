@@ -20,7 +20,7 @@ from windrow.cli.run import run
 from windrow.cli.storing import StoreTarget, note_rest
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.config import Config, ConfigError
-from windrow.crawl import display, status
+from windrow.crawl import display, start, status
 from windrow.crawl.notes import LogLine
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span
@@ -130,6 +130,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
         asyncio.run(load_cluster("redis.client").check(service.redis))
     else:
         supervisors.redis_program()
+    start.check(directory, options)  # the same, and one message in place of one per shard
     directories.prepare(directory, options, shards)
     arguments = [word for setting in settings for word in ("--set", setting)]
     arguments += ["--log-json"] if lines.are_json() else []

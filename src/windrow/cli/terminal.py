@@ -63,12 +63,12 @@ def _check_parts(job: JobIdentity, numbers: list[int], whole: str) -> None:
     missing = units.ranges(set(range(job.shards)) - set(numbers))
     twice = units.ranges({number for number in numbers if numbers.count(number) > 1})
     if missing:
-        text = f"of the {job.shards} shards of {job.name}, these are not here: {missing}"
+        text = f"of the {job.shards} shards of {job.title}, these are not here: {missing}"
         if whole:
             raise ConfigError(f"{text}; {whole}")
         note(f"{text}; they are on other machines, or have not begun")
     if twice:
-        note(f"these shards of {job.name} are given twice, because they moved to an empty directory: {twice}")
+        note(f"these shards of {job.title} are given twice, because they moved to an empty directory: {twice}")
 
 
 def _undivided(context: typer.Context, directory: Path) -> Path:

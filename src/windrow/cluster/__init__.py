@@ -20,5 +20,5 @@ lose, repeat, delay and reorder them, and may be emptied at any time.
   jobs, orders and nodes
 - `creation`, `overview`, `steering`, `answers`, `events`, `hosts`: the side of the operator (`windrow cluster`)
 
-docs/cluster.md has the protocol with its invariants; decision 34 says why it is so.
+docs/cluster-protocol.md has the protocol with its invariants; decision 34 says why it is so.
 """

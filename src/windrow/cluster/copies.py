@@ -81,6 +81,8 @@ class LocalJob(msgspec.Struct):
 def home(directory: Path) -> str:
     """Return the id of a data directory; make both if they are missing. ConfigError if it cannot be used."""
     path = directory / HOME
+    if not path.exists():
+        _check_free(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -98,6 +100,17 @@ def home(directory: Path) -> str:
         raise ConfigError(f"{directory} cannot be used for shards ({why}); give another --dir") from None
     except ValueError as error:
         raise ConfigError(f"{path} cannot be read ({error}); another program wrote it; give another --dir") from None
+
+
+def _check_free(directory: Path) -> None:
+    """Refuse the directory of a crawl or of a job, in which a node would begin a second tree."""
+    if (directory / directories.RECORD).exists():
+        above = directory.absolute().parent
+        raise ConfigError(
+            f"{directory} is the directory of a job; give the data directory that it is in: --dir {above}"
+        )
+    if (directory / "crawl.toml").exists():
+        raise ConfigError(f"{directory} is the directory of a crawl; give another --dir, new or of a node")
 
 
 def check_home(directory: Path, known: str) -> None:

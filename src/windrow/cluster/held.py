@@ -8,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from windrow import units
 from windrow.cluster import copies, directories, fence, forward, process
 from windrow.cluster.copies import LocalJob
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.events import Kind
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.leases import ShardLeases
-from windrow.cluster.redis.registry import Registry
+from windrow.cluster.redis.registry import ClusterOrder, Registry
 from windrow.cluster.roster import Key, Note
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
@@ -146,9 +147,12 @@ class Holdings:
                     self._note("note", f"orders cannot be passed on to it: {error}", *key)
                 continue
             held.problem = ""
-            if done != known(key):
+            before = known(key)
+            if done != before:
                 await self._registry.carried_out(*key, done)
-                self._note("order", f"all orders up to number {done} are carried out", *key)
+                taken = [one for one in held.local.orders if before < one.number <= done]
+                if taken:  # `done` also rises to just below an order that waits
+                    self._note("order", _carried_out(taken), *key)
 
     def stop(self, key: Key) -> None:
         """Ask the process of a shard for a clean end; its lease is given back then."""
@@ -236,3 +240,11 @@ class Holdings:
         """Return when no process is left."""
         while self._tasks:
             await asyncio.wait(self._tasks)
+
+
+def _carried_out(taken: Sequence[ClusterOrder]) -> str:
+    """Return which orders a shard has carried out. All of them may be old, if Redis was emptied."""
+    last, lines = taken[-1], taken[-1].content.split()
+    what = ", ".join(lines) if last.kind == "set" else units.count(len(lines), "URL")
+    more = f", and {units.count(len(taken) - 1, 'earlier order')}" if len(taken) > 1 else ""
+    return f"it has carried out {last.kind} {what}{more}"

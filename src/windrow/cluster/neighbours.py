@@ -64,7 +64,7 @@ class ShardNeighbours:
         self._answers: list[Capture | Failure] = []
         self._damaged = 0
         self._standing = Standing(0)
-        self._finished, self._since = -1, 0.0  # pages and time at the last call, for the rate
+        self._pages, self._since = -1, 0.0  # and the time at which they were counted, for the rate
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
         self.regained: Callable[[], None] = lambda: None  # called when requests may be sent again
         self.lost: Callable[[Exception], None] = lambda error: None  # called when another process has this shard
@@ -203,18 +203,17 @@ class ShardNeighbours:
 
     def _stand(self, idle: bool, counts: Counts, made: Made) -> Standing:
         now, last = self._clock(), self._standing
-        finished = sum(counts.finished.values())
         rate = last.rate
         if now - self._since >= 1.0:
-            rate = max(0, finished - self._finished) / (now - self._since) if self._finished >= 0 else 0.0
-            self._finished, self._since = finished, now
+            rate = max(0, counts.pages - self._pages) / (now - self._since) if self._pages >= 0 else 0.0
+            self._pages, self._since = counts.pages, now
         # A job of nodes is one run, and its pages are those of the log, whichever process has made them.
         one_run = self._tenure is not None
         return Standing(
             0,
             idle=idle,
             waiting=counts.waiting,
-            finished=finished,
+            finished=sum(counts.finished.values()),
             rate=rate,
             made=msgspec.structs.replace(made, pages=counts.pages) if one_run else self._progress.own(made),
             run=self._progress.run,

@@ -190,6 +190,7 @@ class ClusterNode:
             draining=self._drained or bool(self._why),
             started=self._started,
             metrics=self._options.metrics,
+            refused=dict(self._roster.problems),
         )
 
     def _offered(self) -> Capacity:

@@ -71,7 +71,7 @@ class JobFacts(msgspec.Struct):
     record: ClusterJob
     state: JobState | None
     nodes: Sequence[NodeRecord]  # alive
-    gone: Sequence[NodeRecord]  # vanished without leaving
+    gone: Sequence[NodeRecord]  # vanished, or left
     now: float  # of Redis's clock
     standings: Mapping[int, Standing]
     leases: Mapping[int, tuple[str, float]]  # by shard: holder, and seconds since it was renewed
@@ -124,7 +124,7 @@ def _reasons(standings: Iterable[Standing]) -> dict[str, int]:
 
 async def _facts(registry: Registry, name: str) -> JobFacts:
     record = await jobs.read(registry.client, name)
-    known = await registry.nodes(gone=True)
+    known = await registry.nodes(gone=True, left=True)
     alive = {node.name for node in await registry.nodes()}
     return JobFacts(
         record=record,
@@ -161,7 +161,7 @@ def _shard(facts: JobFacts, shard: int) -> ShardState:
         idle=standing.idle,
         waiting=standing.waiting,
         finished=standing.finished,
-        rate=standing.rate if running else 0.0,
+        rate=standing.rate if running and not standing.ended else 0.0,
         documents=standing.made.documents,
         tokens=standing.made.tokens,
         node=holder.name if holder else leased[0] if leased else "",
@@ -190,6 +190,9 @@ def _why(facts: JobFacts, shard: int) -> str:
         return _lost(facts, str(home))
     if all(node.draining for node in able):
         return f"drained: {', '.join(node.name for node in able)}"
+    refused = {node.name: node.refused[facts.record.name] for node in able if facts.record.name in node.refused}
+    if len(refused) == len(able):
+        return "; ".join(f"node {name} says: {why}" for name, why in refused.items())
     if all(_busy(node) >= node.most for node in able if not node.draining):
         return "the nodes that may run it have no room for more shards"
     return "a node takes it soon"
@@ -208,7 +211,8 @@ def _lost(facts: JobFacts, home: str) -> str:
     if last is None:
         return f"no node alive has its data directory (id {home}); start the node that has it"
     since = span(max(0.0, facts.now - last.seen))
-    return f"its data directory is that of node {last.name} on {last.host}, which has been silent for {since}"
+    whose = f"its data directory is that of node {last.name} on {last.host}"
+    return f"{whose}, which left {since} ago; start it again" if last.left else f"{whose}, silent for {since}"
 
 
 def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:

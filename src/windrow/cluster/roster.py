@@ -47,7 +47,7 @@ class Roster:
         self._note = note
         self._server = ""  # the server process that was put back to
         self._present: Collection[str] = ()  # the jobs that Redis had at the last look
-        self._problems: dict[str, str] = {}  # jobs that cannot be run here, and why
+        self.problems: dict[str, str] = {}  # jobs that cannot be run here, and why
         self._progress: dict[str, JobProgress] = {}  # by id of a job: what its shards have made
         self.jobs: dict[str, LocalJob] = copies.read(directory)
         self.views: dict[str, JobView] = {}  # of the jobs that can be run
@@ -88,11 +88,11 @@ class Roster:
         except (OSError, UnicodeDecodeError) as error:
             self._tell(name, f"its files here cannot be used: {error}")
         else:
-            self._problems.pop(name, None)
+            self.problems.pop(name, None)
 
     def _tell(self, name: str, problem: str) -> None:
-        if self._problems.get(name) != problem:
-            self._problems[name] = problem
+        if self.problems.get(name) != problem:
+            self.problems[name] = problem
             self._note("note", problem, name)
 
     async def _put_back(self, name: str) -> None:

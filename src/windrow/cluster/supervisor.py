@@ -9,6 +9,7 @@ there is the truth of anything.
 import asyncio
 import contextlib
 import functools
+import itertools
 import secrets
 import shutil
 import signal
@@ -229,12 +230,12 @@ class Supervisor:
         self._note(f"shard {number}: {line}")
 
     async def _watch(self, url: str) -> None:
-        """Say every minute how far all shards are together."""
+        """Say how far all shards are together: soon, so that one sees that it works, then every minute."""
         record = directories.read(self._places[0])
         assert record is not None
         transport = RedisTransport(RedisClient(url), record.job.name, len(self._places))
-        while True:
-            await asyncio.sleep(60.0)
+        for pause in itertools.chain((10.0,), itertools.repeat(60.0)):
+            await asyncio.sleep(pause)
             with contextlib.suppress(Unavailable):
                 self._note(describe(list((await transport.standings()).values()), len(self._places)))
 
@@ -244,7 +245,8 @@ def describe(standings: Sequence[Standing], count: int) -> str:
     busy = sum(not standing.idle for standing in standings)
     finished, waiting = sum(one.finished for one in standings), sum(one.waiting for one in standings)
     rate = sum(one.rate for one in standings)
-    return f"{busy} of {count} shards at work: {finished:,} URLs finished, {waiting:,} waiting, {rate:,.0f} per second"
+    urls = f"{finished:,} URLs finished, {waiting:,} waiting"
+    return f"{busy} of {count} shards at work: {urls}, {rate:,.0f} pages per second"
 
 
 def redis_program() -> str:

@@ -33,7 +33,7 @@ def check_alone(directory: Path) -> None:
     known = shards.identity(directory)
     if known is not None and known.shard >= 0:
         run = run if whole != directory else f"run: windrow shard {directory} --redis URL"
-        raise ConfigError(f"{directory} is shard {known.shard} of {known.job.name}, and shards run together; {run}")
+        raise ConfigError(f"{directory} is shard {known.shard} of {known.job.title}, and shards run together; {run}")
 
 
 def check_judges(options: Config) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from windrow import config, files, orders, seeds, urls
+from windrow import config, files, orders, seeds, shards, urls
 from windrow.config import Config, ConfigError
 from windrow.crawl import seedlist
 from windrow.crawl.checks import check_contact
@@ -231,7 +231,7 @@ def effective(start: StartOptions, controls: Controls, directory: Path) -> Confi
 def pause(controls: Controls, directory: Path) -> str:
     """Return since when a crawl pauses, and how it continues; "" if it does not pause."""
     since = controls.paused
-    return f"paused since {moment(since)}; continue with: windrow resume {directory}" if since else ""
+    return f"paused since {moment(since)}; continue with: {shards.command('resume', directory)}" if since else ""
 
 
 def standing(controls: Controls, directory: Path) -> list[str]:
@@ -244,7 +244,8 @@ def standing(controls: Controls, directory: Path) -> list[str]:
             f"blocked: {', '.join(controls.blocked)}; let them in again with: windrow unblock {directory} NAME"
         )
     for name, value in controls.options.items():
-        lines.append(f"{name} = {value}, set by an order; back to crawl.toml with: windrow set {directory} {name}=")
+        back = f"{shards.command('set', directory)} {name}="
+        lines.append(f"{name} = {value}, set by an order; back to crawl.toml with: {back}")
     if controls.unfinished is not None:
         lines.append(
             f"the order to {controls.unfinished.verb} of {moment(controls.unfinished.time)} is being carried out"

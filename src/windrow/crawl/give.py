@@ -156,7 +156,8 @@ def read_seeds(sources: Sequence[str], options: Config) -> Seeds:
     for source in sources:
         url = urls.parse(source)  # only with a scheme: a name without one is a file, or a file that was misspelt
         if url is None and source != "-" and not Path(source).is_file():
-            raise ConfigError(f"there is no file {source}, and it is no URL; check the path, or write https://…")
+            what = f"{source} is a directory" if Path(source).is_dir() else f"there is no file {source}"
+            raise ConfigError(f"{what}, and no URL; check the path, or write https://…")
         for task in seeds.tasks([url] if url is not None else seeds.read(source)):
             found.setdefault(task.url.key, task)
     checks.check_contact(options, list(found.values()))

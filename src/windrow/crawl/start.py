@@ -14,6 +14,7 @@ from windrow.crawl.clock import Clock
 from windrow.crawl.ending import Ending
 from windrow.crawl.loop import Crawl
 from windrow.crawl.neighbours import Neighbours
+from windrow.data import Task
 
 _T = TypeVar("_T")
 
@@ -32,9 +33,7 @@ async def run(
     """
     if neighbours is None:
         check_alone(directory)
-    tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
-    check_contact(options, tasks)
-    check_judges(options)
+    tasks = check(directory, options)
     with recover.lock(directory):
         takedown.check_purged(directory)
         check_space(options, directory)
@@ -49,6 +48,14 @@ async def run(
             raise
         watch(crawl, resumed)
         return await crawl.run(tasks)
+
+
+def check(directory: Path, options: Config) -> list[Task]:
+    """Return the seeds of a crawl; ConfigError if it cannot be started with them or with its options."""
+    tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
+    check_contact(options, tasks)
+    check_judges(options)
+    return tasks
 
 
 def execute(main: Coroutine[Any, Any, _T]) -> _T:

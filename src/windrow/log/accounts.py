@@ -112,11 +112,18 @@ class Accounts:
         self._listed = listed or None
         self._known: dict[str, SiteAccount] = {}  # by host and port
         self._timeline = Timeline()
+        self._beside: list[Point] = []  # of other shards
         self._seconds = 0.0
 
     @property
     def points(self) -> list[Point]:
-        return self._timeline.points
+        """The stretches of the crawl; those of shards, which run at the same time, in the order of their ends."""
+        return sorted([*self._beside, *self._timeline.points], key=lambda point: point.seconds)
+
+    def next_shard(self) -> None:
+        """Count what follows as the log of another shard of the same crawl. A domain is in one shard only."""
+        self._beside += self._timeline.points
+        self._timeline = Timeline()
 
     def begin(self, head: Head, seconds: float) -> None:
         self._seconds = seconds

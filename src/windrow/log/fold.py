@@ -104,6 +104,14 @@ class Totals(msgspec.Struct):
     controls: Controls = Controls()  # what orders have changed
     notes: list[str] = []  # parts of the log that could not be read
 
+    def join(self, other: "Totals", name: str) -> None:
+        """Add what the log of another shard of the same crawl says, which runs at the same time."""
+        self.tally.join(other.tally)
+        self.first = min(self.first or other.first, other.first or self.first)
+        self.last, self.seconds = max(self.last, other.last), max(self.seconds, other.seconds)
+        self.frames += other.frames
+        self.notes += [f"shard {name}: {note}" for note in other.notes]
+
 
 class Book(Protocol):
     """Counts more than a tally does, in the same pass over the log."""

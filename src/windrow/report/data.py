@@ -1,13 +1,14 @@
 """The numbers of a report, from the folded log. `windrow report --json` prints these records as they are."""
 
 import math
+import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
 import windrow
-from windrow import config, log, takedown
+from windrow import config, log, shards, takedown
 from windrow.data import CrawlEvaluation
 from windrow.frontier.policy.whatif import Question, WhatIf, WhatIfTables, ratio
 from windrow.log import Accounts, SiteAccount, Tally, Totals, Watch
@@ -115,19 +116,31 @@ class Numbers(msgspec.Struct, frozen=True):
 
 
 def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> Numbers:
-    """Return the numbers of a crawl, from its log. Yield and grace are those of the crawl's own options."""
+    """Return the numbers of a crawl, from its log; of a crawl with shards, those of all that are here together.
+
+    Yield and grace are those of the crawl's own options.
+    """
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
     rules = WhatIf(Question(options.frontier, unit=unit))
-    listed = takedown.of(directory)
+    places = shards.places(directory)
+    listed = takedown.of(directory, *places)
     accounts = Accounts(rules.book, unit, listed)
-    totals = log.fold(directory, accounts, watch=watch)
+    totals, found = Totals(Tally()), list[TextSample]()
+    for place in places:
+        one = log.fold(place, accounts, watch=watch)
+        accounts.next_shard()
+        found += samples.read(place, one.lengths, listed.covers, one.frames)
+        if places == [directory]:
+            totals = one
+        else:
+            totals.join(one, place.name)
     tables = rules.tables(accounts.sites.values(), totals.notes)
     return msgspec.structs.replace(
         numbers(directory.resolve().name, totals, accounts, tables),
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
-        samples=samples.read(directory, totals.lengths, listed.covers, totals.frames),
+        samples=random.Random(totals.frames).sample(found, samples.COUNT) if len(found) > samples.COUNT else found,
         evaluations=heldout.read(directory),
     )
 

@@ -47,6 +47,8 @@ def directory(settings: BaseSettings) -> tuple[Path, Config]:
     path = Path(str(name))
     if path.exists() and not path.is_dir():
         raise ConfigError(f"WINDROW_DIR is {path}, which is a file; name another directory for the crawl")
+    if (path / "merge.json").exists():
+        raise ConfigError(f"WINDROW_DIR is {path}, which is a merged corpus; name another directory for the crawl")
     checks.check_alone(path)
     given = _overrides(settings)
     if (path / "crawl.toml").exists():

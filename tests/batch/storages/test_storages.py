@@ -264,8 +264,8 @@ def test_a_wrong_password_or_address_gets_one_sentence_without_the_password(
     [
         ("mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=50", "must look like mongodb://HOST/DATABASE"),
         ("mysql://127.0.0.1:9", "must end in the name of a database"),
-        ("nosuch://place/x", "nosuch"),
-        ("sqlite:////nowhere/at/all.db", "cannot be opened"),
+        ("nosuch://place/x", "nosuch; known are .*postgresql://"),
+        ("sqlite:////nowhere/at/all.db", "cannot be opened: .*; check the path"),
     ],
 )
 def test_an_address_that_cannot_be_opened_gets_one_sentence(tmp_path: Path, target: str, problem: str) -> None:

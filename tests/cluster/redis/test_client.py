@@ -73,7 +73,7 @@ def test_a_server_that_can_be_used_says_its_version() -> None:
 
 @pytest.mark.parametrize("url", ["nonsense", "http://localhost:6379", "redis://localhost:port"])
 def test_a_text_that_is_no_url_of_redis_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="is not the URL of a Redis server"):
+    with pytest.raises(ConfigError, match=r"is not the URL of a Redis server; write redis://HOST:6379$"):
         check(url)
 
 

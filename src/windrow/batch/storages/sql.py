@@ -38,6 +38,7 @@ class Dialect(NamedTuple):
     update: str  # of one column in it, with places for its name
     moment: Callable[[str], str]  # a time in UTC as the database reads it
     rows: Callable[[Connection, str, Sequence[object]], Iterator[Sequence[Any]]]  # of a SELECT, with bounded memory
+    fix: str = "check that the server runs, and the address, the user and the password"
 
 
 class TableForm(NamedTuple):
@@ -80,8 +81,7 @@ class SqlStorage:
             self._connection = dialect.connect(target)
         except (dialect.error, OSError) as error:
             problem = storage.describe(error).partition(": ")[2] or storage.describe(error)
-            fix = "check that the server runs, and the address, the user and the password"
-            raise ConfigError(f"{self._shown} cannot be opened: {problem}; {fix}") from None
+            raise ConfigError(f"{self._shown} cannot be opened: {problem}; {dialect.fix}") from None
         except ValueError:  # its text may have a part of the password
             raise ConfigError(f"{self._shown} is not an address; {storage.ESCAPES}") from None
         with self._checked(), self._transaction() as cursor:

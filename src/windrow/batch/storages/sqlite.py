@@ -34,4 +34,5 @@ DIALECT = Dialect(
     update="{0} = excluded.{0}",
     moment=lambda text: text,
     rows=_rows,
+    fix="check the path: its directory must exist, and both must be writable (sqlite:///FILE, sqlite:////ABSOLUTE/FILE)",
 )

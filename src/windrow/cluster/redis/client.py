@@ -23,6 +23,7 @@ from windrow.cluster.redis.keys import JOBS
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 
+_ESCAPED = "%2F, %3F, %23, %40, %5B and %5D"
 OLDEST = (6, 2)  # of Redis: XTRIM MINID, and ranges that exclude their first message
 CONNECT, ANSWER = 2.0, 5.0  # seconds
 _TRIAL = "return redis.call('EXISTS', KEYS[1])"  # whether scripts may run here, and use our keys
@@ -240,7 +241,9 @@ def _connection(url: str, place: str) -> AbstractConnection:
     try:
         options: dict[str, Any] = dict(parse_url(url))
     except ValueError:
-        wrong = "/, ?, #, @, [ and ] in a password are written as %2F, %3F, %23, %40, %5B and %5D" if known else ""
+        wrong = (
+            f"/, ?, #, @, [ and ] in a password are written as {_ESCAPED}" if known and not _has_bad_port(url) else ""
+        )
         raise ConfigError(f"{place} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}") from None
     if not url.startswith("unix://") and "/" in place and "db" not in options:  # the library would take database 0
         raise ConfigError(f"{place} names no database of Redis; write its number, as redis://HOST:6379/1, or no path")
@@ -258,6 +261,12 @@ def _connection(url: str, place: str) -> AbstractConnection:
             f"the URL of Redis at {place} has a parameter after its ? that cannot be used; leave it out"
         ) from None
     return made
+
+
+def _has_bad_port(url: str) -> bool:
+    """Return whether the port of a URL without a login is none."""
+    _, colon, port = url.partition("://")[2].partition("/")[0].rpartition(":")
+    return bool(colon) and "@" not in url and not port.isdecimal()
 
 
 def evalsha(name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int]) -> Command:

@@ -58,6 +58,8 @@ class NodeRecord(msgspec.Struct, frozen=True):
     draining: bool = False
     started: float = 0.0  # epoch seconds
     metrics: str = ""  # URL of its /metrics
+    refused: dict[str, str] = {}  # by job: why it cannot be run there
+    left: bool = False  # it has ended and given its shards back
     drift: float = 0.0  # seconds by which its clock is ahead of that of Redis; `beat` measures it
     seen: float = 0.0  # epoch seconds of Redis's clock, at its last sign of life; `beat` writes it
 
@@ -238,11 +240,14 @@ class Registry:
         return self._drains
 
     async def leave(self, name: str) -> None:
-        """Remove a node that ends. If it was drained and starts again, it is still drained."""
-        await self._run(("DEL", of_node(name)), ("HDEL", NODES, name))
+        """Note that a node ends: its record still says whose data directory it was. It stays drained if it was."""
+        _, data = await self._run(("DEL", of_node(name)), ("HGET", NODES, name))
+        record = _node(data) if data is not None else None
+        if record is not None:
+            await self._run(("HSET", NODES, name, msgspec.json.encode(msgspec.structs.replace(record, left=True))))
 
-    async def nodes(self, gone: bool = False) -> list[NodeRecord]:
-        """Return the nodes that are alive, by name; with `gone`, also those that have vanished without leaving."""
+    async def nodes(self, gone: bool = False, left: bool = False) -> list[NodeRecord]:
+        """Return the nodes that are alive, by name; `gone`: also those that have vanished; `left`: that have ended."""
         found, clock = await self._run(("HGETALL", NODES), ("TIME",))
         known = {name.decode("utf-8", "replace"): data for name, data in zip(found[::2], found[1::2], strict=True)}
         alive = dict(zip(known, await self._run(*[("GET", of_node(name)) for name in known]), strict=True))
@@ -251,12 +256,15 @@ class Registry:
         old = [name for name in nodes if alive[name] is None and nodes[name].seen < _seconds(clock) - REMEMBERED]
         if old:
             await self._run(("HDEL", NODES, *old))
-        return [nodes[name] for name in sorted(nodes.keys() - old) if gone or alive[name] is not None]
+        rest = {name for name in nodes.keys() - old if alive[name] is None}
+        hidden = {name for name in rest if not (left if nodes[name].left else gone)}
+        return [nodes[name] for name in sorted(nodes.keys() - old - hidden)]
 
     async def drain(self, name: str, on: bool = True) -> None:
         """Let a node give its shards back and take no others, or let it work again; ConfigError if there is none."""
-        known, drained = await self._run(("HEXISTS", NODES, name), ("SISMEMBER", DRAINS, name))
-        if not known and not (drained and not on):
+        (drained,) = await self._run(("SISMEMBER", DRAINS, name))
+        known = {node.name for node in await self.nodes(gone=True)}
+        if name not in known and not (drained and not on):
             names = ", ".join(node.name for node in await self.nodes()) or "none"
             raise ConfigError(f"there is no node {name!r} at {self.client.place}; the nodes there are: {names}")
         await self._run(("SADD" if on else "SREM", DRAINS, name))
