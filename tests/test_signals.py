@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,27 @@ def test_only_commands_that_run_for_long_hold_signals(words: list[str], held: bo
     assert (signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(signals.STOPS) == set(signals.STOPS)) is held
     signals.release()
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(signals.STOPS)
+
+
+class Loop:
+    """Stands in for the event loop: the test decides when a signal arrives."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[int, Callable[[], None]] = {}
+
+    def add_signal_handler(self, number: int, handler: Callable[[], None]) -> None:
+        self.handlers[number] = handler
+
+
+def test_signals_that_arrive_together_are_one_request_for_an_end() -> None:
+    """A parent with threads that is killed gives its children the signal of its death several times."""
+    arrivals = [(1.0, signal.SIGINT), (1.001, signal.SIGINT), (1.002, signal.SIGTERM), (2.0, signal.SIGINT)]
+    times = [time for time, _ in arrivals]
+    loop, stops = Loop(), list[int]()
+    signals.handle(loop, lambda: stops.append(len(times)), clock=lambda: times.pop(0))
+    for _, number in arrivals:
+        loop.handlers[number]()
+    assert stops == [3, 0]  # the first one and the last one
 
 
 def holds(process: "subprocess.Popen[str]") -> bool:

@@ -7,10 +7,13 @@ This module imports nothing of Windrow: it is the first one that a command uses.
 
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
+TOGETHER = 0.5  # seconds in which several signals are one request
 LONG = ("crawl", "node", "shard")  # commands that release the signals when they have handlers
 
 
@@ -20,6 +23,25 @@ def hold(command_line: Sequence[str] = sys.orig_argv) -> None:
     at = next((at for at, word in enumerate(words) if word == "windrow.cli" or PurePath(word).name == "windrow"), -1)
     if at >= 0 and words[at + 1 : at + 2] and words[at + 1] in LONG:
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+
+
+def handle(loop: Any, stop: Callable[[], object], clock: Callable[[], float] = time.monotonic) -> None:
+    """Call `stop` once per request for an end from now on. `loop`: of asyncio.
+
+    A second request means "give up what is in flight". If a process asks the kernel for a signal at the death of its
+    parent, it gets one for each thread of the parent that its last threads outlive: they are one request.
+    """
+    last = float("-inf")
+
+    def handler() -> None:
+        nonlocal last
+        now, before = clock(), last
+        last = now
+        if now - before > TOGETHER:
+            stop()
+
+    for number in STOPS:
+        loop.add_signal_handler(number, handler)
 
 
 def release() -> None:

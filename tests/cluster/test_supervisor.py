@@ -185,6 +185,24 @@ def test_a_copy_of_a_crawl_directory_is_not_crawled_beside_it(tmp_path: Path) ->
         assert_whole(directory, world)
 
 
+def test_shards_whose_supervisor_is_killed_finish_their_requests(tmp_path: Path) -> None:
+    with World(seed=67, pages=120, hosts=9, domains=True, kinds=()) as world:
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1", *truth.TEXT)
+        process = start(directory, "--shards", "2")
+        while not (directory / "shards").exists() or finished(directory) < 10:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        shards = children(process.pid)["shard"]
+        process.kill()
+        process.communicate()
+        while any(Path(f"/proc/{pid}").exists() for pid in shards):
+            time.sleep(0.02)
+        logged = set().union(*(truth.committed(one) for one in crawled(directory)))
+        assert logged >= {url for url in world.requested() if not url.endswith("/tdmrep.json")}
+        assert crashing.run(["crawl", str(directory), "--set", "fetch.delay=0.01"]).code == 0
+        assert_whole(directory, world)
+
+
 def test_ctrl_c_before_the_shards_are_ready_stops_them_all_the_same(tmp_path: Path) -> None:
     with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world:
         directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=0.1")

@@ -274,8 +274,7 @@ def logs(
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None
-            for number in signals.STOPS:
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+            signals.handle(asyncio.get_running_loop(), task.cancel)
         while follow:
             last = found[-1][0] if found else last
             found = []

@@ -90,8 +90,7 @@ async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) ->
 
     await load_cluster("redis.client").check(options.url)  # before the directory is made
     made = load_cluster("node").ClusterNode(options, show)
-    for number in signals.STOPS:
-        asyncio.get_running_loop().add_signal_handler(number, made.stop)
+    signals.handle(asyncio.get_running_loop(), made.stop)
     signals.release()  # before the first child, which would have them blocked
     async with stored(where, tell) as child:
         if child is not None:

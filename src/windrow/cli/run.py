@@ -72,8 +72,7 @@ class _Run:
         if missing := kernels.missing():
             effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
-        for number in signals.STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+        signals.handle(asyncio.get_running_loop(), self._stop)
         signals.release()
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}

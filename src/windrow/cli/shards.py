@@ -137,8 +137,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
 
     async def run(more: Sequence[str]) -> tuple[Any, bool]:
         supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
-        for number in signals.STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+        signals.handle(asyncio.get_running_loop(), supervisor.stop)
         signals.release()  # before the first child, which would have them blocked
         async with stored(service.store, note) as storing:
             if storing is not None:

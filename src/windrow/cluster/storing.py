@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from windrow import signals
 from windrow.batch.storages.held import HeldLine
 from windrow.cluster import process
 from windrow.config import ConfigError
-from windrow.signals import STOPS
 
 REFUSAL = 15.0  # seconds before a storage that has refused is tried again
 SLOW = 5.0  # seconds after which the operator learns what the end waits for
@@ -100,8 +100,7 @@ class ShardStoring:
         """Let the process store the rest. A signal gives that up."""
         self._ending.set()
         self._close()
-        for number in STOPS:
-            asyncio.get_running_loop().add_signal_handler(number, self.give_up)
+        signals.handle(asyncio.get_running_loop(), self.give_up)
         await asyncio.sleep(SLOW)
         self._note("the last documents are being stored; Ctrl-C leaves them to the next run")
 
@@ -141,7 +140,7 @@ async def storing(target: str, captures: bool, note: Callable[[str], None]) -> A
         ending = asyncio.create_task(made.end())
         await keeping
         ending.cancel()
-        for number in STOPS:
+        for number in signals.STOPS:
             asyncio.get_running_loop().remove_signal_handler(number)
 
 
