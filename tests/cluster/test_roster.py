@@ -2,13 +2,17 @@
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.redisserver import needs_redis, serve
 from windrow.cluster import copies, messages
+from windrow.cluster.copies import LocalJob
 from windrow.cluster.messages import Standing
+from windrow.cluster.node import ClusterNode, NodeOptions
+from windrow.cluster.quota import Capacity
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import JobSpec, Registry
@@ -154,3 +158,34 @@ def test_the_standings_of_many_shards_are_read_as_rarely_as_they_change(
     with serve() as server:
         asyncio.run(main(server.url))
     assert found == [1] * reads
+
+
+def test_a_node_starts_no_shard_of_many_after_the_end_although_it_looks_rarely(tmp_path: Path) -> None:
+    shards = 1024
+
+    async def main(url: str) -> list[list[int]]:
+        options = NodeOptions(url, tmp_path, "one", Capacity(8, 8), lost_after=600.0)
+        node = ClusterNode(options, lambda event: None)
+        registry, taken = node._registry, []
+
+        async def take(local: LocalJob, shards: Sequence[int], home: str, beside: int) -> None:
+            taken.append(list(shards))
+
+        node._holdings.take = take  # type: ignore[method-assign]
+        try:
+            await registry.create(job.make("news", shards, "digest", 1.0), JobSpec("", "http://a.example/\n"))
+            await node._roster.refresh(())
+            await node._take([("news", 5), ("news", 6)], 8, 8)
+            over = messages.encode(Standing(1, idle=True, ended=(1,) * shards))
+            words = [word for shard in range(shards) for word in (shard, over)]
+            await registry.client.run(("HSET", "windrow:{news}:board", *words))
+            await node._roster.refresh(())
+            await node._take([("news", 5), ("news", 6)], 8, 8)
+        finally:
+            await registry.client.close()
+        return taken
+
+    with serve() as server:
+        first, *later = asyncio.run(main(server.url))
+    assert sorted(first) == [5, 6]
+    assert later == [[]]

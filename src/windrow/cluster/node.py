@@ -268,7 +268,9 @@ class ClusterNode:
                 text = f"its data directory has had no node for {lost}; it begins again here"
                 self._note("shard-lost", text, name, shard)
         for name, shards in chosen.items():
-            await self._holdings.take(self._roster.jobs[name], shards, self._home, beside)
+            wanted = await self._roster.wanted_now(name)
+            taken = [shard for shard in shards if shard in wanted]
+            await self._holdings.take(self._roster.jobs[name], taken, self._home, beside)
 
     def _tell_of_slots(self, shards: int, everybody: Sequence[Capacity]) -> None:
         slots, most = (sum(numbers) for numbers in zip(*everybody, strict=True))

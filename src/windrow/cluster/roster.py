@@ -48,8 +48,14 @@ class JobWatch:
         """Return what Redis says of the job now."""
         self._look += 1
         if self._standings is None or self._look % self._every == 0:
-            self._standings = await self._transport.standings()
+            await self.standings()
+        assert self._standings is not None
         return JobView(self._standings, await self._homes.look(), await self._done.look())
+
+    async def standings(self) -> dict[int, Standing]:
+        """Return the standings of now."""
+        self._standings = await self._transport.standings()
+        return self._standings
 
 
 class JobView(msgspec.Struct):
@@ -183,6 +189,12 @@ class Roster:
     def wanted(self) -> list[Key]:
         """Return the shards that somebody should run."""
         return [(name, shard) for name in self.views for shard in self._wanted(name)]
+
+    async def wanted_now(self, name: str) -> list[int]:
+        """Return the shards of a job that somebody should run, by the standings of now. Ask before a shard is taken: if
+        one that has ended were started again, the whole job would not be at its end any more."""
+        self.views[name].standings = await self._watches[name].standings()
+        return self._wanted(name)
 
     def carried_out(self, key: Key) -> int:
         """Return the number of the last order that a shard has carried out, as far as Redis knows."""

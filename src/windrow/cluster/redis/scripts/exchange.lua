@@ -76,9 +76,10 @@ local function announce()
   if lives ~= '' then
     redis.call('HSET', KEYS[9], shard, lives)
   end
-  redis.call(rests ~= '' and 'SADD' or 'SREM', KEYS[10], shard)
-  if rests == 'ended' then
-    redis.call('SADD', KEYS[10], rests)
+  if rests == '' then
+    redis.call('SREM', KEYS[10], shard, 'ended')
+  else
+    redis.call('SADD', KEYS[10], shard, rests == 'ended' and rests or shard)
   end
   local own = tonumber(shard)
   for at = 14 + batches, #ARGV, 4 do
