@@ -9,7 +9,7 @@ Balance: 30,000 domains per node with Pareto sizes and a budget of 10,000 pages 
 Shards: so many of them, as --measure says, exchange links over a real server (`crowd.py`), in virtual time. A shard
 fetches --pages pages per second with 1.1 links per page to other shards, as a crawl of the `medium` web has, and a
 shard gets links in proportion to its load. `cores` is the CPU time of the server per simulated second. 1,024 shards
-take three minutes, 4,096 half an hour.
+take two minutes, 4,096 twenty.
 
 Nodes: so many of them, as --rounds says, with --per-node shards each, look at each other and at the job, take its
 shards and renew their leases over a real server (`rounds.py`), in virtual time. 1,000 nodes take some minutes.

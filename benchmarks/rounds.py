@@ -170,7 +170,7 @@ async def _measure(fleet: Fleet, nodes: int, shards: int) -> Rounds:
     await _job(fleet, shards)
     starting, start = await fleet.cost(lambda: fleet.until(lambda: fleet.running() == shards, 120))
     fleet.now += held.YOUNG + 1.0
-    await fleet.second()
+    await seconds()  # until all have read what the others took
     sent, began, fleet.rounds = wire_bytes(fleet.server), time.process_time(), 0
     _, steady = await fleet.cost(seconds)
     made = fleet.rounds
