@@ -42,12 +42,13 @@ RECEIVERS = 3  # of each call, as with four shards
 Figures = dict[str, float]
 
 
-def links(count: int) -> list[Task]:
-    """Return links as pages of many sites have them: three per page, few sites with many links, many with few."""
+def links(count: int, sites: int = 0) -> list[Task]:
+    """Return links as pages of many sites have them: three per page, few sites with many links, many with few; with
+    `sites`, to so many in equal parts."""
     chance = random.Random(1)
     found = []
     for number in range(count):
-        site = int(chance.paretovariate(0.6)) % 50_000
+        site = number % sites if sites else int(chance.paretovariate(0.6)) % 50_000
         name = f"www.{hashlib.md5(str(site).encode()).hexdigest()[: chance.randrange(5, 14)]}.org"
         text = f"https://{name}/{chance.choice(['news', 'blog', 'de/artikel', 'p'])}/{chance.randrange(10**6)}.html"
         via = f"https://www.site{number // 3}.org/page/{number // 3}.html"

@@ -1,24 +1,25 @@
 """A cluster of 10 to 1,000 nodes, simulated: how even its work is, and what Redis needs for it.
 
-    python benchmarks/nodes.py [--nodes 10,30,100,300,1000] [--pages 100] [--measure 16,64,256] [--json]
+    python benchmarks/nodes.py [--nodes 10,30,100,300,1000] [--measure 16,64,256,1024] [--rounds 10,100,1000] [--json]
 
 Balance: 30,000 domains per node with Pareto sizes and a budget of 10,000 pages each, on four shards per node (at most
 4,096), and whole shards on nodes in equal numbers. `busiest` is the load of the busiest node divided by the mean;
 `moved` the share of all shards that another node gets when one node joins.
 
-Redis: so many shards, as --measure says, exchange links over a real server, each with the protocol of a crawl and a
-clock that is passed: the time between two calls is that of a crawl. A node has four shards and fetches --pages pages
-per second with 1.1 links per page to other shards, as a crawl of the `medium` web has. `cores` is the CPU time of the
-server per simulated second.
+Shards: so many of them, as --measure says, exchange links over a real server (`crowd.py`), in virtual time. A shard
+fetches --pages pages per second with 1.1 links per page to other shards, as a crawl of the `medium` web has, and a
+shard gets links in proportion to its load. `cores` is the CPU time of the server per simulated second. 1,024 shards
+take two minutes, 4,096 twenty.
+
+Nodes: so many of them, as --rounds says, with --per-node shards each, look at each other and at the job, take its
+shards and renew their leases over a real server (`rounds.py`), in virtual time. 1,000 nodes take some minutes.
 """
 
 import argparse
 import asyncio
 import json
-import random
 import statistics
 import sys
-import time
 from pathlib import Path
 
 import msgspec
@@ -27,22 +28,16 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from cluster import links, server_cpu  # noqa: E402
+import crowd  # noqa: E402
+import rounds  # noqa: E402
 
-from tests.redisserver import Server, serve  # noqa: E402
-from windrow import shards  # noqa: E402
-from windrow.cluster import neighbours, pace  # noqa: E402
-from windrow.cluster.exchange import ShardExchange  # noqa: E402
-from windrow.cluster.messages import Standing  # noqa: E402
-from windrow.cluster.redis.client import RedisClient  # noqa: E402
-from windrow.cluster.redis.wire import RedisTransport  # noqa: E402
-from windrow.data import Entry, Exchanged, Frame, Reason, Report, Task, Url  # noqa: E402
+from tests.redisserver import serve  # noqa: E402
+from windrow.cluster.redis import registers  # noqa: E402
 
 DOMAINS, BUDGET = 30_000, 10_000  # domains per node, pages per domain
 PER_NODE, MOST = 4, 4096  # shards
 LINKS = 1.1  # per page to other shards, after the filter of links that were sent already
-PAGE = Report(seq=1, task=Task(Url("https://a.org/", "a.org", "a.org", b""), 0), reason=Reason.OK, detail="", time=1.0)
-COMMIT = 2.0  # seconds between two commits of a shard, about
+COLUMNS = registers.HELLO.size + registers.ACK.size  # bytes per pair of shards
 
 
 class Balance(msgspec.Struct):
@@ -52,17 +47,6 @@ class Balance(msgspec.Struct):
     shards: int
     busiest: float
     moved: float
-
-
-class Measured(msgspec.Struct):
-    """What so many shards cost a real server."""
-
-    shards: int
-    links: int
-    calls: int
-    server: float  # seconds of CPU of the server
-    client: float  # of all clients
-    memory: int  # bytes, at most
 
 
 def balance(nodes: int, chance: np.random.Generator) -> Balance:
@@ -78,105 +62,65 @@ def balance(nodes: int, chance: np.random.Generator) -> Balance:
     return Balance(nodes, count, statistics.mean(ratios), quota / count)
 
 
-class Simulated:
-    """The exchange of one shard, with pages that link anywhere."""
-
-    def __init__(self, shard: int, count: int, wire: RedisTransport) -> None:
-        self.wire = wire
-        self.exchange = ShardExchange(shard, count, Exchanged(), 1000)
-        self.frame = 0
-        self.got: list[Task] = []
-
-    def commit(self, tasks: list[Task]) -> None:
-        """Make a frame durable that found these links, and admits what has arrived."""
-        arrival = self.exchange.arrived()
-        self.frame += 1
-        receivers = tuple(sorted(shards.split(tasks, self.exchange.count)))
-        entries = (Entry(PAGE, sent=tuple(tasks)),) if tasks else ()
-        frame = Frame(
-            self.frame,
-            0.0,
-            entries=entries,
-            lengths={},
-            incarnation=self.exchange.begins,
-            receivers=receivers,
-            got=dict(arrival.got) if arrival else {},
-        )
-        self.got += arrival.tasks if arrival else ()
-        self.exchange.committed(frame)
-
-    async def call(self, now: float) -> None:
-        said = self.exchange.outgoing(now, Standing(0))
-        self.exchange.incoming(said, await self.wire.call(said), now)
+def load_of(shards: int, chance: np.random.Generator) -> list[float]:
+    """Return the share of each shard in all domains, by their sizes."""
+    nodes = max(1, shards // PER_NODE)
+    sizes = np.minimum(1 + chance.pareto(1.1, DOMAINS * nodes), BUDGET)
+    load = np.bincount(chance.integers(0, shards, sizes.size), weights=sizes, minlength=shards)
+    return [float(share) for share in load / load.sum()]
 
 
-async def exchange(server: Server, count: int, seconds: float, pages: float) -> Measured:
-    """Let so many shards exchange links for some simulated seconds."""
-    client = RedisClient(server.url)
-    wire = RedisTransport(client, "bench", count)
-    all_shards = [Simulated(shard, count, wire) for shard in range(count)]
-    chance = random.Random(count)
-    tasks = links(20_000)
-    own = [shards.shard_of(task.url.domain, count) for task in tasks]
-    sent = calls = 0
-    memory = 0
-    step = neighbours.BUSY * pace.factor(count)
-    for now in np.arange(0.0, 8 * step, step):  # all hear of each other
-        for one in all_shards:
-            one.commit([])
-            await one.call(float(now))
-    start, began = server_cpu(server), time.process_time()
-    start_at = committed = 8 * step
-    for now in np.arange(start_at, start_at + seconds, step):
-        due = now - committed >= COMMIT  # with many shards, what several commits found goes with one call
-        for number, one in enumerate(all_shards):
-            if due:
-                drawn = chance.choices(range(len(tasks)), k=round((now - committed) * pages * LINKS / PER_NODE))
-                found = [tasks[at] for at in drawn if own[at] != number]
-                sent += len(found)
-                one.commit(found)
-            await one.call(float(now))
-            calls += 1
-        committed = float(now) if due else committed
-        memory = max(memory, used_memory(server))
-    client_cpu = time.process_time() - began
-    await client.close()
-    return Measured(
-        shards=count, links=sent, calls=calls, server=server_cpu(server) - start, client=client_cpu, memory=memory
+def exchange(count: int, given: argparse.Namespace, chance: np.random.Generator) -> crowd.Measured:
+    with serve() as server:
+        run = asyncio.run(crowd.measure(server, load_of(count, chance), given.seconds, given.pages * LINKS))
+    pages = count * given.pages * run.seconds
+    print(
+        f"{count:5} shards: {run.links / run.seconds:9,.0f} links/s  server {run.server / run.seconds:6.3f} cores, "
+        f"{1e3 * run.server / pages:.4f} ms a page, {1e6 * run.server / run.links:5.1f} us a link  "
+        f"wire {run.wire / run.seconds / 1e6:.1f} MB/s  memory {run.memory / 1e6:.0f} MB, peak {run.peak / 1e6:.0f}, "
+        f"of columns {COLUMNS * count**2 / 1e6:.0f}  client {1e3 * run.client:.1f} ms a call  "
+        f"until all know each other {run.begin:.1f} s",
+        flush=True,
     )
+    return run
 
 
-def used_memory(server: Server) -> int:
-    found = server.command("INFO", "memory").decode()
-    return int(next(line for line in found.split() if line.startswith("used_memory:")).split(":")[1])
+def control(nodes: int, given: argparse.Namespace) -> rounds.Rounds:
+    with serve("--maxclients", "20000") as server:
+        run = asyncio.run(rounds.measure(server, nodes, nodes * given.per_node))
+    print(
+        f"{run.nodes:5} nodes {run.shards:5} shards: server {run.steady:.4f} cores, "
+        f"of them leases {run.renewing:.4f}  node {1e3 * run.round:.2f} ms a round  "
+        f"wire {run.wire / 1e6:.2f} MB/s  memory {run.memory / 1e6:.1f} MB  "
+        f"start {run.starting} s, {run.start:.2f} s CPU  "
+        f"a node leaves {run.leaving} s, {run.leave:.3f} s CPU  joins {run.joining} s, {run.join:.3f} s CPU",
+        flush=True,
+    )
+    return run
+
+
+def numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",") if word]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="10,30,100,300,1000", help="numbers of nodes, with commas")
-    parser.add_argument("--pages", type=float, default=100.0, help="pages per second of a node (default 100)")
     parser.add_argument("--measure", default="16,64,256", help="numbers of shards over a real server")
+    parser.add_argument("--pages", type=float, default=25.0, help="pages per second of a shard (default 25)")
     parser.add_argument("--seconds", type=float, default=20.0, help="simulated seconds of each (default 20)")
+    parser.add_argument("--rounds", default="10,100", help="numbers of nodes over a real server")
+    parser.add_argument("--per-node", type=int, default=4, help="shards of each of these nodes (default 4)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args()
     chance = np.random.default_rng(1)
-    balances = [balance(int(nodes), chance) for nodes in given.nodes.split(",")]
-    for one in balances:
+    found: list[msgspec.Struct] = [balance(nodes, chance) for nodes in numbers(given.nodes)]
+    for one in found:
         print(f"{one.nodes:5} nodes {one.shards:5} shards  busiest {one.busiest:.2f}  moved {one.moved:.1%}")
-    measured = []
-    for count in map(int, given.measure.split(",")):
-        with serve() as server:
-            run = asyncio.run(exchange(server, count, given.seconds, given.pages))
-        measured.append(run)
-        print(
-            f"{count:5} shards: {run.links / given.seconds:9,.0f} links/s  "
-            f"server {run.server / given.seconds:6.3f} cores, "
-            f"{1e6 * run.server / run.calls:8.1f} us a call, {1e6 * run.server / max(1, run.links):6.2f} us a link  "
-            f"clients {1e6 * run.client / run.calls:8.1f} us a call  memory {run.memory / 1e6:.1f} MB",
-            flush=True,
-        )
+    found += [exchange(count, given, chance) for count in numbers(given.measure)]
+    found += [control(nodes, given) for nodes in numbers(given.rounds)]
     if given.json:
-        print(json.dumps([msgspec.to_builtins(one) for one in (*balances, *measured)]))
+        print(json.dumps([msgspec.to_builtins(one) for one in found]))
 
 
 if __name__ == "__main__":

@@ -47,8 +47,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
 _DRIVERS = {"s3": "s3", "s3a": "s3", "http": "s3", "https": "s3", "hdfs": "query", "webhdfs": "hdfs"}  # scheme -> extra
 _HOSTED = ("hdfs", "webhdfs")  # a path in the file system begins behind the host
 _MISSING = (404, 410)  # statuses of http
-# In what a driver says of a file: they change with it
-_STATE = ("ETag", "LastModified", "Last-Modified", "mtime", "modificationTime", "fileId")
+_STATE = ("ETag", "LastModified", "Last-Modified", "mtime", "modificationTime", "fileId")  # they change with a file
 
 
 class RemotePath(msgspec.Struct, frozen=True):

@@ -259,7 +259,7 @@ def test_a_shard_that_runs_nowhere_says_why(
 ) -> None:
     create(server, crawl)
     announce(server, {}, *nodes)
-    server.command("DEL", "windrow:node:two")  # it has vanished
+    server.command("ZINCRBY", "windrow:beats", "-10001", "two")  # it has vanished
     for shard, home in homes.items():
         run(server, lambda registry, shard=shard, home=home: registry.settle("news", shard, home))
     assert status(server)["each"][2]["why"].startswith(why)
@@ -385,7 +385,7 @@ def test_nodes_are_listed_with_warnings_about_versions_and_clocks(
     announce(server, {}, node("two", {}, version="8"))
     announce(server, {}, node("gone", {"news": [2, 3]}))
     monkeypatch.undo()
-    server.command("DEL", "windrow:node:gone")
+    server.command("ZINCRBY", "windrow:beats", "-10001", "gone")
     done = windrow(server, "nodes")
     assert "silent for" in done.out and done.out.count("alive") == 2
     held = {line.split()[0]: line.split()[3] for line in done.out.splitlines()}
@@ -456,7 +456,7 @@ def test_a_job_is_forgotten_only_while_no_node_runs_it(server: Server, crawl: Pa
     done = windrow(server, "forget", "news", "--yes")
     assert done.code == 0 and "the directories of its shards stay" in done.out
     assert run(server, lambda registry: registry.jobs()) == {}
-    assert server.command("EXISTS", "other", "windrow:node:one") == b":2\r\n"
+    assert server.command("EXISTS", "other", "windrow:nodes", "windrow:beats") == b":3\r\n"
 
 
 def test_a_job_that_nodes_run_is_forgotten_by_force_after_they_ended_it(server: Server, crawl: Path) -> None:

@@ -73,7 +73,7 @@ class Nodes:
 
     def forget_node(self, name: str) -> None:
         """Do what ten seconds do to the sign of life of a node."""
-        self.server.command("DEL", f"windrow:node:{name}")
+        self.server.command("ZINCRBY", "windrow:beats", "-10001", name)
 
     def start(
         self, name: str, *arguments: str, data: Path | None = None, machine: Sequence[str] = ()

@@ -266,3 +266,9 @@ def test_an_inbox_that_was_deleted_and_gives_lower_names_is_read_from_its_beginn
     bus.inboxes.clear()
     bus.count = 0  # nobody is notified: the epoch is the same
     finish(cluster)
+
+
+@pytest.mark.parametrize("count", [2, 32, 1024, 4096])
+def test_a_call_reads_a_batch_of_every_other_shard(count: int) -> None:
+    one = exchange.ShardExchange(0, count, Exchanged(), 1000)
+    assert one.outgoing(0.0, Standing(0)).most >= count - 1

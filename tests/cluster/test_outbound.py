@@ -3,7 +3,7 @@
 import pytest
 
 from windrow.cluster.messages import Ack
-from windrow.cluster.outbound import WINDOW, Outbound, Packet
+from windrow.cluster.outbound import INBOX, WINDOW, Outbound, Packet, window_of
 from windrow.data import Watermark
 
 OWN = 20
@@ -113,3 +113,14 @@ def test_the_log_is_read_again_only_when_half_of_the_window_is_free() -> None:
     assert outbound.behind is None
     outbound.acknowledged(ack(2), OWN)
     assert outbound.behind == 4
+
+
+@pytest.mark.parametrize("shards", [1, 2, 8, 9, 64, 1024, 4096])
+def test_what_all_senders_leave_in_one_inbox_does_not_grow_with_their_number(shards: int) -> None:
+    assert window_of(shards) <= WINDOW and window_of(shards) * (shards - 1) <= INBOX
+    outbound = Outbound(0, window_of(shards))
+    outbound.acknowledged(ack(0), OWN)
+    publish(outbound, 1, window_of(shards))
+    assert outbound.room == 0 and not outbound.append(2)
+    outbound.acknowledged(ack(1), OWN)
+    assert outbound.behind == 1 and outbound.room == window_of(shards)

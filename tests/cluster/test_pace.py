@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.bus import Bus
 from tests.cluster.simulation import Cluster, Web
 from windrow.cluster import pace
+from windrow.cluster.redis import registry
 from windrow.cluster.transport import Survey
 
 
@@ -44,3 +45,10 @@ def test_the_end_of_many_shards_is_found_by_the_first_and_in_case_of_need_by_oth
     rounds = asyncio.run(main())
     cluster.check_result()
     assert bus.surveys - rounds < 60, "besides that of the test itself in each round, few shards read everything"
+
+
+@pytest.mark.parametrize(("nodes", "seconds"), [(1, 1.0), (250, 1.0), (500, 2.0), (1000, 4.0), (9999, 4.0)])
+def test_many_nodes_look_more_rarely_and_stay_alive_for_the_others(nodes: int, seconds: float) -> None:
+    assert pace.between_looks(nodes) == seconds
+    beats = max(registry.BEAT, seconds)
+    assert 2 * beats < registry.ALIVE, "one sign of life may be late"

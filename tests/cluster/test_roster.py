@@ -2,17 +2,22 @@
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.redisserver import needs_redis, serve
 from windrow.cluster import copies, messages
+from windrow.cluster.copies import LocalJob
 from windrow.cluster.messages import Standing
+from windrow.cluster.node import ClusterNode, NodeOptions
+from windrow.cluster.quota import Capacity
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.registry import JobSpec, Registry
 from windrow.cluster.redis.state import JobState
+from windrow.cluster.redis.wire import RedisTransport
 from windrow.cluster.roster import Roster
 from windrow.data import Made
 
@@ -119,3 +124,68 @@ def test_files_of_a_job_that_cannot_be_used_are_named_once_and_other_jobs_go_on(
     assert after == ({"other"} if damage == "removed" else before), "what runs continues while a disk is full"
     assert [text.partition(":")[0] for name, text in noted if name == "news"] == ["its files here cannot be used"]
     assert not any("cannot be used" in text for name, text in noted if name == "other")
+
+
+@pytest.mark.parametrize(("shards", "reads"), [(2, 64), (32, 64), (64, 32), (1024, 2)])
+def test_the_standings_of_many_shards_are_read_as_rarely_as_they_change(
+    shards: int, reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = RedisTransport.standings
+    found: list[int] = []
+
+    async def counted(self: RedisTransport) -> dict[int, Standing]:
+        found.append(len(standings := await read(self)))
+        return standings
+
+    async def main(url: str) -> None:
+        registry = Registry(RedisClient(url))
+        roster = Roster(registry, tmp_path, "home", lambda kind, text, job="", shard=-1: None)
+        try:
+            await registry.create(job.make("news", shards, "digest", 1.0), JobSpec("", "http://a.example/\n"))
+            await registry.client.run(("HSET", "windrow:{news}:board", 0, messages.encode(Standing(1))))
+            await roster.refresh(())
+            assert set(roster.views["news"].standings) == {0}, "the first look is at once"
+            found.clear()
+            for _ in range(64):
+                await registry.settle("news", 1, f"home{len(found)}", 5)
+                await roster.refresh(())
+                assert roster.views["news"].homes == await registry.homes("news"), "homes are never old"
+                assert set(roster.views["news"].standings) == {0}
+        finally:
+            await registry.client.close()
+
+    monkeypatch.setattr(RedisTransport, "standings", counted)
+    with serve() as server:
+        asyncio.run(main(server.url))
+    assert found == [1] * reads
+
+
+def test_a_node_starts_no_shard_of_many_after_the_end_although_it_looks_rarely(tmp_path: Path) -> None:
+    shards = 1024
+
+    async def main(url: str) -> list[list[int]]:
+        options = NodeOptions(url, tmp_path, "one", Capacity(8, 8), lost_after=600.0)
+        node = ClusterNode(options, lambda event: None)
+        registry, taken = node._registry, []
+
+        async def take(local: LocalJob, shards: Sequence[int], home: str, beside: int) -> None:
+            taken.append(list(shards))
+
+        node._holdings.take = take  # type: ignore[method-assign]
+        try:
+            await registry.create(job.make("news", shards, "digest", 1.0), JobSpec("", "http://a.example/\n"))
+            await node._roster.refresh(())
+            await node._take([("news", 5), ("news", 6)], 8, 8)
+            over = messages.encode(Standing(1, idle=True, ended=(1,) * shards))
+            words = [word for shard in range(shards) for word in (shard, over)]
+            await registry.client.run(("HSET", "windrow:{news}:board", *words))
+            await node._roster.refresh(())
+            await node._take([("news", 5), ("news", 6)], 8, 8)
+        finally:
+            await registry.client.close()
+        return taken
+
+    with serve() as server:
+        first, *later = asyncio.run(main(server.url))
+    assert sorted(first) == [5, 6]
+    assert later == [[]]

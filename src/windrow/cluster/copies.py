@@ -8,6 +8,7 @@ DIR/JOB/aside/NNN.1, …                 shards that were begun again elsewhere 
 """
 
 import dataclasses
+import os
 import secrets
 from pathlib import Path
 
@@ -59,7 +60,12 @@ class LocalJob(msgspec.Struct):
 
     def shards(self) -> list[int]:
         """Return the shards that this directory has."""
-        return [number for number in range(self.record.shards) if self.place(number).is_dir()]
+        try:
+            names = [entry.name for entry in os.scandir(self.directory / directories.SHARDS) if entry.is_dir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        numbers = [int(name) for name in names if name.isdigit() and name == self.place(int(name)).name]
+        return sorted(number for number in numbers if number < self.record.shards)
 
     def set_aside(self, shard: int) -> Path:
         """Move the directory of a shard away, because another data directory has the shard now."""

@@ -69,7 +69,11 @@ class Courier:
         except Unavailable as error:
             self._failed(error)
             return ()
-        return end.incarnations(survey, exchange.count) if end.reached(survey, exchange.count) else ()
+        if exchange.count > pace.FEW:  # with 1,024 shards it looks at a million pairs
+            over = await asyncio.to_thread(end.reached, survey, exchange.count)
+        else:
+            over = end.reached(survey, exchange.count)
+        return end.incarnations(survey, exchange.count) if over else ()
 
     def _failed(self, error: Unavailable) -> None:
         first, most = BACKOFF

@@ -14,13 +14,13 @@ from windrow import shards
 from windrow.cluster import messages, pace
 from windrow.cluster.inbound import PATIENCE, Inbound, Offer, covers
 from windrow.cluster.messages import Ack, Batch, Errand, Hello, MessageError, Standing, Told
-from windrow.cluster.outbound import Outbound, Packet
+from windrow.cluster.outbound import Outbound, Packet, window_of
 from windrow.cluster.transport import Incoming, Outgoing
 from windrow.data import Arrival, Exchanged, Frame, Task, Watermark
 
 REFRESH = 5.0  # seconds after which all registers are written again: a transport may have lost some of them
 MOST_PENDING = 50_000  # links that have arrived and wait for the crawl; then the inbox is not read
-MOST_MESSAGES = 256  # read in one call
+MOST_MESSAGES = 256  # read in one call, or more if calls are further apart
 
 
 def _jump() -> int:
@@ -53,7 +53,9 @@ class ShardExchange:
         slow = pace.factor(count)
         self._inbound = {other: Inbound(exchanged.got.get(other, Watermark()), PATIENCE * slow) for other in others}
         self._refresh_seconds = REFRESH * slow
-        self._outbound = {other: Outbound(exchanged.tails.get(other, 0)) for other in others}
+        self._most = round(MOST_MESSAGES * slow)
+        window = window_of(count)
+        self._outbound = {other: Outbound(exchanged.tails.get(other, 0), window) for other in others}
         self._frame = 0  # the last one that was committed in this run
         self._number = 0  # of calls
         self._queue: dict[int, list[bytes]] = {}  # by receiver: batches that the transport has not confirmed
@@ -65,9 +67,12 @@ class ShardExchange:
         self._rounds: collections.deque[tuple[str, dict[int, Watermark]]] = collections.deque()  # read, not yet durable
         self._pending: list[Task] = []
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
+        self.watches = True  # the standings of all are needed in any case
         self.asks: Mapping[int, tuple[Errand, ...]] = {}  # said with the hellos
         self.tells: Mapping[int, tuple[Told, ...]] = {}  # said with the acks
-        self.board: dict[int, Standing] = {}  # what the shards said of themselves, as of the last call
+        self.board: dict[
+            int, Standing
+        ] = {}  # what the shards said of themselves, as of the last call, if it brought that
         self.damaged = 0  # messages that could not be read
         self.superseded = 0  # an incarnation of this shard above ours: another process has it, or our clock is behind
         self.begin(incarnation)
@@ -161,8 +166,9 @@ class ShardExchange:
             acks=self._new_acks() if announces else {},
             standing=self._standing(standing) if announces else None,
             after=self._position,
-            most=MOST_MESSAGES if len(self._pending) < MOST_PENDING else 0,
+            most=self._most if len(self._pending) < MOST_PENDING else 0,
             done=self._done,
+            watches=self.watches,
         )
 
     def _refresh(self, now: float) -> None:

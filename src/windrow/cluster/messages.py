@@ -172,6 +172,7 @@ _batch = msgspec.msgpack.Decoder(Batch).decode
 _hello = msgspec.msgpack.Decoder(Hello).decode
 _ack = msgspec.msgpack.Decoder(Ack).decode
 _standing = msgspec.msgpack.Decoder(Standing).decode
+_incarnations = msgspec.msgpack.Decoder(tuple[Watermark, ...]).decode
 
 
 def batch(data: bytes) -> Batch:
@@ -201,3 +202,11 @@ def standing(data: bytes) -> Standing:
         return _standing(data)
     except (msgspec.MsgspecError, ValueError) as error:
         raise MessageError(f"not the standing of a shard: {error}") from None
+
+
+def incarnations(data: bytes) -> tuple[Watermark, ...]:
+    """Return the incarnations of a shard, each with its first frame."""
+    try:
+        return _incarnations(data)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise MessageError(f"not the incarnations of a shard: {error}") from None

@@ -73,6 +73,7 @@ class ShardNeighbours:
         """Make the exchange: `exchanged` is what the log says."""
         shard, count = self.territory.shard, self.territory.count
         self._exchange = ShardExchange(shard, count, exchanged, int(self._now() * 1000))
+        self._exchange.watches = self._tenure is None or count <= pace.FEW  # on nodes, these see to the limits
         reader = LogReader(log.Outbox(self._directory / "log"), count)
         self._courier = Courier(self._exchange, self._transport, reader)
 

@@ -20,12 +20,13 @@ import msgspec
 
 import windrow
 from windrow import machine
-from windrow.cluster import copies, events, quota
+from windrow.cluster import copies, events, pace, quota
 from windrow.cluster.answers import Answerer
 from windrow.cluster.events import ClusterEvent, Kind
 from windrow.cluster.held import Holdings
 from windrow.cluster.quota import Capacity
 from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.living import LivingNodes
 from windrow.cluster.redis.registry import ALIVE, BEAT, NodeRecord, Registry
 from windrow.cluster.roster import Key, Roster
 from windrow.cluster.silence import SilentHomes
@@ -33,7 +34,6 @@ from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
 from windrow.crawl import status
 
-ROUND = 1.0  # seconds from one look to the next
 SETTLE = 5.0  # seconds for which a node holds too many shards before it gives one back, and from one to the next
 GREETING = 4.0  # seconds before a node takes shards that nobody has had: others may start at the same time
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -75,6 +75,7 @@ class ClusterNode:
         self._options = options
         self._show = show
         self._registry = Registry(RedisClient(options.url))
+        self._living = LivingNodes(self._registry)
         self._home = copies.home(options.directory)
         self._roster = Roster(self._registry, options.directory, self._home, self._note)
         self._holdings = Holdings(self._registry, options.url, options.name, self._note)
@@ -86,6 +87,7 @@ class ClusterNode:
         self._began = time.monotonic()
         self._started = time.time()
         self._beaten = float("-inf")
+        self._pause = pace.between_looks(1)  # seconds from one look to the next
         self._drained = False
         self._why = ""  # it leaves
         self._over = 0.0  # since when it holds more than its quota; 0: it does not
@@ -110,7 +112,7 @@ class ClusterNode:
                 self.holds(self._holdings.places)
                 self._wake.clear()
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(ROUND):
+                    async with asyncio.timeout(self._pause):
                         await self._wake.wait()
             with contextlib.suppress(Unavailable):
                 await self._registry.leave(self._options.name)
@@ -164,7 +166,8 @@ class ClusterNode:
         await self._roster.refresh(self._holdings.shards)
         await self._holdings.guard(now)
         await self._holdings.forward(self._roster.carried_out)
-        nodes = await self._registry.nodes()
+        nodes = await self._living.look()
+        self._pause = pace.between_looks(len(nodes))
         self._look_around(nodes, now)
         await self._balance(nodes, now)
         while self._events:
@@ -266,7 +269,9 @@ class ClusterNode:
                 text = f"its data directory has had no node for {lost}; it begins again here"
                 self._note("shard-lost", text, name, shard)
         for name, shards in chosen.items():
-            await self._holdings.take(self._roster.jobs[name], shards, self._home, beside)
+            wanted = await self._roster.wanted_now(name)
+            taken = [shard for shard in shards if shard in wanted]
+            await self._holdings.take(self._roster.jobs[name], taken, self._home, beside)
 
     def _tell_of_slots(self, shards: int, everybody: Sequence[Capacity]) -> None:
         slots, most = (sum(numbers) for numbers in zip(*everybody, strict=True))

@@ -7,6 +7,7 @@ import msgspec
 from windrow.cluster.messages import Ack
 
 WINDOW = 4 << 20  # bytes that are published and not acknowledged, per receiver; the rest waits in the log
+INBOX = 32 << 20  # bytes that all senders together may leave in the inbox of a shard that is down
 
 
 class Packet(msgspec.Struct, frozen=True):
@@ -14,6 +15,11 @@ class Packet(msgspec.Struct, frozen=True):
 
     frame: int
     links: bytes
+
+
+def window_of(shards: int) -> int:
+    """Return the window of each sender in a job of so many shards."""
+    return min(WINDOW, INBOX // shards)
 
 
 class Outbound:
@@ -24,8 +30,9 @@ class Outbound:
     small.
     """
 
-    def __init__(self, tail: int) -> None:
+    def __init__(self, tail: int, window: int = WINDOW) -> None:
         self.tail = tail  # the last committed frame with links to the receiver
+        self._window = window
         self.cursor: int | None = None
         self._acked = 0
         self._answered = (0, 0)  # the last ask that was answered: incarnation of the receiver, and its number
@@ -65,7 +72,7 @@ class Outbound:
     @property
     def room(self) -> int:
         """Return how many bytes may be published now."""
-        return max(0, WINDOW - self._bytes)
+        return max(0, self._window - self._bytes)
 
     @property
     def behind(self) -> int | None:
@@ -73,7 +80,7 @@ class Outbound:
 
         Half of the window must be free: to find a place in the log costs more than to read a few links there.
         """
-        reads = self.cursor is not None and self.cursor < self.tail and self.room >= WINDOW // 2
+        reads = self.cursor is not None and self.cursor < self.tail and self.room >= self._window // 2
         return self.cursor if reads else None
 
     def append(self, frame: int) -> bool:

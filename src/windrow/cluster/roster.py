@@ -3,20 +3,24 @@
 Redis may lose everything at any time, so a node keeps a copy of each job, its state and its orders, and puts it back.
 """
 
+import random
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from windrow.cluster import copies, end, fence, limits
+from windrow.cluster import copies, end, fence, limits, pace
 from windrow.cluster.copies import LocalJob
 from windrow.cluster.events import Kind
 from windrow.cluster.messages import Standing
 from windrow.cluster.progress import NOBODY, JobProgress
 from windrow.cluster.redis import job as records
+from windrow.cluster.redis import watched
+from windrow.cluster.redis.client import RedisClient
+from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.registry import Registry
-from windrow.cluster.redis.state import FORGET
+from windrow.cluster.redis.state import FORGET, JobState
 from windrow.cluster.redis.wire import RedisTransport
 from windrow.config import ConfigError
 
@@ -27,6 +31,31 @@ class Note(Protocol):
     """Called with what happened, of which kind, and to which job and shard."""
 
     def __call__(self, kind: Kind, text: str, job: str = "", shard: int = -1) -> None: ...
+
+
+class JobWatch:
+    """How a node looks at a job. The standings of many shards change rarely, and it reads them as rarely."""
+
+    def __init__(self, client: RedisClient, record: ClusterJob) -> None:
+        self.id = record.id
+        self._transport = RedisTransport(client, record.name, record.shards)
+        self._homes, self._done = watched.homes(client, record.name), watched.done(client, record.name)
+        self._every = round(pace.factor(record.shards))
+        self._look = random.randrange(self._every)  # so that nodes do not all read in the same second
+        self._standings: dict[int, Standing] | None = None
+
+    async def view(self) -> "JobView":
+        """Return what Redis says of the job now."""
+        self._look += 1
+        if self._standings is None or self._look % self._every == 0:
+            await self.standings()
+        assert self._standings is not None
+        return JobView(self._standings, await self._homes.look(), await self._done.look())
+
+    async def standings(self) -> dict[int, Standing]:
+        """Return the standings of now."""
+        self._standings = await self._transport.standings()
+        return self._standings
 
 
 class JobView(msgspec.Struct):
@@ -49,6 +78,7 @@ class Roster:
         self._present: Collection[str] = ()  # the jobs that Redis had at the last look
         self.problems: dict[str, str] = {}  # jobs that cannot be run here, and why
         self._progress: dict[str, JobProgress] = {}  # by id of a job: what its shards have made
+        self._watches: dict[str, JobWatch] = {}
         self.jobs: dict[str, LocalJob] = copies.read(directory)
         self.views: dict[str, JobView] = {}  # of the jobs that can be run
 
@@ -57,17 +87,17 @@ class Roster:
         states = await self._registry.jobs()
         server = self._registry.client.server
         self._present = states.keys()
-        for name, local in self.jobs.items():
-            found = states.get(name)
-            behind = found is None or found.version < local.state.version or server != self._server
-            if behind and local.state.wanted != FORGET:
-                await self._attempt(name, self._put_back)
+        lacking = [name for name, local in self.jobs.items() if self._is_ahead(local, states.get(name), server)]
+        for name in lacking:
+            await self._attempt(name, self._put_back)
+        if lacking:
+            states = await self._registry.jobs()
         self._server = server
         views: dict[str, JobView] = {}
 
         async def see(name: str) -> None:
             try:
-                await self._learn(name)
+                await self._learn(name, states[name])
                 views[name] = await self._look(name, held)
                 await self._check_limits(name, views[name].standings)
             except OSError:  # a full disk: what runs continues
@@ -75,9 +105,14 @@ class Roster:
                     views.setdefault(name, self.views[name])
                 raise
 
-        for name in await self._registry.jobs():
+        for name in states:
             await self._attempt(name, see)
         self.views = views
+
+    def _is_ahead(self, local: LocalJob, found: JobState | None, server: str) -> bool:
+        """Return whether the copy of a job here may have what Redis does not have."""
+        behind = found is None or found.version < local.state.version or server != self._server
+        return behind and local.state.wanted != FORGET
 
     async def _attempt(self, name: str, act: Callable[[str], Awaitable[None]]) -> None:
         """Do something for a job; if it does not fit this machine, say so once and leave it to others."""
@@ -105,15 +140,14 @@ class Roster:
         elif name not in self._present:
             self._note("put-back", "Redis had lost the job; it was put back from this data directory", name)
 
-    async def _learn(self, name: str) -> None:
-        """Bring the copy of a job up to date; make one of a new job."""
+    async def _learn(self, name: str, state: JobState) -> None:
+        """Bring the copy of a job up to date; make one of a new job. `state`: what Redis says."""
         record = await records.read(self._registry.client, name)
         local = self.jobs.get(name)
         if local is None or local.record.id != record.id:
             records.check(record, record, self._registry.client.place)
             local = self.jobs[name] = copies.write(self._directory, *await self._registry.job(name))
-        state = (await self._registry.jobs()).get(name)
-        if state is not None and state.version > local.state.version:
+        if state.version > local.state.version:
             local.change(state)
         orders = await self._registry.orders(name, local.last)
         if orders:
@@ -121,8 +155,10 @@ class Roster:
 
     async def _look(self, name: str, held: Collection[Key]) -> JobView:
         local = self.jobs[name]
-        standings = await RedisTransport(self._registry.client, name, local.record.shards).standings()
-        view = JobView(standings, await self._registry.homes(name), await self._registry.done(name))
+        watch = self._watches.get(name)
+        if watch is None or watch.id != local.record.id:
+            watch = self._watches[name] = JobWatch(self._registry.client, local.record)
+        view = await watch.view()
         for shard in local.shards():
             owner = view.homes.get(shard)
             if owner is None:
@@ -153,6 +189,12 @@ class Roster:
     def wanted(self) -> list[Key]:
         """Return the shards that somebody should run."""
         return [(name, shard) for name in self.views for shard in self._wanted(name)]
+
+    async def wanted_now(self, name: str) -> list[int]:
+        """Return the shards of a job that somebody should run, by the standings of now. Ask before a shard is taken: if
+        one that has ended were started again, the whole job would not be at its end any more."""
+        self.views[name].standings = await self._watches[name].standings()
+        return self._wanted(name)
 
     def carried_out(self, key: Key) -> int:
         """Return the number of the last order that a shard has carried out, as far as Redis knows."""

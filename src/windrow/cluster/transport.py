@@ -1,5 +1,6 @@
 """What carries messages between shards, as the exchange sees it."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
@@ -24,6 +25,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     after: str  # read the inbox after this message; empty: from its beginning
     most: int  # messages to read
     done: str  # everything up to and with this message may be removed from the inbox; empty: nothing
+    watches: bool = True  # it needs the standings of all in any case, not only when the end may be near
 
 
 class Incoming(msgspec.Struct, frozen=True):
@@ -36,15 +38,15 @@ class Incoming(msgspec.Struct, frozen=True):
     unpublished: tuple[int, ...] = ()  # indexes of batches that were refused
     announced: bool = False  # hellos, acks and standing were written
     superseded: int = 0  # the incarnation of another process that has taken this shard; 0: there is none
-    standings: dict[int, Standing] = {}  # of all shards, as they were before this call
+    standings: dict[int, Standing] = {}  # of all shards, as they were before this call; or none, see `watches`
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """Everything that the shards of a job have announced, read at one moment."""
+    """Everything that the shards of a job have announced, as of one moment; nothing if there was no such moment."""
 
     standings: dict[int, Standing]
-    hellos: dict[tuple[int, int], Hello] = {}  # by sender and receiver
-    acks: dict[tuple[int, int], Ack] = {}  # by sender and receiver
+    hellos: Mapping[tuple[int, int], Hello] = {}  # by sender and receiver
+    acks: Mapping[tuple[int, int], Ack] = {}  # by sender and receiver
 
 
 class Transport(Protocol):

@@ -8,9 +8,12 @@ of a job are on one of them, so that scripts may use several.
 | `job` | string | the record of the job, see `job` |
 | `epoch` | string | run id of the server and a random token: another value means that everything may have been lost |
 | `in:R` | stream | the inbox of shard R: batches; trimmed by R after its commit |
-| `hello:R` | hash | by sender: its hello to R |
-| `acks:S` | hash | by receiver: what it has of S |
+| `hellos:R` | string | a slot per sender: its hello to R, see `registers` |
+| `marks:S` | string | a slot per receiver: its ack to S |
+| `errands:R`, `tells:S` | hash | by sender and by receiver: hellos with errands, acks with answers |
+| `lives` | hash | by shard: its incarnations, which belong to all its hellos |
 | `board` | hash | by shard: its standing |
+| `resting` | set | shards that are idle, and `ended` if one has seen the end: when reading the board is worth it |
 | `owners` | hash | by shard: `incarnation:call` of its last announcement; lower ones are refused |
 | `lease:K` | string | fencing number and holder of shard K; expires |
 | `fences` | hash | by shard: the last fencing number |
@@ -26,6 +29,7 @@ of a job are on one of them, so that scripts may use several.
 | `order-hush` | string | exists after the job was put back: no new order meanwhile; expires |
 | `orders-done` | hash | by shard: number of the last order that it has carried out |
 | `homes` | hash | by shard: fencing number of the last lease, and id of the data directory that has it |
+| `homes-changes`, `orders-done-changes` | sorted set | their fields by number of the last change, see `changes` |
 | `events` | stream | events of nodes, capped |
 | `questions` | list | questions about URLs, see `answers`; expires |
 | `answers:ID` | string | the answer of a node; expires |
@@ -35,7 +39,8 @@ of a job are on one of them, so that scripts may use several.
 | `windrow:jobs` | set | the names of all jobs |
 | `windrow:forgotten` | set | ids of jobs that an operator has removed: nodes do not put them back |
 | `windrow:nodes` | hash | by name: the last record of a node that has not left |
-| `windrow:node:NAME` | string | the record of a node; expires if the node gives no sign of life |
+| `windrow:nodes-changes` | sorted set | its fields, by the number of their last change |
+| `windrow:beats` | sorted set | names of these nodes, by the time of their last sign of life in milliseconds |
 | `windrow:drains` | set | names of nodes that shall give their shards back and take no others |
 
 A queue of requests that spiders share (`fifo`) is a job of another kind, and the only one of which Redis is the truth:

@@ -3,12 +3,8 @@
 JOBS = "windrow:jobs"
 FORGOTTEN = "windrow:forgotten"
 NODES = "windrow:nodes"
+BEATS = "windrow:beats"
 DRAINS = "windrow:drains"
-
-
-def of_node(name: str) -> str:
-    """Return the key that exists while a node is alive."""
-    return f"windrow:node:{name}"
 
 
 class Keys:

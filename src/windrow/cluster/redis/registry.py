@@ -4,28 +4,27 @@ All of it may vanish at any time. A node keeps a copy of each job in its files a
 nodes announce themselves every few seconds anyway.
 """
 
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from windrow.cluster.redis import changes, leases, watched
 from windrow.cluster.redis import job as jobs
-from windrow.cluster.redis import leases
 from windrow.cluster.redis import state as states
 from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.job import ClusterJob
-from windrow.cluster.redis.keys import DRAINS, FORGOTTEN, JOBS, NODES, Keys, of_node
+from windrow.cluster.redis.keys import BEATS, DRAINS, FORGOTTEN, JOBS, NODES, Keys
 from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
 
 BEAT = 2.5  # seconds from one sign of life of a node to the next
 ALIVE = 10.0  # seconds after its last sign of life for which a node counts as alive
 REMEMBERED = 86_400.0  # seconds after which a node that has vanished is not listed any more
+SAME = 0.25  # seconds by which the drift of a clock may differ from the one that a node has announced
 HUSH = 10.0  # seconds without new orders after a job was put back: other nodes may know more of its orders
 EVENTS = 10_000  # that are kept per job, about
-_HOME = re.compile(rb"\d+ ([!-~]+)")  # the number of a lease, and the id of a data directory
 _MISSING, _EARLY, _CHANGED = -1, -2, -3  # answers of steer.lua
 
 
@@ -61,7 +60,7 @@ class NodeRecord(msgspec.Struct, frozen=True):
     refused: dict[str, str] = {}  # by job: why it cannot be run there
     left: bool = False  # it has ended and given its shards back
     drift: float = 0.0  # seconds by which its clock is ahead of that of Redis; `beat` measures it
-    seen: float = 0.0  # epoch seconds of Redis's clock, at its last sign of life; `beat` writes it
+    seen: float = 0.0  # epoch seconds of Redis's clock, at its last sign of life; `nodes` reads it
 
 
 class Registry:
@@ -70,6 +69,7 @@ class Registry:
     def __init__(self, client: RedisClient) -> None:
         self.client = client
         self._drift: float | None = None
+        self._announced: float | None = None  # the drift that others know
         self._drains = False  # the last answer to `beat`
 
     async def create(self, record: ClusterJob, spec: JobSpec, limits: Mapping[str, int | float] | None = None) -> None:
@@ -201,38 +201,31 @@ class Registry:
 
     async def carried_out(self, name: str, shard: int, number: int) -> None:
         """Note that a shard has carried out all orders up to and with this number."""
-        await self._run(("HSET", Keys(name)["orders-done"], shard, number))
+        await changes.write(self.client, Keys(name)[watched.DONE], shard, number)
 
     async def done(self, name: str) -> dict[int, int]:
         """Return by shard the number of the last order that it has carried out."""
-        (found,) = await self._run(("HGETALL", Keys(name)["orders-done"]))
-        return {int(shard): int(number) for shard, number in _pairs(found) if shard.isdigit() and number.isdigit()}
+        return await watched.done(self.client, name).look()
 
     async def homes(self, name: str) -> dict[int, str]:
         """Return by shard the id of the data directory that has it."""
-        (found,) = await self._run(("HGETALL", Keys(name)["homes"]))
-        known = {int(shard): _HOME.fullmatch(value) for shard, value in _pairs(found) if shard.isdigit()}
-        return {shard: home[1].decode() for shard, home in known.items() if home is not None}
+        return await watched.homes(self.client, name).look()
 
     async def settle(self, name: str, shard: int, home: str, fence: int = 0) -> None:
         """Note that a data directory has a shard. `fence`: of its last lease; the note of an earlier one is ignored."""
-        await self.client.call("home", [Keys(name)["homes"]], [shard, fence, home])
+        await self.client.call("home", changes.names(Keys(name)[watched.HOMES]), [shard, fence, home])
 
     async def beat(self, node: NodeRecord) -> bool:
         """Announce a node; return whether it shall drain."""
-        before = time.time()
         if self._drift is None:
             self._drift = time.time() - await self.now()
-        record = msgspec.structs.replace(node, drift=round(self._drift, 3), seen=before - self._drift)
-        data = msgspec.json.encode(record)
+        if self._announced is None or abs(self._drift - self._announced) > SAME:
+            self._announced = round(self._drift, 3)
+        record = msgspec.structs.replace(node, drift=self._announced)
         sent = time.time()
-        _, fresh, drains, clock = await self._run(
-            ("SET", of_node(node.name), data, "PX", int(1000 * ALIVE)),
-            ("HSET", NODES, node.name, data),
-            ("SISMEMBER", DRAINS, node.name),
-            ("TIME",),
-        )
+        fresh, drains, *clock = await self.client.call("beat", [BEATS, DRAINS], [node.name])
         self._drift = (sent + time.time()) / 2 - _seconds(clock)
+        await changes.write(self.client, NODES, node.name, msgspec.json.encode(record))
         if fresh and self._drains and not drains:  # Redis has lost it
             await self.drain(node.name)
             drains = 1
@@ -241,24 +234,35 @@ class Registry:
 
     async def leave(self, name: str) -> None:
         """Note that a node ends: its record still says whose data directory it was. It stays drained if it was."""
-        _, data = await self._run(("DEL", of_node(name)), ("HGET", NODES, name))
-        record = _node(data) if data is not None else None
+        (data,) = await self._run(("HGET", NODES, name))
+        record = node_of(data) if data is not None else None
         if record is not None:
-            await self._run(("HSET", NODES, name, msgspec.json.encode(msgspec.structs.replace(record, left=True))))
+            left = msgspec.structs.replace(record, left=True)
+            await changes.write(self.client, NODES, name, msgspec.json.encode(left))
+
+    async def remove(self, name: str) -> None:
+        """Remove a node that was seen last long ago."""
+        await self._run(("ZREM", BEATS, name))
+        await changes.write(self.client, NODES, name, "")
+
+    async def silent(self) -> dict[str, float]:
+        """Return the nodes that have vanished or left, with the seconds since their last sign of life."""
+        found = await self.client.call("silent", [BEATS], [int(1000 * ALIVE)])
+        return {name.decode("utf-8", "replace"): age / 1000 for name, age in zip(found[::2], found[1::2], strict=True)}
 
     async def nodes(self, gone: bool = False, left: bool = False) -> list[NodeRecord]:
         """Return the nodes that are alive, by name; `gone`: also those that have vanished; `left`: that have ended."""
-        found, clock = await self._run(("HGETALL", NODES), ("TIME",))
-        known = {name.decode("utf-8", "replace"): data for name, data in zip(found[::2], found[1::2], strict=True)}
-        alive = dict(zip(known, await self._run(*[("GET", of_node(name)) for name in known]), strict=True))
-        records = {name: _node(alive[name] or data) for name, data in known.items()}
-        nodes = {name: record for name, record in records.items() if record is not None}
-        old = [name for name in nodes if alive[name] is None and nodes[name].seen < _seconds(clock) - REMEMBERED]
-        if old:
-            await self._run(("HDEL", NODES, *old))
-        rest = {name for name in nodes.keys() - old if alive[name] is None}
-        hidden = {name for name in rest if not (left if nodes[name].left else gone)}
-        return [nodes[name] for name in sorted(nodes.keys() - old - hidden)]
+        found, beats, clock = await self._run(("HGETALL", NODES), ("ZRANGE", BEATS, 0, -1, "WITHSCORES"), ("TIME",))
+        now = _seconds(clock)
+        seen = {name: float(beat) / 1000 for name, beat in _pairs(beats)}
+        records = []
+        for name, data in sorted(_pairs(found)):
+            record, last = node_of(data), seen.get(name, 0.0)
+            if last < now - REMEMBERED:
+                await self.remove(name.decode("utf-8", "replace"))
+            elif record is not None and (left if record.left else gone or last >= now - ALIVE):
+                records.append(msgspec.structs.replace(record, seen=last))
+        return records
 
     async def drain(self, name: str, on: bool = True) -> None:
         """Let a node give its shards back and take no others, or let it work again; ConfigError if there is none."""
@@ -328,7 +332,7 @@ def _order(number: int, data: bytes | None) -> ClusterOrder | None:
     return ClusterOrder(number, found.kind, found.content)
 
 
-def _node(data: bytes) -> NodeRecord | None:
+def node_of(data: bytes) -> NodeRecord | None:
     """Return the record of a node; None if another version of Windrow wrote one that cannot be read."""
     try:
         return msgspec.json.decode(data, type=NodeRecord)

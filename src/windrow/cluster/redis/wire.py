@@ -2,16 +2,29 @@
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from windrow.cluster import messages
-from windrow.cluster.messages import MessageError, Standing
+from windrow.cluster.messages import Ack, Hello, MessageError, Standing
+from windrow.cluster.redis import registers as columns
 from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.keys import Keys
 from windrow.cluster.transport import Incoming, Outgoing, Survey
+from windrow.data import Watermark
 
+AT_ONCE = 64  # shards whose registers are read with one command
+Said = tuple[str, int, Hello | Ack]  # kind of a register, the other shard, and its value
+Register = tuple[int, str, int]  # the shard that says it, its kind, the other shard
 _T = TypeVar("_T")
+
+
+class SurveyPart(NamedTuple):
+    """A part of a survey."""
+
+    standings: dict[int, Standing]
+    lives: dict[int, tuple[Watermark, ...]]
+    registers: list[list[Any]]  # of each shard: hellos, errands, acks, answers
 
 
 class RedisTransport:
@@ -21,18 +34,24 @@ class RedisTransport:
         self._client = client
         self._keys = Keys(job)
         self._shards = shards
+        self._lives: dict[int, tuple[Watermark, ...]] = {}  # by shard: its incarnations, as read last
+        self._more: set[Register] = set()  # registers that have errands or answers in a hash
         self.trouble = ""  # why the server refused to write in the last call; empty: it did not
 
     async def call(self, outgoing: Outgoing) -> Incoming:
-        answers = await self._client.call("exchange", self._names(outgoing), _words(outgoing))
+        registers = _registers(outgoing)
+        words = _words(outgoing, self._shards, self._keys[""]) + self._register_words(outgoing.shard, registers)
+        answers = await self._client.call("exchange", self._names(outgoing), words)
         server = self._client.server
-        epoch, inbox, hellos, acks, unpublished, announced, refusal, board = answers
+        epoch, inbox, hellos, errands, acks, tells, unpublished, announced, refusal, board = answers
         self.trouble = refusal.decode("utf-8", "replace")
+        if announced == 0:
+            self._more -= {(outgoing.shard, kind, other) for kind, other, one in registers if not columns.has_more(one)}
         return Incoming(
             epoch=await self._epoch(epoch, server),
             messages=tuple([(name.decode(), fields[1]) for name, fields in inbox]),
-            hellos=dict(_decoded(hellos, messages.hello)),
-            acks=dict(_decoded(acks, messages.ack)),
+            hellos=await self._hellos(hellos, dict(_decoded(errands, messages.hello))),
+            acks=columns.acks(acks, self._shards, dict(_decoded(tells, messages.ack))),
             unpublished=tuple(unpublished),
             announced=announced == 0,
             superseded=max(0, announced),
@@ -41,11 +60,30 @@ class RedisTransport:
 
     def _names(self, outgoing: Outgoing) -> list[str]:
         keys, shard = self._keys, outgoing.shard
-        names = [keys["epoch"], keys.of("in", shard), keys.of("hello", shard), keys.of("acks", shard)]
-        names += [keys["owners"], keys["board"]]
-        names += [keys.of("in", receiver) for receiver, _ in outgoing.batches]
-        names += [keys.of("hello", receiver) for receiver in outgoing.hellos]
-        return names + [keys.of("acks", sender) for sender in outgoing.acks]
+        names = [keys["epoch"], *[keys.of(name, shard) for name in ("in", "hellos", "errands", "marks", "tells")]]
+        names += [keys[name] for name in ("owners", "board", "lives", "resting")]
+        return names + [keys.of("in", receiver) for receiver, _ in outgoing.batches]
+
+    def _register_words(self, shard: int, registers: list[Said]) -> list[str | bytes | int]:
+        words: list[str | bytes | int] = []
+        for kind, other, register in registers:
+            more = messages.encode(register) if columns.has_more(register) else b""
+            if more:
+                self._more.add((shard, kind, other))
+            elif (shard, kind, other) in self._more:
+                more = b"-"
+            words += [kind, other, columns.slot(register), more]
+        return words
+
+    async def _hellos(self, column: bytes, errands: dict[int, Hello]) -> dict[int, Hello]:
+        """Return the hellos of a column; read the incarnations of senders that have started since."""
+        fresh = columns.strangers(column, self._shards, self._lives)
+        if fresh:
+            (found,) = await self._client.run(("HMGET", self._keys["lives"], *fresh))
+            values = zip(fresh, self._client.checked(found), strict=True)
+            known = [word for sender, value in values if value is not None for word in (b"%d" % sender, value)]
+            self._lives.update(_decoded(known, messages.incarnations))
+        return columns.hellos(column, self._shards, self._lives, errands)
 
     async def _epoch(self, found: bytes | None, server: str) -> str:
         """Return the epoch; begin one if there is none, or only that of another server process.
@@ -63,28 +101,57 @@ class RedisTransport:
         return dict(_decoded(self._client.checked(found), messages.standing))
 
     async def survey(self) -> Survey:
-        shards = range(self._shards)
-        reads: list[Command] = [("HGETALL", self._keys["board"])]
-        reads += [("HGETALL", self._keys.of("hello", shard)) for shard in shards]
-        reads += [("HGETALL", self._keys.of("acks", shard)) for shard in shards]
-        answers = await self._client.run(("MULTI",), *reads, ("EXEC",))
-        board, *others = self._client.checked(answers[-1])
-        hellos, acks = others[: self._shards], others[self._shards :]
+        """Read everything in parts, because all columns together may need more memory than the server has.
+
+        A shard that announces other hellos or acks has written a frame meanwhile. So if the parts have the same
+        standings, all that was read is of one moment.
+        """
+        parts = [range(first, self._shards)[:AT_ONCE] for first in range(0, self._shards, AT_ONCE)]
+        parts_read = [await self._part(part) for part in parts]
+        standings, lives = parts_read[-1].standings, parts_read[-1].lives
+        if any(_moment(part.standings) != _moment(standings) for part in parts_read):
+            return Survey({})
+        hellos, errands, marks, tells = [[one for part in parts_read for one in part.registers[at]] for at in range(4)]
         return Survey(
-            dict(_decoded(board, messages.standing)),
-            {(sender, r): hello for r in shards for sender, hello in _decoded(hellos[r], messages.hello)},
-            {(s, receiver): ack for s in shards for receiver, ack in _decoded(acks[s], messages.ack)},
+            standings,
+            columns.all_hellos(hellos, lives, [dict(_decoded(one, messages.hello)) for one in errands]),
+            columns.all_acks(marks, [dict(_decoded(one, messages.ack)) for one in tells]),
+        )
+
+    async def _part(self, shards: range) -> SurveyPart:
+        reads: list[Command] = [("HGETALL", self._keys["board"]), ("HGETALL", self._keys["lives"])]
+        kinds = (("GET", "hellos"), ("HGETALL", "errands"), ("GET", "marks"), ("HGETALL", "tells"))
+        reads += [(verb, self._keys.of(name, shard)) for verb, name in kinds for shard in shards]
+        answers = await self._client.run(("MULTI",), *reads, ("EXEC",))
+        board, lives, *others = self._client.checked(answers[-1])
+        registers = [[one or b"" for one in others[at * len(shards) : (at + 1) * len(shards)]] for at in range(4)]
+        return SurveyPart(
+            dict(_decoded(board, messages.standing)), dict(_decoded(lives, messages.incarnations)), registers
         )
 
 
-def _words(outgoing: Outgoing) -> list[str | bytes | int]:
+def _moment(standings: Mapping[int, Standing]) -> dict[int, tuple[int, int, bool]]:
+    return {shard: (standing.incarnation, standing.frame, standing.idle) for shard, standing in standings.items()}
+
+
+def _registers(outgoing: Outgoing) -> list[Said]:
+    if outgoing.standing is None:
+        return []
+    said: list[Said] = [("hellos", receiver, hello) for receiver, hello in outgoing.hellos.items()]
+    return said + [("marks", sender, ack) for sender, ack in outgoing.acks.items()]
+
+
+def _words(outgoing: Outgoing, shards: int, start: str) -> list[str | bytes | int]:
     words: list[str | bytes | int] = [outgoing.shard, outgoing.incarnation, outgoing.number]
     words += [f"({outgoing.after}" if outgoing.after else "-", outgoing.most, _behind(outgoing.done)]
+    words += [shards, int(outgoing.watches), start]
     words += [len(outgoing.batches), *[data for _, data in outgoing.batches]]
-    if outgoing.standing is None:
-        return [*words, ""]
-    registers = (outgoing.standing, *outgoing.hellos.values(), *outgoing.acks.values())
-    return words + [messages.encode(register) for register in registers]
+    standing = outgoing.standing
+    if standing is None:
+        return [*words, "", "", ""]
+    rests = "ended" if standing.ended else "rests" if standing.idle else ""
+    lives = next((messages.encode(hello.incarnations) for hello in outgoing.hellos.values()), b"")
+    return [*words, messages.encode(standing), rests, lives]
 
 
 def _behind(name: str) -> str:
