@@ -356,9 +356,15 @@ def test_if_no_host_has_ever_answered_shards_without_a_url_do_not_wait_for_ever(
 
     async def act(place: Path, url: str, words: list[str], note: Callable[[str], None]) -> ShardProcess:
         program = f"print({ending!r})" if place.name == "002" else "import time; time.sleep(600)"
-        return ShardProcess(
-            await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE, stderr=PIPE), note
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", program),
+            stdout=PIPE,
+            stderr=PIPE,
+            preexec_fn=lambda: signal.signal(
+                signal.SIGINT, signal.SIG_DFL
+            ),  # ignored, if the tests run in the background
         )
+        return ShardProcess(child, note)
 
     monkeypatch.setattr(process, "start", act)
     monkeypatch.setattr(supervisor, "LAST", 0.01)

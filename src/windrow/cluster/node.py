@@ -20,7 +20,7 @@ import msgspec
 
 import windrow
 from windrow import machine
-from windrow.cluster import copies, events, pace, quota
+from windrow.cluster import copies, events, pace, quota, sharing
 from windrow.cluster.answers import Answerer
 from windrow.cluster.events import ClusterEvent, Kind
 from windrow.cluster.held import Holdings
@@ -94,6 +94,7 @@ class ClusterNode:
         self._silent = SilentHomes()
         self._short = 0  # slots that were missing at the last look
         self._failure = ""
+        self._shares = False  # all nodes with the id of this data directory see this directory
         self.holds: Callable[[list[Path]], None] = lambda places: None  # called with the shards that it holds
 
     def stop(self, why: str = "stopped") -> None:
@@ -106,6 +107,7 @@ class ClusterNode:
         try:
             await self._registry.client.check()
             await self._own_the_name()
+            sharing.sign(self._options.directory, self._record())
             self._note("joined", f"{self._options.capacity.slots} slots, data in {self._options.directory}")
             while not self._why or self._holdings.shards:
                 await self._try_round()
@@ -120,6 +122,7 @@ class ClusterNode:
         finally:
             self._holdings.stop_all()
             await self._holdings.ended()
+            sharing.remove(self._options.directory, self._record())
             self.holds([])
             await self._answerer.close()
             await self._registry.client.close()
@@ -169,12 +172,23 @@ class ClusterNode:
         nodes = await self._living.look()
         self._pause = pace.between_looks(len(nodes))
         self._look_around(nodes, now)
-        await self._balance(nodes, now)
+        if self._sees_the_same(nodes, now):
+            await self._balance(nodes, now)
         while self._events:
             await self._registry.event(self._events[0].job, msgspec.to_builtins(self._events[0]))
             self._events.popleft()
         if self._options.until_done and self._roster.finished and not self._holdings.shards and not self._why:
             self.stop("done")
+
+    def _sees_the_same(self, nodes: Sequence[NodeRecord], now: float) -> bool:
+        """Return whether this node may take shards. It is asked until it may once; then the others have to look."""
+        if not self._shares:
+            directory = self._options.directory
+            strangers = sharing.strangers(directory, self._record(), nodes)
+            if strangers and now - self._began > sharing.SEEN:
+                raise sharing.refusal(directory, strangers[0])
+            self._shares = not strangers
+        return self._shares
 
     def _record(self) -> NodeRecord:
         running: dict[str, list[int]] = {}
