@@ -1,5 +1,6 @@
 """Nodes on several machines that share a network disk (GlusterFS): each has a mount with caches of its own."""
 
+import contextlib
 import os
 import random
 import signal
@@ -51,9 +52,11 @@ class Machines:
             truth.assert_corpus(place)
 
 
-def test_a_machine_dies_and_another_continues_its_shards(tmp_path: Path, server: Server, disk: NetworkDisk) -> None:
+@contextlib.contextmanager
+def two_at_work(seed: int, tmp_path: Path, server: Server, disk: NetworkDisk) -> Iterator[Machines]:
+    """Begin a block when machine one and machine two run a shard each; at its end machine two has finished the job."""
     with (
-        World(seed=90, pages=60, hosts=8, domains=True, kinds=("absent",)) as world,
+        World(seed=seed, pages=60, hosts=8, domains=True, kinds=("absent",)) as world,
         job_of(tmp_path / "job", server, world, 2, *OPTIONS, SLOW) as nodes,
     ):
         machines = Machines(nodes, disk, "one", "two")
@@ -61,32 +64,26 @@ def test_a_machine_dies_and_another_continues_its_shards(tmp_path: Path, server:
         machines.start("two", "--until-done")
         nodes.until(lambda: len(nodes.shard_processes("one")) == len(nodes.shard_processes("two")) == 1)
         nodes.until(lambda: nodes.finished(machines.data["two"]) > 1)
-        nodes.kill("one")
+        yield machines
         nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
         assert nodes.wait("two")["why"] == "done"
         machines.assert_whole("two", world)
-        assert "begins again" not in nodes.told()
+
+
+def test_a_machine_dies_and_another_continues_its_shards(tmp_path: Path, server: Server, disk: NetworkDisk) -> None:
+    with two_at_work(90, tmp_path, server, disk) as machines:
+        machines.nodes.kill("one")
+    assert "begins again" not in machines.nodes.told()
 
 
 def test_a_machine_that_loses_the_disk_stops_and_another_continues(
     tmp_path: Path, server: Server, disk: NetworkDisk
 ) -> None:
-    with (
-        World(seed=91, pages=60, hosts=8, domains=True, kinds=("absent",)) as world,
-        job_of(tmp_path / "job", server, world, 2, *OPTIONS, SLOW) as nodes,
-    ):
-        machines = Machines(nodes, disk, "one", "two")
-        machines.start("one")
-        machines.start("two", "--until-done")
-        nodes.until(lambda: len(nodes.shard_processes("one")) == len(nodes.shard_processes("two")) == 1)
-        nodes.until(lambda: nodes.finished(machines.data["two"]) > 1)
+    with two_at_work(91, tmp_path, server, disk) as machines:
         disk.lose("one")
-        nodes.until(lambda: len(nodes.shard_processes("two")) == 2)
-        nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
-        assert nodes.wait("two")["why"] == "done"
-        machines.assert_whole("two", world)
-        assert "Traceback" not in nodes.told()
-        disk.unmount("one")
+        machines.nodes.until(lambda: len(machines.nodes.shard_processes("two")) == 2)
+    assert "Traceback" not in machines.nodes.told()
+    disk.unmount("one")
 
 
 @pytest.mark.parametrize("seed", range(900, 904))

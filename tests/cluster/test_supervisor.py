@@ -360,9 +360,7 @@ def test_if_no_host_has_ever_answered_shards_without_a_url_do_not_wait_for_ever(
             *(sys.executable, "-c", program),
             stdout=PIPE,
             stderr=PIPE,
-            preexec_fn=lambda: signal.signal(
-                signal.SIGINT, signal.SIG_DFL
-            ),  # ignored, if the tests run in the background
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
         )
         return ShardProcess(child, note)
 
