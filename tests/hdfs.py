@@ -64,7 +64,8 @@ class Hdfs:
         self.url = f"webhdfs://windrow@{self.web}/tests"
         self._safe_mode = safe_mode
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._command = [_javas()[0], *OPENED, *SMALL, "-cp", self._configured()]
+        own = f"-Djava.io.tmpdir={self.folder}"  # Jetty leaves a directory there for each start
+        self._command = [_javas()[0], *OPENED, *SMALL, own, "-cp", self._configured()]
         formatted = [*self._command, f"{HDFS}.namenode.NameNode", "-format", "-nonInteractive"]
         subprocess.run(formatted, check=True, capture_output=True, timeout=2 * SECONDS)
         try:
