@@ -1,8 +1,10 @@
 """A signal that arrives while a command starts waits until the command can end cleanly."""
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,15 +54,26 @@ class Loop:
         self.handlers[number] = handler
 
 
-def test_signals_that_arrive_together_are_one_request_for_an_end() -> None:
-    """A parent with threads that is killed gives its children the signal of its death several times."""
+@pytest.mark.parametrize(("dead", "counted"), [(True, [3, 0]), (False, [3, 2, 1, 0])])
+def test_signals_of_the_death_of_a_parent_are_one_request_for_an_end(
+    dead: bool, counted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signals, "has_ended", lambda parent: dead)
     arrivals = [(1.0, signal.SIGINT), (1.001, signal.SIGINT), (1.002, signal.SIGTERM), (2.0, signal.SIGINT)]
     times = [time for time, _ in arrivals]
     loop, stops = Loop(), list[int]()
     signals.handle(loop, lambda: stops.append(len(times)), clock=lambda: times.pop(0))
     for _, number in arrivals:
         loop.handlers[number]()
-    assert stops == [3, 0]  # the first one and the last one
+    assert stops == counted
+
+
+def test_a_process_that_nobody_has_waited_for_has_ended() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    assert signals.has_ended(ended.pid) and not signals.has_ended(os.getpid())
+    ended.wait()
+    assert signals.has_ended(ended.pid)
 
 
 def holds(process: "subprocess.Popen[str]") -> bool:

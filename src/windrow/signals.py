@@ -5,15 +5,16 @@ exception anywhere in them, and SIGTERM would end the process. So commands that 
 This module imports nothing of Windrow: it is the first one that a command uses.
 """
 
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
-TOGETHER = 0.5  # seconds in which several signals are one request
+TOGETHER = 0.5  # seconds in which signals of the death of a parent are one request
 LONG = ("crawl", "node", "shard")  # commands that release the signals when they have handlers
 
 
@@ -28,20 +29,29 @@ def hold(command_line: Sequence[str] = sys.orig_argv) -> None:
 def handle(loop: Any, stop: Callable[[], object], clock: Callable[[], float] = time.monotonic) -> None:
     """Call `stop` once per request for an end from now on. `loop`: of asyncio.
 
-    A second request means "give up what is in flight". If a process asks the kernel for a signal at the death of its
-    parent, it gets one for each thread of the parent that its last threads outlive: they are one request.
+    A second request means "give up what is in flight". A process that asked the kernel for a signal at the death of its
+    parent gets one for several threads of the parent: they are one request.
     """
-    last = float("-inf")
+    parent, last = os.getppid(), float("-inf")
 
     def handler() -> None:
         nonlocal last
         now, before = clock(), last
         last = now
-        if now - before > TOGETHER:
+        dying = os.getppid() != parent or has_ended(parent)
+        if now - before > TOGETHER or not dying:
             stop()
 
     for number in STOPS:
         loop.add_signal_handler(number, handler)
+
+
+def has_ended(process: int) -> bool:
+    """Return whether a process has ended, or is just ending: its first thread has."""
+    try:
+        return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    except OSError:
+        return True
 
 
 def release() -> None:

@@ -11,6 +11,7 @@ from windrow.extract import lines
 from windrow.extract.evaluation import files, gold
 from windrow.extract.evaluation.gold import Sample
 from windrow.extract.lines import features, labels, measure, model, source, training
+from windrow.extract.lines.svm import Svm
 
 WORDS = (
     *("rain", "river", "stone", "field", "winter", "letter", "garden", "evening"),
@@ -106,9 +107,20 @@ def test_the_same_pages_give_the_same_bytes(classifier: str, tmp_path: Path) -> 
 
 @pytest.mark.long
 def test_training_on_the_same_pages_gives_the_shipped_model(tmp_path: Path) -> None:
-    files.train(gold.samples(shared("extraction")), "lines", "svm", tmp_path / "lines.json")
-    shipped = Path(lines.__file__).parent / "model.json"
-    assert (tmp_path / "lines.json").read_bytes() == shipped.read_bytes()
+    """The same basis, and the same decisions. Weights differ in their second digit from one type of CPU to another,
+    because lines of the basis are much alike; with the features of an older CPU, 0.13 % of all lines were decided
+    otherwise."""
+    pages = list(gold.samples(shared("extraction")))
+    files.train(pages, "lines", "svm", tmp_path / "lines.json")
+    made, shipped = (model.load(path) for path in (tmp_path / "lines.json", Path(lines.__file__).parent / "model.json"))
+    assert isinstance(made.classifier, Svm) and isinstance(shipped.classifier, Svm)
+    assert (made.cuts, made.pages, made.classifier.basis) == (shipped.cuts, shipped.pages, shipped.classifier.basis)
+    agreed = total = 0
+    for page in filter(lambda page: len(page.raw), map(training.labelled, pages[::6])):
+        scaled = features.normalised(page.raw)
+        agreed += int((made.topical(scaled) == shipped.topical(scaled)).sum())
+        total += len(page.raw)
+    assert total > 50_000 and agreed > 0.998 * total
 
 
 def test_a_page_with_many_lines_weighs_as_much_as_one_with_few() -> None:
