@@ -56,7 +56,7 @@ test-sanitize: $(VENV)/installed-dev
 
 # The documentation as a site, in build/site: open index.html, no server is needed. A broken link fails.
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "the documentation is in build/site/index.html"
 
 # The pages of docs/ that are made from the program: commands and options; `python -m windrow.rules` prints the reasons.

@@ -6,7 +6,9 @@ Every answer takes 0.1 seconds, and a process has two connections: so the time i
 and more processes help although the machine has few cores. Times are from the first to the last answer, as the web
 server sees them; CPU time is that of all processes, without their start (the same number of processes on one site)
 and without the server. `share` is the speed-up divided by the number of processes: 1.00 is 1/n of the time.
---peer is a Python that has scrapy and scrapy-redis; without it Windrow is measured alone.
+--peer is a Python that has scrapy, scrapy-redis and warcio; without it Windrow is measured alone.
+--draw FILE.svg plots the time of n processes divided by that of one, beside 1/n; a FILE.png needs resvg-py. With
+--figures FILE, which has the output of --json, nothing is measured.
 """
 
 import argparse
@@ -26,6 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.redisserver import Server, serve  # noqa: E402
+from windrow.report import axes, svg  # noqa: E402
+from windrow.report.axes import Axis  # noqa: E402
+from windrow.report.plots import BOTTOM, LEFT, RIGHT, TOP, legend  # noqa: E402
+from windrow.report.scene import Dot, Polyline, Scene, Text, series  # noqa: E402
 
 ANSWER = 0.1  # seconds
 CONNECTIONS = 2  # of each process
@@ -160,20 +166,60 @@ def show(run: Scaled, found: list[Scaled]) -> None:
     )
 
 
+def ratios(found: list[Scaled], who: str) -> list[tuple[int, float]]:
+    """Return the time of each number of processes divided by that of one. If one was not measured, that is taken as
+    the time of the fewest, times their number."""
+    runs = sorted((run for run in found if run.who == who), key=lambda run: run.processes)
+    return [(run.processes, run.seconds / runs[0].seconds / runs[0].processes) for run in runs]
+
+
+def plot(found: list[Scaled]) -> Scene:
+    """Plot the time of n processes divided by that of one, beside 1/n."""
+    scene = Scene("scaling", "Time of n processes, divided by that of one", caption="")
+    most = max(run.processes for run in found)
+    x = Axis("processes", 1.0, high=float(most), start=LEFT, end=scene.width - RIGHT, show=lambda value: f"{value:g}")
+    y = Axis("time / time of one", 0.0, high=1.0, start=scene.height - BOTTOM, end=TOP, show=lambda value: f"{value:g}")
+    axes.frame(scene, x, y)
+    ideal = [1 + step * (most - 1) / 100 for step in range(101)]
+    scene.items.append(Polyline(tuple((x.at(n), y.at(1 / n)) for n in ideal), "muted", 1.2, dashed=True))
+    scene.items.append(Text(x.at(most), y.at(1 / most) + 18, text="1/n", anchor="end"))
+    names = list(dict.fromkeys(run.who for run in found))
+    for number, who in enumerate(names):
+        points = [(x.at(count), y.at(ratio)) for count, ratio in ratios(found, who)]
+        scene.items.append(Polyline(tuple(points), series(number), 2.0))
+        scene.items += [Dot(left, height, radius=3.6, role=series(number)) for left, height in points]
+    legend(scene, [(who, series(number)) for number, who in enumerate(names)])
+    return scene
+
+
+def draw(found: list[Scaled], path: Path) -> None:
+    drawn = svg.file(plot(found))
+    path.write_bytes(svg.png(drawn) if path.suffix == ".png" else drawn)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", default="1,2,4,6,8,10", help="numbers of processes, with commas")
     parser.add_argument("--sites", type=int, default=160, help="sites, each a domain of its own (default 160)")
     parser.add_argument("--pages", type=int, default=25, help="pages of a site (default 25)")
     parser.add_argument("--delay", type=float, default=0.1, help="seconds between two requests to a host (default 0.1)")
-    parser.add_argument("--peer", default="", help="a Python that has scrapy and scrapy-redis")
+    parser.add_argument("--peer", default="", help="a Python that has scrapy, scrapy-redis and warcio")
     parser.add_argument("--port", type=int, default=8491)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="plot the figures, as .svg or .png")
+    parser.add_argument("--figures", type=Path, metavar="FILE", help="plot these, which --json has printed")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="windrow-scaling-") as made, slow_web(Path(made), given) as web:
-        found = compare(web, [int(number) for number in given.processes.split(",")], given.peer)
+    if given.peer and subprocess.run([given.peer, "-c", "import scrapy_redis, warcio"]).returncode:
+        sys.exit(f"install what the peer needs: {given.peer} -m pip install scrapy scrapy-redis warcio")
+    if given.figures:
+        found = msgspec.json.decode(given.figures.read_bytes(), type=list[Scaled])
+    else:
+        with tempfile.TemporaryDirectory(prefix="windrow-scaling-") as made, slow_web(Path(made), given) as web:
+            found = compare(web, [int(number) for number in given.processes.split(",")], given.peer)
     if given.json:
         print(msgspec.json.encode(found).decode())
+    if given.draw:
+        draw(found, given.draw)
 
 
 if __name__ == "__main__":
