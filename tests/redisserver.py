@@ -24,7 +24,7 @@ class Server:
         self.socket = directory / "s"
         self.url = f"unix://{self.socket}"
         self._command = [program, "--port", "0", "--unixsocket", str(self.socket), "--dir", str(directory)]
-        self._command += ["--save", "", "--appendonly", "no", "--enable-debug-command", "yes", *options]
+        self._command += ["--save", "", "--appendonly", "no", *options]
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

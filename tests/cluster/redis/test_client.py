@@ -170,7 +170,7 @@ def test_a_server_of_another_kind_is_refused(fields: str, sentence: str) -> None
 def test_a_cluster_and_a_replica_are_refused() -> None:
     with serve("--cluster-enabled", "yes") as server, pytest.raises(ConfigError, match="runs as a cluster"):
         check(server.url)
-    with serve("--replicaof", "127.0.0.1 1") as server:
+    with serve("--replicaof", "127.0.0.1", "1") as server:
         with pytest.raises(ConfigError, match=r"a replica of 127\.0\.0\.1:1"):
             check(server.url)
         server.command("REPLICAOF", "NO", "ONE")
@@ -217,7 +217,7 @@ def test_a_server_that_is_too_old_is_named_with_its_version() -> None:
 @needs_redis
 @pytest.mark.parametrize("login", ["", ":wrong@"])
 def test_a_wrong_password_is_refused_and_not_repeated(login: str) -> None:
-    with serve("--requirepass", "secret", "--enable-debug-command", "no") as server:
+    with serve("--requirepass", "secret") as server:
         with pytest.raises(ConfigError, match="refuses the password") as refused:
             check(server.url.replace("unix://", f"unix://{login}"))
         assert "wrong" not in str(refused.value).partition("(")[0]
