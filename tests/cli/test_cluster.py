@@ -108,6 +108,10 @@ def test_a_job_is_created_with_checked_options_and_its_seeds(server: Server, cra
         (["stop", "x"], "there is no job 'x'"),
         (["add", "x", "http://a.example/"], "there is no job 'x'"),
         (["set", "x", "fetch.delay=3"], "there is no job 'x'"),
+        (["block", "x", "a.example"], "there is no job 'x'"),
+        (["block", "x", "http://a.example/"], "'http://a.example/'"),
+        (["retry", "x", "--reason", "timout"], "did you mean 'timeout'"),
+        (["retry", "x", "--reason", "ok"], "is not requested again"),
         (["set", "x", "crawl.node=3"], "cannot change while a crawl runs"),
         (["why", "x", "http://a.example/"], "there is no job 'x'"),
         (["why", "x", "nonsense"], "is not an http or https URL"),
@@ -352,6 +356,28 @@ def test_seeds_are_given_as_an_order_and_shards_that_have_not_taken_it_are_named
     assert "shards that run: 0-1" in done.err and "shards that do not run: 2-3" in done.err
     (order,) = run(server, lambda registry: registry.orders("news"))
     assert (order.kind, order.content) == ("add", "http://d.example/\n")
+
+
+def test_names_are_blocked_and_reasons_tried_again_by_orders(server: Server, crawl: Path) -> None:
+    create(server, crawl)
+    for words, said, kept in (
+        (
+            ("block", "news", "D.example", "b.example"),
+            "blocked: d.example, b.example",
+            ("block", "d.example\nb.example\n", ()),
+        ),
+        (("unblock", "news", "d.example"), "unblocked: d.example", ("unblock", "d.example\n", ())),
+        (
+            ("retry", "news", "--reason", "timeout,dns", "--host", "b.example"),
+            "retry of timeout, dns on b.example",
+            ("retry", "timeout\ndns\n", ("b.example",)),
+        ),
+    ):
+        done = windrow(server, *words, "--wait", "0")
+        assert done.code == 0 and f"news: {said}; 0 shards of 4 took the order" in done.out
+        last = run(server, lambda registry: registry.orders("news"))[-1]
+        assert (last.kind, last.content, last.hosts) == kept
+    assert windrow(server, "retry", "news", "--reason", "dns", "--wait", "0", "--json").json["order"]["kind"] == "retry"
 
 
 def test_an_order_that_all_shards_took_is_awaited(server: Server, crawl: Path) -> None:

@@ -144,10 +144,15 @@ class Nodes:
                 os.kill(pid, signal.SIGKILL)
         self.processes[name].wait()
 
+    def archived(self, *data: Path) -> Counter[str]:
+        """Return how often each page is in an archive."""
+        places = self.directories(*data)
+        return Counter(record.url for one in places for record in truth.archive(one) if record.type == "response")
+
     def assert_whole(self, *data: Path) -> None:
         """Check that every page of the world is in one archive, once, and that every URL has ended once."""
         places = self.directories(*data)
-        found = Counter(record.url for one in places for record in truth.archive(one) if record.type == "response")
+        found = self.archived(*data)
         assert max(found.values()) == 1
         assert {url for url in found if not self.world.graph.trapped(url)} == self.world.expected.must_have
         ends = sum((truth.committed(one) for one in places), Counter[str]())

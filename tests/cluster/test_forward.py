@@ -7,7 +7,7 @@ from windrow import orders, shards, urls
 from windrow.cluster import forward
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.redis import job
-from windrow.cluster.redis.registry import ClusterOrder
+from windrow.cluster.redis.order import ClusterOrder
 from windrow.cluster.redis.state import JobState
 from windrow.data import Order
 
@@ -45,6 +45,17 @@ def test_an_order_about_other_shards_is_carried_out_at_once(tmp_path: Path) -> N
     foreign = next(text for text in URLS if not own(text))
     assert forward.forward(tmp_path, RECORD, JobState("run", 1), [ClusterOrder(NOW, "add", foreign)]).done == NOW
     assert not waiting(tmp_path)
+
+
+def test_an_order_about_some_hosts_is_given_for_these(tmp_path: Path) -> None:
+    given = [
+        ClusterOrder(NOW, "retry", "timeout\n", ("site1.test",)),
+        ClusterOrder(NOW + 1, "block", "a.test\nb.test\n"),
+    ]
+    forward.forward(tmp_path, RECORD, JobState("run", 1), given)
+    retry, block = waiting(tmp_path)
+    assert (retry.verb, retry.values, retry.hosts) == ("retry", ("timeout",), ("site1.test",))
+    assert (block.verb, block.values, block.hosts) == ("block", ("a.test", "b.test"), ())
 
 
 def test_an_order_that_no_crawl_can_carry_out_is_named_and_does_not_hold_up_the_next(tmp_path: Path) -> None:

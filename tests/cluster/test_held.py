@@ -10,7 +10,8 @@ from windrow.cluster import copies, fence, forward
 from windrow.cluster.held import HeldShard, Holdings
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.registry import ClusterOrder, JobSpec, Registry
+from windrow.cluster.redis.order import ClusterOrder
+from windrow.cluster.redis.registry import JobSpec, Registry
 from windrow.cluster.redis.state import JobState
 
 pytestmark = needs_redis

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -162,6 +163,41 @@ def test_orders_and_pauses_reach_every_shard_once_and_survive_an_empty_redis(tmp
         for place in nodes.directories():
             given = Counter(order["verb"] for head, *_ in truth.frames(place) for order in head.get("orders", ()))
             assert given["set"] == 1 and given["add"] <= 1 and given["pause"] == given["resume"] == 1
+
+
+@pytest.mark.long
+def test_a_blocked_domain_gets_no_request_until_it_is_unblocked_also_after_the_end(
+    tmp_path: Path, server: Server
+) -> None:
+    with (
+        World(seed=86, pages=60, hosts=8, domains=True, kinds=()) as world,
+        job_of(tmp_path, server, world, 2, *OPTIONS, SLOW) as nodes,
+    ):
+        nodes.start("one", "--until-done")
+        nodes.until(lambda: nodes.finished() > 3)
+        nodes.ask(lambda registry: registry.change(JOB, "pause"))
+        nodes.until(lambda: paused(nodes))
+        known = {urlsplit(url).hostname for url in nodes.archived()}
+        left = [urlsplit(url).hostname for url in world.expected.must_have - nodes.archived().keys()]
+        ((host, _),) = Counter(one for one in left if one in known).most_common(1)
+        sent = requests_of(world, host)
+        nodes.ask(lambda registry: registry.order(JOB, "block", host))
+        nodes.ask(lambda registry: registry.order(JOB, "set", f"fetch.delay={DELAY}"))
+        nodes.ask(lambda registry: registry.change(JOB, "run"))
+        assert nodes.wait("one")["why"] == "done"
+        assert requests_of(world, host) == sent
+        nodes.ask(lambda registry: registry.order(JOB, "unblock", host))
+        nodes.start("two", "--until-done")
+        assert nodes.wait("two")["why"] == "done"
+        assert requests_of(world, host) > sent, "its URLs that waited at the block wait again"
+        lost = world.expected.must_have - nodes.archived().keys()
+        assert {urlsplit(url).hostname for url in lost} <= {host}, "links to a blocked name are refused, not kept"
+        assert set(nodes.archived().values()) == {1}
+        truth.assert_polite(world, DELAY, IP_DELAY)
+
+
+def requests_of(world: World, host: str | None) -> int:
+    return sum(request.host == host for request in world.requests())
 
 
 def paused(nodes: Nodes) -> bool:

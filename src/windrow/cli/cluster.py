@@ -11,20 +11,16 @@ import typer
 
 import windrow
 from windrow import shards, signals, units
-from windrow.cli import cluster_hosts, cluster_show, limits
+from windrow.cli import cluster_hosts, cluster_orders, cluster_show, limits
 from windrow.cli import why as whys
 from windrow.cli.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
-from windrow.cli.registry import RedisUrl, within
+from windrow.cli.registry import Job, RedisUrl, within
 from windrow.cli.shards import load_cluster
-from windrow.cli.terminal import Json, note, notes, out, print_json, print_json_line
+from windrow.cli.terminal import Json, note, out, print_json, print_json_line
 from windrow.config import ConfigError
-from windrow.crawl import give
 from windrow.crawl import story as stories
-from windrow.orders import make as make_order
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See and steer crawls on many machines.")
-Job = Annotated[str, typer.Argument(help="The name of the job.", metavar="JOB")]
-_SHOWN = 20  # refused seeds that are named
 _TICK = 0.5  # seconds from one look at the events to the next
 
 
@@ -154,58 +150,6 @@ def drain(
     out.print(f"{node}: {'works again' if undo else 'drains; see: windrow cluster nodes'}")
 
 
-Wait = Annotated[
-    float, typer.Option("--wait", help="Wait so long for the shards that run to take it.", metavar="SECONDS")
-]
-
-
-def add(
-    name: Job,
-    sources: Annotated[list[str], typer.Argument(help="URLs, or files of URLs; - for stdin.", metavar="URL-OR-FILE")],
-    wait: Wait = 15.0,
-    redis: RedisUrl = "",
-    as_json: Json = False,
-) -> None:
-    """Add seeds to a job. Those that its scope refuses are named with the rule."""
-    creation = load_cluster("creation")
-    _, spec, _ = within(redis, lambda registry: registry.job(name))
-    found = give.read_seeds(sources, creation.options_of(spec))
-    for text, rule in list(found.refused.items())[:_SHOWN]:
-        notes().print(f"not added: the rule '{rule}' of [scope] refuses {text}")
-    if len(found.refused) > _SHOWN:
-        notes().print(f"not added: {len(found.refused) - _SHOWN:,} more, which [scope] refuses")
-    if not found.tasks:
-        raise ConfigError("[scope] of the job refuses every URL; add others")
-    lines = [task.url.text for task in found.tasks]
-    creation.check_size("\n".join(lines), sources[0])
-    given = within(redis, lambda registry: load_cluster("steering").give(registry, name, "add", lines, wait))
-    if as_json:
-        return print_json(given)
-    cluster_show.order(name, given, f"{units.count(len(lines), 'seed')} given")
-
-
-def change(
-    name: Job,
-    settings: Annotated[
-        list[str],
-        typer.Argument(help="fetch.delay=10; fetch.delay= for the value of the job.", metavar="NAME=VALUE"),
-    ],
-    wait: Wait = 15.0,
-    redis: RedisUrl = "",
-    as_json: Json = False,
-) -> None:
-    """Change options of all shards while they run, as `windrow set` does for one crawl, and the limits of the job.
-
-    A job that has reached a limit continues when that is raised; crawl.max_tokens=0 removes it.
-    """
-    values = make_order("set", limits.plain(settings)).values  # refuses options that cannot change while a crawl runs
-    steering = load_cluster("steering")
-    made = within(redis, lambda registry: steering.set_options(registry, name, values, wait))
-    if as_json:
-        return print_json(made)
-    cluster_show.changes(name, made)
-
-
 def why(
     name: Job,
     url: Annotated[str, typer.Argument(help="The URL, as it stands in a page or in the log.", metavar="URL")],
@@ -318,8 +262,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "resume": resume,
     "stop": stop,
     "drain": drain,
-    "add": add,
-    "set": change,
+    "add": cluster_orders.add,
+    "set": cluster_orders.change,
+    "block": cluster_orders.block,
+    "unblock": cluster_orders.unblock,
+    "retry": cluster_orders.retry,
     "why": why,
     "logs": logs,
     "forget": forget,

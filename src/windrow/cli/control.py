@@ -21,6 +21,10 @@ Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help=f"Wait up to {PATIENCE:g} s until a running crawl took it.")
 ]
 Names = Annotated[list[str], typer.Argument(help="Hosts or domains, with all hosts below them.", metavar="NAME")]
+Reasons = Annotated[
+    list[str], typer.Option("--reason", help="A reason, or several with commas: host-dead,timeout. Repeatable.")
+]
+Hosts = Annotated[list[str] | None, typer.Option("--host", help="Only this host or domain and all below. Repeatable.")]
 _SHOWN = 20  # refused seeds that are named
 
 
@@ -60,10 +64,7 @@ def add(
 ) -> None:
     """Add seeds to a crawl. Those that the crawl refuses are named with the rule."""
     found = give.read_seeds(sources, load(directory))
-    for text, rule in list(found.refused.items())[:_SHOWN]:
-        notes().print(f"not added: the rule '{rule}' of [scope] refuses {text}")
-    if len(found.refused) > _SHOWN:
-        notes().print(f"not added: {len(found.refused) - _SHOWN:,} more, which [scope] refuses")
+    name_refused(found.refused)
     if not found.tasks:
         raise ConfigError("[scope] refuses every URL; widen it in crawl.toml, or add others")
     known = shards.identity(directory) if shards.is_divided(directory) else None
@@ -74,6 +75,14 @@ def add(
         return give.add(place, tasks, _patience(wait)) if tasks else None
 
     _order(directory, act, lambda given: f"seeds: {len(given.order.values):,}", as_json)
+
+
+def name_refused(refused: dict[str, str]) -> None:
+    """Name seeds that were not added, each with the rule that refuses it."""
+    for text, rule in list(refused.items())[:_SHOWN]:
+        notes().print(f"not added: the rule '{rule}' of [scope] refuses {text}")
+    if len(refused) > _SHOWN:
+        notes().print(f"not added: {len(refused) - _SHOWN:,} more, which [scope] refuses")
 
 
 def change(
@@ -92,8 +101,8 @@ def change(
 
 def retry(
     directory: Directory,
-    reason: Annotated[list[str], typer.Option(help="A reason, or several with commas: host-dead,timeout. Repeatable.")],
-    host: Annotated[list[str] | None, typer.Option(help="Only this host or domain and all below. Repeatable.")] = None,
+    reason: Reasons,
+    host: Hosts = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many URLs would wait again.")] = False,
     wait: Wait = True,
     as_json: Json = False,

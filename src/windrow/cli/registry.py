@@ -9,6 +9,7 @@ import typer
 from windrow.cli.shards import REDIS, load_cluster
 from windrow.config import ConfigError
 
+Job = Annotated[str, typer.Argument(help="The name of the job.", metavar="JOB")]
 RedisUrl = Annotated[
     str,
     typer.Option("--redis", help="The Redis or Valkey server of the cluster.", metavar="URL", envvar=REDIS),

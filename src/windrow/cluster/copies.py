@@ -18,7 +18,8 @@ from windrow import config, files
 from windrow.cluster import directories, limits
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.redis.job import ClusterJob
-from windrow.cluster.redis.registry import ClusterOrder, JobSpec
+from windrow.cluster.redis.order import ClusterOrder
+from windrow.cluster.redis.registry import JobSpec
 from windrow.cluster.redis.state import JobState
 from windrow.config import Config, ConfigError
 

@@ -11,7 +11,7 @@ import msgspec
 
 from windrow import files, orders, seeds, shards, urls
 from windrow.cluster.directories import ShardRecord
-from windrow.cluster.redis.registry import ClusterOrder
+from windrow.cluster.redis.order import ClusterOrder
 from windrow.cluster.redis.state import PAUSE, RUN, JobState
 from windrow.config import ConfigError
 from windrow.crawl import give
@@ -87,4 +87,5 @@ def _order(one: ClusterOrder, record: ShardRecord) -> Order | None:
         time=time.time(),
         verb=one.kind,
         values=orders.VERBS[one.kind](tuple(values)),
+        hosts=one.hosts,
     )

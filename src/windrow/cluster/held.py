@@ -15,7 +15,8 @@ from windrow.cluster.directories import ShardRecord
 from windrow.cluster.events import Kind
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.leases import ShardLeases
-from windrow.cluster.redis.registry import ClusterOrder, Registry
+from windrow.cluster.redis.order import ClusterOrder
+from windrow.cluster.redis.registry import Registry
 from windrow.cluster.roster import Key, Note
 from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
@@ -245,6 +246,6 @@ class Holdings:
 def _carried_out(taken: Sequence[ClusterOrder]) -> str:
     """Return which orders a shard has carried out. All of them may be old, if Redis was emptied."""
     last, lines = taken[-1], taken[-1].content.split()
-    what = ", ".join(lines) if last.kind == "set" else units.count(len(lines), "URL")
+    what = units.count(len(lines), "URL") if last.kind == "add" else ", ".join(lines)
     more = f", and {units.count(len(taken) - 1, 'earlier order')}" if len(taken) > 1 else ""
     return f"it has carried out {last.kind} {what}{more}"

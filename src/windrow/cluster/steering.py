@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from windrow import orders
 from windrow.cluster import creation, limits, overview
 from windrow.cluster.overview import ShardState
-from windrow.cluster.redis.registry import ClusterOrder, Registry
+from windrow.cluster.redis.order import ClusterOrder
+from windrow.cluster.redis.registry import Registry
 from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
-from windrow.data import Made
+from windrow.data import Made, Order
 
 POLL = 0.5  # seconds
 
@@ -35,9 +37,9 @@ class Forgotten(msgspec.Struct, frozen=True):
     nodes: list[str]  # that still ran it
 
 
-async def give(registry: Registry, name: str, kind: str, lines: Sequence[str], patience: float) -> OrderGiven:
+async def give(registry: Registry, name: str, wanted: Order, patience: float) -> OrderGiven:
     """Give an order to all shards; wait up to so many seconds for those that run."""
-    order = await registry.order(name, kind, "".join(f"{line}\n" for line in lines))
+    order = await registry.order(name, wanted.verb, "".join(f"{value}\n" for value in wanted.values), wanted.hosts)
     end = time.monotonic() + patience
     while True:
         shards = (await overview.job(registry, name)).each
@@ -55,7 +57,7 @@ async def set_options(registry: Registry, name: str, settings: Sequence[str], pa
     if own:
         _, spec, _ = await registry.job(name)
         state = await registry.limit(name, limits.changed(own, creation.options_of(spec)))
-    given = await give(registry, name, "set", others, patience) if others else OrderGiven()
+    given = await give(registry, name, orders.make("set", others), patience) if others else OrderGiven()
     return msgspec.structs.replace(given, state=state)
 
 

@@ -16,6 +16,7 @@ from windrow.cluster.redis import state as states
 from windrow.cluster.redis.client import Command, RedisClient
 from windrow.cluster.redis.job import ClusterJob
 from windrow.cluster.redis.keys import BEATS, DRAINS, FORGOTTEN, JOBS, NODES, Keys
+from windrow.cluster.redis.order import ClusterOrder, decode, encode
 from windrow.cluster.redis.state import FORGET, RUN, JobState
 from windrow.config import ConfigError
 
@@ -33,14 +34,6 @@ class JobSpec(msgspec.Struct, frozen=True):
 
     options: str  # crawl.toml, only the options that were changed
     seeds: str  # lines of the seeds file
-
-
-class ClusterOrder(msgspec.Struct, frozen=True):
-    """Something that every shard carries out once, in the order of the numbers."""
-
-    number: int
-    kind: str  # "add": seeds, one per line; "set": NAME=VALUE, one per line
-    content: str
 
 
 class NodeRecord(msgspec.Struct, frozen=True):
@@ -132,7 +125,7 @@ class Registry:
         words: list[str | bytes | int] = [msgspec.json.encode(record), record.id, msgspec.json.encode(spec)]
         fields = states.words(state)
         words += [int(1000 * hush), state.version, len(fields), *fields]
-        words += [word for order in orders for word in (order.number, _order_text(order.kind, order.content))]
+        words += [word for order in orders for word in (order.number, encode(order))]
         names = [keys[name] for name in ("job", "spec", "state", "orders", "order-hush")]
         found, held = await self.client.call("restore", names, words)
         return jobs.decoded(self.client.place, record.name, found), states.decoded(held)
@@ -164,10 +157,11 @@ class Registry:
             "another program or a newer Windrow wrote it, or a node has just put it back: try again"
         )
 
-    async def order(self, name: str, kind: str, content: str) -> ClusterOrder:
+    async def order(self, name: str, kind: str, content: str, hosts: tuple[str, ...] = ()) -> ClusterOrder:
         """Give an order to all shards of a job; ConfigError shortly after Redis was emptied, see `HUSH`."""
-        number, _ = await self._steer(name, "order", _order_text(kind, content))
-        return ClusterOrder(number, kind, content)
+        order = ClusterOrder(0, kind, content, hosts)
+        number, _ = await self._steer(name, "order", encode(order))
+        return msgspec.structs.replace(order, number=number)
 
     async def _steer(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
         """Return the version or the number that was given, and the state of the job; ConfigError if there is none."""
@@ -196,7 +190,7 @@ class Registry:
         if not numbers:
             return []
         (texts,) = await self._run(("HMGET", key, *numbers))
-        made = [_order(number, text) for number, text in zip(numbers, texts, strict=True)]
+        made = [decode(number, text) for number, text in zip(numbers, texts, strict=True)]
         return [order for order in made if order is not None]
 
     async def carried_out(self, name: str, shard: int, number: int) -> None:
@@ -311,25 +305,6 @@ def _seconds(answer: Sequence[bytes]) -> float:
 def _pairs(fields: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
     """Return the fields of a hash with their values. Those that no Windrow wrote are left out by who reads them."""
     return zip(fields[::2], fields[1::2], strict=True)
-
-
-class _Content(msgspec.Struct):
-    kind: str
-    content: str
-
-
-def _order_text(kind: str, content: str) -> bytes:
-    return msgspec.json.encode(_Content(kind, content))
-
-
-def _order(number: int, data: bytes | None) -> ClusterOrder | None:
-    if data is None:  # removed since its number was read
-        return None
-    try:
-        found = msgspec.json.decode(data, type=_Content)
-    except ValueError:  # of another program
-        return None
-    return ClusterOrder(number, found.kind, found.content)
 
 
 def node_of(data: bytes) -> NodeRecord | None:
