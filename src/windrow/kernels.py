@@ -1,6 +1,9 @@
 """Which C kernels are built. Without a kernel its reference implementation in Python runs: same results, more time."""
 
-import importlib
+import importlib.util
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
 
 KERNELS = {  # name -> module
     "walk": "windrow.extract.walk._walk",
@@ -22,9 +25,15 @@ def missing() -> list[str]:
     return [name for name, module in KERNELS.items() if not _built(module)]
 
 
-def _built(module: str) -> bool:
+def _built(name: str) -> bool:
+    """Load a kernel by itself. To import the packages around it would take half the time in which a crawl starts."""
+    if name in sys.modules:
+        return sys.modules[name] is not None
+    place = Path(__file__).parent.joinpath(*name.split(".")[1:-1])
+    spec = PathFinder.find_spec(name, [str(place)])
     try:
-        importlib.import_module(module)
-    except ImportError:
+        return spec is not None and importlib.util.module_from_spec(spec) is not None
+    except ImportError:  # of another Python, or damaged
         return False
-    return True
+    finally:
+        sys.modules.pop(name, None)  # its package, which is not imported yet, does not know it
