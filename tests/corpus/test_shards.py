@@ -126,6 +126,29 @@ def test_a_symbolic_link_with_the_name_of_a_shard_is_not_followed(tmp_path: Path
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_two_processes_of_one_node_never_make_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them was replaced, and does not know it yet."""
+    options = CorpusOptions(shard_bytes=1)  # each flush begins a file
+    one, other = Shards(tmp_path, options, "n0"), Shards(tmp_path, options, "n0")
+    for made, line in zip((one, other, other, one, one), LINES, strict=False):
+        made.append("deu", line)
+        made.flush()
+    create = os.open
+
+    def after_the_other(path: Path, *rest: int) -> int:
+        monkeypatch.setattr(os, "open", create)
+        other.append("deu", LINES[5])
+        other.flush()  # between the choice of a number and the creation of the file
+        return create(path, *rest)
+
+    monkeypatch.setattr(os, "open", after_the_other)
+    one.append("deu", LINES[6])
+    one.flush()
+    assert contents(tmp_path) == LINES[:7] and len(files(tmp_path)) == 7
+    one.close()
+    other.close()
+
+
 def failing(error: int, calls: int, share: int = 2) -> Callable[..., int]:
     """Return a pwrite that writes a part of its data in the first calls and then fails."""
     left, pwrite = iter(range(calls)), os.pwrite

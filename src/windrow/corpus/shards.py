@@ -86,7 +86,6 @@ class Shards:
         self._close_full()
         for language in sorted(self._waiting):
             shard = self._shard(language)
-            self._ensure_open(shard)
             shard.write(igzip_lib.compress(b"".join(self._waiting[language]), self._options.level, igzip_lib.COMP_GZIP))
             del self._waiting[language]
             self._changed[shard.name] = shard.length
@@ -123,12 +122,19 @@ class Shards:
         self._open.clear()
 
     def _shard(self, language: str) -> "_OpenShard":
-        """Return the language's shard. A new one has a number that no file of this node ever had."""
-        shard = self._current.get(language)
-        if shard is None or shard.length >= self._options.shard_bytes:
-            number = self._last(language) if shard is None else _number(shard.path, self._node)
-            shard = self._current[language] = _OpenShard(self._path(language, number + 1), -1)
-        return shard
+        """Return the language's shard, open. A new one has a number that no file of this node ever had, nor one of a
+        process that was replaced and still makes files."""
+        while True:
+            shard = self._current.get(language)
+            if shard is None or shard.length < 0 or shard.length >= self._options.shard_bytes:
+                number = self._last(language) + 1
+                shard = self._current[language] = _OpenShard(self._path(language, number), -1)
+            try:
+                self._ensure_open(shard)
+                return shard
+            except FileExistsError:
+                if not shard.path.exists():  # it is about the directory
+                    raise
 
     def _path(self, language: str, number: int) -> Path:
         return self._directory / DIRECTORY / language / f"{self._node}-{number:05}{SUFFIX}"
