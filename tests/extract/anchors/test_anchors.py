@@ -1,6 +1,6 @@
 """What a page says of its links: anchor, context and language; and that kernel and reference agree on every page."""
 
-import time
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.extract.walk.pages import written
 from tests.shared import shared
+from tests.spent import cpu_seconds
 from windrow.extract import anchors, html
 from windrow.extract.anchors import Description, reference
 from windrow.extract.evaluation import gold
@@ -171,19 +172,12 @@ HOSTILE = {
 }
 
 
-def cpu_seconds(way: Callable[[str, int], object], markup: str) -> float:
-    start = time.process_time()
-    way(markup, 100_000)
-    return time.process_time() - start
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_take_linear_time(name: str) -> None:
     for way, counts in ((by_kernel, (2000, 16000)), (by_reference, (1000, 8000))):
-        spent = []
-        for markup in [written(HOSTILE[name](count)) for count in counts]:
-            spent.append(min(cpu_seconds(way, markup) for _ in range(3)))  # one may hold a collection of garbage
-        assert spent[1] < 8 * 6 * max(spent[0], 0.002), way.__name__
+        pages = [written(HOSTILE[name](count)) for count in counts]
+        few, many = (cpu_seconds(functools.partial(way, page, 100_000)) for page in pages)
+        assert many < 8 * 6 * max(few, 0.002), way.__name__
 
 
 def test_the_kernel_refuses_wrong_input() -> None:

@@ -1,11 +1,12 @@
 """From the source of a page to its text lines: what is deleted, what is counted; hostile pages take linear time."""
 
-import time
+import functools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.spent import cpu_seconds
 from windrow.extract.lines import source
 
 TABLE_I = (
@@ -189,12 +190,7 @@ def test_hostile_pages_take_linear_time(unit: str) -> None:
 
     def cost(length: int) -> float:
         text = "<body><a " + unit * (length // len(unit))
-        spent = []
-        for _ in range(2):
-            start = time.process_time()
-            source.lines(text)
-            spent.append(time.process_time() - start)
-        return min(spent)
+        return min(cpu_seconds(functools.partial(source.lines, text)) for _ in range(2))
 
     assert cost(1 << 18) < 24 * cost(1 << 15) + 0.05
 

@@ -1,8 +1,8 @@
 """The structure of blocks: its parts and numbers, which tables are tables, and that kernel and reference agree."""
 
 import array
+import functools
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.extract.walk import pages
 from tests.extract.walk.pages import written
 from tests.shared import shared
+from tests.spent import cpu_seconds
 from windrow.data import Mark
 from windrow.extract import html, walk
 from windrow.extract.evaluation import gold
@@ -213,12 +214,8 @@ HOSTILE = {
 def test_hostile_pages_take_linear_time(name: str) -> None:
     found = [walk.walk(written(HOSTILE[name](count))) for count in (1250, 10_000)]
     for read in (by_kernel, structure.reference):
-        spent = []
-        for page in found:
-            start = time.process_time()
-            of_all(page, read)
-            spent.append(time.process_time() - start)
-        assert spent[1] < 8 * 6 * max(spent[0], 0.002), read.__name__
+        few, many = (cpu_seconds(functools.partial(of_all, page, read)) for page in found)
+        assert many < 8 * 6 * max(few, 0.002), read.__name__
 
 
 def test_the_kernel_refuses_columns_that_do_not_fit() -> None:

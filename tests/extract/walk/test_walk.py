@@ -1,8 +1,8 @@
 """The walk: where blocks begin and end, their columns, and that kernel and reference agree on every page."""
 
 import dataclasses
+import functools
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.extract.walk.pages import by_kernel, by_reference, written
 from tests.shared import shared
+from tests.spent import cpu_seconds
 from windrow.extract import html, walk
 from windrow.extract.evaluation import gold
 from windrow.extract.walk import Walk, reference, rules
@@ -310,12 +311,9 @@ HOSTILE = {
 @pytest.mark.parametrize("stock", [False, True], ids=["plain", "stock"])
 def test_hostile_pages_take_linear_time(name: str, stock: bool) -> None:
     for way, counts in ((by_kernel, (2000, 16000)), (by_reference, (1000, 8000))):
-        spent = []
-        for markup in [written(HOSTILE[name](count), stock) for count in counts]:
-            start = time.process_time()
-            way(markup, stock, marks=True)
-            spent.append(time.process_time() - start)
-        assert spent[1] < 8 * 6 * max(spent[0], 0.002), way.__name__
+        pages = [written(HOSTILE[name](count), stock) for count in counts]
+        few, many = (cpu_seconds(functools.partial(way, page, stock, marks=True)) for page in pages)
+        assert many < 8 * 6 * max(few, 0.002), way.__name__
 
 
 @pytest.mark.parametrize(
