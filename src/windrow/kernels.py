@@ -26,7 +26,7 @@ def missing() -> list[str]:
 
 
 def _built(name: str) -> bool:
-    """Load a kernel by itself. To import the packages around it would take half the time in which a crawl starts."""
+    """Load a kernel without the packages around it: to import them takes half the time in which a crawl starts."""
     if name in sys.modules:
         return sys.modules[name] is not None
     place = Path(__file__).parent.joinpath(*name.split(".")[1:-1])
