@@ -24,7 +24,7 @@ from windrow.data import Arrival, Capture, Counts, Exchanged, Failure, Frame, Ma
 from windrow.frontier import Gate, Territory
 
 BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
-RESTING = (0.1, 0.5)  # the same while it has none: at first, and at most while nothing happens
+RESTING = (0.05, 0.5)  # the same while it has none: at first, and at most while nothing happens
 
 
 class ShardNeighbours:

@@ -8,7 +8,7 @@ from windrow.config import CrawlOptions
 from windrow.crawl.commit import GroupCommit
 from windrow.crawl.inflight import InFlight
 
-_HURRY = 0.2  # seconds after which a commit makes room for visits that wait
+HURRY = 0.2  # seconds between two commits for which somebody waits
 
 
 class Cadence:
@@ -24,7 +24,8 @@ class Cadence:
         limits = in_flight.limits
         self._group = min(limits.commit_pages, max(1, limits.in_flight // 2))  # entries in a commit
         self._full = asyncio.Event()  # enough for a commit
-        self._hurry: asyncio.TimerHandle | None = None  # to a commit that makes room
+        self._hurry: asyncio.TimerHandle | None = None  # to a commit for which somebody waits
+        self._last = float("-inf")  # the last commit, in the time of the loop
         self._over = False  # no more commits but the last
         self.committed: Callable[[], None] = lambda: None  # called after every commit
 
@@ -58,14 +59,16 @@ class Cadence:
         self._full.set()
 
     def ask(self) -> None:
-        """Commit soon, if no other commit comes sooner: committed URLs are no longer in flight."""
-        self._hurry = self._hurry or asyncio.get_running_loop().call_later(_HURRY, self._full.set)
+        """Commit soon, at once if the last commit is not recent: visits wait for room in flight, or other shards for
+        links, or for the end of this one."""
+        self._hurry = self._hurry or asyncio.get_running_loop().call_at(self._last + HURRY, self._full.set)
 
     async def commit(self, checkpoint: bool = False) -> None:
         if self._hurry is not None:
             self._hurry.cancel()
             self._hurry = None
         committed = await self._commits.commit(self._now, lambda: self._in_flight.urls, checkpoint)
+        self._last = asyncio.get_running_loop().time()
         self._in_flight.leave(committed)
         if self._in_flight.waiting:
             self.ask()

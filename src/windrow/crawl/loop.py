@@ -174,6 +174,8 @@ class Crawl:
                 self._visits.begin(lease)
             idle = grant.again is None and self._visits.over and not self.orders.pending()
             if (asked := self._exchanging or self._guest) is not None:  # whether it is the end
+                if idle and not asked.idle:
+                    self._cadence.ask()
                 asked.idle = idle
             elif idle:
                 self._stopping = "done"
