@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import importlib
 import os
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +37,11 @@ Redis = Annotated[
         envvar=REDIS,
     ),
 ]
+_LATE = (
+    "windrow.cluster.shard",
+    "windrow.frontier.local.frontier",
+    "windrow.frontier.store.lmdb",
+)  # a shard needs them
 ENDINGS = {
     "done": "nothing is left to crawl",
     "stopped": "stopped",
@@ -136,7 +143,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     arguments += ["--log-json"] if lines.are_json() else []
 
     async def run(more: Sequence[str]) -> tuple[Any, bool]:
-        supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note)
+        supervisor = supervisors.Supervisor(directory, service.redis, [*arguments, *more], note, copies)
         signals.handle(asyncio.get_running_loop(), supervisor.stop)
         signals.release()  # before the first child, which would have them blocked
         async with stored(service.store, note) as storing:
@@ -149,7 +156,30 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
         async with joint_metrics(service.metrics) as served:
             return await run(served.arguments)
 
-    return asyncio.run(main())
+    with _copies(len(directories.shards(directory))) as copies:
+        return asyncio.run(main())
+
+
+@contextlib.contextmanager
+def _copies(number: int) -> Iterator[list[Any]]:
+    """Make copies of this process for the first process of each shard; none where that cannot be done."""
+    forked = load_cluster("forked")
+    for module in _LATE:
+        importlib.import_module(module)  # once for all of them
+    gc.freeze()  # a collection would copy the memory that they share
+    with contextlib.ExitStack() as stack:
+        copies = [forked.fork(_run_command) for _ in range(number if forked.possible() else 0)]
+        for copy in copies:
+            stack.callback(copy.abandon)
+        yield copies
+
+
+def _run_command(words: Sequence[str]) -> None:
+    """Run a command in a copy of this process, as a new process would."""
+    from windrow.cli.main import main
+
+    sys.argv[1:] = words
+    main()
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,8 @@ lose, repeat, delay and reorder them, and may be emptied at any time.
 - `end`: whether the whole crawl is at its end, exactly
 - `neighbours`: the other shards, as the crawl of one shard needs them
 - `tenure`, `fence`: the lease of a shard in its own process, and the number in its directory that keeps others out
-- `process`: the process of a shard; `supervisor` runs those of one machine
+- `process`: the process of a shard; `forked`: one that is ready before it is needed; `supervisor` runs those of one
+  machine
 - `node`: takes shards by lease (`quota`, `held`), knows the jobs (`roster`, `copies`), passes orders on (`forward`),
   and begins shards again whose data directory has been silent for long (`silence`)
 - `redis`: the transport over Redis or Valkey, leases of shards, address slots, the record of a job, and the registry of

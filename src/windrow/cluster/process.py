@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -26,10 +27,22 @@ _OBJECT = re.compile(rb"^\{(?:.*|\n(?: .*\n)*)\}$", re.MULTILINE)  # in one line
 _PDEATHSIG = 1  # of prctl
 
 
+class Process(Protocol):
+    """A process with pipes, such as one of asyncio."""
+
+    stdout: asyncio.StreamReader | None
+    stderr: asyncio.StreamReader | None
+
+    @property
+    def pid(self) -> int: ...
+    async def wait(self) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+
+
 class ShardProcess:
     """One process of a shard, from its start to its end. `note` is called with each line that it prints as an error."""
 
-    def __init__(self, process: asyncio.subprocess.Process, note: Callable[[str], None]) -> None:
+    def __init__(self, process: Process, note: Callable[[str], None]) -> None:
         self._process = process
         self._note = note
 
@@ -66,12 +79,8 @@ async def start(directory: Path, url: str, arguments: Sequence[str], note: Calla
 
     The URL of Redis may have a password, and every user of a machine sees the arguments of its processes.
     """
-    command = [sys.executable, "-m", "windrow.cli", "shard", str(directory), "--json"]
     process = await asyncio.create_subprocess_exec(
-        *command,
-        "--patience",
-        str(PATIENCE),
-        *arguments,
+        *(sys.executable, "-m", "windrow.cli", *command(directory, arguments)),
         env={**os.environ, REDIS: url},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -80,6 +89,11 @@ async def start(directory: Path, url: str, arguments: Sequence[str], note: Calla
         preexec_fn=end_with_parent(signal.SIGINT),
     )
     return ShardProcess(process, note)
+
+
+def command(directory: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs a shard: the words after "windrow"."""
+    return ["shard", str(directory), "--json", "--patience", str(PATIENCE), *arguments]
 
 
 async def lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:

@@ -22,6 +22,7 @@ import msgspec
 
 from windrow import units
 from windrow.cluster import directories, process
+from windrow.cluster.forked import Fork
 from windrow.cluster.messages import Standing
 from windrow.cluster.process import ShardProcess
 from windrow.cluster.redis.client import RedisClient
@@ -49,7 +50,16 @@ class JobEnding(msgspec.Struct):
 class Supervisor:
     """The processes of one run. `note` is called with what the operator must know."""
 
-    def __init__(self, directory: Path, url: str, arguments: Sequence[str], note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        url: str,
+        arguments: Sequence[str],
+        note: Callable[[str], None],
+        forks: Sequence[Fork] = (),
+    ) -> None:
+        """`forks`: for the first process of each shard, if there are any."""
+        self._forks = dict(enumerate(forks))
         self._places = directories.shards(directory)
         self._url = url
         self._arguments = [*arguments, "--run", secrets.token_hex(8)]
@@ -156,8 +166,7 @@ class Supervisor:
         deaths = 0  # since the last progress
         while deaths < DEATHS:
             before = self._written(number)
-            note = functools.partial(self._relay, number)
-            running = self._processes[number] = await process.start(self._places[number], url, self._arguments, note)
+            running = self._processes[number] = await self._start(number, url)
             if self._stopping.is_set():  # since this shard was to be started
                 running.stop()
             code, ending = await running.wait()
@@ -181,6 +190,14 @@ class Supervisor:
         self._failed.append(number)
         self.stop()
         return None
+
+    async def _start(self, number: int, url: str) -> ShardProcess:
+        place, note = self._places[number], functools.partial(self._relay, number)
+        ready = self._forks.pop(number, None)
+        if ready is None:
+            return await process.start(place, url, self._arguments, note)
+        await ready.start(process.command(place, self._arguments), url)
+        return ShardProcess(ready, note)
 
     def _written(self, number: int) -> int:
         """Return the bytes of a shard's log."""
