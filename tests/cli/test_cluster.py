@@ -335,7 +335,8 @@ def test_a_stop_waits_until_no_shard_runs(server: Server, crawl: Path) -> None:
     late = windrow(server, "stop", "news", "--wait", "0.1")
     assert late.code == 1 and "these shards still run after 0.1 seconds: 0-1" in late.err
     announce(server, {}, node("one", {}))
-    assert windrow(server, "stop", "news", "--wait", "60").code == 0
+    done = windrow(server, "stop", "news", "--wait", "60")
+    assert done.code == 0 and "news: stopped; no shard runs" in done.out
 
 
 def test_a_job_that_windrow_crawl_runs_is_shown_and_not_steered(server: Server, crawl: Path) -> None:

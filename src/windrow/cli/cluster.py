@@ -125,6 +125,8 @@ def stop(
         if running:
             note(f"warning: these shards still run after {wait:g} seconds: {units.ranges(running)}")
             raise typer.Exit(1)
+        if not as_json:
+            out.print(f"{name}: stopped; no shard runs")
 
 
 def _change(redis: str, name: str, wanted: str, word: str, as_json: bool) -> None:
