@@ -21,7 +21,7 @@ from windrow.archive import names
 from windrow.cluster import directories, fence
 from windrow.cluster.directories import ShardRecord
 from windrow.cluster.fence import Fence, ShardTaken
-from windrow.cluster.process import TAKEN
+from windrow.cluster.process import REFUSED, TAKEN
 from windrow.cluster.redis import job
 from windrow.cluster.redis.client import RedisClient
 from windrow.cluster.redis.leases import ShardLeases
@@ -184,3 +184,14 @@ def test_a_replaced_process_that_cannot_write_says_that_it_was_replaced(tmp_path
         finally:
             crashing.kill(zombie)
     assert zombie.returncode == TAKEN, err
+
+
+@needs_redis
+def test_a_process_that_is_refused_before_it_has_begun_says_why(tmp_path: Path, server: Server) -> None:
+    with World(seed=91, pages=5, hosts=2, domains=True, kinds=("absent",)) as world:
+        shard = OneShard(tmp_path, server, world)
+        assert fence.claim(shard.directory, 1, "before") is None
+        (shard.directory / "seeds.txt").unlink()
+        refused = shard.start("b")
+        _, err = refused.communicate(timeout=60)
+    assert refused.returncode == REFUSED and "seeds.txt" in err and "was taken" not in err

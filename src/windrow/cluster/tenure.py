@@ -28,6 +28,7 @@ class Tenure:
         self._directory = directory
         self._holder = holder
         self._number = leases.held[shard].fence
+        self._claimed = False
         self._taken: ShardTaken | None = None
         self._leaving = False
         self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
@@ -36,7 +37,9 @@ class Tenure:
 
     def claim(self) -> Fence | None:
         """Fence the directory off from all processes before; return the last of them. Before the log is read."""
-        return fence.claim(self._directory, self._number, self._holder)
+        before = fence.claim(self._directory, self._number, self._holder)
+        self._claimed = True
+        return before
 
     @property
     def valid(self) -> bool:
@@ -51,8 +54,9 @@ class Tenure:
         return True
 
     def check_fence(self) -> None:
-        """Raise ShardTaken if another process has begun to work in the directory."""
-        fence.check(self._directory, self._number)
+        """Raise ShardTaken if another process has begun to work in the directory since this one has."""
+        if self._claimed:
+            fence.check(self._directory, self._number)
 
     async def hold(self) -> None:
         """Return when the lease holds; ShardTaken if it never will, or not before the end of this process."""
