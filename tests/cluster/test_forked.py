@@ -132,6 +132,7 @@ import asyncio, signal, sys, time
 from windrow.cluster import forked
 
 def main(words):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it for what runs in the background
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     print("it runs", flush=True)
     time.sleep(60)
