@@ -132,14 +132,9 @@ class Pool:
             if not (self._waiting or self._suspects):
                 return
             if worker.ready and not worker.jobs:
-                jobs = [self._suspects.popleft()] if self._suspects else self._batch()
-                worker.alone = len(jobs) == 1
-                self._send(worker, jobs)
-        for worker in self._workers:  # the next frame, so that none waits until its answers are processed
-            if self._suspects or len(self._waiting) < _BATCH:  # a suspect needs a worker without any other page
-                return
-            if worker.ready and len(worker.frames) < wire.FRAMES and not (worker.alone or worker.unsent):
-                self._send(worker, self._batch())
+                worker.jobs.extend([self._suspects.popleft()] if self._suspects else self._batch())
+                worker.alone = len(worker.jobs) == 1
+                self._send(worker)
 
     def _batch(self) -> list[Job]:
         batch: list[Job] = []
@@ -151,8 +146,8 @@ class Pool:
             batch.append(self._waiting.popleft())
         return batch
 
-    def _send(self, worker: Worker, jobs: list[Job]) -> None:
-        pieces = worker.frame(jobs)
+    def _send(self, worker: Worker) -> None:
+        pieces = wire.sent([job.request for job in worker.jobs], worker.shared)
         worker.silent = 0
         try:
             sent = worker.socket.sendmsg(pieces)
@@ -186,9 +181,7 @@ class Pool:
         elif not self._take(worker, data):
             worker.fault = worker.fault or Lost(Reason.PARSE_CRASH, "the worker sent an invalid answer")
             self._bury(worker)
-        elif len(self._waiting) >= _BATCH or (
-            not worker.jobs and (self._suspects or (self._waiting and self._lingering is None))
-        ):
+        elif not worker.jobs and (self._suspects or (self._waiting and self._lingering is None)):
             self._feed()
 
     def _take(self, worker: Worker, data: bytes) -> bool:
@@ -215,7 +208,7 @@ class Pool:
 
     def _finish(self, worker: Worker, answers: list[Answer]) -> bool:
         """Give the answers to the oldest jobs of a worker; return False if they do not fit these jobs."""
-        if not worker.answered(len(answers)):
+        if len(answers) > len(worker.jobs):
             if not worker.ready and isinstance(answers[0], Lost):
                 worker.fault = answers[0]  # it says why it cannot start
             return False

@@ -35,8 +35,7 @@ class _Channel:
     def __init__(self, sock: socket.socket, shared: memoryview) -> None:
         self._sock = sock
         self._shared = shared
-        self._frames = 0
-        self._at = self._end = 0  # in shared memory: where the next answers to this frame go, and where they must end
+        self._end = wire.CAPTURES  # end of the answers put into shared memory since the last frame
         self._buffer = memoryview(bytearray(_BUFFER))
 
     def receive(self) -> tuple[memoryview, memoryview] | None:
@@ -45,8 +44,9 @@ class _Channel:
         if lengths is None:
             return None
         plain, data = wire.LENGTHS.unpack(lengths)
+        self._end = wire.CAPTURES
         frame = self._exactly(plain + data)
-        return None if frame is None else (frame[:plain], frame[plain:])
+        return None if frame is None else (frame[:plain], frame[plain:] if data else self._shared)
 
     def _exactly(self, size: int) -> memoryview | None:
         view = self._buffer[:size] if size <= _BUFFER else memoryview(bytearray(size))
@@ -58,23 +58,11 @@ class _Channel:
             got += more
         return view
 
-    def captures(self) -> list[wire.ReadRequest] | None:
-        """Return the captures of the next frame; None if the other side has closed."""
-        frame = self.receive()
-        if frame is None:
-            return None
-        plain, data = frame
-        requests = wire.received(plain, data or self._shared[wire.captures_at(self._frames) :])
-        self._at = wire.answers_at(self._frames)
-        self._end = min(self._at + wire.ANSWERS, len(self._shared))
-        self._frames += 1
-        return requests
-
     def send(self, answers: Sequence[wire.Answer]) -> None:
-        frame = wire.answered(answers, self._shared, self._at, self._end)
+        frame = wire.answered(answers, self._shared, self._end)
         self._sock.sendall(frame)
         if len(frame) == wire.LENGTHS.size:
-            self._at += wire.LENGTHS.unpack(frame)[0]
+            self._end += wire.LENGTHS.unpack(frame)[0]
 
 
 def serve(sock: socket.socket, shared: memoryview) -> None:
@@ -97,8 +85,8 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
     gc.collect()
     gc.freeze()
     channel.send([])
-    while (requests := channel.captures()) is not None:
-        _answer(channel, requests, refiner, config.workers.seconds)
+    while (frame := channel.receive()) is not None:
+        _answer(channel, wire.received(*frame), refiner, config.workers.seconds)
 
 
 def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refiner, seconds: float) -> None:

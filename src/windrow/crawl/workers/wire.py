@@ -1,9 +1,8 @@
 """What passes between the crawl and a worker: frames of a length, plain values in msgpack, and the bytes of captures.
 
 The bytes of captures, and the answers, go through memory that both sides share if they fit: one or two copies,
-instead of 50 µs per page to send 20 kB through a socket. A worker has at most two frames that it has not answered: it
-reads one while the crawl works on its last answers. So there are two areas for captures and two for answers, used in
-turn.
+instead of 50 µs per page to send 20 kB through a socket. A worker gets a frame only when it has answered the last
+one, so one area of memory is enough: captures at its start, answers one after another behind them.
 
 Never pickle: a process that parsed hostile input must not decide what code runs. Decoding is typed: an answer is a
 record or an error.
@@ -44,10 +43,8 @@ Answer = Refined | Lost | Sketched
 
 # Lengths of the plain values and of the bytes behind them; for answers: their length and their place in shared memory.
 LENGTHS = struct.Struct("<II")
-FRAMES = 2  # at a worker at once
-CAPTURES = 512 << 10  # bytes of shared memory for the captures of a frame
-ANSWERS = 1 << 20  # bytes of shared memory for the answers to a frame; larger ones go through the socket
-SHARED = FRAMES * (CAPTURES + ANSWERS)
+CAPTURES = 512 << 10  # bytes of shared memory for captures
+ANSWERS = 1 << 20  # bytes of shared memory for answers; larger ones go through the socket
 LARGEST = 1 << 28  # bytes of a frame; a larger one can only be an error of the sender
 
 
@@ -69,19 +66,8 @@ _answers = msgspec.msgpack.Decoder(list[Answer])
 encode = msgspec.msgpack.Encoder().encode
 
 
-def captures_at(frame: int) -> int:
-    """Return where in the shared memory the captures of a frame begin. `frame`: how many came before."""
-    return frame % FRAMES * CAPTURES
-
-
-def answers_at(frame: int) -> int:
-    """Return where in the shared memory the answers to a frame begin."""
-    return FRAMES * CAPTURES + frame % FRAMES * ANSWERS
-
-
-def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None, at: int = 0) -> list[bytes]:
-    """Return a frame of captures, in pieces, with what reading needs. The bytes go into `shared`, from `at` on, if they
-    fit."""
+def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None) -> list[bytes]:
+    """Return a frame of captures, in pieces, with what reading needs. The bytes go into `shared` if they fit."""
     pieces, plain = [b""], []
     for request in requests:
         capture = request.capture
@@ -104,6 +90,7 @@ def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None, at: i
     header = encode(plain)
     size = sum(map(len, pieces))
     if shared is not None and size <= CAPTURES:
+        at = 0
         for piece in pieces:
             shared[at : at + len(piece)] = piece
             at += len(piece)
@@ -113,7 +100,7 @@ def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None, at: i
 
 
 def received(plain: memoryview, data: memoryview) -> list[ReadRequest]:
-    """Return the captures of a frame. `data` is that of the frame, or the shared memory from its area on."""
+    """Return the captures of a frame. `data` is that of the frame, or the shared memory."""
     requests, at = [], 0
     for one in _captures.decode(plain):
         task = Task(Url(one.text, one.host, one.domain, one.key))
@@ -135,11 +122,10 @@ def received(plain: memoryview, data: memoryview) -> list[ReadRequest]:
     return requests
 
 
-def answered(answers: Sequence[Answer], shared: memoryview, at: int, end: int) -> bytes:
-    """Return what goes through the socket: all answers, or their place in `shared` if there is room from `at` to
-    `end`."""
+def answered(answers: Sequence[Answer], shared: memoryview, at: int) -> bytes:
+    """Return what goes through the socket: all answers, or their place in `shared` if there is room from `at` on."""
     plain = encode(answers)
-    if at + len(plain) > end:
+    if at + len(plain) > len(shared):
         return LENGTHS.pack(len(plain), 0) + plain
     shared[at : at + len(plain)] = plain
     return LENGTHS.pack(len(plain), at)

@@ -47,8 +47,6 @@ class Worker:
     def __init__(self, config: bytes) -> None:
         self.ready = False
         self.jobs: collections.deque[Job] = collections.deque()  # not yet answered
-        self.frames: collections.deque[int] = collections.deque()  # of how many jobs each, without the answered ones
-        self.given = 0  # frames
         self.alone = False  # it was given one page only
         self.silent = 0  # ticks since its last answer
         self.fault: Lost | None = None  # why the crawl killed it, if it did
@@ -61,8 +59,8 @@ class Worker:
         shared = os.memfd_create("windrow") if hasattr(os, "memfd_create") else -1
         self.shared: mmap.mmap | None = None
         if shared >= 0:
-            os.ftruncate(shared, wire.SHARED)
-            self.shared = mmap.mmap(shared, wire.SHARED)
+            os.ftruncate(shared, wire.CAPTURES + wire.ANSWERS)
+            self.shared = mmap.mmap(shared, wire.CAPTURES + wire.ANSWERS)
         try:
             self.process = _start([fd for fd in (theirs.fileno(), shared) if fd >= 0])
         except OSError:
@@ -72,22 +70,6 @@ class Worker:
             theirs.close()
             if shared >= 0:
                 os.close(shared)
-
-    def frame(self, jobs: list[Job]) -> list[bytes]:
-        """Take on these jobs, and return the frame to send."""
-        self.jobs.extend(jobs)
-        self.frames.append(len(jobs))
-        self.given += 1
-        return wire.sent([job.request for job in jobs], self.shared, wire.captures_at(self.given - 1))
-
-    def answered(self, answers: int) -> bool:
-        """Take note of answers to the oldest frame; return False if they do not fit."""
-        if not self.frames or answers > self.frames[0]:
-            return not answers
-        self.frames[0] -= answers
-        if not self.frames[0]:
-            self.frames.popleft()
-        return True
 
     def answer(self, place: int, size: int) -> bytes:
         """Return an answer from the shared memory. One that names another place is cut short, and so not valid."""
