@@ -189,7 +189,7 @@ def test_a_storm_of_faults_changes_nothing_of_what_is_found(
 
 REAL = (
     "identity.contact=https://example.org/bot",
-    "fetch.delay=0.1",  # so that the crawl outlasts the storm on a fast machine too
+    "fetch.delay=0.05",  # so that the crawl outlasts the storm on a fast machine too
     "fetch.ip_delay=0",
     "fetch.allow_private=true",
     "frontier.yield_threshold=off",
