@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing
+from windrow import signals
 from windrow.cluster import forked, process
 from windrow.cluster.forked import Fork, Main
 
@@ -157,13 +158,6 @@ asyncio.run(run())
         assert len(pids) == 2
         parent.kill()
     end = time.monotonic() + 30
-    while any(is_alive(pid) for pid in pids):
+    while not all(signals.has_ended(pid) for pid in pids):
         assert time.monotonic() < end
         time.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False

@@ -37,11 +37,8 @@ Redis = Annotated[
         envvar=REDIS,
     ),
 ]
-_LATE = (
-    "windrow.cluster.shard",
-    "windrow.frontier.local.frontier",
-    "windrow.frontier.store.lmdb",
-)  # a shard needs them
+# What a shard imports and this command does not.
+_LATE = ("windrow.cluster.shard", "windrow.frontier.local.frontier", "windrow.frontier.store.lmdb")
 ENDINGS = {
     "done": "nothing is left to crawl",
     "stopped": "stopped",
@@ -168,9 +165,10 @@ def _copies(number: int) -> Iterator[list[Any]]:
         importlib.import_module(module)  # once for all of them
     gc.freeze()  # a collection would copy the memory that they share
     with contextlib.ExitStack() as stack:
-        copies = [forked.fork(_run_command) for _ in range(number if forked.possible() else 0)]
-        for copy in copies:
-            stack.callback(copy.abandon)
+        copies: list[Any] = []
+        for _ in range(number if forked.possible() else 0):
+            copies.append(forked.fork(_run_command))
+            stack.callback(copies[-1].abandon)
         yield copies
 
 
