@@ -129,8 +129,8 @@ def main() -> None:
 def _imported(word: str) -> typer.Typer:
     """Return the program for a command line, and leave what it has imported out of all collections of garbage.
 
-    Collections during the imports of a shard took a tenth of their CPU time (0.04 of 0.43 s), and later ones would look at
-    all of it again in vain.
+    Collections during the imports of a shard took a tenth of their CPU time (0.04 of 0.43 s), and later ones would look
+    at all of it again in vain.
     """
     gc.disable()
     try:
