@@ -10,8 +10,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PROCESSES := $(shell cores=$$(nproc); echo $$(((3 * cores + 1) / 2)))
 PYTEST := $(BIN)/python -m pytest -q -n $(PROCESSES) --maxprocesses 8 --dist loadfile --no-loadscope-reorder --durations 15
 # The tests that reach a C kernel; two large files in their folders do not.
-KERNEL_TESTS := tests/archive tests/extract tests/judge tests/dedup tests/test_refine.py \
-  --ignore tests/extract/test_encode.py --ignore tests/extract/lines/test_source.py
+KERNEL_TESTS := tests/archive tests/extraction tests/judge tests/dedup tests/test_refine.py \
+  --ignore tests/extraction/readers/test_encode.py --ignore tests/extraction/main/lines/test_source.py
 
 # The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,7 +51,7 @@ test-sanitize: $(VENV)/installed-dev
 	$(call copy-tree,build/sanitize)
 	CC=gcc CFLAGS='$(SANITIZE)' $(BIN)/python hatch_build.py build/sanitize
 	cd build/sanitize && { $(SANITIZED) $(KERNEL_TESTS) || { cat sanitizer.*; exit 1; }; }
-	cd build/sanitize && { $(SANITIZED) -m long -k 'not without and not reference' tests/extract/test_hostile.py \
+	cd build/sanitize && { $(SANITIZED) -m long -k 'not without and not reference' tests/extraction/test_hostile.py \
 	  || { cat sanitizer.*; exit 1; }; }
 
 # The documentation as a site, in build/site: open index.html, no server is needed. A broken link fails.

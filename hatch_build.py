@@ -20,13 +20,13 @@ except ModuleNotFoundError:  # run as a script: hatchling is installed only in t
     BuildHookInterface = object
 
 SOURCES = (
-    Path("src/windrow/extract/walk/_walk.c"),
-    Path("src/windrow/extract/walk/_structure.c"),
-    Path("src/windrow/extract/anchors/_anchors.c"),
-    Path("src/windrow/extract/blocks/_blocks.c"),
-    Path("src/windrow/extract/tags/_tags.c"),
+    Path("src/windrow/extraction/walk/_walk.c"),
+    Path("src/windrow/extraction/walk/_structure.c"),
+    Path("src/windrow/extraction/page/anchors/_anchors.c"),
+    Path("src/windrow/extraction/main/blocks/_blocks.c"),
+    Path("src/windrow/extraction/tags/_tags.c"),
     Path("src/windrow/archive/_records.c"),
-    Path("src/windrow/archive/_skim.c"),
+    Path("src/windrow/archive/reading/_skim.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
     Path("src/windrow/frontier/policy/_features.c"),

@@ -39,7 +39,7 @@ from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
 from windrow import archive, urls
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Task
+from windrow.records import Capture, Task
 
 HEAD = (
     b"HTTP/1.1 200 OK\r\nServer: nginx/1.18.0\r\nDate: Sun, 15 Nov 2026 10:00:00 GMT\r\nContent-Type: text/html; "

@@ -29,13 +29,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.redisserver import Server, serve  # noqa: E402
 from windrow import urls  # noqa: E402
-from windrow.cluster import messages  # noqa: E402
-from windrow.cluster.messages import Batch, Standing  # noqa: E402
-from windrow.cluster.redis.client import RedisClient  # noqa: E402
-from windrow.cluster.redis.slots import Slots  # noqa: E402
-from windrow.cluster.redis.wire import RedisTransport  # noqa: E402
-from windrow.cluster.transport import Outgoing  # noqa: E402
-from windrow.data import Task, Url  # noqa: E402
+from windrow.nodes.redis.client import RedisClient  # noqa: E402
+from windrow.nodes.redis.slots import Slots  # noqa: E402
+from windrow.nodes.redis.wire import RedisTransport  # noqa: E402
+from windrow.records import Task, Url  # noqa: E402
+from windrow.shards import messages  # noqa: E402
+from windrow.shards.messages import Batch, Standing  # noqa: E402
+from windrow.shards.transport import Outgoing  # noqa: E402
 
 WHOLE = ("shards", "scaling", "nodes")  # programs of their own: whole crawls, and many nodes
 RECEIVERS = 3  # of each call, as with four shards

@@ -14,14 +14,14 @@ import numpy as np
 from cluster import links, server_cpu
 
 from tests.redisserver import Server
-from windrow import shards
-from windrow.cluster import exchange, messages, neighbours, pace
-from windrow.cluster.exchange import ShardExchange
-from windrow.cluster.messages import Ack, Batch, Hello, Standing
-from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.wire import RedisTransport
-from windrow.cluster.transport import Incoming, Outgoing
-from windrow.data import Entry, Exchanged, Frame, Made, Reason, Report, Task, Url, Watermark
+from windrow import sharding as shards
+from windrow.nodes.redis.client import RedisClient
+from windrow.nodes.redis.wire import RedisTransport
+from windrow.records import Entry, Exchanged, Frame, Made, Reason, Report, Task, Url, Watermark
+from windrow.shards import exchange, messages, neighbours, pace
+from windrow.shards.exchange import ShardExchange
+from windrow.shards.messages import Ack, Batch, Hello, Standing
+from windrow.shards.transport import Incoming, Outgoing
 
 INCARNATION = 1_790_000_000_000
 REFRESH = round(exchange.REFRESH / neighbours.BUSY)  # calls from one refresh to the next

@@ -32,10 +32,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.dedup.onion import Onion  # noqa: E402
 from windrow import config  # noqa: E402
-from windrow.batch import dedup  # noqa: E402
 from windrow.dedup import ngrams, onion  # noqa: E402
 from windrow.dedup.onion import DuplicateRule  # noqa: E402
 from windrow.dedup.table import NgramTable  # noqa: E402
+from windrow.jobs import dedup  # noqa: E402
 
 Documents = list[list[str]]
 COMMIT = 256  # documents between two records for the redo file
@@ -133,9 +133,9 @@ def original(documents: Documents, place: Path, numbers: dict[str, float]) -> No
 
 def rules(files: list[Path], workers: int) -> dict[str, float]:
     """Compare onion's rule, which forgets what it removes, with all-earlier, which does not."""
-    from windrow.batch import engine
-    from windrow.batch.dedup import earlier
     from windrow.corpus import detect
+    from windrow.jobs import engine
+    from windrow.jobs.dedup import earlier
 
     rule, tables = DuplicateRule(), (NgramTable(), NgramTable())
     numbers = dict.fromkeys(("words", "paragraphs", "onion_words", "earlier_words", "only_onion", "only_earlier"), 0.0)

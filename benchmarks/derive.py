@@ -28,9 +28,9 @@ from typing import Any
 from urllib.parse import urljoin
 
 from windrow import archive, config, urls
-from windrow.batch.derive import job, links
-from windrow.data import Capture, Task
-from windrow.extract.tags.rules import TAGS, TagFlag
+from windrow.extraction.tags.elements import TAGS, TagFlag
+from windrow.jobs.derive import job, links
+from windrow.records import Capture, Task
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html%b\r\nContent-Length: %d\r\n\r\n"
 _REQUEST = b"GET / HTTP/1.1\r\nHost: %b\r\nUser-Agent: benchmark\r\n\r\n"

@@ -18,11 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from windrow.batch import engine, shuffle  # noqa: E402
-from windrow.batch.engine import Engine, SparkOptions  # noqa: E402
-from windrow.batch.jobs import run as user  # noqa: E402
-from windrow.batch.jobs.run import BatchOptions  # noqa: E402
-from windrow.batch.shuffle import ShuffleOptions  # noqa: E402
+from windrow.jobs import engine, shuffle  # noqa: E402
+from windrow.jobs.batch import apply as user  # noqa: E402
+from windrow.jobs.batch.apply import BatchOptions  # noqa: E402
+from windrow.jobs.engine import Engine, SparkOptions  # noqa: E402
+from windrow.jobs.shuffle import ShuffleOptions  # noqa: E402
 
 EXAMPLE = str(ROOT / "examples" / "zindex.py")
 

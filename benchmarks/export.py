@@ -23,14 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from windrow import config  # noqa: E402
-from windrow.batch import export  # noqa: E402
-from windrow.batch.export import ExportOptions  # noqa: E402
 from windrow.corpus import document  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
 from windrow.corpus.formats import FORMATS  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
-from windrow.data import Page, Paragraph, Place  # noqa: E402
+from windrow.jobs.export import write  # noqa: E402
+from windrow.jobs.export.write import ExportOptions  # noqa: E402
 from windrow.judge.language import codes  # noqa: E402
+from windrow.records import Page, Paragraph, Place  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 BATCH = 256  # documents per flush
@@ -95,15 +95,15 @@ def job(
     options = ExportOptions(inputs=inputs or (directory,), output=output, format=format, style=style, langdiff=langdiff)
 
     def run() -> None:
-        export.check(options)
-        export.run(options, export.find(options), lambda count: None)
+        write.check(options)
+        write.run(options, write.find(options), lambda count: None)
 
     return run
 
 
 def into_directory(directory: Path) -> Callable[[], None]:
     options = ExportOptions(inputs=(directory,), output=directory / "out", format="jsonl")
-    return lambda: (export.run(options, export.find(options), lambda count: None), None)[1]
+    return lambda: (write.run(options, write.find(options), lambda count: None), None)[1]
 
 
 def jobs(directory: Path) -> dict[str, Callable[[], None]]:

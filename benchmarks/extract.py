@@ -28,15 +28,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.quality import agreement
-from windrow import extract
+from windrow import extraction
 from windrow.config import ConfigError
-from windrow.data import Page
-from windrow.extract import blocks, walk
-from windrow.extract.evaluation import files, gold, run, score, summary
-from windrow.extract.evaluation.gold import Sample
-from windrow.extract.evaluation.peers import peer
-from windrow.extract.evaluation.score import PageScore, Tool
-from windrow.extract.walk import structure
+from windrow.extraction import walk
+from windrow.extraction.evaluation import files, gold, measure, score, summary
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.evaluation.peers import peer
+from windrow.extraction.evaluation.score import PageScore, Tool
+from windrow.extraction.main import blocks
+from windrow.extraction.walk import structure
+from windrow.records import Page
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEERS = ("trafilatura", "justext", "resiliparse")
@@ -46,17 +47,17 @@ Row = dict[str, float | int | str]
 
 def ours() -> list[Tool]:
     """Return every extractor, with the C kernels and without them; `lines` reads the source and uses no kernel."""
-    chosen = {name: (name, [LINKS]) for name in extract.EXTRACTORS if name not in ("none", "paragraphs")}
+    chosen = {name: (name, [LINKS]) for name in extraction.EXTRACTORS if name not in ("none", "paragraphs")}
     chosen |= {
         f"paragraphs {preset}": ("paragraphs", [LINKS, f"paragraphs.preset={preset}"]) for preset in ("tuned", "stock")
     }
     found = []
     for name, (extractor, settings) in chosen.items():
         options = files.options(extractor, settings)
-        found.append(run.own(name, extract.extractor(options)))
+        found.append(measure.own(name, extraction.extractor(options)))
         if walk._walk is not None and extractor != "lines":
             with _no_kernels():
-                found.append(without_kernel(run.own(f"{name}, no kernel", extract.extractor(options))))
+                found.append(without_kernel(measure.own(f"{name}, no kernel", extraction.extractor(options))))
     return found
 
 
@@ -98,7 +99,7 @@ def measured(tools: list[Tool], samples: Iterable[Sample], alone: bool = False) 
     first = list(itertools.islice(pages, 3))
     for sample in first:
         score.page(tools, sample)  # loads models and lists
-    return list(run.in_process(itertools.chain(first, pages), tools))
+    return list(measure.in_process(itertools.chain(first, pages), tools))
 
 
 def rows(scores: list[list[PageScore]], with_gold: bool) -> list[Row]:

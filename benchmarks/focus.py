@@ -31,7 +31,7 @@ import msgspec
 from crawl import Web, web
 
 from windrow import log
-from windrow.data import Kind
+from windrow.records import Kind
 
 POINTS = (0.10, 0.25, 0.50)  # of the pages
 WORDS = 30_000  # of a topic's sample

@@ -24,8 +24,8 @@ from pathlib import Path
 from windrow import frontier, urls
 from windrow.config import Config, FetchOptions
 from windrow.config import FrontierOptions as Options
-from windrow.data import Frame, Kind, Lease, Origin, Reason, Report, Task, Url
 from windrow.frontier import DurableFrontier
+from windrow.records import Frame, Kind, Lease, Origin, Reason, Report, Task, Url
 
 HOSTS = 200_000
 HOT = 2_000

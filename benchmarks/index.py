@@ -36,15 +36,16 @@ import cdxj_indexer.main as peer
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from windrow import streams, urls  # noqa: E402
+from windrow import urls  # noqa: E402
 from windrow.archive import Writer, records  # noqa: E402
 from windrow.archive.cdxj import CdxLines  # noqa: E402
-from windrow.batch.index import merge, table  # noqa: E402
-from windrow.batch.index.manifest import IndexedFile  # noqa: E402
-from windrow.batch.index.table import TableWriter  # noqa: E402
-from windrow.batch.runs import SortedLines  # noqa: E402
 from windrow.config import ArchiveOptions  # noqa: E402
-from windrow.data import Capture, Task  # noqa: E402
+from windrow.io import streams
+from windrow.jobs.engine.runs import SortedLines  # noqa: E402
+from windrow.jobs.index import merge, table  # noqa: E402
+from windrow.jobs.index.manifest import IndexedFile  # noqa: E402
+from windrow.jobs.index.table import TableWriter  # noqa: E402
+from windrow.records import Capture, Task  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts"
 HEAD = (

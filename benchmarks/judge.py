@@ -25,15 +25,15 @@ import pycld2
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from windrow import config, dedup, extract, urls  # noqa: E402
+from windrow import config, dedup, extraction, urls  # noqa: E402
 from windrow.config import Config  # noqa: E402
-from windrow.data import Capture, Page, Task  # noqa: E402
 from windrow.dedup import generation, ngrams, onion  # noqa: E402
 from windrow.dedup.ngrams import Ngrams  # noqa: E402
 from windrow.dedup.onion import DuplicateRule  # noqa: E402
 from windrow.dedup.table import NgramTable  # noqa: E402
 from windrow.judge import JUDGES, Facts, shape  # noqa: E402
 from windrow.judge.panel import Panel  # noqa: E402
+from windrow.records import Capture, Page, Task  # noqa: E402
 
 COMMIT = 256  # pages
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -124,7 +124,7 @@ def main() -> None:
         sys.exit(f"there is no {given.web}/pages.tsv.gz; unpack ../shared/web/medium.tar.xz there")
     accepted = config.LanguageOptions(accepted=(given.language,) if given.language else ())
     options = dataclasses.replace(Config(), language=accepted)
-    read = extract.extractor(options)
+    read = extraction.extractor(options)
     pages = [read(capture) for capture in captures(given.web, given.pages)]
     texts = [[one.text for one in page.paragraphs if one.kept] for page in pages]
     results: dict[str, dict[str, float]] = {"kernels": measure(pages, options)}

@@ -27,7 +27,8 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.judge import declarations
-from windrow.extract import decode, walk
+from windrow.extraction import walk
+from windrow.extraction.readers import decode
 from windrow.judge.language import codes, detect, tools
 from windrow.judge.language.settings import LanguageSettings
 

@@ -20,13 +20,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from windrow import config, log, urls
-from windrow.crawl import outcome
-from windrow.crawl.workers import wire
-from windrow.data import Capture, Entry, Frame, Reason, Report, Task, Url
-from windrow.extract import anchors, html, walk
+from windrow.crawler import outcome
+from windrow.crawler.workers import wire
+from windrow.extraction import walk
+from windrow.extraction.page import anchors
+from windrow.extraction.readers import html
 from windrow.frontier.policy import hints
 from windrow.frontier.policy.scope import Scope
 from windrow.frontier.store.texts import UrlTexts
+from windrow.records import Capture, Entry, Frame, Reason, Report, Task, Url
 from windrow.refine import Refined, Refiner
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

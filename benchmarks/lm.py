@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "src")]
 
 import numpy as np  # noqa: E402
 
-from windrow.batch import texts  # noqa: E402
+from windrow.jobs.inputs import texts  # noqa: E402
 from windrow.judge.focus import model  # noqa: E402
 from windrow.judge.focus.model import NgramModel  # noqa: E402
 

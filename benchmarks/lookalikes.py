@@ -32,11 +32,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from windrow import config, extract, urls  # noqa: E402
+from windrow import config, extraction, urls  # noqa: E402
 from windrow.config import Config  # noqa: E402
-from windrow.data import Capture, Page, Reason, Task  # noqa: E402
 from windrow.judge import Facts, Judge  # noqa: E402
 from windrow.judge.language import accept, codes, tools  # noqa: E402
+from windrow.records import Capture, Page, Reason, Task  # noqa: E402
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 MESSAGE = 50  # characters of a message that is a paragraph
@@ -142,7 +142,7 @@ Sites = dict[str, list[list[str]]]
 
 def read(sites: Path, most: int) -> Sites:
     """Return the main text of pages of each language, as many of each source."""
-    take, found = extract.extractor(Config()), {}
+    take, found = extraction.extractor(Config()), {}
     for place in sorted(sites.iterdir()):
         sources = [sorted(source.glob("*.html")) for source in sorted(place.iterdir())]
         share = [random.Random(3).sample(paths, min(len(paths), most // len(sources) + 1)) for paths in sources]

@@ -22,14 +22,15 @@ from pathlib import Path
 import xxhash
 from crawl import measure, web
 
-from windrow import config, log, origin, urls
-from windrow.batch import captured, committed, judging
+from windrow import config, decide, log, origin, urls
 from windrow.corpus import reader
 from windrow.corpus.shards import Shards
-from windrow.data import Frame, Origin
-from windrow.dedup import decide, ngrams
-from windrow.dedup.decide import Candidate
+from windrow.decide import Candidate
+from windrow.dedup import ngrams
+from windrow.jobs.inputs import committed
+from windrow.jobs.rebuild import captured, judging
 from windrow.log.writer import Log
+from windrow.records import Frame, Origin
 from windrow.refine import Refiner
 
 PORT = 8093

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from windrow import config, extract
-from windrow.extract.evaluation import gold
-from windrow.extract.evaluation.gold import Sample
+from windrow import config, extraction
+from windrow.extraction.evaluation import gold
+from windrow.extraction.evaluation.gold import Sample
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("title", "author", "date")
@@ -25,7 +25,7 @@ Row = dict[str, str]
 
 
 def windrow() -> Callable[[Sample], Row]:
-    read = extract.extractor(config.make([], Path()))
+    read = extraction.extractor(config.make([], Path()))
 
     def row(sample: Sample) -> Row:
         page = read(sample.capture())

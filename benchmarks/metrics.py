@@ -19,10 +19,10 @@ import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from windrow import metrics, urls
-from windrow.data import Kind, Reason, Report, Task
 from windrow.log import Meter
 from windrow.metrics import Family, endpoint
 from windrow.metrics.families import SECONDS
+from windrow.records import Kind, Reason, Report, Task
 
 SHARDS = 64
 

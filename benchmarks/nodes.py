@@ -32,7 +32,7 @@ import crowd  # noqa: E402
 import rounds  # noqa: E402
 
 from tests.redisserver import serve  # noqa: E402
-from windrow.cluster.redis import registers  # noqa: E402
+from windrow.nodes.redis import registers  # noqa: E402
 
 DOMAINS, BUDGET = 30_000, 10_000  # domains per node, pages per domain
 PER_NODE, MOST = 4, 4096  # shards

@@ -24,9 +24,9 @@ from windrow.archive import Writer  # noqa: E402
 from windrow.corpus import document  # noqa: E402
 from windrow.corpus.document import Source  # noqa: E402
 from windrow.corpus.shards import Shards  # noqa: E402
-from windrow.crawl import purge  # noqa: E402
-from windrow.data import Capture, Entry, Frame, Page, Paragraph, Reason, Report, Task, Url  # noqa: E402
+from windrow.crawler.orders import purge  # noqa: E402
 from windrow.log.writer import Log  # noqa: E402
+from windrow.records import Capture, Entry, Frame, Page, Paragraph, Reason, Report, Task, Url  # noqa: E402
 
 TEXTS = ROOT / "src" / "windrow" / "demo" / "texts" / "en.txt"
 HOSTS, LISTED = 100, 10

@@ -32,8 +32,7 @@ import msgspec
 from crawl import web
 
 from windrow import archive, config, frontier, log, refine, urls
-from windrow.crawl import outcome
-from windrow.data import Kind, Lease, Link, Origin, Place, Reason, Report, Task, Url
+from windrow.crawler import outcome
 from windrow.dedup import onion, table
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule
@@ -41,6 +40,7 @@ from windrow.frontier.local import dispatch, leases, values
 from windrow.frontier.policy import steer, value
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
+from windrow.records import Kind, Lease, Link, Origin, Place, Reason, Report, Task, Url
 
 figures_of = importlib.import_module("yield")  # a word of the language: it has to be named in a call
 LANGUAGES = "deu,ces,eng,fra,kor"

@@ -23,17 +23,17 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.batch import background as backgrounds
-from windrow.batch import pages as files
 from windrow.config import Config, ConfigError
-from windrow.data import KEPT_KINDS
-from windrow.extract import extractor
+from windrow.extraction import extractor
+from windrow.jobs.inputs import pages as files
+from windrow.jobs.topic import background as backgrounds
 from windrow.judge.focus import boundaries, model, relevance, training, weights
 from windrow.judge.focus.relevance import Typical
 from windrow.judge.focus.tokens import Tokeniser
 from windrow.judge.focus.topic import TopicScorer
 from windrow.judge.focus.weights import Background, Weigher
 from windrow.judge.language import codes
+from windrow.records import KEPT_KINDS
 
 SIZES = (4000, 30000)  # words of a sample: an article, and a good collection
 PER_HOST = 60  # pages read

@@ -21,17 +21,18 @@ from cluster import server_cpu
 from crowd import STANDING, info, wire_bytes
 
 from tests.redisserver import Server
-from windrow.cluster import held, messages, node
-from windrow.cluster.copies import LocalJob
-from windrow.cluster.held import HeldShard, Holdings
-from windrow.cluster.node import ClusterNode, NodeOptions
-from windrow.cluster.quota import Capacity
-from windrow.cluster.redis import client, leases, registry
-from windrow.cluster.redis import job as jobs
-from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.keys import Keys
-from windrow.cluster.redis.registry import JobSpec, Registry
-from windrow.cluster.roster import Key
+from windrow.nodes import held, node
+from windrow.nodes.copies import LocalJob
+from windrow.nodes.held import HeldShard, Holdings
+from windrow.nodes.node import ClusterNode, NodeOptions
+from windrow.nodes.quota import Capacity
+from windrow.nodes.redis import client, leases, registry
+from windrow.nodes.redis import job as jobs
+from windrow.nodes.redis.client import RedisClient
+from windrow.nodes.redis.keys import Keys
+from windrow.nodes.redis.registry import JobSpec, Registry
+from windrow.nodes.roster import Key
+from windrow.shards import messages
 
 JOB = "bench"
 AT_ONCE = 20  # rounds

@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.redisserver import Server, serve  # noqa: E402
-from windrow.report import axes, svg  # noqa: E402
-from windrow.report.axes import Axis  # noqa: E402
-from windrow.report.plots import BOTTOM, LEFT, RIGHT, TOP, legend  # noqa: E402
-from windrow.report.scene import Dot, Polyline, Scene, Text, series  # noqa: E402
+from windrow.inspect.report import axes, svg  # noqa: E402
+from windrow.inspect.report.axes import Axis  # noqa: E402
+from windrow.inspect.report.plots import BOTTOM, LEFT, RIGHT, TOP, legend  # noqa: E402
+from windrow.inspect.report.scene import Dot, Polyline, Scene, Text, series  # noqa: E402
 
 ANSWER = 0.1  # seconds
 CONNECTIONS = 2  # of each process

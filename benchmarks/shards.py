@@ -33,7 +33,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.redisserver import Server, serve  # noqa: E402
 from windrow import config  # noqa: E402
-from windrow.cluster import directories  # noqa: E402
+from windrow.nodes import directories  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "windrow.cli"]
 ADDRESS = "127.0.0.1"  # with --same-address: the only one at which the server knows every host by its name
@@ -108,7 +108,7 @@ def watch_workers(pid: int, found: dict[int, float]) -> None:
     """Note the CPU seconds of all worker processes below a process."""
     try:
         for child in psutil.Process(pid).children(recursive=True):
-            if child.pid in found or "windrow.crawl.workers.process" in child.cmdline():
+            if child.pid in found or "windrow.crawler.workers.process" in child.cmdline():
                 spent = child.cpu_times()
                 found[child.pid] = spent.user + spent.system
     except psutil.NoSuchProcess:

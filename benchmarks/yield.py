@@ -28,7 +28,7 @@ from pathlib import Path
 from crawl import Web, web
 
 from windrow import log
-from windrow.data import Kind, Report
+from windrow.records import Kind, Report
 
 POINTS = (0.10, 0.25, 0.50, 1.00)  # of the pages
 POLICIES: dict[str, dict[str, str]] = {

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.batch.storages.servers import SECONDS, free_port
+from tests.jobs.store.servers import SECONDS, free_port
 
 JARS = Path(__file__).parents[1] / "build" / "hadoop"
 SYSTEM = Path("/usr/share/java")

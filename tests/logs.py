@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from windrow import log, urls
-from windrow.data import Entry, Frame, Order, Place, Reason, Report, Task, Url
 from windrow.log.writer import Log
+from windrow.records import Entry, Frame, Order, Place, Reason, Report, Task, Url
 
 
 def url(path: str, host: str = "a.example.org") -> Url:

@@ -17,11 +17,11 @@ from typing import Any
 
 from tests import crashing
 from windrow.cli import main
-from windrow.crawl import network, outage
-from windrow.data import Capture, Failure, Reason, Task
+from windrow.crawler.machine import network, outage
 from windrow.fetch import reach
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, read_hosts
+from windrow.records import Capture, Failure, Reason, Task
 
 DNS = (  # options of a crawl that asks DNS for its names
     "fetch.hosts_file=",

@@ -15,7 +15,7 @@ LIMIT = 1.0  # seconds for one case, or five times that for all cases of a funct
 
 
 def names() -> frozenset[str]:
-    """Return the slow tests as "tests/crawl/test_kill.py::test_name"."""
+    """Return the slow tests as "tests/crawler/test_kill.py::test_name"."""
     return frozenset(LIST.read_text("utf-8").split())
 
 

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from tests import blocks
 from windrow import cli, config
-from windrow.data import Reason
+from windrow.records import Reason
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,7 +44,7 @@ def listed_reasons(text: str) -> list[str]:
 def test_every_reason_is_in_the_list_of_reasons() -> None:
     listed, known = listed_reasons((ROOT / REASONS).read_text()), [reason.value for reason in Reason]
     assert [name for name in known if name not in listed] == [], f"add these to the list after “Reasons:” in {REASONS}"
-    assert [name for name in listed if name not in known] == [], f"{REASONS} lists what is no Reason of windrow.data"
+    assert [name for name in listed if name not in known] == [], f"{REASONS} lists what is no Reason of windrow.records"
     assert len(listed) == len(set(listed)), f"{REASONS} lists a reason twice"
 
 

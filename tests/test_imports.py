@@ -49,50 +49,55 @@ ROOT_MODULE, FACE = "__init__.py", "api"
 # Each outside library has one address, so that it can be replaced in one place. A folder ends with a slash; "" is
 # everywhere.
 ADDRESSES = {
-    "boilerpy3": ("extract/evaluation/peers.py",),
-    "brotli": ("coding.py",),
-    "duckdb": ("batch/engine/duck.py", "batch/query.py"),
-    "fsspec": ("storage.py",),
-    "goose3": ("extract/evaluation/peers.py",),
-    "hiredis": ("cluster/redis/",),
+    "boilerpy3": ("extraction/evaluation/peers.py",),
+    "brotli": ("io/coding.py",),
+    "duckdb": ("jobs/engine/duck.py", "jobs/index/query.py"),
+    "fsspec": ("io/storage.py",),
+    "goose3": ("extraction/evaluation/peers.py",),
+    "hiredis": ("nodes/redis/",),
     "icu4py": ("corpus/segment/icu.py",),
-    "jieba": ("extract/evaluation/peers.py",),
-    "justext": ("extract/evaluation/peers.py",),
-    "isal": ("archive/", "coding.py", "corpus/", "log/", "streams.py"),
+    "jieba": ("extraction/evaluation/peers.py",),
+    "justext": ("extraction/evaluation/peers.py",),
+    "isal": ("archive/", "io/coding.py", "corpus/", "log/", "io/streams.py"),
     "lmdb": ("frontier/store/lmdb.py",),
     "msgspec": ("",),  # the records themselves
-    "newspaper": ("extract/evaluation/peers.py",),
+    "newspaper": ("extraction/evaluation/peers.py",),
     "numpy": (
-        *("extract/blocks/", "extract/lines/", "extract/evaluation/bootstrap.py", "extract/evaluation/summary.py"),
-        *("judge/", "dedup/", "batch/dedup/earlier.py", "batch/merge/"),
+        *(
+            "extraction/main/blocks/",
+            "extraction/main/lines/",
+            "extraction/evaluation/bootstrap.py",
+            "extraction/evaluation/summary.py",
+        ),
+        *("judge/", "dedup/", "jobs/dedup/earlier.py", "jobs/merge/"),
     ),
-    "psycopg": ("batch/storages/postgresql.py",),
+    "psycopg": ("jobs/store/postgresql.py",),
     "publicsuffixlist": ("urls/suffixes.py",),
-    "py4j": ("batch/engine/spark.py",),
+    "py4j": ("jobs/engine/spark.py",),
     "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),
     "pycurl": ("fetch/client/",),
-    "pymongo": ("batch/storages/mongodb.py",),
-    "pymysql": ("batch/storages/mysql.py",),
-    "pyspark": ("batch/engine/spark.py",),
-    "resvg_py": ("report/svg.py",),
-    "readability": ("extract/evaluation/peers.py",),
-    "redis": ("cluster/redis/",),
-    "resiliparse": ("extract/evaluation/peers.py",),
-    "rich": ("cli/", "crawl/display.py"),
+    "pymongo": ("jobs/store/mongodb.py",),
+    "pymysql": ("jobs/store/mysql.py",),
+    "pyspark": ("jobs/engine/spark.py",),
+    "resvg_py": ("inspect/report/svg.py",),
+    "readability": ("extraction/evaluation/peers.py",),
+    "redis": ("nodes/redis/",),
+    "resiliparse": ("extraction/evaluation/peers.py",),
+    "rich": ("cli/", "crawler/display/live.py"),
     "scrapy": ("scrapy/",),
-    "sklearn": ("extract/lines/fit.py",),
-    "sqlglot": ("batch/engine/spark.py",),
-    "tldextract": ("extract/evaluation/peers.py",),
-    "trafilatura": ("extract/evaluation/peers.py",),
-    "turbohtml": ("extract/html.py", "extract/guess.py"),
+    "sklearn": ("extraction/main/lines/fit.py",),
+    "sqlglot": ("jobs/engine/spark.py",),
+    "tldextract": ("extraction/evaluation/peers.py",),
+    "trafilatura": ("extraction/evaluation/peers.py",),
+    "turbohtml": ("extraction/readers/html.py", "extraction/readers/guess.py"),
     "twisted": ("scrapy/",),
     "typer": ("cli/",),
     "url": ("urls/",),
-    "uvloop": ("crawl/start.py",),
-    "xxhash": ("urls/", "shards.py", "extract/html.py", "dedup/", "frontier/policy/hints.py"),
-    "zstandard": ("archive/", "cluster/", "coding.py", "streams.py"),
+    "uvloop": ("crawler/start.py",),
+    "xxhash": ("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
+    "zstandard": ("archive/", "cluster/", "io/coding.py", "io/streams.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.
@@ -258,7 +263,7 @@ def test_importing_the_package_imports_no_other_module_of_it() -> None:
 
 
 def test_a_command_imports_only_its_own_part() -> None:
-    loaded = "print(sorted(sys.modules.keys() & {'numpy', 'windrow.batch', 'windrow.crawl.loop'}), file=sys.stderr)"
+    loaded = "print(sorted(sys.modules.keys() & {'numpy', 'windrow.jobs', 'windrow.crawler.loop'}), file=sys.stderr)"
     script = f"import atexit, sys\natexit.register(lambda: {loaded})\nfrom windrow import cli\ncli.main()"
     command = [sys.executable, "-c", script, "options", "fetch.delay"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
@@ -267,13 +272,13 @@ def test_a_command_imports_only_its_own_part() -> None:
 
 
 def test_the_driver_of_a_crawl_does_without_the_parser() -> None:
-    script = "import sys, windrow.cli.crawl, windrow.crawl.workers.pool; print('turbohtml' in sys.modules)"
+    script = "import sys, windrow.cli.crawl.start, windrow.crawler.workers.pool; print('turbohtml' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert done.stdout == "False\n"
 
 
 def test_a_worker_of_a_crawl_starts_without_numpy() -> None:
-    script = "import sys, windrow.crawl.workers.process; print('numpy' in sys.modules)"
+    script = "import sys, windrow.crawler.workers.process; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert done.stdout == "False\n"
 
@@ -284,12 +289,12 @@ def test_there_is_no_import_cycle() -> None:
 
 GROUND = {
     "__init__.py": "",
-    "data.py": "",
+    "records/": "",
     "urls.py": "",
     "config.py": "",
     "fetch/__init__.py": "",
     "archive/__init__.py": "",
-    "crawl/__init__.py": "",
+    "crawler/__init__.py": "",
 }
 
 
@@ -304,17 +309,17 @@ GROUND = {
         ("fetch/client.py", "def f():\n    from windrow import crawl"),
         ("fetch/client.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from windrow import refine"),
         ("fetch/__init__.py", "from .. import judge"),
-        ("seeds.py", "from windrow import frontier"),
+        ("frontier/seeds.py", "from windrow import frontier"),
         ("urls/parts.py", "from windrow import config"),
-        ("data.py", "from windrow.urls import parse"),
+        ("records/", "from windrow.urls import parse"),
         ("refine.py", "from windrow import crawl"),
-        ("crawl/loop.py", "from windrow import batch"),
+        ("crawler/loop.py", "from windrow import batch"),
         ("batch/engine.py", "from windrow.crawl import loop"),
         ("demo/web.py", "from windrow import cluster"),
         ("serve/app.py", "from windrow import cli"),
         ("__init__.py", "from windrow import data"),
         ("api/crawls.py", "from windrow.cli import terminal"),
-        ("batch/export.py", "from windrow import api"),
+        ("jobs/export/write.py", "from windrow import api"),
     ],
 )
 def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
@@ -326,13 +331,13 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
     [
         (
             "fetch/client.py",
-            "from windrow import urls\nfrom windrow.data import Task\n"
+            "from windrow import urls\nfrom windrow.records import Task\n"
             "from windrow.fetch import address\nfrom . import resolve",
         ),
-        ("crawl/loop.py", "from windrow import archive, fetch, refine"),
+        ("crawler/loop.py", "from windrow import archive, fetch, refine"),
         ("cli.py", "from windrow import __version__, crawl, demo"),
         ("demo/web.py", "from windrow.crawl import loop"),
-        ("api/crawls.py", "from windrow.crawl import loop\nfrom windrow.batch import export"),
+        ("api/crawls.py", "from windrow.crawl import loop\nfrom windrow.jobs import export"),
         ("__init__.py", "if TYPE_CHECKING:\n    from windrow.api import extract"),
     ],
 )
@@ -368,7 +373,7 @@ def test_a_library_away_from_its_address_is_found(path: str, source: str, count:
     ],
 )
 def test_a_module_or_call_that_turns_data_into_code_is_found(source: str) -> None:
-    assert len(unsafe({"data.py": source})) == 1
+    assert len(unsafe({"records/": source})) == 1
 
 
 def test_a_cycle_is_found_and_a_method_named_compile_is_allowed() -> None:

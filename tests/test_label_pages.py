@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from windrow.config import ConfigError
-from windrow.extract.evaluation import gold
+from windrow.extraction.evaluation import gold
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 HOST = "help.mill.com.test"

@@ -5,7 +5,7 @@ import pytest
 
 from windrow import orders
 from windrow.config import ConfigError
-from windrow.data import Controls, Order
+from windrow.records import Controls, Order
 
 
 def after(*given: Order) -> Controls:

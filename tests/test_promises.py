@@ -22,7 +22,7 @@ def test_every_test_that_a_promise_names_exists() -> None:
 
 
 def test_every_test_that_kills_or_crashes_belongs_to_a_promise() -> None:
-    ours = sources("crawl/test_crash.py", "crawl/test_kill.py").keys()
+    ours = sources("crawler/test_crash.py", "crawler/test_kill.py").keys()
     missing = sorted(name for name in ours if f"`{name}`" not in PAGE)
     assert missing == [], "add these tests to the promise in docs/promises.md that they check"
 

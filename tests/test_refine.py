@@ -8,11 +8,12 @@ import pytest
 
 from tests.judge import declarations
 from windrow import config, dedup, urls
-from windrow.data import Capture, Link, Page, Reason, Task, Verdict
 from windrow.dedup import ngrams
-from windrow.extract import EXTRACTORS, anchors
+from windrow.extraction import EXTRACTORS
+from windrow.extraction.page import anchors
 from windrow.frontier.policy import hints
 from windrow.judge import Facts, Ruling
+from windrow.records import Capture, Link, Page, Reason, Task, Verdict
 from windrow.refine import Refined, Refiner
 
 PAGE = (

@@ -7,9 +7,9 @@ import pytest
 
 from windrow import config, rules
 from windrow.config import Config
-from windrow.data import Reason
 from windrow.frontier.local import admission
 from windrow.judge import quality
+from windrow.records import Reason
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "windrow"
 LONGEST = 350  # lines of a module; above that it holds more than one thing
 LONGER = {  # path -> reason. Modules that are longer because dividing them would make them worse.
     "config/schema.py": "every option in one place, with its documentation",
-    "data.py": "every record that travels, in the order in which they are made",
+    "records/": "every record that travels, in the order in which they are made",
 }
 GENERIC = ("log/format.py",)  # builds a record from the list of its own fields, whatever these are
 FIELDS = 5  # a record with more fields is built with keywords
@@ -137,4 +137,4 @@ SHORT_RECORD = "class Short(NamedTuple):\n" + "".join(f"    field{number}: int =
     ],
 )
 def test_a_long_record_built_by_position_is_found(source: str, count: int) -> None:
-    assert len(positional({"data.py": LONG_RECORD + SHORT_RECORD, "a.py": source})) == count
+    assert len(positional({"records/": LONG_RECORD + SHORT_RECORD, "a.py": source})) == count

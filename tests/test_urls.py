@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.shared import shared
 from windrow import urls
-from windrow.data import Url
+from windrow.records import Url
 
 
 def canonical(text: str) -> str | None:

@@ -81,7 +81,7 @@ RENAMED = {
 ALLOWED = {
     ("CHANGELOG.md", ""): "a changelog names what was",
     ("docs/glossary.md", ""): "the glossary shows the words that it replaces",
-    ("src/windrow/extract/", "leaf"): "a leaf of the document tree or of a decision tree",
+    ("src/windrow/extraction/", "leaf"): "a leaf of the document tree or of a decision tree",
     ("src/windrow/dedup/", "probe"): "a hash table is probed",
     ("src/windrow/dedup/", "probes"): "a hash table is probed",
     ("docs/extraction-blocks.md", "leaf"): "a leaf of a decision tree",

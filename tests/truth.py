@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.world import LoggedRequest, World
 from windrow import config
-from windrow.batch import rebuild
 from windrow.dedup.seen import REDO, Seen
+from windrow.jobs.rebuild import ordered
 
 # Short delays that the log of a server can still show, and frequent commits, checkpoints and new files.
 QUICK = (
@@ -236,6 +236,6 @@ def assert_corpus(directory: Path) -> None:
 
 async def _rebuilt(directory: Path) -> tuple[list[dict[str, Any]], str]:
     """Return the documents, and the digest of the table, that one pass over the committed archive gives."""
-    pass_over = rebuild.Rebuild(directory, config.load(directory / "crawl.toml"))
+    pass_over = ordered.Rebuild(directory, config.load(directory / "crawl.toml"))
     found = [json.loads(line) async for _, line in pass_over.documents() if line]
     return found, pass_over.table.digest()

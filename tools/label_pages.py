@@ -29,10 +29,11 @@ from page_files import ENDINGS, PageName, bodies
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.extract import html, walk
-from windrow.extract.evaluation import evaluate
-from windrow.extract.evaluation.gold import Sample
-from windrow.extract.walk import TAGS, Walk
+from windrow.extraction import walk
+from windrow.extraction.evaluation import evaluate
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.readers import html
+from windrow.extraction.walk import TAGS, Walk
 
 KINDS = ("article", "forum", "documentation", "listing", "collection", "product", "service", "none")
 START, END = 100, 30  # characters of a block that are printed

@@ -1,4 +1,4 @@
-"""Pack src/windrow/extract/justext/stoplists/lists.zip.
+"""Pack src/windrow/extraction/main/justext/stoplists/lists.zip.
 
 It holds jusText's stop lists, and lists of characters for languages without blanks between words.
 
@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from windrow.extract.justext import stoplists
+from windrow.extraction.main.justext import stoplists
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "windrow" / "extract" / "justext" / "stoplists"

@@ -1,6 +1,6 @@
 """Train the model of the extractor `blocks` on pages with gold text, and measure it on pages that it has not seen.
 
-    python tools/train_blocks.py PAGES -o src/windrow/extract/blocks/model.json
+    python tools/train_blocks.py PAGES -o src/windrow/extraction/main/blocks/model.json
     python tools/train_blocks.py PAGES --folds 5
     python tools/train_blocks.py PAGES --leave-out
 
@@ -28,14 +28,15 @@ except ImportError as error:
     sys.exit(f"training needs {error.name}, which is not installed; try: pip install lightgbm rapidfuzz")
 
 from windrow.config import ConfigError
-from windrow.extract import html, walk
-from windrow.extract.blocks import features, model, reference, rules
-from windrow.extract.blocks.context import Array, PageContext
-from windrow.extract.blocks.model import UNIT, BlocksModel, Forest
-from windrow.extract.evaluation import evaluate, gold
-from windrow.extract.evaluation.gold import Sample
-from windrow.extract.walk import Walk
-from windrow.extract.walk.rules import FLAG, TAGS
+from windrow.extraction import walk
+from windrow.extraction.evaluation import evaluate, gold
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.main.blocks import features, model, reference, rules
+from windrow.extraction.main.blocks.context import Array, PageContext
+from windrow.extraction.main.blocks.model import UNIT, BlocksModel, Forest
+from windrow.extraction.readers import html
+from windrow.extraction.walk import Walk
+from windrow.extraction.walk.elements import FLAG, TAGS
 
 Key = tuple[str, str]  # data set, name
 

@@ -1,6 +1,6 @@
 """The fingerprints of a page, by which exact duplicates are found: one of its payload and one of its clean text."""
 
-from windrow.data import Report
+from windrow.records import Report
 
 _DIGITS = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV"

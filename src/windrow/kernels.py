@@ -6,13 +6,13 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 KERNELS = {  # name -> module
-    "walk": "windrow.extract.walk._walk",
-    "structure": "windrow.extract.walk._structure",
-    "anchors": "windrow.extract.anchors._anchors",
-    "blocks": "windrow.extract.blocks._blocks",
-    "tags": "windrow.extract.tags._tags",
+    "walk": "windrow.extraction.walk._walk",
+    "structure": "windrow.extraction.walk._structure",
+    "anchors": "windrow.extraction.page.anchors._anchors",
+    "blocks": "windrow.extraction.main.blocks._blocks",
+    "tags": "windrow.extraction.tags._tags",
     "records": "windrow.archive._records",
-    "skim": "windrow.archive._skim",
+    "skim": "windrow.archive.reading._skim",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",

@@ -16,7 +16,7 @@ import msgspec
 
 from windrow import config, urls
 from windrow.config import ConfigError
-from windrow.data import Controls, Order, Reason
+from windrow.records import Controls, Order, Reason
 
 DIRECTORY = "orders"  # in a crawl's directory: orders that wait
 REFUSED = "refused"  # in there: files that are not orders, and orders that cannot be carried out

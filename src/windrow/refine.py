@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 import msgspec
 
-import windrow.extract as extract
+import windrow.extraction as extract
 from windrow import dedup
 from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft
-from windrow.data import Capture, Link, Page, Reason, Url, Verdict
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
 from windrow.frontier.policy import hints, scope
@@ -22,6 +21,7 @@ from windrow.judge import soft404
 from windrow.judge.focus import topic
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import Headers
+from windrow.records import Capture, Link, Page, Reason, Url, Verdict
 
 _REMEMBERED = 1 << 14  # links
 # The headers that the built-in judges read.
@@ -144,7 +144,9 @@ class Refiner:
 
     def _embeds(self, capture: Capture, links: tuple[Link, ...], refused: dict[str, int]) -> tuple[Url, ...]:
         """Return the requisites of a page. A frame within the scope is a link: its own links are wanted too."""
-        from windrow.extract import requisites  # with the parser; the driver imports this module, and never parses
+        from windrow.extraction.page import (
+            requisites,  # with the parser; the driver imports this module, and never parses
+        )
 
         known = {link.url.key for link in links}
         kept = []

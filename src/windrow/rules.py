@@ -6,9 +6,9 @@ documents take the words from here, so that a rule is explained once. The stages
 
 from typing import Any, NamedTuple
 
-from windrow import comments, config
-from windrow.config import Config
-from windrow.data import Reason
+from windrow import config
+from windrow.config import Config, comments
+from windrow.records import Reason
 
 
 class Rule(NamedTuple):
@@ -137,7 +137,7 @@ def _shown(value: Any) -> str:
 
 _PAGE = """# Reasons and rules
 
-`python -m windrow.rules` writes this page from `src/windrow/rules.py` and from `Reason` in `src/windrow/data.py`; edit
+`python -m windrow.rules` writes this page from `src/windrow/rules.py` and from `Reason` in `src/windrow/records/`; edit
 those.
 
 `windrow reasons` prints the same lists (`--json` for programs). `windrow status` counts URLs by reason and refused

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import shards, urls
+from windrow import sharding, urls
 from windrow.config import ConfigError
 
 FILE = "takedown.txt"  # in a crawl's directory
@@ -96,7 +96,7 @@ class Takedown:
 
 def lists(*crawls: Path) -> list[Path]:
     """Return where the lists of crawl directories are, or would be: of a shard, also that of the whole crawl."""
-    return list(dict.fromkeys(place / FILE for crawl in crawls for place in (crawl, shards.whole(crawl))))
+    return list(dict.fromkeys(place / FILE for crawl in crawls for place in (crawl, sharding.whole(crawl))))
 
 
 def of(*crawls: Path, extra: Path | None = None) -> Takedown:

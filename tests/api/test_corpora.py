@@ -8,10 +8,10 @@ import pytest
 import windrow
 from tests import logs
 from tests.archive import captures as made
-from tests.batch import warcs
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
-from windrow.data import Frame
+from tests.jobs import warcs
+from windrow.records import Frame
 
 
 @pytest.fixture

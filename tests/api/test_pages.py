@@ -3,7 +3,7 @@
 import pytest
 
 import windrow
-from windrow.data import Page, Paragraph
+from windrow.records import Page, Paragraph
 
 PARAGRAPH = (
     "Der Wind weht über das weite Feld, und die Mühle am Bach dreht sich langsam, weil das Wasser im Sommer niedrig "

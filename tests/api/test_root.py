@@ -35,7 +35,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     "before",
     [
         "",
-        "import windrow.extract",
+        "import windrow.extraction",
         "from windrow import extract",
         "import windrow.refine",
         "from windrow.api.pages import extract",
@@ -50,6 +50,6 @@ def test_extract_can_be_called_whatever_was_imported_before(before: str) -> None
     ("name", "loaded"), [("documents", "False False"), ("extract('<p>x')", "False False"), ("crawl.loop", "True False")]
 )
 def test_a_function_imports_only_its_own_part(name: str, loaded: str) -> None:
-    before = "import windrow.crawl.loop\n" if "loop" in name else ""
+    before = "import windrow.crawler.loop\n" if "loop" in name else ""
     script = f"{before}import sys, windrow; windrow.{name}; print('pycurl' in sys.modules, 'typer' in sys.modules)"
     assert run(script) == f"{loaded}\n"

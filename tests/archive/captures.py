@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from windrow import urls
 from windrow.archive import Writer
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Kind, Place, Task, Url
+from windrow.records import Capture, Kind, Place, Task, Url
 
 INFO = {
     "software": "windrow/0",

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from windrow import archive
-from windrow.data import Capture, Task, Url
+from windrow.records import Capture, Task, Url
 
 PAGE = b"<p>It turns." * 30
 

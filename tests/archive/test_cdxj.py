@@ -14,12 +14,12 @@ import pytest
 from warcio.exceptions import ArchiveLoadFailed
 
 from tests.archive.captures import capture, write
-from tests.batch import warcs
+from tests.jobs import warcs
 from tests.shared import shared
 from windrow import archive
 from windrow.archive import ArchiveError, Damage, Earlier, WarcRecord, Writer, cdxj
 from windrow.config import ArchiveOptions
-from windrow.data import Capture
+from windrow.records import Capture
 
 
 def lines(directory: Path, captures: list[Capture]) -> list[bytes]:

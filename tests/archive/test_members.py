@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.archive.captures import capture
 from windrow.archive import members
 from windrow.archive.members import Earlier
-from windrow.data import Place
+from windrow.records import Place
 
 INFO = b"11111111-2222-4333-8444-555555555555"
 

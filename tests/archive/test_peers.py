@@ -19,7 +19,7 @@ from warcio.cli import main as warcio_cli
 from tests.archive.captures import any_capture, capture, files, write
 from windrow.archive import Earlier, Writer
 from windrow.config import ArchiveOptions
-from windrow.data import Capture
+from windrow.records import Capture
 
 CIPHER = "tls/1.3 TLS_AES_256_GCM_SHA384"
 ODD = (

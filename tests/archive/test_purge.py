@@ -19,7 +19,7 @@ from windrow import archive
 from windrow.archive import ArchiveError, Earlier, Writer, purge
 from windrow.archive.purge import LEAST, Span
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Place
+from windrow.records import Capture, Place
 
 MOMENT = 1794739461.5
 

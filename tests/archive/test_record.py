@@ -12,7 +12,8 @@ import pytest
 
 from tests.archive.captures import capture, files, write
 from windrow import archive
-from windrow.archive import unpack, warc
+from windrow.archive import warc
+from windrow.archive.reading import unpack
 
 
 def raw(block: bytes, version: bytes = b"WARC/1.0", end: bytes = b"\r\n", tail: bytes = b"\r\n\r\n") -> bytes:

@@ -14,7 +14,7 @@ from tests.syncing import synced
 from windrow import archive
 from windrow.archive import Members, Writer, fields
 from windrow.config import ArchiveOptions, ConfigError
-from windrow.data import Capture
+from windrow.records import Capture
 
 PAGES = [capture(f"http://example.org/{number}", os.urandom(500).hex().encode()) for number in range(40)]
 

@@ -12,8 +12,9 @@ from tests import crashing, truth
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
 from tests.world import QUICK, World
-from windrow import shards, urls
-from windrow.crawl import recover
+from windrow import sharding as shards
+from windrow import urls
+from windrow.crawler import recover
 
 
 def divide(directory: Path, shards: int, **places: Path) -> Path:

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from tests import crashing
 from windrow import cli, config, rules
-from windrow.data import Reason
+from windrow.records import Reason
 
 
 def shown(*arguments: str) -> str:

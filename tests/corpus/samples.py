@@ -11,7 +11,7 @@ from windrow import config
 from windrow.corpus import document
 from windrow.corpus.document import Source
 from windrow.corpus.shards import Shards
-from windrow.data import Frame, Page, Paragraph, Place, Signal
+from windrow.records import Frame, Page, Paragraph, Place, Signal
 
 WARC = "warc/WINDROW-n0-20261115104421-00000.warc.gz"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from windrow import streams
 from windrow.config import ConfigError
 from windrow.corpus import detect
 from windrow.corpus.formats import text as plain_text
+from windrow.io import streams
 
 VERTICAL = (
     "<corpus>\n<doc id='1'>\n<p>\nNew York\tNP\nis\tVB\n</p>\n<p>\nbig\tJJ\n</p>\n</doc>\n</corpus>\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from windrow.config import ConfigError
 from windrow.corpus import document
 from windrow.corpus.document import Source
-from windrow.data import DocumentPlace, Mark, Page, Paragraph, Place, Signal
+from windrow.records import DocumentPlace, Mark, Page, Paragraph, Place, Signal
 
 PLACE = Place("warc/windrow-n0-20261115104421-00000.warc.gz", 1234, 567)
 SOURCE = Source(

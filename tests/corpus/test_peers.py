@@ -12,9 +12,9 @@ import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
-from windrow.batch import export
-from windrow.batch.export import ExportOptions
-from windrow.data import Signal
+from windrow.jobs.export import write
+from windrow.jobs.export.write import ExportOptions
+from windrow.records import Signal
 
 pytestmark = pytest.mark.long
 
@@ -31,8 +31,8 @@ def made(directory: Path, format: str, **others: Any) -> Path:
     """Export each document into a file of its own."""
     crawl = samples.crawl(directory / "crawl", VARIED)
     options = ExportOptions(inputs=(crawl,), output=directory / "out", format=format, shard_bytes=1, **others)
-    export.check(options)
-    export.run(options, export.find(options), lambda count: None)
+    write.check(options)
+    write.run(options, write.find(options), lambda count: None)
     return directory / "out"
 
 

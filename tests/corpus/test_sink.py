@@ -12,7 +12,7 @@ from windrow.corpus import sink
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import Format, Item, each
 from windrow.corpus.sink import Sink
-from windrow.streams import ByteStream
+from windrow.io.streams import ByteStream
 
 FRAMED = Format(".txt", each(lambda item, options: item.line, header=b"(\n", footer=b")\n"))
 

@@ -15,8 +15,8 @@ from windrow.dedup import generation, hashing, ngrams, onion
 from windrow.dedup.ngrams import Ngrams
 from windrow.dedup.onion import DuplicateRule
 from windrow.dedup.table import NgramTable
-from windrow.extract import justext
-from windrow.extract.evaluation import gold
+from windrow.extraction.evaluation import gold
+from windrow.extraction.main import justext
 
 SMALL = 16 << 20  # bytes
 pytestmark = pytest.mark.skipif(ngrams._ngrams is None, reason="needs the C kernel, which was not built")

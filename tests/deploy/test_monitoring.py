@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from windrow.data import Reason
 from windrow.log.meter import KINDS
 from windrow.metrics import METRICS
+from windrow.records import Reason
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).resolve().parents[2]

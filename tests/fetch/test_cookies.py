@@ -7,9 +7,9 @@ import pytest
 from tests import web
 from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
 from windrow import config
-from windrow.data import Capture
 from windrow.fetch.client import Client, request
 from windrow.fetch.cookies import Cookies
+from windrow.records import Capture
 
 FILE = """# Netscape HTTP Cookie File
 .a.test\tTRUE\t/\tFALSE\t0\tall\t1

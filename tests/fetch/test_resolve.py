@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from windrow import config
-from windrow.data import Reason
 from windrow.fetch import resolve
 from windrow.fetch.resolve import Resolved, Resolver
+from windrow.records import Reason
 
 KNOWN = config.IdentityOptions(contact="https://example.org/bot")
 

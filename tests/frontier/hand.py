@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 
 from tests.frontier.simulation import START, needed_by, task
-from windrow.data import Access, Closing, Entry, Frame, Kind, Lease, Origin, Reason, Report, Task
 from windrow.frontier import DurableFrontier
 from windrow.frontier.policy import budget, retry
+from windrow.records import Access, Closing, Entry, Frame, Kind, Lease, Origin, Reason, Report, Task
 
 T = TypeVar("T")
 

@@ -22,10 +22,24 @@ from tests.frontier.suspending import Suspending
 from tests.frontier.world import SimulatedHost, World
 from windrow import frontier, orders, urls
 from windrow.config import Config
-from windrow.data import Access, Closing, Counts, Entry, Fate, Frame, Kind, Lease, Order, Origin, Reason, Report, Task
 from windrow.frontier import DurableFrontier
 from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.policy import budget, retry
+from windrow.records import (
+    Access,
+    Closing,
+    Counts,
+    Entry,
+    Fate,
+    Frame,
+    Kind,
+    Lease,
+    Order,
+    Origin,
+    Reason,
+    Report,
+    Task,
+)
 
 START = 1_700_000_000.0
 

@@ -6,8 +6,22 @@ from collections.abc import Awaitable, Iterable, Sequence
 from typing import TypeVar
 
 from windrow.config import Config
-from windrow.data import Carried, Controls, Counts, Fate, Frame, Grant, Lease, Ledger, Order, Receipt, Report, Task, Url
 from windrow.frontier import DurableFrontier, Position
+from windrow.records import (
+    Carried,
+    Controls,
+    Counts,
+    Fate,
+    Frame,
+    Grant,
+    Lease,
+    Ledger,
+    Order,
+    Receipt,
+    Report,
+    Task,
+    Url,
+)
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import texts
-from windrow.data import Kind, Reason
+from windrow.records import Kind, Reason
 
 
 def test_a_host_is_resolved_before_its_first_request(hand: Opener) -> None:

@@ -5,8 +5,8 @@ import pytest
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, make_report
 from tests.frontier.simulation import task
-from windrow.data import Closing, Kind, Lease, Reason
 from windrow.frontier.policy import budget
+from windrow.records import Closing, Kind, Lease, Reason
 
 POOR = {"downloaded": 1000, "kept": 0}
 RULE = {"delay": 0.0, "yield_threshold": "0.1,0", "grace_pages": 3, "grace_bytes": 3000}

@@ -10,7 +10,7 @@ from tests.frontier.conftest import Opener, simulation
 from tests.frontier.hand import do
 from tests.frontier.simulation import options, task
 from tests.frontier.world import world
-from windrow.data import Counts, Reason
+from windrow.records import Counts, Reason
 
 
 def seen(counts: Counts) -> int:

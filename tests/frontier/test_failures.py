@@ -3,7 +3,7 @@
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import do
 from tests.frontier.simulation import START
-from windrow.data import Lease, Reason
+from windrow.records import Lease, Reason
 
 
 def hosts(leases: list[Lease]) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import needed_by, task
-from windrow.data import Access, FileState, Kind, Lease, OriginFile, Reason
+from windrow.records import Access, FileState, Kind, Lease, OriginFile, Reason
 
 FILES = {"licence": "/.well-known/licence.json"}
 UNANSWERED = OriginFile(FileState.UNANSWERED)

@@ -10,10 +10,10 @@ import pytest
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, make_report, texts
 from tests.frontier.simulation import task
-from windrow.data import Reason, Task
 from windrow.frontier.local import rows
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
+from windrow.records import Reason, Task
 
 FullDisk = Callable[[], AbstractContextManager[None]]
 

@@ -10,8 +10,8 @@ import pytest
 from tests.frontier.simulation import Simulation, check_blocks, check_politeness, durable, local, options, task
 from tests.frontier.world import World, world
 from windrow.config import Config
-from windrow.data import Counts, Kind, Reason, Task
 from windrow.frontier.local import admission, control, rows
+from windrow.records import Counts, Kind, Reason, Task
 
 
 @pytest.fixture(autouse=True)

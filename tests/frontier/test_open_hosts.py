@@ -8,7 +8,7 @@ import pytest
 from tests.frontier.conftest import Opener, simulation
 from tests.frontier.simulation import options
 from tests.frontier.world import world
-from windrow.data import Kind, Lease, Reason
+from windrow.records import Kind, Lease, Reason
 
 
 def hosts(leases: list[Lease]) -> list[str]:

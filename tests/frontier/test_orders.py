@@ -4,7 +4,7 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import options, task
 from windrow import orders
-from windrow.data import Access, Carried, Reason
+from windrow.records import Access, Carried, Reason
 
 
 def obey(crawl: Hand, verb: str, *values: str, hosts: tuple[str, ...] = ()) -> Carried:

@@ -9,7 +9,7 @@ from tests.frontier.conftest import Opener, simulation
 from tests.frontier.hand import texts
 from tests.frontier.simulation import check_politeness, options
 from tests.frontier.world import world
-from windrow.data import Kind, Lease, Reason
+from windrow.records import Kind, Lease, Reason
 
 
 def hosts(leases: list[Lease]) -> list[str]:

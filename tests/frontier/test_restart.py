@@ -10,8 +10,8 @@ from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, options, task
 from tests.frontier.suspending import suspending
 from windrow import frontier, orders
-from windrow.data import Entry, Frame, Place, Reason, Report
 from windrow.frontier import Position
+from windrow.records import Entry, Frame, Place, Reason, Report
 
 
 class Directory:

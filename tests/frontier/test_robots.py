@@ -4,7 +4,7 @@ import pytest
 
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import do, texts
-from windrow.data import Access, Kind, Lease, Reason
+from windrow.records import Access, Kind, Lease, Reason
 
 
 def hosts(leases: list[Lease]) -> list[str]:

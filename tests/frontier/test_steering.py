@@ -7,9 +7,9 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import Simulation, options, task
 from tests.frontier.world import world
-from windrow.data import Kind, Lease, Reason
 from windrow.frontier.policy import steer
 from windrow.frontier.policy.rank import KEPT, OTHER, RANK
+from windrow.records import Kind, Lease, Reason
 
 POOR = {"downloaded": 5000, "kept": 0}
 RICH = {"downloaded": 5000, "kept": 2500}

@@ -13,10 +13,10 @@ from tests.frontier.hand import Hand, do
 from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import Config, FocusOptions
-from windrow.data import Entry, Frame, Lease, Reason
 from windrow.frontier.local.values import BAND, HIGH, MEDIUM, NORMAL, SCOUT
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.memory import MemoryStore
+from windrow.records import Entry, Frame, Lease, Reason
 
 TEXT = {"downloaded": 5000, "kept": 2500}
 NONE = {"downloaded": 5000, "kept": 0}

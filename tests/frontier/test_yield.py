@@ -7,8 +7,8 @@ from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, options, task
 from tests.frontier.yields import POOR, RICH, RULE, ledger, rest, serve_some, url
 from windrow import frontier
-from windrow.data import Entry, Frame, Ledger, Reason
 from windrow.frontier.local.leases import MOST, MOST_CLOSED
+from windrow.records import Entry, Frame, Ledger, Reason
 
 
 def test_a_poor_domain_is_retired_and_its_urls_end_with_the_reason(hand: Opener) -> None:

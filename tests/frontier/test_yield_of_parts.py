@@ -9,8 +9,8 @@ from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import START, local, options, task
 from tests.frontier.yields import POOR, RICH, RULE, ledger, serve_some
 from windrow import frontier
-from windrow.data import Entry, Frame, Reason
 from windrow.frontier.policy import budget
+from windrow.records import Entry, Frame, Reason
 
 
 def test_a_poor_host_is_retired_alone_and_its_domain_stays_open(hand: Opener) -> None:

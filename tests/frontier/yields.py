@@ -2,7 +2,7 @@
 
 from tests.frontier.hand import Hand, do
 from tests.frontier.simulation import task
-from windrow.data import Lease, Ledger, Task, Url
+from windrow.records import Lease, Ledger, Task, Url
 
 POOR = {"downloaded": 1000, "kept": 0}
 RICH = {"downloaded": 1000, "kept": 500}

@@ -9,11 +9,11 @@ import pytest
 from tests.judge import declarations
 from windrow import config
 from windrow.config import Config, ConfigError
-from windrow.data import Page, Paragraph, Reason, Signal
 from windrow.judge import JUDGES, Facts, Ruling, soft404
 from windrow.judge.language import tools
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import Headers
+from windrow.records import Page, Paragraph, Reason, Signal
 
 GERMAN, ENGLISH = declarations.shipped("de")[2:14], declarations.shipped("en")[2:14]
 URL = "http://site.test/"

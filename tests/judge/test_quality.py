@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.judge import declarations
 from windrow.config import Config, QualityOptions
-from windrow.data import Page, Paragraph, Reason
 from windrow.judge import Facts, quality
+from windrow.records import Page, Paragraph, Reason
 
 OPTIONS = QualityOptions()
 LANGUAGES = ("ar", "cs", "de", "en", "es", "fi", "fr", "ja", "pl", "ru", "tr", "vi")

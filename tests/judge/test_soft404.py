@@ -6,9 +6,9 @@ import pytest
 
 from tests.judge import declarations
 from windrow.config import Config, QualityOptions
-from windrow.data import Page, Paragraph, Reason
 from windrow.judge import Facts, Ruling, soft404
 from windrow.judge.ruling import KEPT
+from windrow.records import Page, Paragraph, Reason
 
 WORDS = [a + b for a in "ba de ki lo mu na pe ri so tu".split() for b in "fa ge hi jo ku la me ni po ra".split()]
 PROBE = [

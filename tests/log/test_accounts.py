@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.logs import entry, frame, page, task, url, write
 from windrow import log
 from windrow.config import FrontierOptions
-from windrow.data import Entry, Kind, Reason, Task
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.whatif import Question, WhatIf
 from windrow.log import Accounts, SiteAccount, Totals, accounts
 from windrow.log.accounts import Part, Point
+from windrow.records import Entry, Kind, Reason, Task
 
 HOSTS = ("a.example.org", "b.example.org:8080", "example.com", "[2001:db8::1]", "127.0.0.1")
 

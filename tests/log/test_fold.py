@@ -9,8 +9,8 @@ import pytest
 from tests.logs import entry, frame, ok, task, write
 from windrow import log
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Order, Place, Reason
 from windrow.log.fold import PAUSE
+from windrow.records import Frame, Kind, Order, Place, Reason
 
 
 def test_the_fold_counts_every_url_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.logs import frame, url
 from windrow import log
-from windrow.data import (
+from windrow.records import (
     Access,
     Entry,
     FileState,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tests.logs import entry, frame, page, task, write
 from windrow import log
-from windrow.data import Kind, Reason
 from windrow.log import Meter
 from windrow.metrics import Family
+from windrow.records import Kind, Reason
 
 ENDED = [
     entry(task("robots.txt", kind=Kind.FILE, file="robots"), seconds=0.02, status=404),

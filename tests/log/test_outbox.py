@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from tests.logs import frame, ok, task, url, write
-from windrow import log, shards
-from windrow.data import Frame, Task
+from windrow import log, sharding
 from windrow.log import writer
 from windrow.log.outbox import SPACING
+from windrow.records import Frame, Task
 
 COUNT = 4
 HOSTS = [f"host{number}.org" for number in range(40)]
@@ -21,11 +21,11 @@ def sending(number: int, *hosts: str) -> Frame:
     via = page.report.task.url.text
     links = tuple(Task(url(f"{number}", host), depth=1, via=via, hints=b"\x01\x02") for host in hosts)
     full = msgspec.structs.replace(page, sent=links)
-    return msgspec.structs.replace(frame(number, full), receivers=tuple(sorted(shards.split(links, COUNT))))
+    return msgspec.structs.replace(frame(number, full), receivers=tuple(sorted(sharding.split(links, COUNT))))
 
 
 def of(shard: int) -> list[str]:
-    return [host for host in HOSTS if shards.shard_of(host, COUNT) == shard]
+    return [host for host in HOSTS if sharding.shard_of(host, COUNT) == shard]
 
 
 def read(directory: Path, after: int, until: int, receiver: int, box: log.Outbox | None = None) -> list[log.SentLinks]:

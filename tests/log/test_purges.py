@@ -6,9 +6,9 @@ import msgspec
 
 from tests.logs import frame, ok, write
 from windrow import log
-from windrow.data import Frame, Order
 from windrow.log import purges
 from windrow.log.purges import PurgeNote, Removals
+from windrow.records import Frame, Order
 
 LINE = "takedown.txt, line 3: a.example.org"
 ONE, TWO, THREE = (f"http://a.example.org/{name}" for name in "123")

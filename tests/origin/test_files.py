@@ -6,8 +6,8 @@ import pytest
 
 from windrow import origin, urls
 from windrow.config import Config, ExtractOptions, FetchOptions, SignalsOptions
-from windrow.data import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 from windrow.origin import WellKnown
+from windrow.records import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 
 KNOWN = Origin(name="http://site.test", stamp=1.0, fetched=1.0, expires=2.0)
 

@@ -4,9 +4,9 @@ import pytest
 
 from windrow import origin
 from windrow.config import Config, ExtractOptions, QualityOptions
-from windrow.data import FileState, Kind, Origin, OriginFile
 from windrow.origin import soft404
 from windrow.origin.soft404 import Probes
+from windrow.records import FileState, Kind, Origin, OriginFile
 
 KNOWN = Origin(name="http://site.test", stamp=1.0, fetched=1.0, expires=2.0)
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from windrow import origin, urls
 from windrow.config import Config
-from windrow.data import Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 from windrow.origin import tdmrep
 from windrow.origin.tdmrep import Reservation
+from windrow.records import Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Signal, Task
 
 BASE = "https://provider.example/.well-known/tdmrep.json"
 POLICY = "https://provider.example/policies/policy.json"

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from windrow import config
-from windrow.extract import justext
-from windrow.extract.evaluation.gold import Sample
-from windrow.extract.justext import stoplists
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.main import justext
+from windrow.extraction.main.justext import stoplists
 
 Decisions = dict[str, list[bool]]  # text without blanks -> for each paragraph with it, whether it is good
 FIVE_HUNDRED = {

@@ -1,8 +1,8 @@
 """The pages with gold texts on which extraction is measured."""
 
 from tests.shared import shared
-from windrow.extract.evaluation import gold
-from windrow.extract.evaluation.gold import Sample
+from windrow.extraction.evaluation import gold
+from windrow.extraction.evaluation.gold import Sample
 
 WHOLE = ("newspaper-ds", "readability", "wcxb-dev", "zh-news", "zh-web")  # whole gold texts, not passages
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.quality.sets import WHOLE, samples
-from windrow.extract import blocks
-from windrow.extract.evaluation import evaluate
-from windrow.extract.evaluation.gold import Sample
+from windrow.extraction.evaluation import evaluate
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.main import blocks
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["blocks"]
 

@@ -11,10 +11,10 @@ import pytest
 from tests.judge import declarations
 from tests.shared import shared
 from windrow.config import Config, LanguageOptions
-from windrow.data import Page, Reason
 from windrow.judge import Facts
 from windrow.judge.language import accept, codes, detect, tools, trigrams
 from windrow.judge.language.settings import LanguageSettings
+from windrow.records import Page, Reason
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text())
 Translations = dict[str, list[list[str]]]

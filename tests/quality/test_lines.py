@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow.extract import lines
-from windrow.extract.evaluation import gold
-from windrow.extract.evaluation.gold import Sample
-from windrow.extract.lines import training
+from windrow.extraction.evaluation import gold
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.main import lines
+from windrow.extraction.main.lines import training
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["lines"]
 QUICK = ("hexun", "qq", "xinhua")  # the hardest site, one of the paper's, and the one with the shortest texts

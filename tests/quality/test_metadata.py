@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.shared import shared
-from windrow import config, extract
-from windrow.data import Page
-from windrow.extract.evaluation import gold
+from windrow import config, extraction
+from windrow.extraction.evaluation import gold
+from windrow.records import Page
 
 HERE = Path(__file__).parent
 FLOORS = tomllib.loads((HERE / "floors.toml").read_text(encoding="utf-8"))["metadata"]
@@ -31,7 +31,7 @@ Score = tuple[float, float]  # right of all that have one, right of those given
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, Page]:
-    read = extract.extractor(config.make([], Path()))
+    read = extraction.extractor(config.make([], Path()))
     samples = gold.samples(shared("extraction/wcxb-dev.tar.xz"))
     return {sample.name: read(sample.capture()) for sample in samples if sample.name in ROWS}
 

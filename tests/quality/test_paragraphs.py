@@ -10,9 +10,9 @@ import pytest
 from tests.quality.agreement import FIVE_HUNDRED, agreement
 from tests.quality.sets import WHOLE, samples
 from windrow import config
-from windrow.extract import justext
-from windrow.extract.evaluation import evaluate
-from windrow.extract.evaluation.gold import Sample
+from windrow.extraction.evaluation import evaluate
+from windrow.extraction.evaluation.gold import Sample
+from windrow.extraction.main import justext
 
 FLOORS = tomllib.loads((Path(__file__).parent / "floors.toml").read_text(encoding="utf-8"))["paragraphs"]
 

@@ -16,8 +16,8 @@ from tests import redisserver, web
 from tests.redisserver import needs_redis
 from tests.scrapy.spiders import ADDON, ROOT, Spiders, page, tree, until
 from windrow import config
-from windrow.batch import rebuild
-from windrow.crawl.status import status
+from windrow.inspect.status import status
+from windrow.jobs.rebuild import ordered
 
 pytestmark = pytest.mark.long
 BESIDE = {"DOWNLOADER_MIDDLEWARES": {"windrow.scrapy.ArchiveMiddleware": 1000}}
@@ -44,7 +44,7 @@ def documents(crawl: Path) -> list[dict[str, Any]]:
 
 
 def rebuilt(crawl: Path, output: Path) -> list[dict[str, Any]]:
-    rebuild.corpus(crawl, config.load(crawl / "crawl.toml", ()), output, lambda done: None)
+    ordered.corpus(crawl, config.load(crawl / "crawl.toml", ()), output, lambda done: None)
     return documents(output)
 
 

@@ -14,7 +14,7 @@ from scrapy.http import Headers, HtmlResponse, Response
 
 from windrow import urls
 from windrow.config import FetchOptions
-from windrow.data import Capture, Failure, Reason, Task
+from windrow.records import Capture, Failure, Reason, Task
 from windrow.scrapy import captures
 
 TASK = Task(urls.restored("https://example.org/a?b"))

@@ -7,8 +7,8 @@ from scrapy import Request, Spider
 
 from windrow import urls
 from windrow.config import ScopeOptions
-from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
+from windrow.records import Task
 from windrow.scrapy.exchanges import ScrapyExchange
 from windrow.scrapy.found import FoundRequests, Links
 

@@ -10,8 +10,8 @@ import pytest
 from tests import web
 from tests.scrapy.spiders import Spiders, ended, page, tree, until
 from windrow import log
-from windrow.crawl import give
-from windrow.crawl.status import status
+from windrow.crawler.orders import give
+from windrow.inspect.status import status
 
 
 def committed(spiders: Spiders) -> dict[str, str]:

@@ -9,7 +9,7 @@ from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 
 from windrow import urls
-from windrow.data import MOST_REQUEST, Task
+from windrow.records import MOST_REQUEST, Task
 from windrow.scrapy import requests
 from windrow.scrapy.requests import TOKEN, Unwritable
 

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from windrow import archive, shards
+from windrow import archive, sharding
 from windrow.archive import ArchiveError
-from windrow.batch import committed, selection, sources
-from windrow.batch import export as exports
-from windrow.batch.export import ExportSummary as ExportSummary
-from windrow.batch.filters import Wanted
-from windrow.batch.selection import Selection
 from windrow.config import ConfigError
-from windrow.data import Capture, Document
+from windrow.jobs.export import write as exports
+from windrow.jobs.export.write import ExportSummary as ExportSummary
+from windrow.jobs.inputs import committed, selection, sources
+from windrow.jobs.inputs.filters import Wanted
+from windrow.jobs.inputs.selection import Selection
 from windrow.judge.language import codes
+from windrow.records import Capture, Document
 
 PathText = str | os.PathLike[str]
 _SUBSETS = ("warc", "robotstxt", "diagnostics")
@@ -160,7 +160,7 @@ def _paths(source: PathText | Iterable[PathText]) -> list[Path]:
     found = [Path(source)] if isinstance(source, str | os.PathLike) else [Path(path) for path in source]
     if not found:
         raise ConfigError("there is nothing to read; name a crawl directory or files")
-    return [place for path in found for place in shards.places(path)]
+    return [place for path in found for place in sharding.places(path)]
 
 
 def _several(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,16 +16,17 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import config, seeds, shards
+from windrow import config, sharding
 from windrow import log as logs
 from windrow.api.settings import Settings, overrides
-from windrow.batch import topic as topics
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.crawl import checks, recover, start
-from windrow.crawl import status as states
-from windrow.crawl.loop import Crawl
-from windrow.crawl.loop import Ending as Ending
-from windrow.crawl.status import Status as Status
+from windrow.crawler import checks, recover, start
+from windrow.crawler.loop import Crawl
+from windrow.crawler.loop import Ending as Ending
+from windrow.frontier import seeds
+from windrow.inspect import status as states
+from windrow.inspect.status import Status as Status
+from windrow.jobs.topic import samples as topics
 from windrow.judge.language import codes
 
 _TICK = 1.0  # seconds between two calls of `progress`
@@ -104,7 +105,7 @@ def crawl(
     }
     limits = {name: value for name, value in given.items() if value}
     path = Path(directory)
-    if shards.is_divided(path):
+    if sharding.is_divided(path):
         raise ConfigError(f"{path} is divided into shards, and a program cannot run them; use: windrow crawl {path}")
     options = _load(path, overrides(settings, limits))
     running = _Running(path, options)
@@ -126,7 +127,7 @@ def crawl(
 
 def status(directory: str | os.PathLike[str]) -> Status:
     """Return the counts of a crawl, running or not."""
-    return states.total([states.status(place) for place in shards.places(Path(directory))])
+    return states.total([states.status(place) for place in sharding.places(Path(directory))])
 
 
 class _Running:

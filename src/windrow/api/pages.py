@@ -5,17 +5,17 @@ from pathlib import Path
 
 import msgspec
 
-import windrow.extract as stage
+import windrow.extraction as stage
 from windrow import config
 from windrow.api.settings import Settings, overrides
-from windrow.batch import extract as choice
-from windrow.batch import pages
 from windrow.config import ConfigError
-from windrow.data import Paragraph
+from windrow.corpus.render import html, markdown, subject, tei
+from windrow.corpus.render.subject import PageText
+from windrow.jobs.extract import choice as choice
+from windrow.jobs.inputs import pages
 from windrow.judge.language import codes, detect, settings
 from windrow.judge.language.settings import LanguageSettings
-from windrow.render import html, markdown, subject, tei
-from windrow.render.subject import PageText
+from windrow.records import Paragraph
 
 
 class ExtractedPage(msgspec.Struct, frozen=True, kw_only=True):

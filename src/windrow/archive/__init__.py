@@ -32,13 +32,13 @@ line. `fields` holds what both directions share.
 
 from windrow.archive.bodies import decoded
 from windrow.archive.members import Earlier, Members
-from windrow.archive.reader import ReadOptions, StoredCapture, captures, open_entry, open_place, read
+from windrow.archive.reading.reader import ReadOptions, StoredCapture, captures, open_entry, open_place, read
+from windrow.archive.reading.repair import Damage
+from windrow.archive.reading.scan import is_archive, records, tail
+from windrow.archive.reading.single import capture_of
+from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import WarcRecord, verify
-from windrow.archive.repair import Damage
 from windrow.archive.revisits import Originals
-from windrow.archive.scan import is_archive, records, tail
-from windrow.archive.single import capture_of
-from windrow.archive.unpack import ArchiveError
 from windrow.archive.writer import Writer
 
 __all__ = [

@@ -8,9 +8,9 @@ import re
 
 import msgspec
 
-from windrow import coding
 from windrow.archive import fields
-from windrow.data import Capture
+from windrow.io import coding
+from windrow.records import Capture
 
 LIMIT = 64 << 20  # bytes of a decoded body: more than any extractor reads
 _CHUNKED = re.compile(rb"(?im)^transfer-encoding:[^\r\n]*chunked")

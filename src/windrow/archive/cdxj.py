@@ -13,11 +13,11 @@ import msgspec
 
 from windrow import urls
 from windrow.archive import fields
-from windrow.archive.answers import CHARSET, LANGUAGES, Answer, Answers
+from windrow.archive.reading.answers import CHARSET, LANGUAGES, Answer, Answers
+from windrow.archive.reading.repair import Report
+from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import WarcRecord
-from windrow.archive.repair import Report
-from windrow.archive.unpack import ArchiveError
-from windrow.storage import AnyPath
+from windrow.io.storage import AnyPath
 
 REVISIT = "warc/revisit"
 CLD2 = "languages-cld2"

@@ -10,7 +10,7 @@ import unicodedata
 import urllib.parse
 from collections.abc import Mapping, Sequence
 
-from windrow.data import Capture, Kind, Task, Url
+from windrow.records import Capture, Kind, Task, Url
 
 LAYOUT = "request response metadata"  # in the warcinfo of our own files: a capture without one of these is torn
 

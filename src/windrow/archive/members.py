@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from isal import igzip_lib
 
-from windrow.archive import fields, names, sniff
-from windrow.data import Capture, Place
+from windrow.archive import fields, names
+from windrow.archive.reading import sniff
+from windrow.records import Capture, Place
 
 PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from windrow.config import ConfigError
-from windrow.data import Kind, Task
-from windrow.storage import AnyPath
+from windrow.io.storage import AnyPath
+from windrow.records import Kind, Task
 
 _PROBE = "soft404"  # a request for a page that cannot exist; it is no file of the origin
 SUBSETS = ("warc", "robotstxt", "diagnostics")  # Common Crawl's three

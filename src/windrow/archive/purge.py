@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from windrow.archive.members import date
-from windrow.archive.reader import exchange_at
+from windrow.archive.reading.reader import exchange_at
+from windrow.archive.reading.scan import records
+from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import is_tombstone
-from windrow.archive.scan import records
-from windrow.archive.unpack import ArchiveError
-from windrow.data import Place
+from windrow.records import Place
 
 _START = (
     b"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: %b\r\nWARC-Record-ID: <urn:uuid:%b>\r\n"

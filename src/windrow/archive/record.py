@@ -5,7 +5,8 @@ import hashlib
 
 import msgspec
 
-from windrow.archive import fields, heads
+from windrow.archive import fields
+from windrow.archive.reading import heads
 
 _DIGESTS = ("md5", "sha1", "sha256", "sha384", "sha512")
 

@@ -12,14 +12,15 @@ from typing import Self
 
 import msgspec
 
-from windrow import storage, urls
-from windrow.archive import skim
+from windrow import urls
+from windrow.archive.reading import skim
+from windrow.archive.reading.repair import Damage
+from windrow.archive.reading.scan import records
+from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import WarcRecord
-from windrow.archive.repair import Damage
-from windrow.archive.scan import records
-from windrow.archive.unpack import ArchiveError
 from windrow.config import ConfigError
-from windrow.storage import AnyPath
+from windrow.io import storage
+from windrow.io.storage import AnyPath
 
 
 class Originals:

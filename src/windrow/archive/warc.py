@@ -6,11 +6,11 @@ Lengths are checked before anything is kept, and headers have a size limit. A re
 
 import re
 
-from windrow.archive import heads
-from windrow.archive.heads import Headers
+from windrow.archive.reading import heads
+from windrow.archive.reading.heads import Headers
+from windrow.archive.reading.stream import MemberStream
+from windrow.archive.reading.unpack import BadRecord
 from windrow.archive.record import WarcRecord
-from windrow.archive.stream import MemberStream
-from windrow.archive.unpack import BadRecord
 
 MAX_HEADER = heads.LONGEST  # bytes of a record's header
 MAX_BLOCK = 256 << 20  # bytes of a record's block that are kept; the rest is counted and skipped

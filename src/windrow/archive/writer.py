@@ -9,10 +9,10 @@ from pathlib import Path
 from windrow import files
 from windrow.archive import fields, members, names
 from windrow.archive.members import Earlier, Members
-from windrow.archive.scan import records
-from windrow.archive.unpack import ArchiveError
+from windrow.archive.reading.scan import records
+from windrow.archive.reading.unpack import ArchiveError
 from windrow.config import ArchiveOptions
-from windrow.data import Capture, Place
+from windrow.records import Capture, Place
 
 _FORMAT = (
     ("format", "WARC File Format 1.1"),

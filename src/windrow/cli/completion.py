@@ -9,7 +9,7 @@ from typer import _completion_shared as scripts
 
 from windrow import config
 from windrow.config import ConfigError
-from windrow.data import Reason
+from windrow.records import Reason
 
 SHELLS = ("bash", "zsh", "fish")
 _INSTALL = {

@@ -12,9 +12,10 @@ import typer
 
 import windrow
 from windrow import kernels
-from windrow.cli import completion, help, lines, terminal
+from windrow.cli import completion, help, terminal
+from windrow.cli.text import lines
 from windrow.config import ConfigError
-from windrow.crawl.notes import LogLine
+from windrow.crawler.display.notes import LogLine
 
 _COMMANDS = {  # the module below windrow.cli, and its function
     "demo": "demo:demo",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from windrow.cli.shards import REDIS, load_cluster
+from windrow.cli.crawl.shards import REDIS, load_cluster
 from windrow.config import ConfigError
 
 Job = Annotated[str, typer.Argument(help="The name of the job.", metavar="JOB")]

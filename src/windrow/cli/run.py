@@ -9,13 +9,16 @@ from typing import Literal
 
 import windrow
 from windrow import kernels, signals
-from windrow.cli import lines, terminal
+from windrow.cli import terminal
+from windrow.cli.text import lines
 from windrow.config import Config
-from windrow.crawl import display, loop, progress, recover, start
-from windrow.crawl.ending import RunState
-from windrow.crawl.metrics import RunMetrics
-from windrow.crawl.neighbours import Neighbours
-from windrow.crawl.notes import Notes
+from windrow.crawler import loop, recover, start
+from windrow.crawler.display import live as display
+from windrow.crawler.display import progress
+from windrow.crawler.display.notes import Notes
+from windrow.crawler.ending import RunState
+from windrow.crawler.metrics import RunMetrics
+from windrow.crawler.neighbours import Neighbours
 from windrow.metrics import endpoint
 from windrow.units import count
 

@@ -21,10 +21,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from windrow import config, shards, units
-from windrow.cli import completion, lines
+from windrow import config, sharding, units
+from windrow.cli import completion
+from windrow.cli.text import lines
 from windrow.config import Config, ConfigError
-from windrow.shards import JobIdentity
+from windrow.sharding import JobIdentity
 
 Item = TypeVar("Item")
 Row = tuple[str, str, str]  # label, value, note
@@ -45,9 +46,9 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     divided: dict[str, JobIdentity] = {}  # crawls that are named as a whole
     here: dict[str, dict[Path, int]] = {}  # by crawl: its shards, those that are named themselves too
     for path in paths:
-        found = shards.places(path)
+        found = sharding.places(path)
         places += found
-        known = shards.identity(path)
+        known = sharding.identity(path)
         if known is None:
             continue
         if found != [path]:
@@ -72,7 +73,7 @@ def _check_parts(job: JobIdentity, numbers: list[int], whole: str) -> None:
 
 
 def _undivided(context: typer.Context, directory: Path) -> Path:
-    if context.info_name not in WHOLE and shards.is_divided(directory):
+    if context.info_name not in WHOLE and sharding.is_divided(directory):
         raise ConfigError(
             f"{directory} is divided into shards, and each of them is a crawl directory: give one of those in "
             f"{directory / 'shards'}"

@@ -6,7 +6,7 @@ import re
 import typing
 from typing import Annotated, Any
 
-from windrow import comments
+from windrow.config import comments
 from windrow.config.dump import toml
 from windrow.config.kinds import LIVE, Range
 from windrow.config.load import shapes

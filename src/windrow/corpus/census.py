@@ -6,7 +6,7 @@ import msgspec
 
 from windrow import urls
 from windrow.corpus.formats import markup
-from windrow.data import Document
+from windrow.records import Document
 
 # Different licences counted separately. Languages, top-level domains and names of signals are few; a licence is any URL
 # that a page links, so only this many are remembered and the rest is counted as OTHER.

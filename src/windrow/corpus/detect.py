@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import DocumentRecord
-from windrow.storage import AnyPath
-from windrow.streams import PACKERS, ByteStream
+from windrow.io.storage import AnyPath
+from windrow.io.streams import PACKERS, ByteStream
 
 SNIFF = 1 << 18  # bytes looked at to detect a format
 READERS = {name: format.read for name, format in FORMATS.items() if format.read}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.data import Document, DocumentPlace, Mark, Page, Paragraph, Place, Signal
+from windrow.records import Document, DocumentPlace, Mark, Page, Paragraph, Place, Signal
 
 FORMAT = 1  # raised when a reader of the old format would misread the new one; an added member does not raise it
 

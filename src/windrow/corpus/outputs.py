@@ -18,9 +18,10 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import files, streams
+from windrow import files
 from windrow.config import ConfigError
 from windrow.corpus.formats.format import Format
+from windrow.io import streams
 
 NOTE = ".export.json"
 DATA = "data"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.data import Place
+from windrow.records import Place
 
 _PIECE = 1 << 18  # bytes read at once
 _GZIP = 18  # bytes of a member without its blocks

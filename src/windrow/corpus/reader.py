@@ -12,9 +12,9 @@ import msgspec
 
 from windrow.config import ConfigError
 from windrow.corpus import document, shards
-from windrow.data import Document
-from windrow.storage import AnyPath
-from windrow.streams import ByteStream
+from windrow.io.storage import AnyPath
+from windrow.io.streams import ByteStream
+from windrow.records import Document
 
 SUFFIXES = (shards.SUFFIX, ".jsonl", ".jsonl.zst")
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from windrow import streams
 from windrow.config import ConfigError
 from windrow.corpus.formats.format import Encoder, Format, FormatOptions, Item
+from windrow.io import streams
 
 OPEN = 64  # files kept open
 MOST_TABLES = 256  # files of a columnar format at once: each keeps rows in memory until it ends

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from windrow import config
-from windrow.data import Reason
 from windrow.fetch import address
+from windrow.records import Reason
 
 REMEMBERED = 1 << 16  # hosts in the cache
 LONGEST_FAILURE = {  # seconds for which a failure is cached at most; no failure is cached forever

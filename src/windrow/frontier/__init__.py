@@ -46,7 +46,10 @@ from pathlib import Path
 from typing import Protocol
 
 from windrow.config import Config, ConfigError
-from windrow.data import (
+from windrow.frontier.local.gate import Gate as Gate
+from windrow.frontier.local.territory import Territory as Territory
+from windrow.frontier.store.rows import Position as Position
+from windrow.records import (
     Carried,
     Controls,
     Counts,
@@ -62,9 +65,6 @@ from windrow.data import (
     Task,
     Url,
 )
-from windrow.frontier.local.gate import Gate as Gate
-from windrow.frontier.local.territory import Territory as Territory
-from windrow.frontier.store.rows import Position as Position
 
 
 class Frontier(Protocol):

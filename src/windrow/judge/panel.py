@@ -8,10 +8,10 @@ import msgspec
 
 from windrow import plugins
 from windrow.config import Config, ConfigError
-from windrow.data import KEPT_KINDS, Page, Paragraph, Reason, Signal, Verdict
 from windrow.judge import JUDGES, shape
 from windrow.judge.language import codes
 from windrow.judge.ruling import KEPT, Facts, Headers, Judge, Ruling
+from windrow.records import KEPT_KINDS, Page, Paragraph, Reason, Signal, Verdict
 
 _WITHOUT_TEXT = ("soft404", "text", "signals")  # the judges of a page without main text; the others need text
 

@@ -7,9 +7,9 @@ purpose; a user who wants only prose can narrow them in [quality].
 from collections.abc import Mapping, Sequence
 
 from windrow.config import Config, QualityOptions
-from windrow.data import KEPT_KINDS, Page, Paragraph, Reason
 from windrow.judge import shape
 from windrow.judge.ruling import Facts, Judge, Ruling
+from windrow.records import KEPT_KINDS, Page, Paragraph, Reason
 
 _WORDS = 200  # a text of fewer words is too short for the share of repeated words to mean anything
 

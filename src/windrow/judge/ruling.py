@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from windrow.data import Page, Reason, Signal
+from windrow.records import Page, Reason, Signal
 
 Headers = Sequence[tuple[str, str]]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from windrow import paths
 from windrow.config import Config, SignalsOptions
-from windrow.data import Page, Reason, Signal
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+from windrow.records import Page, Reason, Signal
+from windrow.urls import patterns
 
 Pair = tuple[str, str]  # name, value
 
@@ -71,7 +71,7 @@ def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
 
     Of the lines whose pattern matches the path, those with the longest pattern count.
     """
-    canonical = paths.canonical(path)
+    canonical = patterns.canonical(path)
     usages: list[tuple[int, Signal]] = []
     found: list[Signal] = []
     for line in lines:
@@ -79,7 +79,7 @@ def robots(lines: Iterable[str], path: str = "/") -> tuple[Signal, ...]:
         name, value = field.strip().lower(), value.strip()[:_LENGTH]
         if name in ("content-usage", "content-signal", "content-signals"):
             pattern, rest = _pattern(value)
-            if paths.PathPattern(paths.canonical_pattern(pattern)).matches(canonical):
+            if patterns.PathPattern(patterns.canonical_pattern(pattern)).matches(canonical):
                 usages += [(len(pattern), signal) for signal in _uses(rest, "robots.txt", name)]
         elif name == "license" and value:
             found.append(Signal("robots.txt", "license", value, name))

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Sequence
 
 from windrow.config import Config
-from windrow.data import Page, Reason
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+from windrow.records import Page, Reason
 
 SCORE = "soft_404"
 

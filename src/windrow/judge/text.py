@@ -1,8 +1,8 @@
 """Reject pages without main text."""
 
 from windrow.config import Config
-from windrow.data import Page, Reason
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+from windrow.records import Page, Reason
 
 _NO_TEXT = Ruling(reason=Reason.NO_TEXT)
 

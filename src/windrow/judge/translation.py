@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from windrow.config import Config
-from windrow.data import Page, Reason
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+from windrow.records import Page, Reason
 
 SCORE = "machine_translated"
 

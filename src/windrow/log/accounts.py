@@ -10,8 +10,8 @@ import msgspec
 
 from windrow import urls
 from windrow.config import ConfigError
-from windrow.data import Kind, Reason
 from windrow.log.format import Head, Line
+from windrow.records import Kind, Reason
 from windrow.takedown import Takedown
 
 UNITS = ("domain", "host")

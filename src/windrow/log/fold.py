@@ -12,9 +12,9 @@ import msgspec
 
 from windrow import orders, urls
 from windrow.config import ConfigError
-from windrow.data import Controls, Entry, Kind, Report
 from windrow.log import format, reader
 from windrow.log.format import AdmittedUrl, Head, Line
+from windrow.records import Controls, Entry, Kind, Report
 
 PAUSE = 60.0  # seconds between two commits that count as crawling at most: a crawl does not age while it is stopped
 

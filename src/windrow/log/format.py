@@ -2,7 +2,7 @@
 
 A frame is one gzip member of JSON lines. The first line, the head, holds the fields of the frame itself: its number and
 the length of every other file at this commit. Each further line is an entry. Both are derived from the records of
-`windrow.data`: a field that is added to Frame, Entry, Report or Task is in the log without an edit here.
+`windrow.records`: a field that is added to Frame, Entry, Report or Task is in the log without an edit here.
 
 - A field keeps its name and is left out while it has its default.
 - The fields of an Entry's Report, and of its Task, stand in one line.
@@ -17,7 +17,7 @@ import msgspec
 from isal import igzip_lib
 
 from windrow import urls
-from windrow.data import Entry, Frame, Place, Report, Task, Url
+from windrow.records import Entry, Frame, Place, Report, Task, Url
 
 Head = Any  # struct derived from Frame: frame, time, lengths, seeds, …
 Line = Any  # struct derived from Entry, its Report and its Task: url, reason, time, …

@@ -6,9 +6,9 @@ A running crawl counts its reports here, and `windrow status --format prometheus
 from collections.abc import Iterable
 
 from windrow import urls
-from windrow.data import Kind, Reason, Report
 from windrow.log.format import Head, Line
 from windrow.metrics import Family, Histogram, by, by_several
+from windrow.records import Kind, Reason, Report
 
 CLOSINGS = frozenset(reason.value for reason in (Reason.LOW_YIELD, Reason.HOST_DEAD, Reason.BLOCKED))
 KINDS = {kind: kind.name.lower().replace("_", "-") for kind in Kind}

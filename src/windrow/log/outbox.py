@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import shards
-from windrow.data import Task
+from windrow import sharding
 from windrow.log import format, reader
 from windrow.log.reader import Position
+from windrow.records import Task
 
 SPACING = 64  # frames from one remembered position to the next
 
@@ -67,4 +67,4 @@ def sent(directory: Path, start: Position, span: tuple[int, int], receiver: int,
         if head.frame > after and receiver in head.receivers:
             lines = [line for line in rest.splitlines() if format.SENT in line]
             tasks = [task for line in lines for task in format.sent(line)]
-            yield SentLinks(head.frame, tuple(shards.split(tasks, count).get(receiver, ())), position)
+            yield SentLinks(head.frame, tuple(sharding.split(tasks, count).get(receiver, ())), position)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from windrow.data import Order
 from windrow.log import reader
 from windrow.log.format import Head, Line
+from windrow.records import Order
 
 VERB = "purge"
 _BY = "by="  # begins the first value of an order: the line of the takedown list; the other values are URLs

@@ -10,9 +10,9 @@ import msgspec
 from isal import igzip_lib
 
 from windrow.config import ConfigError
-from windrow.data import Frame, Kind, Order, Origin, Report
 from windrow.log import format
 from windrow.log.format import Head
+from windrow.records import Frame, Kind, Order, Origin, Report
 
 _MERGED = "merge.json"  # of the output of `windrow merge`
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member

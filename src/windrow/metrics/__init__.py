@@ -1,6 +1,6 @@
 """Metrics: numbers of a crawl for Prometheus and other monitoring.
 
-In: counts of a running crawl (`crawl/metrics.py`), or of its log. Out: the text formats of Prometheus and OpenMetrics.
+In: counts of a running crawl (`crawler/metrics.py`), or of its log. Out: the text formats of Prometheus and OpenMetrics.
 `names.py` is the list of all metrics, `families.py` writes them, `endpoint.py` serves them over HTTP. Nothing here
 knows a crawl: a callable gives the families at each request, so a crawl that nobody scrapes computes none.
 

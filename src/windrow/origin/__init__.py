@@ -20,8 +20,8 @@ import msgspec
 
 from windrow import urls
 from windrow.config import Config, FetchOptions
-from windrow.data import Capture, Failure, Kind, Origin, OriginFile, Signal, Task, Url
 from windrow.origin import robots, soft404, tdmrep
+from windrow.records import Capture, Failure, Kind, Origin, OriginFile, Signal, Task, Url
 
 ROBOTS = "robots"
 SOFT_404 = "soft404"

@@ -7,7 +7,7 @@ that has given some pages. If the response is a page, a worker process condenses
 
 from windrow import urls
 from windrow.config import Config
-from windrow.data import FileState, Origin, OriginFile
+from windrow.records import FileState, Origin, OriginFile
 
 MOST = 100_000  # origins whose pages are counted; then counting starts again
 

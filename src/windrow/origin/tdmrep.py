@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from windrow.data import Capture, Failure, FileState, OriginFile, Signal
 from windrow.origin import robots
+from windrow.records import Capture, Failure, FileState, OriginFile, Signal
 
 PATH = "/.well-known/tdmrep.json"
 LIMIT = 512_000  # bytes of a file that are read, as many as of a robots.txt; a longer file is not valid JSON when cut

@@ -13,18 +13,18 @@ import msgspec
 
 from windrow import takedown, urls
 from windrow.config import Config
-from windrow.crawl import checks, page, recover
-from windrow.crawl import outcome as outcomes
-from windrow.crawl.cadence import Cadence
-from windrow.crawl.clock import Clock
-from windrow.crawl.disk import Disk
-from windrow.crawl.inflight import InFlight
-from windrow.crawl.outcome import Outcome, Reading
-from windrow.crawl.record import Recorder
-from windrow.crawl.workers.pool import Pool
-from windrow.crawl.workers.wire import Lost
-from windrow.data import Capture, Origin, Reason, Receipt, Task, Url
+from windrow.crawler import checks, page, recover
+from windrow.crawler import outcome as outcomes
+from windrow.crawler.cadence import Cadence
+from windrow.crawler.machine.clock import Clock
+from windrow.crawler.machine.disk import Disk
+from windrow.crawler.machine.inflight import InFlight
+from windrow.crawler.outcome import Outcome, Reading
+from windrow.crawler.record import Recorder
+from windrow.crawler.workers.pool import Pool
+from windrow.crawler.workers.wire import Lost
 from windrow.frontier.policy.scope import Scope
+from windrow.records import Capture, Origin, Reason, Receipt, Task, Url
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from windrow.data import Capture, Task
+from windrow.records import Capture, Task
 from windrow.scrapy import archives, captures, requests, settings
 from windrow.scrapy.archive import Archive
 

@@ -18,10 +18,10 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 
-from windrow import coding
 from windrow.config import FetchOptions
-from windrow.data import Capture, Failure, Reason, Task
 from windrow.fetch.client import stored
+from windrow.io import coding
+from windrow.records import Capture, Failure, Reason, Task
 from windrow.units import printable
 
 _REASONS: tuple[tuple[type[Exception], Reason], ...] = (

@@ -3,9 +3,9 @@
 import time
 
 from windrow.config import Config
-from windrow.crawl.visit import Downloads
-from windrow.data import Capture, Failure, Kind, Reason, Task
+from windrow.crawler.visit import Downloads
 from windrow.fetch.client.peers import Peers
+from windrow.records import Capture, Failure, Kind, Reason, Task
 from windrow.scrapy import life, names, requests
 from windrow.scrapy.exchanges import Exchanges
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from scrapy import Request
 
-from windrow.data import Capture, Failure, Task
+from windrow.records import Capture, Failure, Task
 from windrow.scrapy.requests import TOKEN
 
 

@@ -15,13 +15,13 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from windrow.cluster.redis.client import RedisClient
-from windrow.cluster.redis.fifo import FifoAnswer, FifoQueue, FifoRound, FinishedRequest, NewRequest
-from windrow.cluster.transport import Unavailable
 from windrow.config import ConfigError
+from windrow.nodes.redis.client import RedisClient
+from windrow.nodes.redis.fifo import FifoAnswer, FifoQueue, FifoRound, FinishedRequest, NewRequest
 from windrow.scrapy import archives, engine, requests
 from windrow.scrapy import settings as ours
 from windrow.scrapy.requests import TOKEN
+from windrow.shards.transport import Unavailable
 
 log = logging.getLogger(__name__)
 

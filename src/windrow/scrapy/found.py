@@ -5,8 +5,8 @@ import logging
 import msgspec
 from scrapy import Request, Spider
 
-from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
+from windrow.records import Task
 from windrow.scrapy import requests
 from windrow.scrapy.exchanges import ScrapyExchange
 

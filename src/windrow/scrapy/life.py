@@ -7,12 +7,12 @@ with it, together with what the spider found on it: in one frame of the log, as 
 import msgspec
 from scrapy import Spider
 
-from windrow.crawl import page
-from windrow.crawl.outcome import Outcome, Reading
-from windrow.crawl.visit import Visit
-from windrow.crawl.workers.wire import Lost
-from windrow.data import Capture, Failure, Reason, Task
+from windrow.crawler import page
+from windrow.crawler.outcome import Outcome, Reading
+from windrow.crawler.visit import Visit
+from windrow.crawler.workers.wire import Lost
 from windrow.frontier.policy import retry
+from windrow.records import Capture, Failure, Reason, Task
 from windrow.scrapy.exchanges import ScrapyExchange
 from windrow.scrapy.found import FoundRequests, Links
 from windrow.scrapy.requests import plain

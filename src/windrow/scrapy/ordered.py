@@ -18,15 +18,16 @@ from scrapy.http import Response
 
 from windrow import rules, takedown
 from windrow.config import ConfigError
-from windrow.crawl import checks, control, recover
-from windrow.crawl import outcome as outcomes
-from windrow.crawl.clock import Clock
-from windrow.crawl.lives import life as usual_life
-from windrow.crawl.loop import Crawl
-from windrow.crawl.visit import Downloads, Visit
-from windrow.data import Capture, Failure, Kind, Reason, Task
+from windrow.crawler import checks, recover
+from windrow.crawler import outcome as outcomes
+from windrow.crawler.lives import life as usual_life
+from windrow.crawler.loop import Crawl
+from windrow.crawler.machine.clock import Clock
+from windrow.crawler.orders import take
+from windrow.crawler.visit import Downloads, Visit
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
+from windrow.records import Capture, Failure, Kind, Reason, Task
 from windrow.scrapy import captures, engine, life, names, requests, settings
 from windrow.scrapy.downloads import ScrapyDownloads
 from windrow.scrapy.exchanges import Exchanges, ScrapyExchange
@@ -187,7 +188,7 @@ class OrderedBackend:
             clock = Clock(recover.last_commit(self.directory))
             resumed = await recover.resume(self.directory, options, clock.now(), None)
             try:
-                start = control.StartOptions(options, settings.given(self._crawler.settings))
+                start = take.StartOptions(options, settings.given(self._crawler.settings))
                 self._crawl = Crawl(self.directory, start, resumed, clock, guest=self)
             except BaseException:
                 await resumed.frontier.close()

@@ -18,7 +18,7 @@ from scrapy import Request, Spider
 from scrapy.utils.request import fingerprint, request_from_dict
 
 from windrow import urls
-from windrow.data import MOST_REQUEST, Task, Url
+from windrow.records import MOST_REQUEST, Task, Url
 
 TOKEN = "windrow"  # key in `Request.meta`: the number of the exchange that a request belongs to
 FIRST, MIDDLE, LAST = 0, 128, 255  # ranks of the frontier; Scrapy's priority 0 is the middle

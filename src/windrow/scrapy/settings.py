@@ -7,7 +7,7 @@ from scrapy.settings import BaseSettings
 
 from windrow import config
 from windrow.config import Config, ConfigError
-from windrow.crawl import checks
+from windrow.crawler import checks
 
 ORDERS = ("windrow", "fifo")
 

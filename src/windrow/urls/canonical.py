@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import url as whatwg
 import xxhash
 
-from windrow.data import Url
+from windrow.records import Url
 from windrow.urls.parts import key, split, surt
 from windrow.urls.suffixes import domain
 from windrow.urls.visits import cleaned

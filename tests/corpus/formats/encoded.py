@@ -5,8 +5,8 @@ from tests.corpus.samples import Sample
 from windrow.corpus import document
 from windrow.corpus.formats import prevertical, vertical
 from windrow.corpus.formats.format import FormatOptions, Item
-from windrow.data import Document
 from windrow.judge.language import codes
+from windrow.records import Document
 
 OPTIONS = FormatOptions(codes.name)
 

@@ -9,11 +9,11 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.formats.encoded import OPTIONS, read
 from tests.corpus.samples import SAMPLES, Sample
-from windrow.batch import export
-from windrow.batch.export import ExportOptions
 from windrow.corpus.formats import markdown
 from windrow.corpus.formats.format import Item
-from windrow.data import Document, Paragraph
+from windrow.jobs.export import write
+from windrow.jobs.export.write import ExportOptions
+from windrow.records import Document, Paragraph
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "corpus.md"
 
@@ -65,8 +65,8 @@ def test_an_export_writes_every_document_and_a_card_that_says_how_to_read_it(tmp
     crawl = samples.crawl(tmp_path / "crawl")
     for output in (tmp_path / "out.md", tmp_path / "out"):
         options = ExportOptions(inputs=[crawl], output=output, format="markdown")
-        export.check(options)
-        summary = export.run(options, export.find(options), lambda count: None)
+        write.check(options)
+        summary = write.run(options, write.find(options), lambda count: None)
         assert summary.documents_out == len(SAMPLES)
     found = documents((tmp_path / "out.md").read_text("utf-8"))
     assert len(found) == len(SAMPLES)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Awaitable, Callable
 
 from windrow import config, urls
-from windrow.data import Capture, Failure, Kind, Task
 from windrow.fetch.client import Client
+from windrow.records import Capture, Failure, Kind, Task
 
 CRAWLER = config.IdentityOptions(name="testbot", contact="https://example.org/bot")
 

@@ -12,9 +12,9 @@ import pytest
 from tests import web
 from tests.fetch.client.support import captured, failed, fetch, get, task, use
 from windrow import config
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch import address
 from windrow.fetch.client import Client, exchange
+from windrow.records import Capture, Failure, Reason
 
 
 @pytest.mark.parametrize(

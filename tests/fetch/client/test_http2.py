@@ -14,8 +14,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from tests.fetch.client.support import CRAWLER, fetch, task
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
+from windrow.records import Capture, Failure, Reason
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 5, 6, 7, 8, 9

@@ -9,8 +9,8 @@ from tests import web
 from tests.fetch.client.support import QUICK, WELL_FORMED, task, use
 from tests.fetch.client.test_outcome import KEPT, LOST
 from windrow import config
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
+from windrow.records import Capture, Failure, Reason
 
 SHOWN = ["header-no-colon", "length-empty", "length-junk", "length-negative", "blank-first", "blank-lf-first"]
 SHOWN += ["no-colon-kept", "no-colon-chunks"]

@@ -6,8 +6,8 @@ import pytest
 
 from tests import web
 from tests.fetch.client.support import fetch, task, use
-from windrow.data import Capture
 from windrow.fetch.client import Client
+from windrow.records import Capture
 
 
 def test_a_connection_is_used_again(site: web.Site, log: list[web.Request]) -> None:

@@ -14,8 +14,8 @@ from tests.archive.captures import files, write
 from tests.fetch.client.support import QUICK, WELL_FORMED, captured, failed, fetch, task, use
 from tests.shared import shared
 from windrow import archive, config
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
+from windrow.records import Capture, Failure, Reason
 
 # Name of the misbehaviour -> status and truncation of the capture.
 KEPT: dict[str, tuple[int, str]] = {

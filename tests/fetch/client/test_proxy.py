@@ -8,8 +8,8 @@ import pytest
 from tests import proxy, web
 from tests.fetch.client.support import CRAWLER, fetch, get
 from windrow import config
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import Client
+from windrow.records import Capture, Failure, Reason
 
 ADDRESS = "a.test@proxy"  # as the resolver gives it
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests import web
 from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
 from windrow import config
-from windrow.data import Capture, Failure, Reason, Task, Url
 from windrow.fetch.client import Client, request
+from windrow.records import Capture, Failure, Reason, Task, Url
 
 
 def test_the_request_is_kept_as_it_was_sent(site: web.Site, log: list[web.Request]) -> None:

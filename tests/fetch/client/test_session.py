@@ -7,8 +7,8 @@ import pytest
 
 from tests import web
 from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
-from windrow.data import Capture
 from windrow.fetch.client import Client
+from windrow.records import Capture
 
 
 def test_a_page_becomes_a_capture(site: web.Site, log: list[web.Request]) -> None:

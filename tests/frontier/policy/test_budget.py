@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.frontier.simulation import START, task
 from windrow import config
-from windrow.data import Reason, Report
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.budget import YieldRule
 from windrow.frontier.store.rows import DomainRow
+from windrow.records import Reason, Report
 
 
 def rule(threshold: str = "strict", **fields: object) -> YieldRule:

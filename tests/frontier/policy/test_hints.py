@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow import data, urls
-from windrow.data import Link
+from windrow import records, urls
 from windrow.frontier.policy import hints
+from windrow.records import Link
 
 
 def link(anchor: str = "", context: str = "", language: str = "", url: str = "http://a.test/x") -> Link:
@@ -67,7 +67,7 @@ def test_relevance_counts_by_eighths() -> None:
 
 def test_hints_take_two_bytes_each_and_come_back_as_numbers() -> None:
     full = link("one two three four five six seven", "alpha beta gamma delta epsilon", "de")
-    assert len(hints.of(full, 0.5)) == 2 * hints.MOST == data.MOST_HINTS
+    assert len(hints.of(full, 0.5)) == 2 * hints.MOST == records.MOST_HINTS
     assert hints.features(b"\x01\x02\xff\xff") == [258, 65535]
     assert hints.features(b"") == []
     assert hints.features(b"\0\1" * 20) == [1] * 20  # a later version may write more

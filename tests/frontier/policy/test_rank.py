@@ -9,9 +9,9 @@ import pytest
 from tests.frontier.conftest import Opener
 from tests.frontier.simulation import START, task
 from windrow.config import ConfigError
-from windrow.data import Reason, Report, Task
 from windrow.frontier.policy import rank
 from windrow.frontier.policy.rank import KEPT, NAMED, OTHER, RANK, TermContext
+from windrow.records import Reason, Report, Task
 
 PAGE = Report(1, task("http://a.org/1"), Reason.OK, "", START, status=200, downloaded=10, kept=5)
 POOR = msgspec.structs.replace(PAGE, reason=Reason.LANGUAGE, kept=0)

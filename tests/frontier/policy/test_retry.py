@@ -3,8 +3,8 @@
 import pytest
 
 from windrow.config import FetchOptions
-from windrow.data import Reason
 from windrow.frontier.policy import retry
+from windrow.records import Reason
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from tests.frontier.simulation import task
 from windrow import config, takedown, urls
-from windrow.data import Task
 from windrow.frontier.policy.scope import Scope
+from windrow.records import Task
 from windrow.takedown import Takedown
 
 

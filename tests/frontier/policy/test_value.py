@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from tests.frontier.simulation import task
-from windrow.data import Reason, Report, Task
 from windrow.frontier.policy import features, value
 from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
 from windrow.frontier.policy.value import Models, Parent
+from windrow.records import Reason, Report, Task
 
 
 def found(text: str, hints: bytes = b"") -> bytes:

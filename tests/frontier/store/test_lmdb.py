@@ -15,11 +15,11 @@ from tests.frontier.hand import Hand, do
 from tests.frontier.simulation import START, options, task
 from windrow import frontier
 from windrow.config import ConfigError
-from windrow.data import Origin
 from windrow.frontier import DurableFrontier
 from windrow.frontier.store import lmdb
 from windrow.frontier.store.lmdb import LmdbStore
 from windrow.frontier.store.rows import HostRow, Meta
+from windrow.records import Origin
 
 ROOT = Path(__file__).resolve().parents[3]
 

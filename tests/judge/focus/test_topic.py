@@ -7,12 +7,12 @@ import pytest
 
 from tests.judge.focus import subjects
 from windrow.config import Config, ConfigError, FocusOptions, JudgeOptions, LanguageOptions
-from windrow.data import Page, Paragraph, Reason
 from windrow.judge.focus import model, topic, training, weights
 from windrow.judge.focus.tokens import Tokeniser
 from windrow.judge.focus.weights import Background
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import KEPT, Facts
+from windrow.records import Page, Paragraph, Reason
 
 NAMES = {"perplexity", "perplexity_windows", "ratio", "odds", "relevance"}
 GERMAN = ["Die Katze schläft den ganzen Tag in der Sonne und wacht erst am Abend wieder auf, wenn es Futter gibt."] * 3

@@ -3,11 +3,11 @@
 import pytest
 
 from windrow.config import Config, LanguageOptions
-from windrow.data import Page, Reason
 from windrow.judge import Facts
 from windrow.judge.language import accept
 from windrow.judge.language.detect import Finding
 from windrow.judge.language.settings import LanguageSettings
+from windrow.records import Page, Reason
 
 MIXED = Finding(
     "ces", {"ces": 0.7, "slk": 0.2, "eng": 0.1}, ("ces", "slk", "ces", "eng"), (1.0, 1.0, 0.5, 1.0), (60, 20, 10, 10)

@@ -3,12 +3,12 @@
 import pytest
 
 from windrow.config import Config, LanguageOptions
-from windrow.data import Page, Reason
 from windrow.judge import Facts
 from windrow.judge.language import accept, detect, lookalikes
 from windrow.judge.language.lookalikes import Clue
 from windrow.judge.language.marks import MARKS
 from windrow.judge.language.settings import LanguageSettings
+from windrow.records import Page, Reason
 
 SERBIAN = [
     "Vreme je uvek bilo lepo na ovom mestu, i deca su posle škole trčala do reke gde je voda bila hladna.",

@@ -6,8 +6,8 @@ import pytest
 
 from tests.judge import declarations
 from tests.shared import shared
-from windrow.batch import language
 from windrow.config import LanguageOptions
+from windrow.jobs.lm import languages
 from windrow.judge.language import detect, trigrams
 from windrow.judge.language.settings import LanguageSettings, prepare
 
@@ -93,7 +93,7 @@ def test_a_model_leaves_similar_and_other_known_languages_alone(code: str, name:
 def test_training_says_which_language_the_sample_is_taken_for(tmp_path: Path) -> None:
     sample = tmp_path / "sample.txt"
     sample.write_text("\n".join(declarations.shipped("fi")[:40]))
-    said = language.train("qaf", [str(sample)], tmp_path / "qaf.json")
+    said = languages.train("qaf", [str(sample)], tmp_path / "qaf.json")
     assert "of the sample for Finnish: to tell the two apart, train a model of Finnish (fin) too" in said
     assert trigrams.read(tmp_path / "qaf.json").cld2["fin"] > 0.9
-    assert "\n" not in language.train("fin", [str(sample)], tmp_path / "fin.json")
+    assert "\n" not in languages.train("fin", [str(sample)], tmp_path / "fin.json")

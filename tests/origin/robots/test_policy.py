@@ -6,8 +6,8 @@ import pytest
 
 from tests.origin.robots.support import HOME
 from windrow.config import Config, FetchOptions
-from windrow.data import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Task, Url
 from windrow.origin import robots
+from windrow.records import Access, Capture, Failure, FileState, Kind, Origin, OriginFile, Reason, Task, Url
 
 TASK = Task(Url(HOME, "site.test", "site.test", 1), kind=Kind.FILE, file="robots")
 

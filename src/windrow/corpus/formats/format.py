@@ -15,8 +15,8 @@ import msgspec
 
 from windrow.corpus.segment import tokens
 from windrow.corpus.segment.tokens import Cut
-from windrow.data import Document
-from windrow.streams import ByteStream
+from windrow.io.streams import ByteStream
+from windrow.records import Document
 
 Names = Callable[[str], str]  # ISO 639-3 code -> English name
 Share = Callable[[str, str], float | None]  # text, ISO 639-3 code -> share of the text in it, 0 to 1; None: unknown

@@ -23,8 +23,8 @@ from windrow import urls
 from windrow.config import ConfigError
 from windrow.corpus import document as corpus
 from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item
-from windrow.data import Document
-from windrow.streams import ByteStream
+from windrow.io.streams import ByteStream
+from windrow.records import Document
 
 STYLES = ("both", "datatrove", "dolma", "windrow")
 TEXTS = ("text", "raw_content", "content")  # datatrove, dolma and most others; CCNet; OSCAR

@@ -14,8 +14,8 @@ import msgspec
 
 from windrow import urls
 from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item, Share
-from windrow.data import Document
-from windrow.streams import ByteStream
+from windrow.io.streams import ByteStream
+from windrow.records import Document
 
 TITLE = 300  # characters
 BEGINNING = b'<doc id="%d"'  # of each document, with its number in the export

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from windrow.corpus.formats.format import DocumentRecord, FormatOptions, Item
-from windrow.streams import ByteStream
+from windrow.io.streams import ByteStream
 
 # Bytes read as one document: plain text does not mark where a document ends, and memory must stay bounded.
 MOST = 8 << 20

@@ -10,11 +10,11 @@ from typing import Any
 import pycurl
 
 from windrow import config
-from windrow.data import Reason, Task
 from windrow.fetch import address as addresses
 from windrow.fetch.client import stored
 from windrow.fetch.client.peers import Peer
 from windrow.fetch.client.request import fields, proxy_login
+from windrow.records import Reason, Task
 
 RATE_WINDOW = 30.0  # seconds over which fetch.min_rate is measured
 IDLE = 60  # seconds after which an unused connection is not used again; servers close theirs after 5 to 75

@@ -17,8 +17,8 @@ import time
 
 import pycurl
 
-from windrow.data import Reason
 from windrow.fetch.client.exchange import Ending, Exchange
+from windrow.records import Reason
 
 # Beginnings of libcurl's messages about answers that this reader may understand.
 REFUSED = ("Header without colon", "Invalid Content-Length", "Invalid status line", "Received HTTP/0.9")

@@ -4,11 +4,11 @@ import time
 
 import pycurl
 
-from windrow import coding
-from windrow.data import Capture, Failure, Reason
 from windrow.fetch.client import lenient, stored
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.peers import Peers
+from windrow.io import coding
+from windrow.records import Capture, Failure, Reason
 from windrow.units import printable
 
 _PROXY = 97  # CURLE_PROXY: the handshake with a SOCKS proxy failed

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import windrow
-from windrow import coding, config
+from windrow import config
+from windrow.io import coding
 
 # Scheme, host with port, path with query. A user name and a fragment are accepted and never sent.
 TARGET = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")

@@ -12,12 +12,12 @@ import time
 import pycurl
 
 from windrow import config
-from windrow.data import Capture, Failure, Reason, Task
 from windrow.fetch.client import lenient, outcome, request
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.multi import Multi
 from windrow.fetch.client.peers import Peer, Peers
 from windrow.fetch.cookies import Cookies
+from windrow.records import Capture, Failure, Reason, Task
 
 WITHHELD = "Cookie: withheld\r\n"  # stands in the archive for the cookies that were sent: they are secrets
 

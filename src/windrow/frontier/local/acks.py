@@ -10,7 +10,6 @@ import collections
 import msgspec
 
 from windrow import config, urls
-from windrow.data import Closing, Entry, Kind, Reason, Report, Task
 from windrow.frontier.local import admission
 from windrow.frontier.local.admission import Admission
 from windrow.frontier.local.backlog import Backlog
@@ -26,6 +25,7 @@ from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.policy.rank import Term
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import CODES, HostRow
+from windrow.records import Closing, Entry, Kind, Reason, Report, Task
 
 
 class Views(msgspec.Struct, frozen=True):

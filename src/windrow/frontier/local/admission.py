@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 
 from windrow import config
-from windrow.data import Task, Url
 from windrow.frontier.local.backlog import Backlog
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
@@ -11,6 +10,7 @@ from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, HostRow
+from windrow.records import Task, Url
 
 RECENT = 100_000  # keys remembered, twice over, to save a look into the store; about 75 bytes each
 LONGEST = 65_535  # characters of a URL that a store can keep

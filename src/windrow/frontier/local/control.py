@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from windrow import config, orders, urls
-from windrow.data import Controls, Order, Reason
 from windrow.frontier.local.acks import Views
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.policy import health
 from windrow.frontier.store.rows import CODES, LOW_YIELD, REASONS, DomainRow, HostRow
+from windrow.records import Controls, Order, Reason
 
 MOST_URLS = 2_000  # reopened in one part: some 20 ms
 MOST_ROWS = 20_000  # of URLs and hosts looked at in one part: some 20 ms

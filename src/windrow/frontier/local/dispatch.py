@@ -8,7 +8,6 @@ import math
 from collections.abc import Collection, Sequence
 
 from windrow import config
-from windrow.data import Kind, Lease, Task
 from windrow.frontier.local.backlog import Backlog
 from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.hosts import OpenDomain, OpenHost
@@ -17,6 +16,7 @@ from windrow.frontier.local.ledgers import Ledgers
 from windrow.frontier.local.schedule import Schedule, by_rank
 from windrow.frontier.local.values import SCOUT, Values
 from windrow.frontier.policy import health, steer
+from windrow.records import Kind, Lease, Task
 
 LARGE = 1000  # pages of a crawl before which nothing is given up: a small one requests everything
 LOOK = 100  # pages, and a twentieth of all, after which what is left is estimated again

@@ -4,24 +4,7 @@ import contextlib
 import errno
 from collections.abc import Iterable, Mapping, Sequence
 
-from windrow import config, fingerprints, shards
-from windrow.data import (
-    Carried,
-    Controls,
-    Counts,
-    Fate,
-    Frame,
-    Grant,
-    Lease,
-    Ledger,
-    Order,
-    Origin,
-    Reason,
-    Receipt,
-    Report,
-    Task,
-    Url,
-)
+from windrow import config, fingerprints, sharding
 from windrow.frontier.local import origins
 from windrow.frontier.local.acks import Acks, Views
 from windrow.frontier.local.admission import Admission
@@ -40,6 +23,23 @@ from windrow.frontier.policy import budget, rank
 from windrow.frontier.policy.rank import TermContext
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import REASONS, Meta, Position, fate
+from windrow.records import (
+    Carried,
+    Controls,
+    Counts,
+    Fate,
+    Frame,
+    Grant,
+    Lease,
+    Ledger,
+    Order,
+    Origin,
+    Reason,
+    Receipt,
+    Report,
+    Task,
+    Url,
+)
 
 _CHUNK = 100  # tasks admitted at a time
 _MARGIN = 256  # writes to the store that stay possible, for what an operation does besides its tasks
@@ -211,7 +211,7 @@ class LocalFrontier:
         meta.frame = frame.number
         meta.log = log
         meta.files.update(frame.lengths)
-        meta.exchanged = shards.apply(meta.exchanged, frame)
+        meta.exchanged = sharding.apply(meta.exchanged, frame)
         meta.seq = max([meta.seq, *(entry.report.seq for entry in frame.entries)])
 
     def checkpoint_due(self, now: float) -> bool:

@@ -3,8 +3,8 @@
 from collections import deque
 from typing import Literal
 
-from windrow.data import Origin, Task
 from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, HostRow
+from windrow.records import Origin, Task
 
 State = Literal["idle", "waiting", "ready", "leased", "gone"]
 

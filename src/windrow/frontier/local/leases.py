@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from windrow import config, urls
-from windrow.data import Access, Kind, Lease, Origin, Reason, Task, Url
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.values import Values
@@ -14,6 +13,7 @@ from windrow.frontier.policy import budget, health, steer
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import REASONS, HostRow
+from windrow.records import Access, Kind, Lease, Origin, Reason, Task, Url
 
 MOST = 16  # tasks per lease, if no delay separates them
 RERANKED = 1000  # links of a host whose ranks are computed again

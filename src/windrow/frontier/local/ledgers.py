@@ -8,13 +8,13 @@ account each time, until one of its own responses decides it.
 import operator
 
 from windrow import config
-from windrow.data import Closing, Report, Url
 from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.local.values import Values
 from windrow.frontier.policy import budget, steer
 from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, REASONS, DomainRow, HostRow, Meta, PartRow
+from windrow.records import Closing, Report, Url
 
 
 class Ledgers:

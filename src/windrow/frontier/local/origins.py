@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from windrow import config, urls
-from windrow.data import Access, FileState, Kind, Origin, Reason, Report, Task, Url
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.policy import health, retry
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import HostRow
+from windrow.records import Access, FileState, Kind, Origin, Reason, Report, Task, Url
 
 SHORT = 4096  # characters of an origin's rules and files that an open host keeps; longer ones are read each time
 

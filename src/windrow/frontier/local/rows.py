@@ -6,9 +6,9 @@ hold rows, and it keeps those. So there are never two objects for one host, one 
 
 from collections.abc import Collection
 
-from windrow.data import Url
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+from windrow.records import Url
 
 MOST = 8_000  # rows of a kind in memory, besides those of open hosts; about 600 bytes each
 

@@ -3,8 +3,8 @@
 from array import array
 from collections.abc import Iterable
 
-from windrow import shards, urls
-from windrow.data import Task
+from windrow import sharding, urls
+from windrow.records import Task
 
 REMEMBERED = 20_000  # domains whose shard is remembered: links lead to few domains
 KEYS = 1 << 20  # 8 MB; measured in a crawl: 4 of 10 links to other shards are left
@@ -30,7 +30,7 @@ class Territory:
         if known is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            known = self._known[domain] = shards.shard_of(domain, self.count) == self.shard
+            known = self._known[domain] = sharding.shard_of(domain, self.count) == self.shard
         return known
 
     def divide(self, links: Iterable[Task]) -> tuple[tuple[Task, ...], tuple[Task, ...]]:

@@ -19,12 +19,12 @@ import math
 import msgspec
 
 from windrow import config
-from windrow.data import Kind, Reason, Report, Task, Url
 from windrow.frontier.policy import features, hints, value
 from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
 from windrow.frontier.policy.rank import LAST, RANK
 from windrow.frontier.policy.value import Models, Parent
 from windrow.frontier.store.rows import HostRow, Meta, ValueSums
+from windrow.records import Kind, Reason, Report, Task, Url
 
 STEPS = 8.0  # ranks per logit
 BAND = 64  # ranks of a bucket, if the crawl has buckets

@@ -13,8 +13,8 @@ from typing import Literal, Protocol
 import msgspec
 
 from windrow import config
-from windrow.data import Closing, Reason, Report
 from windrow.frontier.store.rows import PartRow
+from windrow.records import Closing, Reason, Report
 
 # a, with b = 1: 0.01 is the paper's, 0.005 and 0.002 are those of today's SpiderLing
 PRESETS = {"strict": 0.01, "normal": 0.005, "permissive": 0.002}

@@ -1,9 +1,9 @@
 """The effect of an outcome on its host: how long it rests, how often it gets a request, whether it is closed."""
 
 from windrow import config
-from windrow.data import Kind, Reason, Report
 from windrow.frontier.policy import retry
 from windrow.frontier.store.rows import CODES, HostRow
+from windrow.records import Kind, Reason, Report
 
 ROBOTS = "robots"  # the name of robots.txt among the well-known files
 FAR = 86400.0  # seconds: no host rests longer, whatever it says or the clock does

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import xxhash
 
 from windrow import scripts
-from windrow.data import Link
+from windrow.records import Link
 
 MOST = 12  # hints of a link
 _ANCHOR = 6  # of them from the anchor

@@ -12,7 +12,7 @@ import msgspec
 
 from windrow import plugins
 from windrow.config import ConfigError
-from windrow.data import Reason, Report, Task
+from windrow.records import Reason, Report, Task
 
 RANK = 128  # of a seed, and the base of a link's rank
 LAST = 255

@@ -3,7 +3,7 @@
 import msgspec
 
 from windrow import config
-from windrow.data import Reason
+from windrow.records import Reason
 
 
 class RetryRule(msgspec.Struct, frozen=True):

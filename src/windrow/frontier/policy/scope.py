@@ -3,7 +3,7 @@
 import re
 
 from windrow import config, urls
-from windrow.data import Task, Url
+from windrow.records import Task, Url
 from windrow.takedown import RULE, Takedown
 
 EMBED_RANK = 64  # of a requisite: before other pages of its host, so that a page is soon complete

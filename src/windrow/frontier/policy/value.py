@@ -21,9 +21,9 @@ from zlib import crc32
 
 import msgspec
 
-from windrow.data import Reason, Report, Url
 from windrow.frontier.policy import features
 from windrow.frontier.policy.features import BIAS, BYTES, MODELS, NAMES, TEXT, WANTED, chance
+from windrow.records import Reason, Report, Url
 
 START = -3.0  # logit of a link of which nothing is known
 NAMED = 3.0  # logits that a URL, anchor or hreflang with the code of a wanted language begins with

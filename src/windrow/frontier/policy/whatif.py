@@ -16,9 +16,9 @@ import msgspec
 
 from windrow import config
 from windrow.config import ConfigError
-from windrow.data import Report
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.budget import YieldAccount, YieldRule
+from windrow.records import Report
 
 THRESHOLDS = ("strict", "normal", "permissive")
 # The thresholds of Suchomel and Pomikálek (2012), table 1; -inf is "none": every domain is above it.

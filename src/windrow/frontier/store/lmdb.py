@@ -23,10 +23,10 @@ import lmdb
 import msgspec
 
 from windrow.config import ConfigError
-from windrow.data import Origin, Task
 from windrow.frontier.store.ahead import PAGE, Ahead
 from windrow.frontier.store.rows import VERSION, DomainRow, HostRow, Meta
 from windrow.frontier.store.texts import UrlTexts
+from windrow.records import Origin, Task
 
 ROOM = 1 << 30  # bytes of the map, not of the disk, for new pages until the next checkpoint
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due

@@ -5,8 +5,8 @@ from collections.abc import Container
 
 import msgspec
 
-from windrow.data import Origin, Task
 from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+from windrow.records import Origin, Task
 
 
 class _Queue:

@@ -3,8 +3,8 @@
 from collections.abc import Container
 from typing import Protocol
 
-from windrow.data import Origin, Task
 from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+from windrow.records import Origin, Task
 
 
 class Store(Protocol):

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from windrow.data import Controls, Exchanged, Fate, Reason, Task
 from windrow.frontier.policy.steer import CrawlYield
+from windrow.records import Controls, Exchanged, Fate, Reason, Task
 
 VERSION = 4  # of the layout of a store on disk
 

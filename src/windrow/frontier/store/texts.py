@@ -7,8 +7,8 @@ from pathlib import Path
 
 from windrow import files, urls
 from windrow.config import ConfigError
-from windrow.data import Task, Url
 from windrow.frontier.store.rows import HostRow
+from windrow.records import Task, Url
 
 MAGIC = b"windrow urls 2\n\0"
 # priority, depth, distance, redirects, attempt (with `embed` in its two high bits: no page is tried 64 times),

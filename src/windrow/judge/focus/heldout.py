@@ -10,12 +10,12 @@ from collections.abc import Container, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.data import HeldOutFit
 from windrow.judge.focus import layout, query, training
 from windrow.judge.focus.layout import ModelBlock
 from windrow.judge.focus.tables import END, SPECIAL, START, UNKNOWN, ModelOrigin, NgramTables
 from windrow.judge.focus.tokens import Tokeniser
 from windrow.judge.focus.training import NumberedText
+from windrow.records import HeldOutFit
 
 BYTES_PER_WORD = 300  # of memory, at most, while a model of order 5 is trained: 180 to 270 measured
 _CHUNK = 1 << 19  # words looked up at once

@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 
-from windrow import files, streams
+from windrow import files
 from windrow.config import ConfigError
+from windrow.io import streams
+from windrow.io.streams import ByteStream
 from windrow.judge.focus import arpa, layout, query
 from windrow.judge.focus.layout import ModelBlock
 from windrow.judge.focus.tables import UNKNOWN, ModelOrigin, NgramTables
 from windrow.judge.focus.tokens import Tokeniser
-from windrow.streams import ByteStream
 
 _HEAD = 1000  # bytes in which an ARPA file begins
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.data import Page, Reason
 from windrow.judge.focus import relevance
 from windrow.judge.focus.relevance import Typical
 from windrow.judge.ruling import KEPT, Facts, Judge, Ruling
+from windrow.records import Page, Reason
 
 if TYPE_CHECKING:
     from windrow.judge.focus.model import NgramModel

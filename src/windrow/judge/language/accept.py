@@ -5,12 +5,12 @@ import itertools
 import msgspec
 
 from windrow.config import Config
-from windrow.data import Page, Reason
 from windrow.judge.language import detect
 from windrow.judge.language.detect import Finding
 from windrow.judge.language.lookalikes import Clue
 from windrow.judge.language.settings import LanguageSettings, accepts, prepare
 from windrow.judge.ruling import Facts, Headers, Judge, Ruling
+from windrow.records import Page, Reason
 
 
 class Accepted(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from windrow import paths
+from windrow.urls import patterns
 
 # Rank and text of a rule. The rank is twice the length of the pattern, plus one if the rule allows. The highest wins.
 Match = tuple[int, str]
@@ -22,7 +22,7 @@ class _WildcardRule(NamedTuple):
     """A rule with a `*` inside."""
 
     match: Match
-    wildcard: paths.Wildcard
+    wildcard: patterns.Wildcard
     literal: str  # the longest of the pattern: every matching path contains it
     shortest: int  # characters of the shortest path that matches
 
@@ -133,7 +133,7 @@ class Ruleset:
             match = (2 * len(pattern) + allows, f"{'allow' if allows else 'disallow'}: {pattern}")
             literal = pattern.rstrip("*")
             if "*" in literal:
-                wildcard = paths.split(pattern)
+                wildcard = patterns.split(pattern)
                 wildcards.append(_WildcardRule(match, wildcard, wildcard.longest_literal, wildcard.shortest))
             elif literal.endswith("$") and literal == pattern:
                 self._exact[literal[:-1]] = max(match, self._exact.get(literal[:-1], _NO_RULE))
@@ -156,8 +156,8 @@ class Ruleset:
         if path == "/robots.txt":
             return _ALWAYS
         # If no rule has an escape, no rule can match one: it is enough to decode the needless escapes.
-        if self._escapes or ("%" in path and paths.has_needless_escape(path)):
-            path = paths.canonical(path)
+        if self._escapes or ("%" in path and patterns.has_needless_escape(path)):
+            path = patterns.canonical(path)
             if path == "/robots.txt":
                 return _ALWAYS
         best = self._prefixes.find(path) if self._prefixes else _NO_RULE
@@ -172,4 +172,4 @@ class Location:
     __slots__ = ("fits",)
 
     def __init__(self, pattern: str) -> None:
-        self.fits = paths.PathPattern(pattern).matches
+        self.fits = patterns.PathPattern(pattern).matches

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
-from windrow import paths
 from windrow.origin.robots import match
+from windrow.urls import patterns
 
 LIMIT = 512_000  # bytes of a file that are read (RFC 9309 §2.5: at least 500 KiB)
 LONGEST = 16_663  # characters of a line that are read (the same limit as Google's parser)
@@ -156,7 +156,7 @@ def _belongs_to_no_group(field: str, started: bool) -> bool:
 
 
 def _rules(group: Iterable[Pair]) -> list[str]:
-    lines = (f"{field}: {paths.canonical_pattern(value)}"[:LONGEST] for field, value in group if field in _RULES)
+    lines = (f"{field}: {patterns.canonical_pattern(value)}"[:LONGEST] for field, value in group if field in _RULES)
     # A pattern with any other first character matches no path; an empty pattern is no rule (§2.2.2).
     return list(dict.fromkeys(line for line in lines if line.partition(": ")[2].startswith(("/", "*"))))
 

@@ -5,8 +5,8 @@ import re
 import msgspec
 
 from windrow.config import Config, FetchOptions
-from windrow.data import Access, Capture, Failure, Origin, Reason
 from windrow.origin.robots.parse import DAY, HOUR, condense, parse, read
+from windrow.records import Access, Capture, Failure, Origin, Reason
 
 STALE = 30 * DAY  # seconds for which a copy is used while the file cannot be fetched again
 

@@ -1,0 +1,1 @@
+"""Commands that run or steer a crawl."""

@@ -1,0 +1,1 @@
+"""What a run shows its operator: a live display, lines of progress, notes."""

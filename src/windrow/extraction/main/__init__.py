@@ -1,0 +1,1 @@
+"""Extractors: which blocks of a page are its main text."""

@@ -1,0 +1,1 @@
+"""What a page says besides its text: title, dates, author, metadata, links."""

@@ -1,0 +1,1 @@
+"""Bytes that are elsewhere or packed: remote files, streams of a file, content codings."""

@@ -1,0 +1,1 @@
+"""`windrow extract`: the main text of files."""

@@ -1,0 +1,1 @@
+"""`windrow lm` and `windrow language`: models from text, and what text is worth by them."""

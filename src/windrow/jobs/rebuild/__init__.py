@@ -1,0 +1,1 @@
+"""`windrow rebuild`: a corpus made again from a crawl's archive, or from archives of any program."""

@@ -1,0 +1,1 @@
+"""Topics: made of sample text, and their boundaries."""

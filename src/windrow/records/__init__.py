@@ -1,0 +1,64 @@
+"""The records of the flow: one module per station, in the order in which they are made.
+
+Every stage hands the next one a frozen record and nothing else. The records are msgspec Structs: frozen and slotted
+like dataclasses, at an eighth of the cost to make (0.06 instead of 0.53 µs for four fields), and the same library
+encodes them for the log and for the worker processes. A Struct here holds plain values only; none refers to the stage
+that made it. Import a record from here: `from windrow.records import Task`.
+"""
+
+from windrow.records.document import Document, DocumentPlace
+from windrow.records.evaluation import CrawlEvaluation, EvaluationRow, HeldOutFit
+from windrow.records.exchange import Capture, Failure, Place
+from windrow.records.frame import Frame
+from windrow.records.lease import Access, Closing, FileState, Grant, Lease, Origin, OriginFile
+from windrow.records.order import Carried, Controls, Order
+from windrow.records.page import KEPT_KINDS, Mark, Page, Paragraph, Signal, Verdict
+from windrow.records.report import Counts, Entry, Fate, Ledger, Receipt, Report
+from windrow.records.shard import Arrival, Exchanged, Made, Watermark
+from windrow.records.task import MOST_DESCRIBED, MOST_HINTS, MOST_REQUEST, Kind, Link, Reason, Task, Url
+
+__all__ = [
+    "KEPT_KINDS",
+    "MOST_DESCRIBED",
+    "MOST_HINTS",
+    "MOST_REQUEST",
+    "Access",
+    "Arrival",
+    "Capture",
+    "Carried",
+    "Closing",
+    "Controls",
+    "Counts",
+    "CrawlEvaluation",
+    "Document",
+    "DocumentPlace",
+    "Entry",
+    "EvaluationRow",
+    "Exchanged",
+    "Failure",
+    "Fate",
+    "FileState",
+    "Frame",
+    "Grant",
+    "HeldOutFit",
+    "Kind",
+    "Lease",
+    "Ledger",
+    "Link",
+    "Made",
+    "Mark",
+    "Order",
+    "Origin",
+    "OriginFile",
+    "Page",
+    "Paragraph",
+    "Place",
+    "Reason",
+    "Receipt",
+    "Report",
+    "Signal",
+    "Task",
+    "Url",
+    "Verdict",
+    "Watermark",
+]

@@ -1,0 +1,19 @@
+"""Crawls of the demo web, for tests that need a real one."""
+
+from pathlib import Path
+
+from windrow import config, demo
+from windrow.crawler import start
+from windrow.demo import web
+
+
+def crawl(directory: Path, *settings: str, options: str = demo.OPTIONS) -> Path:
+    """Crawl the demo web into a new directory, in an order that does not depend on time; return the directory."""
+    directory.mkdir()
+    with web.serve() as site:
+        (directory / "seeds.txt").write_text("\n".join(site.seeds) + "\n")
+        (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
+        (directory / "crawl.toml").write_text(options)
+        chosen = config.load(directory / "crawl.toml", ["frontier.order=breadth", *settings])
+        start.execute(start.run(directory, chosen, lambda running, resumed: None))
+    return directory
