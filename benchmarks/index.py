@@ -40,7 +40,7 @@ from windrow import urls  # noqa: E402
 from windrow.archive import Writer, records  # noqa: E402
 from windrow.archive.cdxj import CdxLines  # noqa: E402
 from windrow.config import ArchiveOptions  # noqa: E402
-from windrow.io import streams
+from windrow.io import streams  # noqa: E402
 from windrow.jobs.engine.runs import SortedLines  # noqa: E402
 from windrow.jobs.index import merge, table  # noqa: E402
 from windrow.jobs.index.manifest import IndexedFile  # noqa: E402

@@ -17,29 +17,19 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 
 # Top to bottom: a part imports only from rows strictly below its own; so the parts of a row never import each other.
 ROWS = (
-    ("cli", "api", "scrapy", "__main__"),
-    ("serve", "cluster", "demo", "kernels"),
-    ("crawl", "batch", "report"),
-    ("dedup.decide",),
+    ("cli", "api", "__main__"),
+    ("serve", "scrapy"),
+    ("nodes", "demo", "kernels"),
+    ("shards",),
+    ("crawler", "jobs"),
+    ("inspect",),
+    ("decide",),
     ("refine",),
-    ("seeds", "frontier", "fetch", "origin", "archive", "extract", "judge", "dedup", "corpus", "log"),
-    ("plugins", "rules", "streams", "takedown", "metrics"),
-    ("orders", "storage", "shards"),
-    (
-        "urls",
-        "config",
-        "drivers",
-        "files",
-        "units",
-        "machine",
-        "scripts",
-        "paths",
-        "fingerprints",
-        "coding",
-        "render",
-        "signals",
-    ),
-    ("data", "comments"),
+    ("frontier", "fetch", "origin", "archive", "extraction", "judge", "dedup", "corpus", "graph", "log"),
+    ("plugins", "rules", "takedown", "metrics"),
+    ("orders", "sharding", "io"),
+    ("config", "urls", "files", "units", "machine", "scripts", "fingerprints", "signals"),
+    ("records",),
 )
 ROW = {part: number for number, row in enumerate(ROWS) for part in row}
 # The root is the face of the package: it names the functions of `api`, for type checkers only. Every module imports the
@@ -74,7 +64,7 @@ ADDRESSES = {
     "psycopg": ("jobs/store/postgresql.py",),
     "publicsuffixlist": ("urls/suffixes.py",),
     "py4j": ("jobs/engine/spark.py",),
-    "pyarrow": ("corpus/formats/parquet.py", "batch/"),  # rows of batch jobs
+    "pyarrow": ("corpus/formats/parquet.py", "jobs/"),  # rows of batch jobs
     "py3langid": ("judge/language/tools.py",),
     "pycld2": ("judge/language/tools.py",),
     "pycurl": ("fetch/client/",),
@@ -97,7 +87,7 @@ ADDRESSES = {
     "url": ("urls/",),
     "uvloop": ("crawler/start.py",),
     "xxhash": ("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
-    "zstandard": ("archive/", "cluster/", "io/coding.py", "io/streams.py"),
+    "zstandard": ("archive/", "shards/", "io/coding.py", "io/streams.py"),
 }
 
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.
@@ -289,7 +279,7 @@ def test_there_is_no_import_cycle() -> None:
 
 GROUND = {
     "__init__.py": "",
-    "records/": "",
+    "records/__init__.py": "",
     "urls.py": "",
     "config.py": "",
     "fetch/__init__.py": "",
@@ -306,18 +296,18 @@ GROUND = {
         ("fetch/client.py", "import windrow.archive.writer"),
         ("fetch/client.py", "from .. import archive"),
         ("fetch/client.py", "from ..archive.writer import Writer"),
-        ("fetch/client.py", "def f():\n    from windrow import crawl"),
+        ("fetch/client.py", "def f():\n    from windrow import crawler"),
         ("fetch/client.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from windrow import refine"),
         ("fetch/__init__.py", "from .. import judge"),
-        ("frontier/seeds.py", "from windrow import frontier"),
+        ("io/storage.py", "from windrow import takedown"),
         ("urls/parts.py", "from windrow import config"),
-        ("records/", "from windrow.urls import parse"),
-        ("refine.py", "from windrow import crawl"),
-        ("crawler/loop.py", "from windrow import batch"),
-        ("batch/engine.py", "from windrow.crawl import loop"),
-        ("demo/web.py", "from windrow import cluster"),
+        ("records/task.py", "from windrow.urls import parse"),
+        ("refine.py", "from windrow import crawler"),
+        ("crawler/loop.py", "from windrow import jobs"),
+        ("jobs/engine.py", "from windrow.crawler import loop"),
+        ("demo/web.py", "from windrow import nodes"),
         ("serve/app.py", "from windrow import cli"),
-        ("__init__.py", "from windrow import data"),
+        ("__init__.py", "from windrow import records"),
         ("api/crawls.py", "from windrow.cli import terminal"),
         ("jobs/export/write.py", "from windrow import api"),
     ],
@@ -336,8 +326,8 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
         ),
         ("crawler/loop.py", "from windrow import archive, fetch, refine"),
         ("cli.py", "from windrow import __version__, crawl, demo"),
-        ("demo/web.py", "from windrow.crawl import loop"),
-        ("api/crawls.py", "from windrow.crawl import loop\nfrom windrow.jobs import export"),
+        ("demo/web.py", "from windrow.crawler import loop"),
+        ("api/crawls.py", "from windrow.crawler import loop\nfrom windrow.jobs import export"),
         ("__init__.py", "if TYPE_CHECKING:\n    from windrow.api import extract"),
     ],
 )
@@ -373,7 +363,7 @@ def test_a_library_away_from_its_address_is_found(path: str, source: str, count:
     ],
 )
 def test_a_module_or_call_that_turns_data_into_code_is_found(source: str) -> None:
-    assert len(unsafe({"records/": source})) == 1
+    assert len(unsafe({"records/task.py": source})) == 1
 
 
 def test_a_cycle_is_found_and_a_method_named_compile_is_allowed() -> None:

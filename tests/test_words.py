@@ -1,6 +1,6 @@
 """Check that no word of the private vocabulary comes back: docs/glossary.md and plain English, enforced.
 
-The check reads the documents, and of src the docstrings, comments, messages and help texts. Names of code in backticks
+The check reads the documents, and of src the messages and help texts; in docstrings and comments it only warns. Names of code in backticks
 are left out, except for old names of options and commands. The failure shows the replacement of each banned word.
 """
 
@@ -8,6 +8,7 @@ import ast
 import io
 import re
 import tokenize
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -92,6 +93,7 @@ class Text(NamedTuple):
     path: str  # below the root of the repository
     line: int
     text: str
+    internal: bool = False  # a comment or a docstring: only those who read the code see it
 
 
 def pages() -> Iterator[Text]:
@@ -130,11 +132,14 @@ def sources() -> Iterator[Text]:
 def prose(path: str, source: str) -> Iterator[Text]:
     """Yield docstrings, comments, and strings of more than one word: messages and help texts."""
     tables = set[int]()  # the strings of "a table of words".split()
+    docstrings = set[int]()
     for node in ast.walk(ast.parse(source, path)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+        if isinstance(node, ast.Expr):
+            docstrings.add(id(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
             tables.add(id(node.func.value))
         elif isinstance(node, ast.Constant) and is_text(node.value) and id(node) not in tables:
-            yield Text(path, node.lineno, str(node.value))
+            yield Text(path, node.lineno, str(node.value), id(node) in docstrings)
     yield from comments(path, source)
 
 
@@ -150,13 +155,13 @@ def comments(path: str, source: str) -> Iterator[Text]:
         if token.type != tokenize.COMMENT:
             continue
         if joined and token.start[0] != last + 1:
-            yield Text(path, start, " ".join(joined))
+            yield Text(path, start, " ".join(joined), internal=True)
             joined = []
         start = start if joined else token.start[0]
         last = token.start[0]
         joined.append(token.string.lstrip("# "))
     if joined:
-        yield Text(path, start, " ".join(joined))
+        yield Text(path, start, " ".join(joined), internal=True)
 
 
 def offences(text: Text) -> Iterator[str]:
@@ -177,9 +182,21 @@ def allowed(path: str, word: str) -> bool:
 
 @pytest.mark.parametrize("part", ["pages", "sources"])
 def test_no_word_of_the_private_vocabulary_is_used(part: str) -> None:
-    texts = pages() if part == "pages" else sources()
-    found = [offence for text in texts for offence in offences(text)]
-    assert not found, "\n" + "\n".join(found)
+    """A word that users can see fails; one in a comment or docstring is a warning in the summary of the run."""
+    failures = []
+    for text in pages() if part == "pages" else sources():
+        for offence in offences(text):
+            if text.internal:
+                warnings.warn(offence, stacklevel=1)
+            else:
+                failures.append(offence)
+    assert not failures, "\n" + "\n".join(failures)
+
+
+def test_a_word_in_a_comment_is_internal_and_one_in_a_message_is_not() -> None:
+    source = '"""The file is made anew."""\n# The file is made anew.\nraise ValueError("the file is made anew")\n'
+    texts = [text for text in prose("a.py", source) if list(offences(text))]
+    assert sorted(text.internal for text in texts) == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -249,6 +266,6 @@ def test_texts_of_a_page_are_its_paragraphs_and_cells_without_code() -> None:
 
 
 def test_an_allowed_word_is_allowed_only_in_its_place() -> None:
-    assert list(offences(Text("src/windrow/extract/a.py", 1, "a leaf of the tree"))) == []
-    assert list(offences(Text("src/windrow/extract/a.py", 1, "a leaf of the tree is made anew")))
+    assert list(offences(Text("src/windrow/extraction/a.py", 1, "a leaf of the tree"))) == []
+    assert list(offences(Text("src/windrow/extraction/a.py", 1, "a leaf of the tree is made anew")))
     assert list(offences(Text("src/windrow/crawl/a.py", 1, "a leaf of the tree")))

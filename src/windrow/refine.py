@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-import windrow.extraction as extract
-from windrow import dedup
+from windrow import dedup, extraction
 from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft
@@ -62,7 +61,7 @@ class Refiner:
         self._scope = scope.Scope(config.scope)
         self._requisites = config.extract.max_links if config.scope.requisites else 0  # of a page, at most
         self._known: dict[int, Link | str] = {}  # key -> the link as it is sent, or the rule that refuses it
-        self._extract = extract.extractor(config, self._known if self._hinting else None)
+        self._extract = extraction.extractor(config, self._known if self._hinting else None)
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""

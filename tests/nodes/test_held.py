@@ -8,12 +8,12 @@ from tests.redisserver import needs_redis, serve
 from windrow import orders
 from windrow.nodes import copies, forward
 from windrow.nodes.held import HeldShard, Holdings
-from windrow.nodes.process import fence
 from windrow.nodes.redis import job
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.order import ClusterOrder
 from windrow.nodes.redis.registry import JobSpec, Registry
 from windrow.nodes.redis.state import JobState
+from windrow.shards import fence
 
 pytestmark = needs_redis
 RECORD = job.make("news", 2, "digest", 1.0)

@@ -16,7 +16,7 @@ from windrow.cli.main import main
 from windrow.crawler import recover
 from windrow.crawler.commit import GroupCommit
 from windrow.log.writer import Log
-from windrow.nodes.process import fence
+from windrow.shards import fence
 
 
 def stop_at(owner: Any, name: str, count: int) -> None:

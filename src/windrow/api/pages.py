@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-import windrow.extraction as stage
-from windrow import config
+from windrow import config, extraction
 from windrow.api.settings import Settings, overrides
 from windrow.config import ConfigError
 from windrow.corpus.render import html, markdown, subject, tei
@@ -125,11 +124,11 @@ def extract(
 
 
 @functools.lru_cache(16)  # a model is loaded once
-def _extractor(name: str, language: str, links: bool, settings: tuple[str, ...]) -> stage.Extractor:
+def _extractor(name: str, language: str, links: bool, settings: tuple[str, ...]) -> extraction.Extractor:
     given = choice.overrides(language, "", "", "", settings)
     most = [] if links else ["extract.max_links=0"]
     options = config.make([*most, f"extract.extractor={choice.chosen(name, given)}", *given], Path())
-    return stage.extractor(options)
+    return extraction.extractor(options)
 
 
 @functools.cache

@@ -33,7 +33,7 @@ class Files(Protocol):
 
 
 class OtherShards(Protocol):
-    """The other shards of a crawl on many machines: `cluster.exchange` implements it, and the crawl is given it."""
+    """The other shards of a crawl on many machines: `shards.exchange` implements it, and the crawl is given it."""
 
     count: int  # of all shards
 

@@ -1,8 +1,8 @@
 """The driver: leases hosts from the frontier, starts visits, commits, and ends the crawl.
 
-One asyncio process. A visit (`crawler/visit.py`) is a coroutine at one host; the life of a page (`crawler/page.py`) starts
-within a visit and may outlast it. Everything that depends on the order of pages runs in the recorder, one page after
-another. Only syncing files runs beside the loop, in a thread.
+One asyncio process. A visit (`crawler/visit.py`) is a coroutine at one host; the life of a page (`crawler/page.py`)
+starts within a visit and may outlast it. Everything that depends on the order of pages runs in the recorder, one page
+after another. Only syncing files runs beside the loop, in a thread.
 """
 
 import asyncio

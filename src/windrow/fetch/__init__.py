@@ -13,9 +13,8 @@ that the operator named: one GET, no redirect followed. It keeps the answer byte
 size and time during the transfer; the part received until then is kept and marked. `cookies` reads the operator's
 cookies; those of servers are never kept.
 
-`client.stored` and `windrow.io.coding` turn the exchange into its archived form: the body without its content coding, the
-header rewritten to match (with `fetch.raw_bodies`, that form as well as the body as sent). No later stage but the
-archive sees the form on the wire, and reading a WARC gives the same Capture as the network
-did. A body that cannot be decoded is kept as it arrived, and one that would unpack to more than the limit is cut; both
-are marked.
+`client.stored` and `windrow.io.coding` turn the exchange into its archived form: the body without its content coding,
+the header rewritten to match (with `fetch.raw_bodies`, that form as well as the body as sent). No later stage but the
+archive sees the form on the wire, and reading a WARC gives the same Capture as the network did. A body that cannot be
+decoded is kept as it arrived, and one that would unpack to more than the limit is cut; both are marked.
 """

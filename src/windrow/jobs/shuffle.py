@@ -180,8 +180,8 @@ def write(path: Path, batches: Iterator[pyarrow.RecordBatch]) -> str:
 def _infos(rows: pyarrow.Table, inputs: "_Inputs") -> list[bytes]:
     """Return the warcinfo records of the captures.
 
-    The last one of a file says whether captures must be complete (see archive/reading/reader.py). So if some need not be, those
-    of our own files come first; and if such captures have none, ours are left out.
+    The last one of a file says whether captures must be complete (see archive/reading/reader.py). So if some need not
+    be, those of our own files come first; and if such captures have none, ours are left out.
     """
     pairs = rows.group_by(["source", "info"]).aggregate([]).sort_by([("source", "ascending"), ("info", "ascending")])
     found: dict[bytes, bool] = {}  # member -> whether it is ours

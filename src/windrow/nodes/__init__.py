@@ -1,10 +1,10 @@
 """One crawl on many machines: the exchange of links between its shards, and what shards must agree on.
 
-A shard is an ordinary crawl directory; registered domains are divided among the shards (`windrow.sharding`). A link to a
-domain of another shard is written into the sender's frame with the report of its page. After the commit it is published
-in a batch. The receiver admits it, and its next frame says how far it has come in the sender's log. So the sender's log
-is the outbox, the receiver's log holds the watermarks, and what carries the batches is the truth of nothing: it may
-lose, repeat, delay and reorder them, and may be emptied at any time.
+A shard is an ordinary crawl directory; registered domains are divided among the shards (`windrow.sharding`). A link to
+a domain of another shard is written into the sender's frame with the report of its page. After the commit it is
+published in a batch. The receiver admits it, and its next frame says how far it has come in the sender's log. So the
+sender's log is the outbox, the receiver's log holds the watermarks, and what carries the batches is the truth of
+nothing: it may lose, repeat, delay and reorder them, and may be emptied at any time.
 
 - `messages`: what shards say to each other, and its bytes
 - `inbound`, `outbound`: the protocol from the side of the receiver and of the sender, for one other shard each

@@ -16,12 +16,12 @@ from windrow.nodes.copies import LocalJob
 from windrow.nodes.directories import ShardRecord
 from windrow.nodes.events import Kind
 from windrow.nodes.process import child as process
-from windrow.nodes.process import fence
 from windrow.nodes.process.child import ShardProcess
 from windrow.nodes.redis.leases import ShardLeases
 from windrow.nodes.redis.order import ClusterOrder
 from windrow.nodes.redis.registry import Registry
 from windrow.nodes.roster import Key, Note
+from windrow.shards import fence
 from windrow.shards.transport import Unavailable
 
 YOUNG = 60.0  # seconds for which the node renews the lease too: on a busy machine a process takes long to start

@@ -14,7 +14,6 @@ from windrow.config import ConfigError
 from windrow.nodes import copies, limits
 from windrow.nodes.copies import LocalJob
 from windrow.nodes.events import Kind
-from windrow.nodes.process import fence
 from windrow.nodes.redis import job as records
 from windrow.nodes.redis import watched
 from windrow.nodes.redis.client import RedisClient
@@ -22,7 +21,7 @@ from windrow.nodes.redis.job import ClusterJob
 from windrow.nodes.redis.registry import Registry
 from windrow.nodes.redis.state import FORGET, JobState
 from windrow.nodes.redis.wire import RedisTransport
-from windrow.shards import end, pace
+from windrow.shards import end, fence, pace
 from windrow.shards.messages import Standing
 from windrow.shards.progress import NOBODY, JobProgress
 

@@ -1,4 +1,4 @@
-"""What came of a request: a capture or a failure, and where the archive keeps it."""
+"""The answer to a request, a capture or a failure, and where the archive keeps it."""
 
 import msgspec
 

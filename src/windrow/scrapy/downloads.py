@@ -11,7 +11,7 @@ from windrow.scrapy.exchanges import Exchanges
 
 
 class ScrapyDownloads:
-    """Implements `crawl.visit.Downloads`."""
+    """Implements `crawler.visit.Downloads`."""
 
     def __init__(self, options: Config, own: Downloads, exchanges: Exchanges, sender: life.Sender) -> None:
         self._own = own

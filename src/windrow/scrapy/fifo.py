@@ -1,6 +1,6 @@
 """Plain order, first in, first out, over Redis: several spiders in several processes share one job.
 
-Redis owns the queue and the set of what is known (`cluster.redis.fifo`). A spider takes a few requests ahead, works on
+Redis owns the queue and the set of what is known (`nodes.redis.fifo`). A spider takes a few requests ahead, works on
 them, and says with one call what it has finished, with the links that it found there, and what it still holds. The
 spider ends when nothing waits and no process of the job holds anything.
 """

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class OrderedBackend:
-    """The crawl behind a spider. Implements `backend.Backend` for Scrapy and `crawl.guest.Guest` for the crawl."""
+    """The crawl behind a spider. Implements `backend.Backend` for Scrapy and `crawler.guest.Guest` for the crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -12,7 +12,6 @@ from windrow import log
 from windrow.crawler import recover
 from windrow.crawler.neighbours import Addresses
 from windrow.frontier import Gate, Territory
-from windrow.nodes.process.tenure import Tenure
 from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Reason, Task
 from windrow.shards import messages, pace
 from windrow.shards.courier import Courier, LogReader
@@ -21,6 +20,7 @@ from windrow.shards.exchange import ShardExchange
 from windrow.shards.gate import AddressGate, AddressSlots
 from windrow.shards.messages import Standing
 from windrow.shards.progress import JobProgress
+from windrow.shards.tenure import Tenure
 from windrow.shards.transport import Transport
 
 BUSY = 0.5  # seconds between two calls while the shard has work; more with many shards, see `pace`
@@ -28,7 +28,7 @@ RESTING = (0.05, 0.5)  # the same while it has none: at first, and at most while
 
 
 class ShardNeighbours:
-    """Implements `crawl.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
+    """Implements `crawler.neighbours.Neighbours`. `directory` is the crawl directory of the shard.
 
     Only one process runs a shard: the lock of its directory and its tenure see to that. So a transport that knows a
     higher incarnation of this shard than ours remembers a directory that was lost, or a clock that was ahead, and we

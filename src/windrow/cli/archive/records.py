@@ -146,9 +146,9 @@ def _loaded(reference: str) -> Callable[[Any], Any]:
 
 
 def _extracted() -> Callable[[Any], Any]:
-    import windrow.extraction as extract
+    from windrow import extraction
 
-    read = extract.extractor(config.make(["extract.max_links=0"], Path.cwd()))
+    read = extraction.extractor(config.make(["extract.max_links=0"], Path.cwd()))
 
     def line(capture: Any) -> dict[str, Any]:
         page = read(capture)

@@ -2,7 +2,7 @@
 
 The child has a session of its own, so Ctrl-C reaches the crawl alone. It ends when the crawl has ended, however that
 was, and everything is stored. The address comes to it through a pipe: a password must not be in the list of processes.
-For a crawl with shards `cluster.storing` does the same.
+For a crawl with shards `nodes.process.storing` does the same.
 """
 
 import os

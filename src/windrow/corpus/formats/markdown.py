@@ -1,7 +1,8 @@
 """Markdown: one document after another, each with front matter in YAML, as language models and note programs read it.
 
-A document begins with the line "---", its facts and a second line "---". No text has such a line (corpus/render/markdown.py),
-so a file can be cut into its documents by these lines alone. The values are JSON strings, which are YAML too.
+A document begins with the line "---", its facts and a second line "---". No text has such a line
+(corpus/render/markdown.py), so a file can be cut into its documents by these lines alone. The values are JSON strings,
+which are YAML too.
 """
 
 from windrow.corpus.formats import markup

@@ -1,8 +1,8 @@
 """The network as the crawl sees it: holds failures until their cause is known, and says when we are offline.
 
 Each failed look-up and each failed request asks `counts`. The answer takes as long as it takes until another host
-answers or a round of checks is over, see `crawler/machine/outage.py`. A failure that does not count leaves no trace: nothing is
-logged, no attempt is used, and the task goes back to its queue. So a crash during an outage needs no repair.
+answers or a round of checks is over, see `crawler/machine/outage.py`. A failure that does not count leaves no trace:
+nothing is logged, no attempt is used, and the task goes back to its queue. So a crash during an outage needs no repair.
 
 A check needs no third party. It is a look-up of a host that has answered before, and a connection to it, without a
 request. Before anything has answered, the hosts that failed are checked. Loopback needs no network: a failure there

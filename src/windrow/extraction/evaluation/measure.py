@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 import msgspec
 
 import windrow
-import windrow.extraction as extract
+from windrow import extraction
 from windrow.config import Config, ConfigError
 from windrow.extraction import Extractor
 from windrow.extraction.evaluation import peers, score
@@ -29,7 +29,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 def tools(choice: Choice) -> list[Tool]:
     """Make the extractors, ours first."""
-    made = [own(name, extract.extractor(options)) for name, options in choice.extractors]
+    made = [own(name, extraction.extractor(options)) for name, options in choice.extractors]
     made += [peers.peer(name) for name in choice.peers]
     if not made:
         raise ConfigError("there is nothing to evaluate; name an extractor or a peer")

@@ -13,6 +13,6 @@ are independent of each other, and equal sources give equal bytes on every engin
 `links.rows` and `pages.rows` are functions of the engine too, from one archive file to the rows of these tables, for
 jobs that need them without files.
 
-Reading is linear in the bytes of a page (extraction/tags). Only the text that a crawl would keep needs the extractor and
-the judges; the time that these may spend on a page is limited as in the crawl's workers (limit.py).
+Reading is linear in the bytes of a page (extraction/tags). Only the text that a crawl would keep needs the extractor
+and the judges; the time that these may spend on a page is limited as in the crawl's workers (limit.py).
 """

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-import windrow.extraction as stage
-from windrow import config
+from windrow import config, extraction
 from windrow.config import ConfigError
 from windrow.extraction import Extractor
 from windrow.extraction.readers import sniff
@@ -90,4 +89,4 @@ def _is_html(file: PageFile) -> bool:
 
 @functools.cache
 def _extractor() -> Extractor:
-    return stage.extractor(config.make(["extract.max_links=0"], Path()))
+    return extraction.extractor(config.make(["extract.max_links=0"], Path()))

@@ -16,8 +16,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 import windrow
-import windrow.extraction as extract
-from windrow import archive, config, files, sharding, takedown, urls
+from windrow import archive, config, extraction, files, sharding, takedown, urls
 from windrow.archive import ArchiveError, WarcRecord, cdxj
 from windrow.config import ConfigError
 from windrow.extraction import Extractor
@@ -232,7 +231,7 @@ def _reader(options: PublishOptions) -> Extractor:
     chosen = config.load(options.directory / "crawl.toml")
     wanted = options.text and chosen.extract.extractor != "none"
     name = chosen.extract.extractor if wanted else config.ExtractOptions().extractor if options.text else "none"
-    return extract.extractor(config.load(options.directory / "crawl.toml", [f"extract.extractor={name}", _NO_LINKS]))
+    return extraction.extractor(config.load(options.directory / "crawl.toml", [f"extract.extractor={name}", _NO_LINKS]))
 
 
 def _facts(options: PublishOptions, first: Mapping[str, str]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The process of one shard: its start, its lease and fence, and what runs beside it."""
+"""The process of one shard: its start, its lease and fence, and what runs next to it."""

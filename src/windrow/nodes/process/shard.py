@@ -13,7 +13,6 @@ import msgspec
 from windrow.config import Config, ConfigError
 from windrow.nodes import directories
 from windrow.nodes.directories import ShardRecord
-from windrow.nodes.process.tenure import Tenure
 from windrow.nodes.redis import job
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.job import ClusterJob
@@ -21,6 +20,7 @@ from windrow.nodes.redis.leases import ShardLeases
 from windrow.nodes.redis.slots import Slots
 from windrow.nodes.redis.wire import RedisTransport
 from windrow.shards.neighbours import ShardNeighbours
+from windrow.shards.tenure import Tenure
 from windrow.shards.transport import Unavailable
 
 

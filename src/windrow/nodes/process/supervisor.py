@@ -28,10 +28,11 @@ from windrow.nodes.process import child
 from windrow.nodes.process.child import ShardProcess
 from windrow.nodes.process.forked import Fork
 from windrow.nodes.redis.client import RedisClient
-from windrow.nodes.redis.leases import RENEWAL, SECONDS
+from windrow.nodes.redis.leases import SECONDS
 from windrow.nodes.redis.runlease import RunLease
 from windrow.nodes.redis.wire import RedisTransport
 from windrow.shards.messages import Standing
+from windrow.shards.tenure import RENEWAL
 from windrow.shards.transport import Unavailable
 
 DEATHS = 10  # of one shard, one after another without progress, after which the crawl is stopped

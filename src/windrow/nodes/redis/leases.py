@@ -1,9 +1,9 @@
 """Leases of whole shards: which node runs which shard.
 
 A lease expires if it is not renewed, so that another node takes over from one that died. Its fencing number rises with
-each process of a shard. The node takes a lease; the process of the shard renews it (`cluster.tenure`) and sends nothing
-without it. A lease alone does not keep two processes apart on a disk that they share: the lock of the crawl directory,
-its fence (`cluster.fence`) and the incarnations do.
+each process of a shard. The node takes a lease; the process of the shard renews it (`windrow.shards.tenure`) and sends
+nothing without it. A lease alone does not keep two processes apart on a disk that they share: the lock of the crawl
+directory, its fence (`windrow.shards.fence`) and the incarnations do.
 """
 
 import secrets
@@ -16,7 +16,6 @@ from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.keys import Keys
 
 SECONDS = 10.0  # of a lease
-RENEWAL = 2.5  # seconds from one renewal to the next
 MARGIN = 2.0  # seconds before the end of a lease from which on its holder does not rely on it
 
 
@@ -103,6 +102,9 @@ class ShardLeases:
         (found,) = await self._client.run(("HMGET", self._keys["fences"], *shards))
         numbers = zip(shards, self._client.checked(found), strict=True)
         return {shard: int(number) if number is not None and number.isdigit() else 0 for shard, number in numbers}
+
+    def fence(self, shard: int) -> int:
+        return self.held[shard].fence
 
     def holds(self, shard: int) -> bool:
         """Return whether this process may rely on its lease. Ask before every request to a host."""

@@ -13,7 +13,7 @@ class JobState(msgspec.Struct, frozen=True):
 
     wanted: str  # "run", "pause" or "stop"; "forget": end its shards, and never put it back
     version: int  # milliseconds of Redis's clock at which this began to hold, or more
-    limits: dict[str, int | float] = {}  # by name, as in `cluster.limits`: all shards together end at the first of them
+    limits: dict[str, int | float] = {}  # by name, as in `nodes.limits`: all shards together end at the first of them
     limit: str = ""  # the one that was reached, so that a node has stopped the job
     ran: int = 0  # milliseconds before this version in which the job was not stopped
 

@@ -4,8 +4,9 @@ A file passes through three steps. `condense` reduces it to the group that appli
 frontier stores that text. `parse` turns the text into a `Ruleset`, which answers for any number of paths. `learn`
 decides what an answer to a request for /robots.txt, or a missing answer, means for the origin.
 
-The module `parse` reads text, `match` finds the rule that decides, `policy` interprets answers; `windrow.urls.patterns` matches
-single patterns. No part backtracks: the time grows linearly with the size of the input, however hostile its author.
+The module `parse` reads text, `match` finds the rule that decides, `policy` interprets answers; `windrow.urls.patterns`
+matches single patterns. No part backtracks: the time grows linearly with the size of the input, however hostile its
+author.
 """
 
 from windrow.origin.robots.match import Location, Ruleset

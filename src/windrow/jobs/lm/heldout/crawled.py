@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-import windrow.extraction as extract
-from windrow import log, takedown
+from windrow import extraction, log, takedown
 from windrow.config import Config, ConfigError
 from windrow.dedup import ngrams
 from windrow.jobs.inputs import committed
@@ -29,7 +28,7 @@ def read(directory: Path, options: Config) -> Iterator[CrawledText]:
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
     if options.extract.extractor == "none":
         raise ConfigError(f'{directory} extracts no text: extract.extractor is "none"; evaluate a crawl with text')
-    extractor = extract.extractor(options)
+    extractor = extraction.extractor(options)
     listed, purged = takedown.of(directory), log.purged(directory / "log")
     for frame in committed.frames(directory / "log"):
         for report in [entry.report for entry in frame.entries]:

@@ -20,12 +20,12 @@ from windrow import config, log
 from windrow.archive import names
 from windrow.nodes import directories
 from windrow.nodes.directories import ShardRecord
-from windrow.nodes.process import fence
 from windrow.nodes.process.child import REFUSED, TAKEN
-from windrow.nodes.process.fence import Fence, ShardTaken
 from windrow.nodes.redis import job
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.leases import ShardLeases
+from windrow.shards import fence
+from windrow.shards.fence import Fence, ShardTaken
 
 OPTIONS = ("fetch.delay=0.01", "fetch.ip_delay=0", "crawl.commit_pages=4", *truth.TEXT)
 

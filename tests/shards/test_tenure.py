@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.redisserver import Server, needs_redis, serve
-from windrow.nodes.process import fence
-from windrow.nodes.process.fence import ShardTaken
-from windrow.nodes.process.tenure import Tenure
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.leases import MARGIN, SECONDS, ShardLeases
+from windrow.shards import fence
+from windrow.shards.fence import ShardTaken
+from windrow.shards.tenure import Tenure
 from windrow.shards.transport import Unavailable
 
 pytestmark = needs_redis

@@ -7,27 +7,37 @@ another process has the shard, this one ends without a commit.
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from windrow.nodes.process import fence
-from windrow.nodes.process.fence import Fence, ShardTaken
-from windrow.nodes.redis.leases import RENEWAL, ShardLeases
+from windrow.shards import fence
+from windrow.shards.fence import Fence, ShardTaken
 from windrow.shards.transport import Unavailable
 
+RENEWAL = 2.5  # seconds from one renewal to the next
 AGAIN = 0.5  # seconds after which a renewal that failed is tried again
 LOOK = 0.1  # seconds between two looks of a commit that waits for the lease
+
+
+class Leases(Protocol):
+    """The leases of shards, as far as the process of a shard needs them. `windrow.nodes.redis` keeps them."""
+
+    def fence(self, shard: int) -> int: ...
+    def holds(self, shard: int) -> bool: ...
+    async def renew(self) -> Sequence[int]: ...  # the shards whose lease another has; or Unavailable
+    async def give(self, shards: Sequence[int]) -> None: ...
 
 
 class Tenure:
     """The right of one process to run one shard. `leases` has adopted the lease of the shard."""
 
-    def __init__(self, leases: ShardLeases, shard: int, directory: Path, holder: str) -> None:
+    def __init__(self, leases: Leases, shard: int, directory: Path, holder: str) -> None:
         self._leases = leases
         self._shard = shard
         self._directory = directory
         self._holder = holder
-        self._number = leases.held[shard].fence
+        self._number = leases.fence(shard)
         self._claimed = False
         self._taken: ShardTaken | None = None
         self._leaving = False
