@@ -1,4 +1,5 @@
-"""Check the size and the names of what is in src: short modules, one class per name in a package, long records built with keywords.
+"""Check the size and the names of what is in src: short modules, one class per name in a package, long records with
+keywords.
 
 Ruff checks the complexity of functions (C901, at most 12) and the length of lines; see pyproject.toml.
 """

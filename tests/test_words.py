@@ -1,7 +1,8 @@
 """Check that no word of the private vocabulary comes back: docs/glossary.md and plain English, enforced.
 
-The check reads the documents, and of src the messages and help texts; in docstrings and comments it only warns. Names of code in backticks
-are left out, except for old names of options and commands. The failure shows the replacement of each banned word.
+The check reads the documents, and of src the messages and help texts; in docstrings and comments it only warns. Names
+of code in backticks are left out, except for old names of options and commands. The failure shows the replacement of
+each banned word.
 """
 
 import ast
