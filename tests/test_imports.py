@@ -4,6 +4,7 @@ import ast
 import functools
 import graphlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,6 +94,21 @@ ADDRESSES = {
 # Modules and calls that turn data into code: a poisoned queue, cache or page must not run.
 UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml")
 UNSAFE_CALLS = ("eval", "exec", "compile", "__import__")
+
+# Folders that pages name and that are not of the source: those of a crawl directory, and of a build.
+ELSEWHERE = (
+    "build/",
+    "corpus/",
+    "diagnostics/",
+    "log/",
+    "orders/",
+    "report/",
+    "robotstxt/",
+    "seen/",
+    "state/",
+    "torn/",
+    "warc/",
+)
 
 Tree = dict[str, str]  # path below src/windrow -> source
 
@@ -236,6 +252,23 @@ def test_imports_go_down_the_rows() -> None:
 def test_every_part_has_a_row() -> None:
     parts = {part(path_module(path)) for path in own_tree()} - {""}
     assert parts - set(ROW) == set()
+
+
+def test_the_documentation_has_these_rows() -> None:
+    text = (SOURCE.parents[1] / "docs/architecture.md").read_text("utf-8")
+    blocks = [[tuple(line.split()) for line in block.splitlines() if line] for block in text.split("```")]
+    assert [list(row) for row in ROWS] in [[list(row) for row in block] for block in blocks]
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_module_that_a_page_names_exists(page: str) -> None:
+    root = SOURCE.parents[1]
+    text = (root / page).read_text("utf-8")
+    names = set(re.findall(r"`(?:src/windrow/)?((?:tests/|tools/|docs/|benchmarks/)?[a-z0-9_/]+(?:\.py|/))`", text))
+    directories = {name for name in names if name in CRAWL_DIRECTORY}
+    assert [
+        name for name in sorted(names - directories) if not any((top / name).exists() for top in (SOURCE, root))
+    ] == []
 
 
 def test_every_outside_library_is_imported_only_at_its_address() -> None:

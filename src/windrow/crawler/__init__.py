@@ -8,9 +8,10 @@ frame per second. `inflight` is the limit on what is requested and not committed
 are the processes that parse.
 
 `recover` brings a directory to its last commit before a crawl continues. `takedown` follows the takedown list while
-the crawl runs, and `purge` removes what is on it from the files. `control` carries out the orders of the operator,
-which `give` writes. `network` holds failures until `outage` has decided whether our own network is gone. `status`,
-`story` and `listing` answer questions from the log; `display`, `progress` and `notes` show a running crawl.
+the crawl runs, and `purge` removes what is on it from the files. In `orders`, `take` carries out the orders of the
+operator, which `give` writes. `machine` watches disk, network and clock: `network` holds failures until `outage` has
+decided whether our own network is gone. `display` shows a running crawl; `windrow.inspect` answers questions from the
+log of any crawl.
 
 The driver owns the order of things. Frontier, archive and corpus own their files; nothing here writes to them except
 through their verbs.

@@ -6,14 +6,17 @@ decode the body as a browser would, builds the tree once, and takes everything f
 canonical URLs (`links`), on request with what the page says of their targets (`anchors`), the author's directives to
 robots in the page or the header, the language, what the page says of itself, and the shape, by which the pages of an
 endless calendar are recognised. What a page says of itself is found by `metadata` in `linked` data, meta elements and
-`marked` elements; `title`, `byline` and `dates` know how titles, names and days are written. From the same tree, or
+marked elements; `title`, `byline` and `dates` know how titles, names and days are written. From the same tree, or
 the same source, an extractor then makes the paragraphs:
 
-    walk        one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
-    blocks      the extractor `blocks`: a learned classifier of blocks
-    justext     the extractor `paragraphs`: jusText's rules
-    lines       the extractor `lines`: DGWC's classifier of source lines
-    evaluation  gold texts and scores; not part of a crawl
+    readers       from bytes to a tree or a text: encodings, media types, `html`
+    page          all that a page says besides its text
+    walk          one pass over the tree that gives the blocks of a page; `blocks` and `justext` start from it
+    main/blocks   the extractor `blocks`: a learned classifier of blocks
+    main/justext  the extractor `paragraphs`: jusText's rules
+    main/lines    the extractor `lines`: DGWC's classifier of source lines
+    tags          the tokens of a page's source, for WAT files and tables
+    evaluation    gold texts and scores; not part of a crawl
 
 The functions here are pure and hold nothing but models. Their input is hostile, so they run in worker processes
 (crawler/workers) that may be killed at any instant: a function here must take linear time, but needs no limit of its
