@@ -96,19 +96,7 @@ UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "
 UNSAFE_CALLS = ("eval", "exec", "compile", "__import__")
 
 # Folders that pages name and that are not of the source: those of a crawl directory, and of a build.
-ELSEWHERE = (
-    "build/",
-    "corpus/",
-    "diagnostics/",
-    "log/",
-    "orders/",
-    "report/",
-    "robotstxt/",
-    "seen/",
-    "state/",
-    "torn/",
-    "warc/",
-)
+ELSEWHERE = tuple("build/ corpus/ diagnostics/ log/ orders/ report/ robotstxt/ seen/ state/ torn/ warc/".split())
 
 Tree = dict[str, str]  # path below src/windrow -> source
 
@@ -265,10 +253,8 @@ def test_every_module_that_a_page_names_exists(page: str) -> None:
     root = SOURCE.parents[1]
     text = (root / page).read_text("utf-8")
     names = set(re.findall(r"`(?:src/windrow/)?((?:tests/|tools/|docs/|benchmarks/)?[a-z0-9_/]+(?:\.py|/))`", text))
-    directories = {name for name in names if name in CRAWL_DIRECTORY}
-    assert [
-        name for name in sorted(names - directories) if not any((top / name).exists() for top in (SOURCE, root))
-    ] == []
+    known = (*ELSEWHERE, *(path for path in names if (SOURCE / path).exists() or (root / path).exists()))
+    assert names.difference(known) == set()
 
 
 def test_every_outside_library_is_imported_only_at_its_address() -> None:
