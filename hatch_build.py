@@ -26,7 +26,6 @@ SOURCES = (
     Path("src/windrow/extraction/main/blocks/_blocks.c"),
     Path("src/windrow/extraction/tags/_tags.c"),
     Path("src/windrow/archive/_records.c"),
-    Path("src/windrow/archive/reading/_skim.c"),
     Path("src/windrow/dedup/_ngrams.c"),
     Path("src/windrow/judge/_shape.c"),
     Path("src/windrow/frontier/policy/_features.c"),

@@ -12,7 +12,6 @@ KERNELS = {  # name -> module
     "blocks": "windrow.extraction.main.blocks._blocks",
     "tags": "windrow.extraction.tags._tags",
     "records": "windrow.archive._records",
-    "skim": "windrow.archive.reading._skim",
     "ngrams": "windrow.dedup._ngrams",
     "shape": "windrow.judge._shape",
     "features": "windrow.frontier.policy._features",

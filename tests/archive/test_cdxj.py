@@ -168,18 +168,17 @@ def test_a_record_that_shares_its_member_is_named(tmp_path: Path) -> None:
         common(path)
 
 
-def test_a_flipped_bit_in_a_body_is_found_only_when_everything_is_checked(tmp_path: Path) -> None:
+def test_a_flipped_bit_in_a_body_is_damage(tmp_path: Path) -> None:
     places = write(tmp_path, [capture("http://a.example/", bytes(range(256)) * 400)])
     path = tmp_path / places[0].file
     data = bytearray(path.read_bytes())
     data[places[0].offset + places[0].length // 2] ^= 64
     path.write_bytes(data)
-    assert len(common(path)) == 1
     with pytest.raises(ArchiveError, match=f"byte {places[0].offset}"):
-        common(path, check=True)
+        common(path)
 
 
-def test_checked_lines_equal_those_of_heads(tmp_path: Path) -> None:
+def test_checked_lines_equal_those_that_are_not(tmp_path: Path) -> None:
     places = write(tmp_path, [capture("http://a.example/", b"x" * 9000), capture("http://b.example/", b"")])
     assert common(tmp_path / places[0].file, check=True) == common(tmp_path / places[0].file)
 

@@ -250,11 +250,11 @@ def test_init_takes_a_language_that_a_tool_or_a_model_knows(tmp_path: Path) -> N
 def test_the_version_names_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "missing", lambda: [])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    named = "walk, structure, anchors, blocks, tags, records, skim, ngrams, shape, features, query"
+    named = "walk, structure, anchors, blocks, tags, records, ngrams, shape, features, query"
     assert shown == f"windrow {windrow.__version__} (kernels: {named})\n"
     monkeypatch.setattr(kernels, "missing", lambda: ["walk", "ngrams"])
     shown = CliRunner().invoke(cli.app, ["--version"]).output
-    left = "structure, anchors, blocks, tags, records, skim, shape, features, query"
+    left = "structure, anchors, blocks, tags, records, shape, features, query"
     assert shown.endswith(f"(kernels: {left}; kernels that are not built: walk, ngrams)\n")
     monkeypatch.setattr(kernels, "missing", lambda: [*kernels.KERNELS])
     shown = CliRunner().invoke(cli.app, ["--version"]).output

@@ -25,9 +25,9 @@ A file becomes records in four steps: `unpack` gives the bytes of its members, `
 `warc` and `arc` make one record of them, `scan` and `repair` all. `heads` holds what is done for every record, in C
 where there is a compiler. `purge` makes tombstones: records that take the place of purged ones, byte for byte as long.
 
-`members` builds records, `unpack` decompresses them, and `skim` reads heads without bodies, for indexes: only these
-modules import isal and zstandard. `answers` makes of heads what an index says of a response, and `cdxj` writes its
-line. `fields` holds what both directions share.
+`members` builds records and `unpack` decompresses them: only these modules import isal and zstandard. `answers` joins
+each response with its metadata record, and `cdxj` writes its line in an index. `fields` holds what both directions
+share.
 """
 
 from windrow.archive.bodies import decoded

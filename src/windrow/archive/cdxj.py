@@ -5,6 +5,7 @@ files are one index. `line` writes the JSON of a WACZ file, as cdxj-indexer does
 what the metadata record after a response adds.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,9 +14,10 @@ import msgspec
 
 from windrow import urls
 from windrow.archive import fields
+from windrow.archive.members import base32
+from windrow.archive.reading import sniff
 from windrow.archive.reading.answers import CHARSET, LANGUAGES, Answer, Answers
 from windrow.archive.reading.repair import Report
-from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import WarcRecord
 from windrow.io.storage import AnyPath
 
@@ -65,26 +67,27 @@ class CdxLines:
     def read(self, refuses: Refuses | None = None) -> Iterator[bytes]:
         """Yield the lines, without those of URLs that are refused."""
         for answer in self._answers.read():
-            about = answer.about
-            if about[0] == "revisit" or "/http" in about[5].lower():
-                key = urls.sort_key(about[1])
-                if not key or (refuses is not None and refuses(about[1])):
+            record = answer.record
+            if _is_http(record):
+                key = urls.sort_key(record.target)
+                if not key or (refuses is not None and refuses(record.target)):
                     continue
-                if not answer.length:
-                    self._answers.shared(answer)
-                    continue
-                try:
-                    line = self._line(key, answer)
-                except ArchiveError as error:
-                    self._answers.broken(answer, error)
+                if record.length:
+                    yield self._line(key, answer)
                 else:
-                    yield line
+                    self._answers.shared(answer)
 
     def _line(self, key: str, answer: Answer) -> bytes:
-        kind, target, date, _, _, _, identified, digest, truncated, status, media, location = answer.about
-        media = REVISIT if kind == "revisit" else media or "unk"
-        identified = identified or self._answers.identified(answer)
-        digest = (digest or self._answers.digest(answer)).removeprefix("sha1:")
+        record, target = answer.record, answer.record.target
+        head, payload = fields.split(record.block, {})
+        status, location = fields.status(head), fields.location(head)
+        media = REVISIT if record.type == "revisit" else fields.media_type(head) or "unk"
+        identified, digest = record.header("WARC-Identified-Payload-Type"), record.header("WARC-Payload-Digest")
+        if record.type == "response" and not identified and not fields.encoded(head):
+            identified = sniff.identify(head, payload)
+        if record.type == "response" and not digest:
+            digest = base32(hashlib.sha1(fields.split(self._answers.block(answer), {})[1]).digest()).decode()
+        digest, truncated = digest.removeprefix("sha1:"), record.header("WARC-Truncated")
         charset, codes = _noted(answer.notes) if answer.notes else ("", "")
         redirect = _redirect(target, status, location) if location is not None else ""
         values = (target, media, identified, digest, charset, codes, truncated, redirect)
@@ -100,8 +103,8 @@ class CdxLines:
             more = f'{more}, "truncated": "{truncated}"'
         if redirect:
             more = f'{more}, "redirect": "{redirect}"'
-        place = f'"length": "{answer.length}", "offset": "{answer.offset}", "filename": "{self._file}"'
-        return (f'{key} {_moment(date)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n').encode()
+        place = f'"length": "{record.length}", "offset": "{record.offset}", "filename": "{self._file}"'
+        return (f'{key} {moment(record)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n').encode()
 
 
 def mime(record: WarcRecord) -> str:
@@ -113,10 +116,7 @@ def mime(record: WarcRecord) -> str:
 
 def moment(record: WarcRecord) -> str:
     """Return the time of the record with 14 digits."""
-    return _moment(record.header("WARC-Date"))
-
-
-def _moment(date: str) -> str:
+    date = record.header("WARC-Date")
     digits = f"{date[:4]}{date[5:7]}{date[8:10]}{date[11:13]}{date[14:16]}{date[17:19]}"  # 2026-11-15T10:44:21.123Z
     if len(digits) == 14 and digits.isdigit() and digits.isascii():
         return digits

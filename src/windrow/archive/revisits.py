@@ -13,10 +13,8 @@ from typing import Self
 import msgspec
 
 from windrow import urls
-from windrow.archive.reading import skim
 from windrow.archive.reading.repair import Damage
 from windrow.archive.reading.scan import records
-from windrow.archive.reading.unpack import ArchiveError
 from windrow.archive.record import WarcRecord
 from windrow.config import ConfigError
 from windrow.io import storage
@@ -76,16 +74,9 @@ class Originals:
 
 
 def asked(path: AnyPath) -> list[int]:
-    """Return the keys of the records to which the revisits of a file point; of other records only heads are read."""
-    found: list[int] = []
-    with contextlib.suppress(OSError, ConfigError):
-        try:
-            for record in skim.read(path, {b"revisit": ()}):
-                found += _asked(record)
-        except ArchiveError:
-            for record in _records(path):  # more of them may be behind the damage
-                found += _asked(record) if record.type == "revisit" else []
-    return list(dict.fromkeys(found))
+    """Return the keys of the records to which the revisits of a file point."""
+    revisits = (record for record in _records(path) if record.type == "revisit")
+    return list(dict.fromkeys(key for record in revisits for key in _asked(record)))
 
 
 def offered(path: AnyPath, keys: Container[int]) -> list[tuple[int, int]]:

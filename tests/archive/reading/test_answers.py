@@ -1,103 +1,110 @@
-"""What an index says of a record: the kernel says it as its reference does, also behind damage."""
+"""Responses with their metadata, from files of every kind, also behind damage."""
 
 import gzip
+import random
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.archive.captures import capture, files, write
+from tests.archive.captures import any_capture, capture, files, write
 from tests.jobs import warcs
-from windrow import archive
-from windrow.archive import ArchiveError, Damage, WarcRecord
-from windrow.archive.reading import answers, heads
+from windrow.archive import ArchiveError, Damage, records
+from windrow.archive.reading import repair
 from windrow.archive.reading.answers import Answers
+from windrow.records import Capture
 
-WARC = (
-    b"WARC-Target-URI: http://a.example/",
-    b"WARC-Target-URI: <http://a.example/>",
-    b"WARC-Target-URI: http://a.example/\xc3\xa9\xff/",
-    b"WARC-Target-URI: http://a.example/\xc3\xa9",
-    b"warc-target-uri: http://b.example/",
-    b"WARC-Date: 2026-11-15T10:44:21Z",
-    b"WARC-Record-ID: <urn:uuid:1>",
-    b"WARC-Concurrent-To: <urn:uuid:2>",
-    b"WARC-Concurrent-To: <urn:uuid:3>",
-    b"Content-Type: application/http; msgtype=response",
-    b"WARC-Identified-Payload-Type: text/html",
-    b"WARC-Payload-Digest: sha1:ABC",
-    b"WARC-Truncated: length",
-    b"WARC-Truncated:length",
-    b"X: y ",
-    b"X-Folded: a\r\n b",
-    b"no field",
-)
-HTTP = (
-    b"Content-Type: Text/HTML; charset=x",
-    b"content-type:text/plain,text/html",
-    b"Content-Type: ;x",
-    b"Content-Type: text/\xe9",
-    b"Content-Type: a\x01b",
-    b"Content-Type: a\x0bb",
-    b"Content-Type : a/b",
-    b"Content-Type",
-    b"Location: /x",
-    b"LOCATION: \xe9 ",
-    b"Location:",
-    b"X: \r y",
-)
-STATUSES = (b"HTTP/1.1 200 OK", b"HTTP/1.1  301", b"HTTP/2 404 ", b"HTTP/1.1 2000", b"HTTP/1.1", b"", b"HTTP/1.1 20x")
-_ends = st.sampled_from([b"\r\n"] * 6 + [b"\n"])
+RECORD = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
 
 
-@st.composite
-def _records(draw: st.DrawFn) -> tuple[bytes, int]:
-    """Return the bytes of a record, and where its block begins."""
-    lines = [b"WARC/1.1", b"WARC-Type: " + draw(st.sampled_from([b"response", b"Revisit", b"metadata"]))]
-    lines += draw(st.lists(st.sampled_from(WARC), max_size=6))
-    lines.append(b"Content-Length: 99")
-    header = b"".join(line + b"\r\n" for line in lines) + b"\r\n"
-    http = [draw(st.sampled_from(STATUSES)), *draw(st.lists(st.sampled_from(HTTP), max_size=4))]
-    block = b"".join(line + draw(_ends) for line in http) + draw(st.sampled_from([b"\r\n", b"\n", b""]))
-    return header + block + draw(st.sampled_from([b"", b"body\r\n\r\nLocation: /not\r\n\r\n"])), len(header)
+@given(st.lists(any_capture, min_size=1, max_size=4))
+def test_each_response_is_an_answer_with_its_metadata(
+    tmp_path_factory: pytest.TempPathFactory, made: list[Capture]
+) -> None:
+    directory = tmp_path_factory.mktemp("crawl")
+    write(directory, made)
+    for path in files(directory):
+        written = list(records(path))
+        answers = list(Answers(path).read())
+        assert [answer.record for answer in answers] == [one for one in written if one.type in ("response", "revisit")]
+        assert [answer.notes for answer in answers] == [one.block for one in written if one.type == "metadata"]
 
 
-def reference(data: bytes) -> answers.About | None:
-    usual = heads.reference_head(data, 0)
-    if usual is None:
-        return None
-    start, size, version, headers = usual
-    record = WarcRecord(offset=0, length=1, version=version, headers=headers, block=data[start:], size=size)
-    return answers.reference_describe(record)
+@pytest.mark.parametrize("packing", ["", "gzip", "zstd"])
+def test_files_of_other_programs_are_read_in_any_packing(tmp_path: Path, packing: str) -> None:
+    made = [warcs.record(f"http://a.example/{number}", b"<p>x</p>" * number) for number in (1, 10, 5000)]
+    path = warcs.write(tmp_path / "a.warc", made, packing)
+    assert [answer.record for answer in Answers(path).read()] == list(records(path))
 
 
-@given(_records())
-@example((b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 9\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", 52))
-def test_the_kernel_equals_its_reference(made: tuple[bytes, int]) -> None:
-    data, start = made
-    found, expected = answers.describe(data, start), reference(data)
-    assert found is None or expected is None or found == expected
-
-
-@given(st.binary(max_size=60), st.integers(-2, 70))
-def test_the_kernel_survives_any_bytes(data: bytes, start: int) -> None:
-    assert answers.describe(b"WARC/1.1\r\n" + data, start) is None or data
-
-
-def test_a_usual_record_is_described(tmp_path: Path) -> None:
-    write(tmp_path, [capture("http://a.example/x", b"<html>" * 900)])
+def test_only_the_committed_part_is_read(tmp_path: Path) -> None:
+    write(tmp_path, [capture("http://a.example/"), capture("http://b.example/")])
     path = files(tmp_path)[0]
-    [answer] = Answers(path).read()
-    [record] = [one for one in archive.records(path) if one.type == "response"]
-    assert answer.about == answers.reference_describe(record)
-    assert answer.about[1] == "http://a.example/x" and answer.about[9:] == (200, "text/html", None)
-    assert isinstance(answer.source, tuple)
+    end = next(one for one in records(path) if one.type == "metadata")
+    with path.open("ab") as file:
+        file.write(b"\x1f\x8b\x08 half a record")
+    assert [answer.record.target for answer in Answers(path, end.offset + end.length).read()] == ["http://a.example/"]
+
+
+def test_an_empty_file_has_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"")
+    assert list(Answers(path).read()) == []
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_a_torn_file_gives_what_is_whole_and_then_the_place_of_the_damage(tmp_path: Path, cut: int) -> None:
+    """What is cut has no length: nothing can be opened by its place."""
+    made = [gzip.compress(warcs.record(f"http://{name}.example/", b"x" * 3000)) for name in "ab"]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(made)[:-cut])
+    damages: list[Damage] = []
+    whole = [answer.record.target for answer in Answers(path, report=damages.append).read() if answer.record.length]
+    assert (whole, [damage.start for damage in damages]) == (["http://a.example/"], [len(made[0])])
+    with pytest.raises(ArchiveError, match=f"byte {len(made[0])}"):
+        list(Answers(path).read())
+
+
+@pytest.mark.parametrize("size", [5, 60_000])
+def test_a_flipped_bit_is_damage_wherever_it_is(tmp_path: Path, size: int) -> None:
+    """In the checksum of a member, or in its body."""
+    made = gzip.compress(warcs.record("http://a.example/", random.Random(1).randbytes(size)), 1, mtime=0)
+    path = tmp_path / "a.warc.gz"
+    for at in (-8, -len(made) // 3):
+        broken = bytearray(made)
+        broken[at] ^= 1
+        path.write_bytes(made + broken + made)
+        found, damages = read(path)
+        assert len(found) == 2
+        assert [(damage.start, damage.end) for damage in damages] == [(len(made), 2 * len(made))]
+
+
+def test_garbage_between_two_records_of_the_same_length_is_damage(tmp_path: Path) -> None:
+    """The end of the second one has the length of the first."""
+    parts = [gzip.compress(RECORD % (3000, letter * 3000)) for letter in (b"a", b"b")]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(parts[0] + b"garbage" + parts[1])
+    found, damages = read(path)
+    assert len(found) == 2
+    assert [(damage.start, damage.end) for damage in damages] == [(len(parts[0]), len(parts[0]) + 7)]
+    path.write_bytes(parts[0][:-9] + parts[1])
+    found, damages = read(path)
+    assert (len(found), [damage.start for damage in damages]) == (1, [0])
+
+
+def test_a_block_that_was_cut_is_read_in_full_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repair, "MAX_BLOCK", 1 << 19)
+    path = warcs.write(tmp_path / "a.warc.gz", [warcs.record("http://a.example/", b"hello" * 200_000)] * 2)
+    reading = Answers(path, report=lambda damage: None)
+    answers = list(reading.read())
+    assert [len(answer.record.block) for answer in answers] == [1 << 19] * 2
+    assert [reading.block(answer) for answer in answers] == [record.block for record in records(path)]
 
 
 def read(path: Path, check: bool = False) -> tuple[list[str], list[Damage]]:
     damages: list[Damage] = []
-    return [answer.about[1] for answer in Answers(path, check=check, report=damages.append).read()], damages
+    return [answer.record.target for answer in Answers(path, check=check, report=damages.append).read()], damages
 
 
 @pytest.mark.parametrize("check", [False, True])
@@ -133,7 +140,7 @@ def test_records_that_share_a_member_are_named_once(tmp_path: Path) -> None:
     damages: list[Damage] = []
     reading = Answers(path, report=damages.append)
     for answer in reading.read():
-        if not answer.length:
+        if not answer.record.length:
             reading.shared(answer)
     [damage] = damages
     assert "shares its gzip member" in damage.what and damage.start == path.stat().st_size - len(shared)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from windrow import archive, urls
-from windrow.archive import cdxj, fields
-from windrow.archive.reading import skim
+from windrow.archive import cdxj, fields, records
 from windrow.config import ConfigError
 from windrow.frontier.seeds import line_url
 from windrow.io import storage
@@ -103,8 +102,8 @@ def _inner(source: str, url: str) -> str:
 
 def _archived(path: Path, complain: Complain) -> Iterator[str]:
     """Yield the URLs of the pages in an archive file."""
-    for record in skim.read(path, {b"response": ()}, report=lambda damage: complain(f"{damage}; skipped")):
-        if cdxj.mime(record) in _HTML and 200 <= fields.status(record.block) < 300:
+    for record in records(path, report=lambda damage: complain(f"{damage}; skipped")):
+        if record.type == "response" and cdxj.mime(record) in _HTML and 200 <= fields.status(record.block) < 300:
             yield record.target
 
 
