@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from windrow.cli.crawl.shards import REDIS, load_cluster
+from windrow.cli.crawl.shards import REDIS, load_nodes
 from windrow.config import ConfigError
 
 Job = Annotated[str, typer.Argument(help="The name of the job.", metavar="JOB")]
@@ -18,8 +18,9 @@ RedisUrl = Annotated[
 
 def within(url: str, act: Callable[[Any], Awaitable[Any]]) -> Any:
     """Run something with the registry of a server; ConfigError if the server cannot be used."""
-    clients, registries = load_cluster("redis.client"), load_cluster("redis.registry")
-    unavailable = load_cluster("transport").Unavailable
+    clients, registries = load_nodes("redis.client"), load_nodes("redis.registry")
+    from windrow.shards.transport import Unavailable
+
     if not url:
         raise ConfigError(f"say where the Redis server of the cluster is: --redis redis://HOST:6379, or {REDIS}")
 
@@ -28,7 +29,7 @@ def within(url: str, act: Callable[[Any], Awaitable[Any]]) -> Any:
         try:
             await client.check()
             return await act(registries.Registry(client))
-        except unavailable as error:
+        except Unavailable as error:
             raise ConfigError(f"{error}; run the same command again") from None
         finally:
             await client.close()

@@ -11,7 +11,7 @@ import typer
 
 from windrow.cli.corpus import storing
 from windrow.cli.corpus.storing import NodeStoreTo, StoreCaptures
-from windrow.cli.crawl.shards import REDIS, load_cluster
+from windrow.cli.crawl.shards import REDIS, load_nodes
 from windrow.cli.registry import RedisUrl, within
 from windrow.cli.terminal import Json, note, out, print_json
 from windrow.config import ConfigError
@@ -56,7 +56,7 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Start a node on every host of a file, by ssh or here. Hosts whose node runs are left alone."""
-    hosts = load_cluster("hosts")
+    hosts = load_nodes("controller.hosts")
     found = _read(hosts, hosts_file, directory)
     if _is_here(redis) and any(host.place != hosts.LOCAL for host in found):
         note("warning: the URL of Redis names this machine, and nodes on other machines look for it on theirs")
@@ -80,7 +80,7 @@ def down(
     as_json: Json = False,
 ) -> None:
     """End the nodes that `up` has started, by SIGTERM: their shards stop cleanly. Others are left alone."""
-    hosts = load_cluster("hosts")
+    hosts = load_nodes("controller.hosts")
     _show(hosts.down(_read(hosts, hosts_file, directory), directory, wait), as_json)
 
 

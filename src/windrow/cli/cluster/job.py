@@ -15,7 +15,7 @@ from windrow.cli.cluster import hosts, orders
 from windrow.cli.cluster import show as cluster_show
 from windrow.cli.crawl import limits
 from windrow.cli.crawl.limits import MaxDocuments, MaxPages, MaxSeconds, MaxTokens
-from windrow.cli.crawl.shards import load_cluster
+from windrow.cli.crawl.shards import load_nodes
 from windrow.cli.inspect import why as whys
 from windrow.cli.registry import Job, RedisUrl, within
 from windrow.cli.terminal import Json, note, out, print_json, print_json_line
@@ -57,7 +57,7 @@ def create(
     absolute path. Limits count all shards together, from the creation of the job to its end.
     """
     given = [*limits.plain(settings or []), *limits.settings(max_pages, max_seconds, max_tokens, max_documents)]
-    made = load_cluster("creation").make(name, options, given, seeds, count)
+    made = load_nodes("controller.creation").make(name, options, given, seeds, count)
     within(redis, lambda registry: registry.create(made.record, made.spec, made.limits))
     if as_json:
         return print_json(made.record)
@@ -69,7 +69,7 @@ def create(
 
 def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:
     """List all jobs with their state, shards, URLs and rate."""
-    found = within(redis, load_cluster("overview").all_jobs)
+    found = within(redis, load_nodes("controller.overview").all_jobs)
     if as_json:
         return print_json([cluster_show.without_shards(job) for job in found])
     cluster_show.jobs(found)
@@ -85,7 +85,7 @@ def nodes(redis: RedisUrl = "", as_json: Json = False) -> None:
     if as_json:
         return print_json(known)
     cluster_show.nodes(known, {node.name for node in alive}, now)
-    for text in load_cluster("overview").warnings(alive, windrow.__version__):
+    for text in load_nodes("controller.overview").warnings(alive, windrow.__version__):
         note(f"warning: {text}")
 
 
@@ -96,7 +96,7 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show the state of a job as its shards announced it last, and why shards run nowhere."""
-    found = within(redis, lambda registry: load_cluster("overview").job(registry, name))
+    found = within(redis, lambda registry: load_nodes("controller.overview").job(registry, name))
     if as_json:
         return print_json(found)
     cluster_show.status(found, each)
@@ -109,7 +109,7 @@ def pause(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
 
 def resume(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
     """Let a paused or stopped job run again. One that has reached a limit needs a higher one: `windrow cluster set`."""
-    steering = load_cluster("steering")
+    steering = load_nodes("controller.steering")
     _changed(name, within(redis, lambda registry: steering.resume(registry, name)), "running", as_json)
 
 
@@ -122,7 +122,7 @@ def stop(
     """Stop all shards of a job cleanly: requests in progress get 20 s to finish. `resume` continues it."""
     _change(redis, name, "stop", "stopping", as_json)
     if wait:
-        steering = load_cluster("steering")
+        steering = load_nodes("controller.steering")
         running = within(redis, lambda registry: steering.still_running(registry, name, wait))
         if running:
             note(f"warning: these shards still run after {wait:g} seconds: {units.ranges(running)}")
@@ -165,7 +165,7 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Show what happened to a URL of a job, which shard owns it, and which node has that."""
-    overview, answers = load_cluster("overview"), load_cluster("answers")
+    overview, answers = load_nodes("controller.overview"), load_nodes("answers")
     domain = stories.parsed(url).domain
     found = within(redis, lambda registry: overview.job(registry, name))
     number = sharding.shard_of(domain, found.shards)
@@ -201,8 +201,8 @@ def logs(
     as_json: Json = False,
 ) -> None:
     """Show the latest events of a job: starts, deaths and ends of shards, leases, orders. With --json, one per line."""
-    events, records = load_cluster("events"), load_cluster("redis.job")
-    unavailable = load_cluster("transport").Unavailable
+    events, records = load_nodes("events"), load_nodes("redis.job")
+    from windrow.shards.transport import Unavailable
 
     def show(found: list[tuple[str, dict[str, Any]]]) -> int:
         wanted = [event for event in (events.read(one) for _, one in found) if node in ("", event.node)]
@@ -227,7 +227,7 @@ def logs(
             last = found[-1][0] if found else last
             found = []
             await asyncio.sleep(_TICK)
-            with contextlib.suppress(unavailable):  # Redis may be started again
+            with contextlib.suppress(Unavailable):  # Redis may be started again
                 found = await registry.events(name, last)
             show(found)
 
@@ -243,7 +243,7 @@ def forget(
     as_json: Json = False,
 ) -> None:
     """Remove a job from Redis, with all its keys and nothing else. Directories on nodes stay as they are."""
-    steering, records = load_cluster("steering"), load_cluster("redis.job")
+    steering, records = load_nodes("controller.steering"), load_nodes("redis.job")
     within(redis, lambda registry: records.read(registry.client, name))
     if not yes:
         if not sys.stdin.isatty():

@@ -12,7 +12,7 @@ import typer
 from windrow import signals
 from windrow.cli.corpus import storing
 from windrow.cli.corpus.storing import NodeStoreTo, StoreCaptures, StoreTarget
-from windrow.cli.crawl.shards import REDIS, joint_metrics, load_cluster, stored
+from windrow.cli.crawl.shards import REDIS, joint_metrics, load_nodes, stored
 from windrow.cli.registry import RedisUrl
 from windrow.cli.terminal import Json, Metrics, note, print_json_line
 from windrow.cli.text import lines
@@ -58,7 +58,7 @@ def node(
         raise ConfigError(f"--slots {slots} cannot be used; give 1 or more, or leave it out: four per core")
     if lost_after < 0:
         raise ConfigError(f"--lost-after {lost_after:g} cannot be used; give 0 seconds or more")
-    nodes = load_cluster("node")
+    nodes = load_nodes("node")
     options = nodes.NodeOptions(
         url=redis,
         directory=directory,
@@ -87,10 +87,10 @@ async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) ->
     """Run a node; return how it ended, and whether everything is stored."""
 
     def tell(text: str) -> None:
-        show(load_cluster("events").make(options.name, "note", text))
+        show(load_nodes("events").make(options.name, "note", text))
 
-    await load_cluster("redis.client").check(options.url)  # before the directory is made
-    made = load_cluster("node").ClusterNode(options, show)
+    await load_nodes("redis.client").check(options.url)  # before the directory is made
+    made = load_nodes("node").ClusterNode(options, show)
     signals.handle(asyncio.get_running_loop(), made.stop)
     signals.release()  # before the first child, which would have them blocked
     async with stored(where, tell) as child:
@@ -107,7 +107,7 @@ def _print(record: Any) -> None:
 
 
 def _show(found: Any) -> None:
-    note(f"{load_cluster('events').describe(found)}{f' ({found.job})' if found.job else ''}")
+    note(f"{load_nodes('events').describe(found)}{f' ({found.job})' if found.job else ''}")
 
 
 def _write(found: Any) -> None:

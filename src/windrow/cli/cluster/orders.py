@@ -8,7 +8,7 @@ from windrow import orders, units
 from windrow.cli.cluster import show
 from windrow.cli.crawl import limits
 from windrow.cli.crawl.orders import Hosts, Names, Reasons, name_refused
-from windrow.cli.crawl.shards import load_cluster
+from windrow.cli.crawl.shards import load_nodes
 from windrow.cli.registry import Job, RedisUrl, within
 from windrow.cli.terminal import Json, print_json
 from windrow.config import ConfigError
@@ -28,7 +28,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add seeds to a job. Those that its scope refuses are named with the rule."""
-    creation = load_cluster("creation")
+    creation = load_nodes("controller.creation")
     _, spec, _ = within(redis, lambda registry: registry.job(name))
     found = give.read_seeds(sources, creation.options_of(spec))
     name_refused(found.refused)
@@ -62,7 +62,7 @@ def retry(
 
 
 def _give(redis: str, name: str, order: Order, wait: float) -> Any:
-    return within(redis, lambda registry: load_cluster("steering").give(registry, name, order, wait))
+    return within(redis, lambda registry: load_nodes("controller.steering").give(registry, name, order, wait))
 
 
 def _given(name: str, given: Any, done: str, as_json: bool) -> None:
@@ -86,7 +86,7 @@ def change(
     A job that has reached a limit continues when that is raised; crawl.max_tokens=0 removes it.
     """
     values = orders.make("set", limits.plain(settings)).values  # refuses options that cannot change while a crawl runs
-    steering = load_cluster("steering")
+    steering = load_nodes("controller.steering")
     made = within(redis, lambda registry: steering.set_options(registry, name, values, wait))
     if as_json:
         return print_json(made)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from windrow.cli.crawl.shards import load_cluster
+from windrow.cli.crawl.shards import load_nodes
 from windrow.cli.inspect.status import finished_by_reason
 from windrow.cli.terminal import Row, note, out, print_sections
 from windrow.records import Made
@@ -77,7 +77,7 @@ def nodes(known: Sequence[Any], alive: set[str], now: float) -> None:
 def status(job: Any, each: bool) -> None:
     """Print the state of a job: all shards together, those that run nowhere, and with `each` every shard."""
     names = f" on {', '.join(job.nodes)}" if job.nodes else ""
-    goals = load_cluster("limits")
+    goals = load_nodes("limits")
     made = Made(job.pages, documents=job.documents, tokens=job.tokens)
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
     idle = sum(one.running and one.idle for one in job.each)
@@ -126,7 +126,7 @@ def _reached(name: str, job: Any) -> str:
 
 def until(limits: dict[str, int | float]) -> str:
     """Return the limits of a new job in words."""
-    describe = load_cluster("limits").describe
+    describe = load_nodes("limits").describe
     return f", until {' or '.join(describe(*limit) for limit in limits.items())}" if limits else ""
 
 
@@ -176,7 +176,7 @@ def no_events(name: str, node: str, others: int) -> str:
 def changes(name: str, made: Any) -> None:
     """Print options that were changed."""
     if made.state is not None:
-        goals = [load_cluster("limits").describe(*limit) for limit in made.state.limits.items()]
+        goals = [load_nodes("limits").describe(*limit) for limit in made.state.limits.items()]
         state = "stopped" if made.state.wanted == "stop" else "running" if made.state.wanted == "run" else "paused"
         out.print(f"{name}: {state}; limits of all shards together: {', '.join(goals) or 'none'}")
     if made.order is not None:

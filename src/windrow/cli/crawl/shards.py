@@ -81,7 +81,9 @@ def shard(
     """Run one shard of a crawl. `windrow crawl --shards` and `windrow node` do this for their shards."""
     if log_json:
         lines.use_json(directory)
-    module = load_cluster("shard")
+    module = load_nodes("process.shard")
+    from windrow.shards import fence, transport
+
     options = load(directory, settings)
     if not redis:
         raise ConfigError(f"say where the Redis server of the crawl is: --redis redis://HOST:6379, or {REDIS}")
@@ -91,12 +93,12 @@ def shard(
     others = functools.partial(module.neighbours, directory, options, access)
     try:
         ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
-    except load_cluster("fence").ShardTaken as error:
+    except fence.ShardTaken as error:
         note(f"windrow: {error}")
-        raise typer.Exit(load_cluster("process").TAKEN) from None
-    except load_cluster("transport").Unavailable as error:  # at its start; another start may succeed
+        raise typer.Exit(load_nodes("process.child").TAKEN) from None
+    except transport.Unavailable as error:  # at its start; another start may succeed
         note(f"windrow: {error}")
-        raise typer.Exit(load_cluster("process").AWAY) from None
+        raise typer.Exit(load_nodes("process.child").AWAY) from None
     if as_json:
         print_json(ending)
 
@@ -129,11 +131,11 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     """Crawl with all shards of a directory; return how that ended, and whether everything is stored."""
     if (directory / "state.json").exists():
         raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
-    directories, supervisors = load_cluster("directories"), load_cluster("supervisor")
+    directories, supervisors = load_nodes("directories"), load_nodes("process.supervisor")
     if any(status.is_running(place) for place in directories.shards(directory)):
         raise ConfigError(f"{directory} is being crawled already; stop it first with: {command('stop', directory)}")
     if service.redis:  # before the number of shards is fixed
-        asyncio.run(load_cluster("redis.client").check(service.redis))
+        asyncio.run(load_nodes("redis.client").check(service.redis))
     else:
         supervisors.redis_program()
     start.check(directory, options)  # the same, and one message in place of one per shard
@@ -162,7 +164,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
 @contextlib.contextmanager
 def _copies(number: int) -> Iterator[list[Any]]:
     """Make copies of this process for the first process of each shard; none where that cannot be done."""
-    forked = load_cluster("forked")
+    forked = load_nodes("process.forked")
     for module in _LATE:
         importlib.import_module(module)  # once for all of them
     gc.freeze()  # a collection would copy the memory that they share
@@ -197,7 +199,7 @@ def stored(where: StoreTarget, tell: Callable[[str], None]) -> AbstractAsyncCont
     """Store the documents of shards during a block, if there is an address; None otherwise."""
     if not where.url:
         return contextlib.nullcontext()
-    found: AbstractAsyncContextManager[Any] = load_cluster("storing").storing(where.url, where.captures, tell)
+    found: AbstractAsyncContextManager[Any] = load_nodes("process.storing").storing(where.url, where.captures, tell)
     return found
 
 
@@ -220,10 +222,12 @@ def show_ending(directory: Path, ending: Any, words: dict[str, str]) -> None:
     out.print(f"More: {command('status', directory)}")
 
 
-def load_cluster(name: str) -> ModuleType:
-    """Import what needs the library of Redis."""
+def load_nodes(name: str) -> ModuleType:
+    """Import a module of `windrow.nodes`, which needs the library of Redis."""
     try:
         return importlib.import_module(f"windrow.nodes.{name}")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("windrow"):
+            raise
         fix = "install it with: pip install 'windrow-corpus[cluster]'"
         raise ConfigError(f"shards need the library redis ({error}); {fix}") from None
