@@ -88,8 +88,8 @@ def shard(
     if not redis:
         raise ConfigError(f"say where the Redis server of the crawl is: --redis redis://HOST:6379, or {REDIS}")
     os.environ.pop(REDIS, None)  # not for the workers, which parse the pages of strangers
-    holder, fence = _lease(lease)
-    access = module.ShardAccess(redis, patience, run=run_name, holder=holder, fence=fence)
+    holder, number = _lease(lease)
+    access = module.ShardAccess(redis, patience, run=run_name, holder=holder, fence=number)
     others = functools.partial(module.neighbours, directory, options, access)
     try:
         ending = run(directory, options, settings or (), "quiet", others, metrics=metrics)
