@@ -60,6 +60,7 @@ def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_i
         part: Any = Part()
         neighbours: Any = DeafNeighbours()
         sides = Sides(
+            frontier=part,
             stations=part,
             cadence=part,
             admitted=lambda tasks: None,
@@ -109,6 +110,7 @@ def test_news_of_addresses_do_not_cut_off_the_last_word() -> None:
         part: Any = QuickPart()
         neighbours: Any = LateNews()
         sides = Sides(
+            frontier=part,
             stations=part,
             cadence=part,
             admitted=lambda tasks: None,

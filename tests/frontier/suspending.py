@@ -7,21 +7,7 @@ from typing import TypeVar
 
 from windrow.config import Config
 from windrow.frontier import DurableFrontier, Position
-from windrow.records import (
-    Carried,
-    Controls,
-    Counts,
-    Fate,
-    Frame,
-    Grant,
-    Lease,
-    Ledger,
-    Order,
-    Receipt,
-    Report,
-    Task,
-    Url,
-)
+from windrow.records import Carried, Controls, Counts, Fate, Frame, Grant, Lease, Order, Receipt, Report, Task, Url
 
 T = TypeVar("T")
 
@@ -69,9 +55,6 @@ class Suspending:
 
     async def find(self, url: Url) -> Fate | None:
         return await self._run(self.inner.find(url))
-
-    async def ledger(self, domain: str) -> Ledger | None:
-        return await self._run(self.inner.ledger(domain))
 
     async def counts(self) -> Counts:
         return await self._run(self.inner.counts())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.frontier import ledger
 from tests.frontier.conftest import Opener, simulation
 from tests.frontier.hand import do
 from tests.frontier.simulation import options, task
@@ -99,10 +100,10 @@ def test_a_domain_has_an_account(hand: Opener) -> None:
     crawl.add("http://x.a.org/1", "http://y.a.org/1")
     for lease in crawl.pages():
         crawl.serve(lease, downloaded=500, kept=200, links=["http://x.a.org/2"])
-    account = do(crawl.store.ledger("a.org"))
+    account = ledger.of(crawl.store, "a.org")
     assert account is not None
     assert (account.pages, account.downloaded, account.kept, account.admitted, account.hosts) == (2, 1000, 400, 3, 2)
-    assert do(crawl.store.ledger("b.org")) is None
+    assert ledger.of(crawl.store, "b.org") is None
 
 
 def test_the_first_url_with_a_fingerprint_is_remembered(hand: Opener) -> None:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
+from tests.frontier import ledger
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, make_report, texts
 from tests.frontier.simulation import task
@@ -46,7 +47,7 @@ def known(crawl: Hand, *tasks: Task) -> object:
     return (
         do(crawl.store.counts()),
         [do(crawl.store.find(each.url)) for each in tasks],
-        [do(crawl.store.ledger(domain)) for domain in sorted(domains)],
+        [ledger.of(crawl.store, domain) for domain in sorted(domains)],
         crawl.store.position(),
     )
 

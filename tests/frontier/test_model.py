@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.frontier import ledger
 from tests.frontier.simulation import Simulation, check_blocks, check_politeness, durable, local, options, task
 from tests.frontier.world import World, world
 from windrow.config import Config
@@ -65,7 +66,7 @@ def test_both_stores_give_the_same_leases_counts_and_fates(tmp_path: Path, seed:
             sim.leases,
             await sim.frontier.counts(),
             await sim.fates(),
-            [await sim.frontier.ledger(f"d{n}.org") for n in range(6)],
+            [ledger.of(sim.frontier, f"d{n}.org") for n in range(6)],
         )
         await sim.frontier.close()
         return seen
@@ -178,4 +179,4 @@ async def states(sim: Simulation) -> dict[str, tuple[object, ...]]:
 async def ledgers(sim: Simulation) -> list[object]:
     domains = sorted({task(page).url.domain for host in sim.world.hosts.values() for page in host.pages})
     meta = local(sim.frontier).meta
-    return [*[await sim.frontier.ledger(domain) for domain in domains], meta.account, meta.controls]
+    return [*[ledger.of(sim.frontier, domain) for domain in domains], meta.account, meta.controls]

@@ -1,5 +1,6 @@
 """Orders: blocked names, and URLs that wait again."""
 
+from tests.frontier import ledger
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import options, task
@@ -146,7 +147,7 @@ def test_a_retired_domain_gets_a_new_account(hand: Opener) -> None:
     [lease] = crawl.pages()
     assert lease.closed is None
     crawl.serve(lease, downloaded=1000, kept=900)
-    account = do(crawl.store.ledger("a.org"))
+    account = ledger.of(crawl.store, "a.org")
     assert account is not None and account.closed is None and account.pages == len(lease.tasks)
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
+from tests.frontier.ledger import Ledger
 from tests.frontier.simulation import START, options, task
 from tests.frontier.yields import POOR, RICH, RULE, ledger, rest, serve_some, url
 from windrow import frontier
 from windrow.frontier.local.leases import MOST, MOST_CLOSED
-from windrow.records import Entry, Frame, Ledger, Reason
+from windrow.records import Entry, Frame, Reason
 
 
 def test_a_poor_domain_is_retired_and_its_urls_end_with_the_reason(hand: Opener) -> None:

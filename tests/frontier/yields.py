@@ -1,8 +1,10 @@
 """Pages with and without text, and the yield rule that the tests of retirement share."""
 
-from tests.frontier.hand import Hand, do
+from tests.frontier import ledger as ledgers
+from tests.frontier.hand import Hand
+from tests.frontier.ledger import Ledger
 from tests.frontier.simulation import task
-from windrow.records import Lease, Ledger, Task, Url
+from windrow.records import Lease, Task, Url
 
 POOR = {"downloaded": 1000, "kept": 0}
 RICH = {"downloaded": 1000, "kept": 500}
@@ -14,9 +16,9 @@ def url(text: str) -> Url:
 
 
 def ledger(crawl: Hand, domain: str = "a.org") -> Ledger:
-    found = do(crawl.store.ledger(domain))
-    assert found is not None
-    return found
+    account = ledgers.of(crawl.store, domain)
+    assert account is not None
+    return account
 
 
 def serve_some(crawl: Hand, lease: Lease, count: int, **fields: int) -> None:

@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 import msgspec
 
+from windrow import origin
 from windrow.crawler import file
 from windrow.crawler.cadence import Cadence
 from windrow.crawler.neighbours import Neighbours
 from windrow.crawler.visit import Stations
+from windrow.frontier import Sharing
 from windrow.records import Made, Task
 
 
 class Sides(msgspec.Struct, frozen=True):
     """The parts of a crawl that the exchange touches."""
 
+    frontier: Sharing
     stations: Stations
     cadence: Cadence
     admitted: Callable[[list[Task]], None]  # called with new links of other shards, and after news of addresses
@@ -77,7 +80,7 @@ class Exchanging:
         """Run until it is cancelled: if it ended alone, `run` would cut off the last word of `_talk`."""
         while True:
             news = await self._neighbours.addresses()
-            await self._sides.stations.frontier.addresses(news.granted, news.lost, news.wanted)
+            await self._sides.frontier.addresses(news.granted, news.lost, news.wanted)
             self._sides.admitted([])
 
     async def _talk(self) -> None:
@@ -112,9 +115,10 @@ class Exchanging:
         stations = self._sides.stations
         errands, answers = self._neighbours.errands(), self._neighbours.answers()
         for task in errands:
-            await stations.frontier.run_errand(task)
+            await self._sides.frontier.run_errand(task)
         for answer in answers:
-            await file.learn_elsewhere(answer, stations)
+            known = await self._sides.frontier.origin(origin.needed_by(answer.task))
+            await file.learn_elsewhere(answer, known, stations)
         if errands or answers:
             self._sides.admitted([])
 

@@ -90,13 +90,12 @@ async def _fetch_for(others: Neighbours, task: Task, visit: Visit) -> None:
     visit.host_is_free()
 
 
-async def learn_elsewhere(answer: Capture | Failure, stations: Stations) -> None:
+async def learn_elsewhere(answer: Capture | Failure, known: Origin | None, stations: Stations) -> None:
     """Learn from a file that another shard has requested for an origin here, as if the request were ours.
 
     The archive and the counts of requests are those of the other shard.
     """
-    task, now = answer.task, stations.clock.now()
-    known = await stations.frontier.origin(origin.needed_by(task))
+    now = stations.clock.now()
     outcome = _understood(steady(answer, now), known, stations, now)
     counted = {"requested": False, "seconds": 0.0, "status": 0, "downloaded": 0, "truncated": ""}
     await stations.recorder.record(msgspec.structs.replace(outcome, **counted))

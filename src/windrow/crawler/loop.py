@@ -36,7 +36,6 @@ from windrow.crawler.visits import Visits
 from windrow.crawler.workers.pool import Pool
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver
-from windrow.frontier import Frontier
 from windrow.frontier.policy.scope import Scope
 from windrow.origin.soft404 import Probes
 from windrow.records import Grant, Kind, Made, Reason, Receipt, Report, Task
@@ -61,7 +60,7 @@ class Crawl:
         self._options = options = take.effective(start, resumed.frontier.controls(), directory)
         self._clock = clock
         self._started = clock.now()
-        self._frontier: Frontier = resumed.frontier
+        self._frontier = resumed.frontier
         self._disk = Disk(directory, options.crawl.min_free_bytes)
         self._recorder = Recorder(directory, options, resumed, self._disk, neighbours)
         self._recorder.watch = self._recorded
@@ -234,6 +233,7 @@ class Crawl:
 
     def _sides(self) -> Sides:
         return Sides(
+            frontier=self._frontier,
             stations=self._stations,
             cadence=self._cadence,
             admitted=self._admitted,

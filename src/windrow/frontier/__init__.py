@@ -57,7 +57,6 @@ from windrow.records import (
     Frame,
     Grant,
     Lease,
-    Ledger,
     Order,
     Origin,
     Receipt,
@@ -68,20 +67,12 @@ from windrow.records import (
 
 
 class Frontier(Protocol):
-    """What a crawl needs of a frontier."""
+    """What a crawl needs: the verbs by which tasks come in, leases go out and reports come back."""
 
     async def add(self, tasks: Iterable[Task]) -> list[Task]: ...  # those that were new
     async def lease(self, hosts: int, now: float) -> Grant: ...
     async def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None: ...
-    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str], wanted: Iterable[str]) -> None: ...
-    async def run_errand(self, task: Task) -> None: ...  # a file of a host here, for an origin of another shard
-    async def origin(self, name: str) -> Origin | None: ...  # its record, expired or not
-    async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
     async def ack(self, reports: Sequence[Report]) -> Receipt: ...  # visible to lease at once
-    async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part
-    async def configure(self, options: Config) -> None: ...  # those that can change while a crawl runs
-    async def find(self, url: Url) -> Fate | None: ...
-    async def ledger(self, domain: str) -> Ledger | None: ...
     async def counts(self) -> Counts: ...
     async def close(self) -> None: ...
 
@@ -90,15 +81,37 @@ class Durable(Protocol):
     """What recovery and commit need of a frontier with one store beside one log."""
 
     def position(self) -> Position: ...  # how far the store has come
-    def controls(self) -> Controls: ...  # what orders have changed
     async def replay(self, frame: Frame, log: tuple[str, int]) -> None: ...
     async def committed(self, frame: Frame, log: tuple[str, int]) -> None: ...
     def checkpoint_due(self, now: float) -> bool: ...
     async def checkpoint(self, now: float) -> None: ...
 
 
-class DurableFrontier(Frontier, Durable, Protocol):
-    """A frontier that can be resumed from its store and its log."""
+class Controlled(Protocol):
+    """What orders need."""
+
+    def controls(self) -> Controls: ...  # what orders have changed
+    async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part
+    async def configure(self, options: Config) -> None: ...  # those that can change while a crawl runs
+
+
+class Lookups(Protocol):
+    """What the decision on duplicates asks before a page is reported, and a guest of a crawl before a request."""
+
+    async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]: ...
+    async def find(self, url: Url) -> Fate | None: ...
+
+
+class Sharing(Protocol):
+    """What the code of shards needs: addresses and well-known files that several shards have to do with."""
+
+    async def addresses(self, granted: Mapping[str, float], lost: Iterable[str], wanted: Iterable[str]) -> None: ...
+    async def run_errand(self, task: Task) -> None: ...  # a file of a host here, for an origin of another shard
+    async def origin(self, name: str) -> Origin | None: ...  # its record, expired or not
+
+
+class DurableFrontier(Frontier, Durable, Controlled, Lookups, Sharing, Protocol):
+    """All of it: what `open` returns. Each part of a crawl is typed on the protocol that it needs."""
 
 
 def open(

@@ -58,21 +58,6 @@ class Receipt(msgspec.Struct, frozen=True):
     closings: tuple[Closing, ...] = ()  # since the last reply of the frontier
 
 
-class Ledger(msgspec.Struct, frozen=True, gc=False):
-    """The account of a domain."""
-
-    domain: str
-    pages: int = 0  # responses
-    downloaded: int = 0  # bytes
-    kept: int = 0  # bytes
-    admitted: int = 0  # URLs
-    hosts: int = 0
-    closed: Reason | None = None
-    clean: int = 0  # bytes
-    primary: int = 0  # bytes
-    yields: float = 0.0  # of its pages, summed
-
-
 class Fate(msgspec.Struct, frozen=True, gc=False):
     """What the frontier knows of a URL."""
 

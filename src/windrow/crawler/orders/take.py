@@ -25,7 +25,7 @@ from windrow.units import moment
 if TYPE_CHECKING:  # `windrow status` shows the orders too, and needs nothing that runs a crawl
     from windrow.crawler.record import Recorder
     from windrow.crawler.visit import Stations
-    from windrow.frontier import DurableFrontier
+    from windrow.frontier import Controlled
 
 _QUICK = tuple(f"-{verb}.json" for verb in ("pause", "resume", "stop", "block", "set"))
 _SEEDS = 2_000  # added in one part: some 30 ms
@@ -44,7 +44,7 @@ class Ordered(Protocol):
 class Parts(msgspec.Struct, frozen=True):
     """The parts of a crawl that orders change."""
 
-    frontier: "DurableFrontier"
+    frontier: "Controlled"
     recorder: "Recorder"
     stations: "Stations"
     crawl: Ordered

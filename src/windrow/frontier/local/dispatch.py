@@ -45,7 +45,7 @@ class Dispatcher:
         self._options = options.frontier
         self._fetch = options.fetch
         self._steered = ledgers.steers
-        self._schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank, gate)
+        self.schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank, gate)
         self._gated = gate is not None
         self.asked: Collection[Task] = ()  # files that other shards request for origins here
         self._held = False  # ready hosts were held back by the last `lease`
@@ -59,14 +59,14 @@ class Dispatcher:
         """Use these delays from now on: for leases to come, and for the hosts that wait."""
         self._fetch = fetch
         self._leases.configure(fetch)
-        self._schedule.set_delay(fetch.ip_delay)
+        self.schedule.set_delay(fetch.ip_delay)
         for host in list(self._backlog.hosts.values()):
             if host.state == "waiting":
                 self.reorder(host)
 
     def wait_once(self, start: float) -> None:
         """Let every host and address wait for its delay: before a restart any of them may have got a request."""
-        self._backlog.start = self._schedule.start = start
+        self._backlog.start = self.schedule.start = start
 
     # Leasing
 
@@ -77,7 +77,7 @@ class Dispatcher:
         leases: list[Lease] = []
         self._held = False
         while len(leases) < hosts and not self._held:
-            host = self._schedule.pop(now)
+            host = self.schedule.pop(now)
             if host is not None:
                 lease = self._lease(host)
                 if lease is not None:
@@ -90,25 +90,13 @@ class Dispatcher:
         """Return when the next lease is available; infinity: after the next ack; None: nothing is left to do."""
         if not self._backlog.hosts:
             return None
-        again = self._schedule.next(now, self._held)
+        again = self.schedule.next(now, self._held)
         assert again < math.inf or self._is_busy(), "hosts are open, but none is leased, in flight or waiting for time"
         return again
 
     def _is_busy(self) -> bool:
         states = ("leased", "ready") if self._gated else ("leased",)  # a ready host may wait for its address
         return bool(self.asked) or any(host.state in states or host.in_flight for host in self._backlog.hosts.values())
-
-    def grant(self, address: str, start: float) -> None:
-        """Use an address from now on, with no request before `start`."""
-        self._schedule.grant(address, start)
-
-    def lose(self, address: str) -> None:
-        """Use an address no longer."""
-        self._schedule.lose(address)
-
-    def pass_on(self, address: str) -> None:
-        """Give an address for which other shards wait, unless a host has a lease there."""
-        self._schedule.pass_on(address)
 
     def _lease(self, host: OpenHost) -> Lease | None:
         """Return the lease of the best host that is due; None if it has no work, is no longer best, or is held back."""
@@ -122,12 +110,12 @@ class Dispatcher:
             # Only the best host says whether all that are ready have to wait.
             self._held = not fell and ((not good and self._trials >= self._options.explore) or self._comes_later(host))
             if self._held or fell:
-                self._schedule.free(host, 0.0)
-                self._schedule.put(host, 0.0)
+                self.schedule.free(host, 0.0)
+                self.schedule.put(host, 0.0)
                 return None
         lease = self._leases.make(host, self._now, MOST if good and not self._is_new(host) else steer.TRIAL_PAGES)
         if lease is None:
-            self._schedule.free(host, 0.0)
+            self.schedule.free(host, 0.0)
             self.put_back(host)
         elif not good and not host.trial:
             host.trial = True
@@ -159,7 +147,7 @@ class Dispatcher:
         if not bucket:
             return False
         for other in self._backlog.hosts.values():
-            if other.state == "ready" and not self._schedule.is_held_up(other):
+            if other.state == "ready" and not self.schedule.is_held_up(other):
                 continue  # it could have been first
             if other.in_flight and values.bucket(other.taken) < bucket:
                 break  # its links may be better
@@ -200,7 +188,7 @@ class Dispatcher:
     def _give_up(self, host: OpenHost) -> Lease | None:
         lease = self._leases.give_up(host)
         if lease is None:
-            self._schedule.free(host, 0.0)
+            self.schedule.free(host, 0.0)
             self.put_back(host)
         return lease
 
@@ -208,7 +196,7 @@ class Dispatcher:
         opened = self._backlog.fill()
         for host in opened:
             host.retired = self._ledgers.retired(host.row)
-            self._schedule.put(host, 0.0 if host.ending else self._due(host))
+            self.schedule.put(host, 0.0 if host.ending else self._due(host))
         return bool(opened)
 
     def _due(self, host: OpenHost) -> float:
@@ -219,7 +207,7 @@ class Dispatcher:
     def release(self, lease: Lease, unused: Sequence[Task], last: float) -> None:
         """End a lease that is out. Unused tasks go back to the queue."""
         host = self._backlog.hosts[lease.host]
-        self._schedule.free(host, last)
+        self.schedule.free(host, last)
         for task in unused:
             if task.kind is Kind.PAGE and host.in_flight.pop(task.url.key, 0):
                 host.rank = min(host.rank, task.priority)
@@ -255,25 +243,25 @@ class Dispatcher:
         if host.state != "idle":
             return
         if host.has_more and (host.ending or host.ends_pages):
-            self._schedule.put(host, 0.0)
+            self.schedule.put(host, 0.0)
         elif host.errands and next_errand(host) is not None:
-            self._schedule.put(host, self._due(host))
+            self.schedule.put(host, self._due(host))
         elif host.has_more and not host.awaited and not host.domain.leaving and not self._makes_room(host):
             if not host.in_flight or not self._is_new(host):
-                self._schedule.put(host, self._due(host))
+                self.schedule.put(host, self._due(host))
         elif not host.in_flight and not host.awaited:
             self._close(host)
 
     def lift(self, host: OpenHost) -> None:
         """Move a ready host forward if it has become better. One that has become worse is noticed when it is first."""
         if self._steered and host.state == "ready" and self._key(host) < host.key - 0.1 * abs(host.key):
-            self._schedule.put(host, 0.0)
+            self.schedule.put(host, 0.0)
 
     def hurry(self, host: OpenHost) -> None:
         """Reorder a host that got an errand."""
         host.rank = 0
         if host.state in ("waiting", "ready"):
-            self._schedule.put(host, self._due(host))
+            self.schedule.put(host, self._due(host))
         else:
             self.put_back(host)
 
@@ -281,7 +269,7 @@ class Dispatcher:
         """Put an open host where it belongs after its work, its due time or its closing has changed."""
         host.retired = self._ledgers.retired(host.row)
         if host.state in ("waiting", "ready"):
-            self._schedule.put(host, 0.0 if host.ending or host.ends_pages else self._due(host))
+            self.schedule.put(host, 0.0 if host.ending or host.ends_pages else self._due(host))
         else:
             self.put_back(host)
 
@@ -289,7 +277,7 @@ class Dispatcher:
         """Look again whether a host is closed, for its own yield or its domain's; its pages then end at once."""
         host.retired = self._ledgers.retired(host.row)
         if host.ending and host.state in ("waiting", "ready"):
-            self._schedule.put(host, 0.0)
+            self.schedule.put(host, 0.0)
         elif host.ending:
             self.put_back(host)
 
@@ -311,7 +299,7 @@ class Dispatcher:
                 self._close(host)
 
     def _close(self, host: OpenHost) -> None:
-        self._schedule.drop(host)
+        self.schedule.drop(host)
         self._backlog.close(host, self._due(host))
 
     # Counting
@@ -319,7 +307,7 @@ class Dispatcher:
     def ready(self) -> int:
         """Return how many open hosts are due and can have their address."""
         hosts = self._backlog.hosts.values()
-        return sum(host.state == "ready" and not self._schedule.is_held_up(host) for host in hosts)
+        return sum(host.state == "ready" and not self.schedule.is_held_up(host) for host in hosts)
 
     def scheduled(self) -> int:
         """Return how many open hosts are due or wait until they are."""

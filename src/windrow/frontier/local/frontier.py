@@ -19,10 +19,10 @@ from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
-from windrow.frontier.policy import budget, rank
+from windrow.frontier.policy import rank
 from windrow.frontier.policy.rank import TermContext
 from windrow.frontier.store.protocol import Store
-from windrow.frontier.store.rows import REASONS, Meta, Position, fate
+from windrow.frontier.store.rows import Meta, Position, fate
 from windrow.records import (
     Carried,
     Controls,
@@ -31,7 +31,6 @@ from windrow.records import (
     Frame,
     Grant,
     Lease,
-    Ledger,
     Order,
     Origin,
     Reason,
@@ -69,7 +68,7 @@ class LocalFrontier:
         self._options = options.frontier
         self._opened = self._checked = now
         self.meta: Meta = store.meta()
-        self._rows = rows = RowCache(store, self.meta)
+        self.rows = rows = RowCache(store, self.meta)
         blocks = Blocks(self.meta.controls.blocked)
         self._values = values = _values(store, self.meta, options, languages)
         self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks, values)
@@ -96,7 +95,7 @@ class LocalFrontier:
 
     def _reserve(self, writes: int) -> None:
         """Begin an operation: drop rows, and raise OSError if the disk has no room for so many writes."""
-        self._rows.trim(self._backlog.hosts, self._backlog.domains)
+        self.rows.trim(self._backlog.hosts, self._backlog.domains)
         self._store.reserve(writes)
 
     # The work of a crawl
@@ -110,7 +109,7 @@ class LocalFrontier:
         for start in range(0, len(every), _CHUNK):
             new += self._acks.admit(every[start : start + _CHUNK], 0, self._refused, ranks)
             with contextlib.suppress(OSError):  # on a full disk the rows stay in memory
-                self._rows.trim(self._backlog.hosts, self._backlog.domains)
+                self.rows.trim(self._backlog.hosts, self._backlog.domains)
         return new
 
     async def lease(self, hosts: int, now: float) -> Grant:
@@ -134,12 +133,13 @@ class LocalFrontier:
     async def addresses(self, granted: Mapping[str, float], lost: Iterable[str], wanted: Iterable[str]) -> None:
         """Hear which addresses may be used, each from which time on, which may not any more, and for which others wait;
         see `Gate`."""
+        schedule = self._dispatcher.schedule
         for address, start in granted.items():
-            self._dispatcher.grant(address, start)
+            schedule.grant(address, start)
         for address in lost:
-            self._dispatcher.lose(address)
+            schedule.lose(address)
         for address in wanted:
-            self._dispatcher.pass_on(address)
+            schedule.pass_on(address)
 
     async def run_errand(self, task: Task) -> None:
         """Request a file of a host here before anything else of it, for an origin of another shard."""
@@ -220,7 +220,7 @@ class LocalFrontier:
 
     async def checkpoint(self, now: float) -> None:
         """Make durable what was acknowledged. All of it must be in committed frames."""
-        self._rows.save()
+        self.rows.save()
         if self._values is not None:
             self._store.save_blob(VALUES, self._values.state())
         self._store.checkpoint(self.meta)
@@ -231,7 +231,7 @@ class LocalFrontier:
     async def find(self, url: Url) -> Fate | None:
         """Return what is known of a URL; None if it was never admitted."""
         self._reserve(0)
-        row = self._rows.host(url.host)
+        row = self.rows.host(url.host)
         known = self._store.find(row.id, url.key) if row is not None else None
         if row is None or known is None:
             return None
@@ -241,25 +241,6 @@ class LocalFrontier:
         host = self._backlog.hosts.get(row.name)
         in_flight = host is not None and url.key in host.in_flight
         return Fate("in flight", task, found.reason) if in_flight else found
-
-    async def ledger(self, domain: str) -> Ledger | None:
-        """Return the account of a domain; None if no URL of it was admitted."""
-        self._reserve(0)
-        row = self._rows.domain(domain)
-        if row is None or not row.urls:
-            return None
-        return Ledger(
-            domain=row.name,
-            pages=row.pages,
-            downloaded=row.downloaded,
-            kept=row.kept,
-            admitted=row.urls,
-            hosts=row.hosts,
-            closed=REASONS[row.closed - 1] if row.closed else None,
-            clean=row.clean,
-            primary=row.primary,
-            yields=row.yields / budget.PAGE,
-        )
 
     async def counts(self) -> Counts:
         """Return how many URLs and hosts there are, by state."""
