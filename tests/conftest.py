@@ -1,5 +1,8 @@
 """Set what holds for every test: the examples of Hypothesis, the marker `slow`, the kernels; a web, a Redis server."""
 
+import gc
+import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +12,9 @@ from tests import redisserver, slow
 from tests.world import World
 from windrow import kernels
 
+# Without bytecode files, all modules would be compiled again by each run and by hundreds of processes of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Examples are the same on every machine, and a slow machine is no failure: tests never judge by the clock.
 settings.register_profile("windrow", derandomize=True, deadline=None)
 settings.load_profile("windrow")
@@ -30,6 +36,17 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--expect-kernels {expected}: not built are {', '.join(kernels.missing()) or 'none'}")
     if config.getoption("--write-slow") and not hasattr(config, "workerinput"):  # the main process sees all reports
         config.pluginmanager.register(slow.Stopwatch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector: the tests that are collected stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -208,7 +208,7 @@ def test_a_directory_as_address_gets_a_socket_of_this_process(tmp_path: Path) ->
         async with endpoint.serve(f"{tmp_path}/", one) as url:
             (made,) = tmp_path.iterdir()
             assert url == f"unix://{made}"
-            assert await endpoint.ask(made) == await one()
+            assert await endpoint.ask(str(made)) == await one()
         assert list(tmp_path.iterdir()) == []
 
     asyncio.run(main())

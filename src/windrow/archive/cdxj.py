@@ -86,7 +86,8 @@ class CdxLines:
         if record.type == "response" and not identified and not fields.encoded(head):
             identified = sniff.identify(head, payload)
         if record.type == "response" and not digest:
-            digest = base32(hashlib.sha1(fields.split(self._answers.block(answer), {})[1]).digest()).decode()
+            whole = fields.split(self._answers.block(answer), {})[1]
+            digest = base32(hashlib.sha1(whole, usedforsecurity=False).digest()).decode()
         digest, truncated = digest.removeprefix("sha1:"), record.header("WARC-Truncated")
         charset, codes = _noted(answer.notes) if answer.notes else ("", "")
         redirect = _redirect(target, status, location) if location is not None else ""

@@ -50,7 +50,7 @@ def metadata(about: DescribedRecord, block: bytes) -> bytes:
 
 def conversion(about: DescribedRecord, language: str, text: bytes) -> bytes:
     """Return a record of a WET file, as a gzip member. `language`: ISO 639-3, several with commas; "": unknown."""
-    notes = b"WARC-Block-Digest: sha1:%b\r\n" % base32(hashlib.sha1(text).digest())
+    notes = b"WARC-Block-Digest: sha1:%b\r\n" % base32(hashlib.sha1(text, usedforsecurity=False).digest())
     if language:
         notes += b"WARC-Identified-Content-Language: %b\r\n" % fields.line(language)
     # Without it datatrove guesses the type of each text by its content, and drops one of ten as source code.

@@ -67,7 +67,7 @@ def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) ->
     """Return the request and response records. With `earlier`, a revisit record without body replaces the response."""
     moment, target = date(capture.time), fields.line(capture.task.url.text)
     body = capture.stored
-    digest = base32(hashlib.sha1(body).digest())
+    digest = base32(hashlib.sha1(body, usedforsecurity=False).digest())
     before, after = _peer(capture.ip, capture.protocol, capture.cipher)
     exchange, concurrent, request = before + target + after, b"", b""
     if capture.request:
@@ -77,7 +77,7 @@ def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) ->
         request = _pack_small(_REQUEST % (*start, exchange, capture.request), level)
     response_id = next(_ids)
     if earlier is None:
-        block = hashlib.sha1(capture.head)
+        block = hashlib.sha1(capture.head, usedforsecurity=False)
         block.update(body)
         size = len(capture.head) + len(body)
         start = (b"response", moment, response_id, size, b"application/http; msgtype=response", info)
@@ -85,7 +85,7 @@ def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) ->
     else:
         notes = _reference(earlier) + _notes(capture)
         start = (b"revisit", moment, response_id, len(capture.head), b"message/http", info)
-        rest = (digest, base32(hashlib.sha1(capture.head).digest()), notes, capture.head, b"")
+        rest = (digest, base32(hashlib.sha1(capture.head, usedforsecurity=False).digest()), notes, capture.head, b"")
     response = _pack(_RESPONSE % (*start, concurrent, exchange, *rest), level)
     return Members(
         subset=names.subset(capture.task, capture.status),

@@ -212,7 +212,7 @@ def persistently(
         except Exception as error:  # each driver has its own exceptions
             if attempt >= attempts or isinstance(_cause(error), FINAL) or _without_ranges(error):
                 raise
-            sleep(WAIT * 2 ** (attempt - 1) * random.uniform(1.0, 1.2))
+            sleep(WAIT * 2 ** (attempt - 1) * random.uniform(1.0, 1.2))  # noqa: S311 - clients must not return together
     raise AssertionError("unreachable")
 
 

@@ -99,15 +99,16 @@ async def joint(address: str, own: Collect | None = None) -> AsyncIterator[Joint
 
 async def gather(directory: Path) -> list[list[Family]]:
     """Return the metrics of every process that serves on a socket of a directory. One that has ended is left out."""
-    found = await asyncio.gather(*(ask(path) for path in sorted(directory.iterdir(), key=lambda path: path.name)))
-    return [one for one in found if one]
+    sockets = sorted(entry.path for entry in os.scandir(directory))
+    answers = await asyncio.gather(*(ask(socket) for socket in sockets))
+    return [families for families in answers if families]
 
 
-async def ask(socket: Path) -> list[Family]:
+async def ask(socket: str) -> list[Family]:
     """Return the metrics of a process; none if it does not answer."""
     try:
         async with asyncio.timeout(_ASKING):
-            reader, writer = await asyncio.open_unix_connection(str(socket))
+            reader, writer = await asyncio.open_unix_connection(socket)
             try:
                 writer.write(b"GET /metrics.json HTTP/1.0\r\n\r\n")
                 answer = await reader.read(-1)
@@ -115,7 +116,7 @@ async def ask(socket: Path) -> list[Family]:
                 writer.close()
         return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=list[Family])
     except ConnectionRefusedError:  # its process has been killed
-        _remove_socket(str(socket))
+        _remove_socket(socket)
     except (*_ERRORS, msgspec.DecodeError):
         pass
     return []
@@ -205,7 +206,7 @@ def _response(status: str, kind: str, body: bytes, method: str) -> bytes:
 
 def _shown(host: str) -> str:
     """Return the host of a URL; for "every address" the name of this machine."""
-    if host in ("0.0.0.0", "::"):
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - only compared
         return platform.node()
     return f"[{host}]" if ":" in host else host
 

@@ -42,7 +42,7 @@ class JobWatch:
         self._transport = RedisTransport(client, record.name, record.shards)
         self._homes, self._done = watched.homes(client, record.name), watched.done(client, record.name)
         self._every = round(pace.factor(record.shards))
-        self._look = random.randrange(self._every)  # so that nodes do not all read in the same second
+        self._look = random.randrange(self._every)  # noqa: S311 - so that nodes do not all read in the same second
         self._standings: dict[int, Standing] | None = None
 
     async def view(self) -> "JobView":

@@ -20,7 +20,7 @@ from scrapy.utils.request import fingerprint, request_from_dict
 from windrow import urls
 from windrow.records import MOST_REQUEST, Task, Url
 
-TOKEN = "windrow"  # key in `Request.meta`: the number of the exchange that a request belongs to
+TOKEN = "windrow"  # noqa: S105 - no secret: key in `Request.meta`: the number of the exchange that a request belongs to
 FIRST, MIDDLE, LAST = 0, 128, 255  # ranks of the frontier; Scrapy's priority 0 is the middle
 
 _DEFAULTS: dict[str, Any] = {

@@ -60,7 +60,7 @@ def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
     found: list[str] = []
     for number, (space, token, _) in enumerate(rows):
         if not space and found:
-            if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):
+            if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):  # noqa: S105 - of a text
                 found[-1] += token
                 continue
             found.append(GLUE)

@@ -136,11 +136,12 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
         else:
             totals.join(one, place.name)
     tables = rules.tables(accounts.sites.values(), totals.notes)
+    chance = random.Random(totals.frames)  # noqa: S311 - the same samples each time
     return msgspec.structs.replace(
         numbers(directory.resolve().name, totals, accounts, tables),
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
-        samples=random.Random(totals.frames).sample(found, samples.COUNT) if len(found) > samples.COUNT else found,
+        samples=chance.sample(found, samples.COUNT) if len(found) > samples.COUNT else found,
         evaluations=heldout.read(directory),
     )
 

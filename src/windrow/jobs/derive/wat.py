@@ -116,7 +116,7 @@ def _entity(body: bytes) -> Fields:
 
 
 def _digest(data: bytes) -> str:
-    return f"sha1:{base32(hashlib.sha1(data).digest()).decode()}"
+    return f"sha1:{base32(hashlib.sha1(data, usedforsecurity=False).digest()).decode()}"
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> Fields:

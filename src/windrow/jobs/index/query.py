@@ -103,10 +103,10 @@ def connect(files: list[str]) -> duckdb.DuckDBPyConnection:
     connection.execute(f"CREATE SCHEMA {NAME}")
     try:
         connection.execute(
-            f"CREATE VIEW {NAME}.{NAME} AS SELECT * FROM "
+            f"CREATE VIEW {NAME}.{NAME} AS SELECT * FROM "  # noqa: S608 - `names` are quoted above
             f"read_parquet([{names}], hive_partitioning = true, hive_types_autocast = false, union_by_name = true)"
         )
-        connection.execute(f"CREATE VIEW {NAME} AS SELECT * FROM {NAME}.{NAME}")
+        connection.execute(f"CREATE VIEW {NAME} AS SELECT * FROM {NAME}.{NAME}")  # noqa: S608 - a constant
     except Exception as error:  # also those of the driver of a remote file
         raise ConfigError(f"{files[0]} cannot be read as a table: {_first_line(error)}; index again") from None
     for macro in _MACROS:
@@ -117,7 +117,7 @@ def connect(files: list[str]) -> duckdb.DuckDBPyConnection:
 def run(place: str, query: str, source: str = "the query") -> QueryResult:
     """Run one SELECT over the table of a place. `source`: where the query is from, for errors."""
     if not query.strip():
-        raise ConfigError(f"{source} is empty; write for example: SELECT count(*) FROM {NAME}")
+        raise ConfigError(f"{source} is empty; write for example: SELECT count(*) FROM {NAME}")  # noqa: S608 - for the user
     connection = connect(find(place))
     try:
         _check(connection.extract_statements(query), source)

@@ -64,7 +64,8 @@ def run(options: MergeOptions, shards: Sequence[MergeShard], engine: Engine, scr
     sources = [file.path for file in work.files]
     rows = _complete(engine.map(sources, functools.partial(collect.collect, work=work), collect.SCHEMA))
     columns = ", ".join(collect.SCHEMA.names)
-    ordered = engine.sql(f"SELECT {columns} FROM documents ORDER BY {collect.ORDER}", documents=rows)
+    query = f"SELECT {columns} FROM documents ORDER BY {collect.ORDER}"  # noqa: S608 - columns of our own schema
+    ordered = engine.sql(query, documents=rows)
     owner = decide(ordered, work)
     written = _complete(engine.map(sources, functools.partial(rewrite.rewrite, work=work), rewrite.SCHEMA))
     counts = [count for batch in written.batches() for count in batch.column("documents").to_pylist()]

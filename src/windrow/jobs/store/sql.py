@@ -5,6 +5,7 @@ position, which must still be the one that this process knows: that locks its ro
 same crawl one waits for the other, and then finds that it is late.
 """
 
+# ruff: noqa: S608 - names of tables and columns are constants of this module; every value is a parameter
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple

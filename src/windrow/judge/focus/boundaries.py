@@ -132,7 +132,7 @@ def median(values: Sequence[float]) -> Interval:
 
 def estimate(values: Sequence[float], figure: Callable[[Sequence[float]], float]) -> Interval:
     """Return a figure of some values with its bootstrap interval. The same values give the same interval."""
-    chance = random.Random(len(values))
+    chance = random.Random(len(values))  # noqa: S311 - repeatable resampling
     again = sorted(figure(chance.choices(values, k=len(values))) for _ in range(_RESAMPLED))
     return Interval(figure(values), again[_RESAMPLED // 20], again[-_RESAMPLED // 20 - 1], len(values))
 

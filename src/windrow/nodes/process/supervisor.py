@@ -296,7 +296,7 @@ async def redis_server() -> AsyncIterator[str]:
 
 
 async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
-    place.unlink(missing_ok=True)
+    place.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything runs
     options = [
         "--port",
         "0",
